@@ -20,22 +20,23 @@ use crate::Json;
 pub enum Detection {
     /// `PATH [field|array|object] [exists] [in root]`: a value is there. Null counts as a value.
     Exists {
-        /// The names that lead from the root of the payload to the value.
-        path: Vec<String>,
+        /// The names that lead from the root of the payload to the value, joined by dots. Kept as
+        /// text: a hostile path has thousands of names, and each `String` takes fifty bytes.
+        path: String,
         /// The kind of container it must be, if the text names one.
         shape: Option<PayloadShape>,
     },
     /// `PATH == VALUE`.
     Equals {
-        /// The names that lead from the root of the payload to the value.
-        path: Vec<String>,
+        /// The names that lead from the root of the payload to the value, joined by dots.
+        path: String,
         /// The value that must be there.
         value: Json,
     },
     /// `PATH in [VALUE, …]`.
     OneOf {
-        /// The names that lead from the root of the payload to the value.
-        path: Vec<String>,
+        /// The names that lead from the root of the payload to the value, joined by dots.
+        path: String,
         /// The values one of which must be there.
         values: Vec<Json>,
     },
@@ -105,10 +106,10 @@ fn exists(text: &str) -> Option<Detection> {
 }
 
 /// Names joined by dots. A number is a name, too, and selects an item of a list.
-fn read_path(text: &str) -> Option<Vec<String>> {
-    let name = |part: &str| !part.is_empty() && part.chars().all(is_name_char);
-    let parts: Vec<&str> = text.trim().split('.').collect();
-    parts.iter().all(|part| name(part)).then(|| parts.into_iter().map(str::to_owned).collect())
+fn read_path(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_name = |part: &str| !part.is_empty() && part.chars().all(is_name_char);
+    text.split('.').all(is_name).then(|| text.to_owned())
 }
 
 /// Letters of any script: field names of payloads are not ours to restrict.
@@ -158,10 +159,6 @@ mod tests {
 
     use super::*;
 
-    fn path(text: &str) -> Vec<String> {
-        text.split('.').map(str::to_owned).collect()
-    }
-
     #[test]
     fn existence_with_and_without_a_shape() {
         let (array, object) = (Some(PayloadShape::Array), Some(PayloadShape::Object));
@@ -180,7 +177,7 @@ mod tests {
             ("exists exists", "exists", None),
             ("helpers.x exists", "helpers.x", None),
         ] {
-            let expected = Detection::Exists { path: path(names), shape };
+            let expected = Detection::Exists { path: names.to_owned(), shape };
             assert_eq!(Detection::parse(text), Some(expected), "{text}");
         }
     }
@@ -195,7 +192,7 @@ mod tests {
             ("a == null", "a", json!(null)),
             ("a == {\"b\": [1]}", "a", json!({"b": [1]})),
         ] {
-            let expected = Detection::Equals { path: path(names), value };
+            let expected = Detection::Equals { path: names.to_owned(), value };
             assert_eq!(Detection::parse(text), Some(expected), "{text}");
         }
         for (text, names, values) in [
@@ -206,7 +203,7 @@ mod tests {
             ("a in[b]", "a", json!(["b"])),
         ] {
             let values = values.as_array().cloned().unwrap_or_default();
-            let expected = Detection::OneOf { path: path(names), values };
+            let expected = Detection::OneOf { path: names.to_owned(), values };
             assert_eq!(Detection::parse(text), Some(expected), "{text}");
         }
         for (text, id) in [("helpers.is-task", "is-task"), (" helpers.a.b ", "a.b")] {

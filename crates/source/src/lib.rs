@@ -10,8 +10,8 @@
 //!
 //! The crate is independent of what the text is about, but for one thing: a diagnostic names the
 //! tool that it lies in, if its caller found one ([`ToolPlace`]). It does no IO: a caller passes
-//! bytes and receives a [`Document`]. A document exists for every input, however broken; mistakes of
-//! the text are in [`Document::problems`]. Parsing therefore returns no `Result`.
+//! bytes and receives a [`Document`]. A document exists for every input, however broken; mistakes
+//! of the text are in [`Document::problems`]. Parsing therefore returns no `Result`.
 //!
 //! ```
 //! use toolwright_source::{Document, Syntax};

@@ -275,7 +275,7 @@ async fn registered_tools_have_the_hashes_that_records_show() {
         ("shop.json", shop),
         ("getTotal.js", "export default () => 1"),
         ("other.json", &shop.replace("shop", "other")),
-        ("bodies/getTotal.js", "export default () => 1"),
+        ("bodies/getTotal.js", "export default () => 2"),
         ("tools/a.yaml", &local("it", &[("good", ANYTHING)])),
         SCRIPT,
     ])

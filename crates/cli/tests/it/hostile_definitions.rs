@@ -431,15 +431,18 @@ impl WatchedServer {
 }
 
 /// Bytes of memory of a process and its descendants: what is their own, and the file of the
-/// program once.
+/// program once. A child that has not become a worker yet still shares all memory of its parent, so
+/// it does not count.
 fn memory_of_tree(pid: u32) -> u64 {
     let field = |pid: u32, name: &str| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
         line.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) * 1024
     };
-    let all = descendants(pid).into_iter().chain([pid]);
-    all.map(|pid| field(pid, "RssAnon:") + field(pid, "RssShmem:")).sum::<u64>()
+    let command = |pid: u32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let own = command(pid);
+    let started = descendants(pid).into_iter().filter(|child| command(*child) != own);
+    started.chain([pid]).map(|pid| field(pid, "RssAnon:") + field(pid, "RssShmem:")).sum::<u64>()
         + field(pid, "RssFile:")
 }
 

@@ -27,19 +27,17 @@ pub(super) struct PayloadMatcher {
     name: String,
     /// `None` if it is prose or missing.
     pub(super) detection: Option<Detection>,
-    /// Where the data is: names and list indices. Empty if the whole payload is the data.
-    path: Arc<[String]>,
+    /// Where the data is: names and list indices, joined by dots as in detections. Empty if the
+    /// whole payload is the data.
+    path: Arc<str>,
 }
 
 impl PayloadMatcher {
     pub(super) fn new(schema: &PayloadSchema) -> PayloadMatcher {
-        let path = schema.payload_path.as_deref().unwrap_or_default().trim();
-        // The same notation as in detections.
-        let steps = path.split('.').filter(|_| !path.is_empty()).map(str::to_owned);
         PayloadMatcher {
             name: clip(schema.kind.as_deref().unwrap_or_default(), MAX_NAME).into_owned(),
             detection: schema.detection.as_deref().and_then(Detection::parse),
-            path: steps.collect(),
+            path: schema.payload_path.as_deref().unwrap_or_default().trim().into(),
         }
     }
 
@@ -48,7 +46,7 @@ impl PayloadMatcher {
         match at(&payload.value, &self.path) {
             Some(_) => Ok(PayloadData { path: Arc::clone(&self.path), ..payload.clone() }),
             None => {
-                let path = clip(&self.path.join("."), MAX_NAME).into_owned();
+                let path = clip(&self.path, MAX_NAME).into_owned();
                 Err(PayloadError::NothingThere { shape: self.name.clone(), path })
             }
         }
@@ -60,13 +58,13 @@ impl PayloadMatcher {
 pub(super) struct PayloadData {
     value: Arc<Json>,
     /// Leads to a value; [`PayloadMatcher::data`] has checked that.
-    path: Arc<[String]>,
+    path: Arc<str>,
 }
 
 impl PayloadData {
     /// All of a value.
     pub(super) fn whole(value: Json) -> PayloadData {
-        PayloadData { value: Arc::new(value), path: Arc::default() }
+        PayloadData { value: Arc::new(value), path: "".into() }
     }
 
     pub(super) fn get(&self) -> &Json {
@@ -108,10 +106,11 @@ fn equals(a: &Json, b: &Json) -> bool {
 }
 
 /// The value at a path of names and list indices, from the root.
-fn at<'v, S: AsRef<str>>(value: &'v Json, path: &[S]) -> Option<&'v Json> {
-    path.iter().try_fold(value, |value, step| match value {
-        Json::Array(items) => items.get(step.as_ref().parse::<usize>().ok()?),
-        value => value.get(step.as_ref()),
+fn at<'v>(value: &'v Json, path: &str) -> Option<&'v Json> {
+    let mut steps = path.split('.').filter(|_| !path.is_empty());
+    steps.try_fold(value, |value, step| match value {
+        Json::Array(items) => items.get(step.parse::<usize>().ok()?),
+        value => value.get(step),
     })
 }
 

@@ -14,7 +14,7 @@
 use std::sync::OnceLock;
 
 use toolwright_model::{Conventions, Draft, ExampleKind, Function, InputSchema, Json, Toolset};
-use toolwright_schema::{Schema, SchemaError, SchemaSide, ValidationErrors};
+use toolwright_schema::{Schema, SchemaError, SchemaSide, TargetSet, ValidationErrors};
 use toolwright_script::{ParseGoal, ScriptAnalyzer, ScriptFacts, ScriptSource};
 use toolwright_source::{Document, Finding, Node, Origin, RecordFinding, RecordPath, ValueKind};
 
@@ -29,6 +29,8 @@ pub struct Subject<'a> {
     pub toolset: &'a Toolset<Draft>,
     /// Which value of the document each part of the record was read from.
     origin: &'a Origin,
+    /// The APIs that the tools are going to be sent to.
+    targets: TargetSet,
     /// One entry for each tool, in the order of the record.
     schemas: OnceLock<Vec<CompiledSchemas>>,
     /// Set by [`analyze_functions`].
@@ -162,7 +164,26 @@ impl<'a> Subject<'a> {
         toolset: &'a Toolset<Draft>,
         origin: &'a Origin,
     ) -> Subject<'a> {
-        Subject { dialect, toolset, origin, schemas: OnceLock::new(), functions: OnceLock::new() }
+        Subject {
+            dialect,
+            toolset,
+            origin,
+            targets: TargetSet::default(),
+            schemas: OnceLock::new(),
+            functions: OnceLock::new(),
+        }
+    }
+
+    /// The same subject, to be checked for these targets as well.
+    #[must_use]
+    pub fn for_targets(mut self, targets: TargetSet) -> Subject<'a> {
+        self.targets = targets;
+        self
+    }
+
+    /// The APIs that the tools are going to be sent to; none if the user named none.
+    pub(crate) fn targets(&self) -> TargetSet {
+        self.targets
     }
 
     /// What the format of the record demands of names, examples and schemas.

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use toolwright_formats::{DetectionResult, Reading};
+use toolwright_schema::VendorTarget;
 use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Document, Finding, Syntax, locate};
 
@@ -60,6 +61,14 @@ fn check_text(text: &str) -> (Arc<Document>, Vec<Finding>) {
 /// The findings of all rules about a text.
 pub(crate) fn findings(text: &str) -> Vec<Finding> {
     check_text(text).1
+}
+
+/// The findings of all rules about a text that is going to be sent to these targets, by their ids
+/// with commas.
+pub(crate) fn findings_for(targets: &str, text: &str) -> Vec<Finding> {
+    let reading = read("test", text);
+    let targets = targets.split(',').filter_map(VendorTarget::by_id).collect();
+    check(&subject(&reading).for_targets(targets), &InProcessAnalyzer)
 }
 
 /// The number of findings of a single rule. For texts with syntax errors, and for texts in which

@@ -18,6 +18,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use toolwright_sandbox::JailPolicy;
+use toolwright_schema::VendorTarget;
 use toolwright_source::Severity;
 use toolwright_workspace::ReadOptions;
 
@@ -117,7 +118,7 @@ impl ReadingArgs {
     pub(crate) fn options(&self, rules: bool) -> ReadOptions {
         let format =
             self.format.as_deref().and_then(toolwright_formats::by_name).map(|format| format.id());
-        ReadOptions { format, compat: self.compat, rules }
+        ReadOptions { format, compat: self.compat, rules, ..ReadOptions::default() }
     }
 }
 
@@ -127,6 +128,13 @@ fn format_names() -> clap::builder::PossibleValuesParser {
         clap::builder::PossibleValue::new(format.id().0).help(format.about())
     };
     toolwright_formats::FORMATS.iter().map(value).collect::<Vec<_>>().into()
+}
+
+/// The targets come from the one list of them, as the formats do.
+fn target_ids() -> clap::builder::PossibleValuesParser {
+    let value =
+        |target: VendorTarget| clap::builder::PossibleValue::new(target.id()).help(target.about());
+    VendorTarget::ALL.map(value).to_vec().into()
 }
 
 /// For commands whose standard output is something else than diagnostics.
@@ -182,6 +190,10 @@ pub(crate) struct CheckArgs {
     /// Exit with status 1 if there is a finding of at least this severity
     #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "LEVEL")]
     pub(crate) fail_on: FailOn,
+    /// Report what these APIs reject or ignore; can be repeated. Default: `[check] targets` of
+    /// `toolwright.toml`
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = target_ids())]
+    pub(crate) target: Vec<String>,
     /// Report only these codes
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub(crate) select: Vec<String>,

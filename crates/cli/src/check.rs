@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use anyhow::bail;
+use toolwright_schema::VendorTarget;
 use toolwright_source::Diagnostic;
 use toolwright_source::render::{self, Colour};
 use toolwright_workspace::{
@@ -73,13 +74,14 @@ fn configured_plan(args: &CheckArgs) -> anyhow::Result<Option<SourcePlan>> {
     if let Some(error) = plan.config_error() {
         return Err(error.clone().into());
     }
-    // A mistake in `levels` or at the top level, such as a misspelled `levels`, could hide errors,
-    // so nothing is checked. Mistakes in a source are reported together with those of its tools.
+    // A mistake in `levels`, in `check` or at the top level, such as a misspelled `levels`, could
+    // hide findings, so nothing is checked. Mistakes in a source are reported together with those
+    // of its tools.
     let is_fatal = |d: &&Diagnostic| {
         let mut tokens = d.path.tokens();
         let first = tokens.next();
         first.is_none()
-            || first == Some("levels".into())
+            || first.as_ref().is_some_and(|table| ["check", "levels"].contains(&table.as_ref()))
             || d.code.name == "UNKNOWN_KEY" && tokens.next().is_none()
     };
     if let Some(diagnostic) = plan.diagnostics.iter().find(is_fatal) {
@@ -94,8 +96,14 @@ fn check(args: &CheckArgs, configured: Option<SourcePlan>) -> anyhow::Result<Che
     let levels = configured.as_ref().map(|plan| plan.levels.clone()).unwrap_or_default();
     let fix = (args.fix || args.unsafe_fixes || args.diff)
         .then_some(FixMode { unsafe_fixes: args.unsafe_fixes, diff: args.diff });
+    let configured_check = configured.as_ref().map(|plan| plan.check).unwrap_or_default();
+    // What the command line names replaces what the configuration names, as with sources.
+    let targets = match args.target.is_empty() {
+        true => configured_check.targets,
+        false => args.target.iter().filter_map(|id| VendorTarget::by_id(id)).collect(),
+    };
     let options = CheckOptions {
-        read: args.selected.reading.options(true),
+        read: ReadOptions { targets, ..args.selected.reading.options(true) },
         selection: CodeSelection::new(&args.select, &args.ignore, levels)?,
         fix,
         // These two formats say whether a fix is safe, so every fix has to be tried.
@@ -147,6 +155,7 @@ fn plan_to_check(
             format: options.format.or(spec.options.format),
             compat: options.compat || spec.options.compat,
             rules: options.rules,
+            targets: options.targets,
         };
     }
     Ok(plan)

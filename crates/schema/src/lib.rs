@@ -27,7 +27,7 @@
 //!
 //! Below it are [`Schema`], one compiled schema, for checks that keep schemas by other rules; the
 //! quick check of schemas that need not be compiled ([`is_certainly_valid_schema`]); and what the
-//! APIs of model vendors reject in an input schema ([`incompatibilities`]).
+//! APIs of model vendors reject ([`incompatibilities`], [`VendorTarget`]).
 //!
 //! Deliberately absent: the network, files, the clock, printing, and the record of a tool. A `$ref`
 //! is never fetched.
@@ -66,4 +66,7 @@ pub use json_text::decode;
 pub use quick_check::{is_certainly_valid_instance, is_certainly_valid_schema};
 pub use schema::{FormatAssertion, Schema, SchemaOptions};
 pub use validator::{InstanceSource, SchemaSource, SchemaValidator};
-pub use vendors::{Incompatibility, Vendor, VendorEffect, incompatibilities};
+pub use vendors::{
+    Incompatibility, IncompatiblePart, NameRule, RequestPart, SchemaCounts, TargetSet,
+    VendorEffect, VendorTarget, incompatibilities,
+};

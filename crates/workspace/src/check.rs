@@ -154,7 +154,10 @@ impl Workspace {
             .enumerate()
             .filter_map(|(n, document)| Some((n, document.reading.as_ref()?)))
             .collect();
-        let subjects: Vec<_> = read.iter().map(|(_, reading)| self.subject(reading)).collect();
+        let subjects: Vec<_> = read
+            .iter()
+            .map(|(n, reading)| self.subject(reading, documents[*n].options.targets))
+            .collect();
         let found = toolwright_check::check_together(&subjects);
         let located = found.into_iter().map(|(n, finding)| {
             let (document, reading) = read[n];

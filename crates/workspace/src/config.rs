@@ -25,6 +25,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolwright_formats::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE};
 use toolwright_model::{CallLimits, Namespace, OutputCheck};
+use toolwright_schema::{TargetSet, VendorTarget};
 use toolwright_source::codes::{DUPLICATE_KEY, INVALID_SYNTAX};
 use toolwright_source::words::{alternatives, split_words};
 use toolwright_source::{
@@ -32,8 +33,8 @@ use toolwright_source::{
 };
 
 use self::keys::{
-    ConfigProblems, KIND_KEYS, LIMIT_KEYS, ROOT_KEYS, SOURCE_KEYS, check_members, members_in_order,
-    report_unknown_key, span, type_with_article, unsigned_integer,
+    CHECK_KEYS, ConfigProblems, KIND_KEYS, LIMIT_KEYS, ROOT_KEYS, SOURCE_KEYS, check_members,
+    members_in_order, report_unknown_key, span, type_with_article, unsigned_integer,
 };
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
 use crate::{VariableScope, Variables, expand};
@@ -51,8 +52,17 @@ pub struct Config {
     /// How long the first list of tools waits for servers that are still starting; `None` if not
     /// set.
     pub startup: Option<Duration>,
+    /// What `check` looks at beside the rules.
+    pub check: CheckSettings,
     /// Severities that replace those of the codes themselves.
     pub levels: Levels,
+}
+
+/// The settings of `[check]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckSettings {
+    /// The APIs that the tools are going to be sent to.
+    pub targets: TargetSet,
 }
 
 /// Severities by the name of the code; `None` switches the code off.
@@ -211,8 +221,9 @@ impl ConfigReader<'_, '_> {
         }
         let sources = self.sources(root);
         let (limits, startup) = self.limits(root);
+        let check = self.check(root);
         let levels = self.levels(root);
-        Config { sources, limits, startup, levels }
+        Config { sources, limits, startup, check, levels }
     }
 
     /// The sources of the list `source`.
@@ -477,6 +488,23 @@ impl ConfigReader<'_, '_> {
         limits.output_check = word.and_then(output_check).unwrap_or(limits.output_check);
         self.cap_default_timeout(&mut limits, table, &at);
         (limits, time("startup"))
+    }
+
+    /// The settings of `check`.
+    fn check(&mut self, root: &DeTable<'_>) -> CheckSettings {
+        let Some(value) = root.get("check") else { return CheckSettings::default() };
+        let at = DocumentPath::root().child("check");
+        let DeValue::Table(table) = value.get_ref() else {
+            let message =
+                format!("`check` is {}, expected a table", type_with_article(value.get_ref()));
+            self.problems.add(&INVALID_TYPE, value.span(), &at, message);
+            return CheckSettings::default();
+        };
+        check_members(table, CHECK_KEYS, &at, self.problems);
+        // Unknown ids have been reported.
+        let targets = table.get("targets").and_then(|value| words(value.get_ref()));
+        let targets = targets.iter().flatten().filter_map(|id| VendorTarget::by_id(id)).collect();
+        CheckSettings { targets }
     }
 
     /// The severities of codes. Unknown codes and severities are reported.

@@ -51,7 +51,7 @@ use std::sync::Arc;
 use toolwright_script::ScriptAnalyzer;
 
 pub use check::{CheckOptions, CheckReport};
-pub use config::{Config, Levels, SourceConfig, SourceKind};
+pub use config::{CheckSettings, Config, Levels, SourceConfig, SourceKind};
 pub use files::{LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file};
 pub use fix::{FixMode, FixReport};
 pub use load::{LoadResult, LoadedDocument, ReadOptions, in_parallel};

@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 use toolwright_check::Subject;
 use toolwright_formats::{DetectionResult, Reading, detect};
 use toolwright_model::FormatId;
+use toolwright_schema::TargetSet;
 use toolwright_source::{Diagnostic, Document, Finding, Severity, locate, render};
 
 use crate::Workspace;
@@ -85,6 +86,8 @@ pub struct ReadOptions {
     pub compat: bool,
     /// Whether the rules of `check` are held against what is read.
     pub rules: bool,
+    /// The APIs that the tools are going to be sent to. With none, no rule is about them.
+    pub targets: TargetSet,
 }
 
 /// How a file came to be read. On a walk, most files are not definitions and are skipped silently.
@@ -207,8 +210,11 @@ impl Workspace {
     ) -> Vec<LoadedDocument> {
         let readings: Vec<Result<Reading, Option<Box<Finding>>>> =
             documents.iter().map(|document| read_record(document, options.format)).collect();
-        let subjects: Vec<Subject<'_>> =
-            readings.iter().flatten().map(|reading| self.subject(reading)).collect();
+        let subjects: Vec<Subject<'_>> = readings
+            .iter()
+            .flatten()
+            .map(|reading| self.subject(reading, options.targets))
+            .collect();
         let found = if options.rules {
             toolwright_check::check_each(&subjects, &*self.analyzer)
         } else {
@@ -250,8 +256,9 @@ impl Workspace {
     }
 
     /// A reading as the rules see it.
-    pub fn subject<'a>(&'a self, reading: &'a Reading) -> Subject<'a> {
-        Subject::new(reading.dialect.as_deref(), &reading.toolset, &reading.origin)
+    pub fn subject<'a>(&'a self, reading: &'a Reading, targets: TargetSet) -> Subject<'a> {
+        let subject = Subject::new(reading.dialect.as_deref(), &reading.toolset, &reading.origin);
+        subject.for_targets(targets)
     }
 }
 

@@ -21,7 +21,7 @@ use toolwright_model::{
 use toolwright_source::codes::INVALID_SYNTAX;
 use toolwright_source::{Anchor, Diagnostic, Document, Node, Severity, Source, Syntax, locate};
 
-use crate::config::{Config, Levels, SourceConfig, SourceKind};
+use crate::config::{CheckSettings, Config, Levels, SourceConfig, SourceKind};
 use crate::files::{self, LoadError, Overlay};
 use crate::load::ReadOptions;
 use crate::servers_file::{is_servers_file, read_servers, server_around};
@@ -107,6 +107,8 @@ pub struct SourcePlan {
     pub limits: CallLimits,
     /// How long the first list of tools waits for servers that are still starting.
     pub startup: Duration,
+    /// What `check` looks at beside the rules, from the configuration.
+    pub check: CheckSettings,
     /// Severities that the configuration sets for codes.
     pub levels: Levels,
     /// Mistakes in the configuration and in servers files.
@@ -129,6 +131,7 @@ impl Default for SourcePlan {
             specs: Vec::new(),
             limits: CallLimits::default(),
             startup: DEFAULT_STARTUP,
+            check: CheckSettings::default(),
             levels: Levels::new(),
             diagnostics: Vec::new(),
             failures: Vec::new(),
@@ -218,6 +221,7 @@ impl SourcePlan {
         let (config, diagnostics) = Config::parse(&source, folder, variables);
         plan.diagnostics = diagnostics;
         plan.limits = config.limits;
+        plan.check = config.check;
         plan.levels = config.levels;
         plan.startup = config.startup.unwrap_or(DEFAULT_STARTUP);
         for configured in config.sources {

@@ -86,12 +86,13 @@ pub(crate) static RULES: &[&Rule] = &[
     &unknown_detection::RULE,
     &unresolved_reference::RULE,
     &unused_capability::RULE,
-    &vendor_incompatible::RULE,
     &version_feature_mismatch::RULE,
+    // Last: its warnings can be many, and must not push out those of other rules.
+    &vendor_incompatible::RULE,
 ];
 
 /// The rules that compare documents that are used together. They run once, after every document was
 /// checked by itself, and see only names, namespaces and bindings. So a rule that needs
 /// descriptions or schemas cannot be one of them.
 pub(crate) static RULES_BETWEEN: &[&RuleBetween] =
-    &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE];
+    &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE, &vendor_incompatible::RULE_BETWEEN];

@@ -1,75 +1,64 @@
-//! The big vendors' APIs accept the name and the input schema of a tool as they are.
+//! The APIs that the user's agents call accept a tool as it is: its name, its description, its
+//! input schema, and all tools of a request together.
 //!
-//! Source: the vendors' documentation of function calling, collected in
-//! `schema::incompatibilities`. The definition is not wrong, so this is a note.
+//! Only for the targets that the user asks for (`--target`, `[check] targets`); without one the
+//! rule does nothing. What each target accepts is collected with its sources in `schema::vendors`.
 //!
-//! Each keyword is reported once for each tool, at its first position, with the number of the
-//! others. Silent about schemas that are invalid or that the reader filled in.
+//! A keyword is reported once for each tool, at its first position, with the number of the others.
+//! Silent about schemas that are invalid or that the reader filled in. Limits on the parameters of
+//! a request are counted for each document, the number of tools over all documents.
 
-use toolwright_schema::{Incompatibility, VendorEffect, incompatibilities};
-use toolwright_source::{RecordFinding, RecordPath, words};
+use toolwright_schema::{
+    Incompatibility, IncompatiblePart, NameRule, RequestPart, SchemaCounts, VendorEffect,
+    VendorTarget, incompatibilities,
+};
+use toolwright_source::{Node, RecordFinding, RecordPath, words};
 
 use super::parameters;
 use crate::Subject;
 use crate::report::Report;
-use crate::rule::Rule;
+use crate::rule::{Rule, RuleBetween};
+use crate::subject::ToolPath;
 
 pub(crate) static RULE: Rule = Rule { codes: ALL, check };
+pub(crate) static RULE_BETWEEN: RuleBetween =
+    RuleBetween { codes: &[], check: check_number_of_tools };
 
 toolwright_source::codes! {
-    VENDOR_INCOMPATIBLE Info
-        "A part of the input schema is valid JSON Schema, but a vendor's API does not accept it \
-         if the tool is passed on unchanged. `rejects` means that the whole request fails, with \
-         every tool in it. `ignores` means that the request passes, but the restriction has no \
-         effect on what the model sends.\n\n\
-         The definition is not wrong. To use its tools with the vendor that is named, write the \
-         schema as the help suggests, or let the client rewrite it. Each keyword is reported \
-         once for each tool, at its first position."
-    => (
-        "tool.json",
-        r#"{
-  "name": "weather",
-  "description": "Returns the weather of a city",
-  "inputSchema": {
-    "type": "object",
-    "properties": {"unit": {"type": "string", "const": "C", "description": "Only Celsius is known"}}
-  }
+    VENDOR_INCOMPATIBLE Warning
+        "A tool is valid, but an API that it is going to be sent to does not accept a part of it. \
+         The APIs are the targets of `--target` or of `[check] targets` in `toolwright.toml`; \
+         without a target nothing is reported.\n\n\
+         The message tells what will happen if the tool is sent unchanged. `reject the request` \
+         means that the whole request fails, with every tool in it: because of a keyword, of the \
+         lack of one, of a name, or of a limit that is exceeded. `ignores it` means that the \
+         request passes, but the keyword has no effect on what the model sends.\n\n\
+         Write the tool as the help suggests, or let the client rewrite it. Each keyword is \
+         reported once for each tool, at its first position. For example, `toolwright check \
+         --target gemini-openapi` reports `const`, which the schemas of that API lack; an `enum` \
+         of one value means the same."
 }
-"#,
-        r#"{
-  "name": "weather",
-  "description": "Returns the weather of a city",
-  "inputSchema": {
-    "type": "object",
-    "properties": {"unit": {"type": "string", "enum": ["C"], "description": "Only Celsius is known"}}
-  }
-}
-"#
-    )
-}
-
-/// The longest name of a tool, in characters, that OpenAI and Anthropic accept. MCP and
-/// toolfoundation allow 128, so valid definitions can exceed it. It is compared with bytes: a valid
-/// name is ASCII.
-const MAX_NAME: usize = 64;
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
-    for (at, tool) in subject.tools() {
-        let Some(name) = tool.name.ok().map(|name| name.as_str()) else { continue };
-        // `ToolName` allows letters, digits, `_`, `-` and `.`. Only `.` is outside of what the two
-        // vendors accept, so no other character needs a test.
-        if name.contains('.') || name.len() > MAX_NAME {
-            let message =
-                format!("OpenAI and Anthropic reject the name `{}`", words::shorten(name));
-            let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, at.child("name"), message);
-            out.push(finding.help("they accept letters, digits, `_` and `-`, at most 64 of them"));
-        }
+    if subject.targets().is_empty() {
+        return;
     }
+    for (at, tool) in subject.tools() {
+        if out.is_full() {
+            return;
+        }
+        if let Some(name) = tool.name.ok() {
+            check_name(subject, at, name.as_str(), out);
+        }
+        check_description(subject, at, out);
+    }
+    let mut totals = RequestTotals::default();
     for (tool, schema) in parameters::valid_input_schemas(subject) {
         if out.is_full() {
             return;
         }
-        let found = incompatibilities(schema);
+        totals.add(subject, tool, &SchemaCounts::of(schema), out);
+        let found = incompatibilities(schema, subject.targets());
         if found.is_empty() {
             continue;
         }
@@ -78,9 +67,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             // The crate `schema` gives positions as text, counted from the schema. Here such a
             // position continues the path that leads to the schema in the record.
             let inside = RecordPath::parse(&entry.at).unwrap_or_default();
-            let message = message(&entry, &inside);
             out.push(
-                RecordFinding::new(&VENDOR_INCOMPATIBLE, at.join(&inside), message)
+                RecordFinding::new(&VENDOR_INCOMPATIBLE, at.join(&inside), message(&entry))
                     .on_key()
                     .help(entry.note),
             );
@@ -88,117 +76,283 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// One sentence with all vendors: those that reject the part first, then those that ignore it, as
-/// in ``Gemini rejects `const` (2 places)``. `inside` points from the schema to the part.
-fn message(entry: &Incompatibility, inside: &RecordPath) -> String {
-    let what = part(entry, inside);
-    let verb = |effect, count: usize| match (effect, count) {
-        (VendorEffect::Rejects, 1) => "rejects",
-        (VendorEffect::Rejects, _) => "reject",
-        (VendorEffect::Ignores, 1) => "ignores",
-        (VendorEffect::Ignores, _) => "ignore",
+/// Reports a name that a target does not accept.
+fn check_name(subject: &Subject<'_>, at: ToolPath, name: &str, out: &mut Report<'_>) {
+    let rejects = |target: &VendorTarget| {
+        target.name_rule().is_some_and(|rule: &NameRule| !rule.allows(name))
     };
-    let mut message = String::new();
-    // With both effects: ``OpenAI and Gemini reject `x`, Anthropic ignores it``.
-    for effect in [VendorEffect::Rejects, VendorEffect::Ignores] {
-        let names =
-            || entry.vendors.iter().filter(|(_, e)| *e == effect).map(|(vendor, _)| vendor.name());
-        let count = names().count();
-        if count == 0 {
-            continue;
-        }
-        // The part is named once; the second half of the sentence refers to it.
-        let object = if message.is_empty() { what.as_str() } else { "it" };
-        // `A`, `A and B`, `A, B and C`.
-        for (n, name) in names().enumerate() {
-            message.push_str(match n {
-                0 if message.is_empty() => "",
-                0 => ", ",
-                _ if n + 1 == count => " and ",
-                _ => ", ",
-            });
-            message.push_str(name);
-        }
-        message.extend([" ", verb(effect, count), " ", object]);
-    }
-    // Only the first place is a finding. The remedy for the others is the same.
-    if entry.count > 1 {
-        message.push_str(&format!(" ({} places)", entry.count));
-    }
-    message
+    let targets: Vec<VendorTarget> = subject.targets().iter().filter(rejects).collect();
+    let message = rejection(&format!("the name `{}`", words::shorten(name)), &targets);
+    let mut rules: Vec<&NameRule> = targets.iter().filter_map(|it| it.name_rule()).collect();
+    rules.dedup();
+    let Some(rule) = rules.iter().min_by_key(|rule| rule.max) else { return };
+    let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, at.child("name"), message);
+    out.push(finding.help(rule.about));
 }
 
-/// What the vendors do not accept: a keyword, a name under it, a boolean schema, or the lack of the
-/// keyword. `keyword` and the end of the pointer distinguish the four.
-fn part(entry: &Incompatibility, inside: &RecordPath) -> String {
-    let keyword = entry.keyword.as_str();
-    let last = inside.last().unwrap_or_default();
-    // A boolean schema has no keyword, so the crate `schema` puts its value there.
-    if matches!(keyword, "true" | "false") {
-        format!("the schema `{keyword}`")
-    } else if last == keyword {
-        format!("`{}`", words::shorten(keyword))
-    } else if inside
-        .parent()
-        .is_some_and(|parent| parent.last().is_some_and(|token| token == keyword))
-    {
-        format!("the name `{}`", words::shorten(&last))
-    } else {
-        format!("a schema without `{keyword}`")
+/// Reports a description that is too long for a target, or empty where it must not be.
+fn check_description(subject: &Subject<'_>, at: ToolPath, out: &mut Report<'_>) {
+    let path = at.child("description");
+    let Some(text) = subject.document_value(&path).and_then(Node::text) else { return };
+    let length = text.chars().count();
+    let too_long = |target: &VendorTarget| target.max_description().is_some_and(|max| length > max);
+    let targets: Vec<VendorTarget> = subject.targets().iter().filter(too_long).collect();
+    if let Some(max) = targets.iter().filter_map(|target| target.max_description()).min() {
+        let what = format!("a description of {length} characters, more than {max},");
+        let finding =
+            RecordFinding::new(&VENDOR_INCOMPATIBLE, path.clone(), rejection(&what, &targets));
+        out.push(finding.help(
+            "known from errors of 2025; OpenAI's current documents do not mention the limit",
+        ));
+    }
+    let rejects_empty = |target: &VendorTarget| target.rejects_empty_description();
+    let targets: Vec<VendorTarget> = subject.targets().iter().filter(rejects_empty).collect();
+    if text.is_empty() && !targets.is_empty() {
+        let message = rejection("an empty description", &targets);
+        let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, path, message);
+        out.push(finding.help("leave `description` out, or write one"));
+    }
+}
+
+/// What the tools of a document have together, for limits on a request.
+#[derive(Default)]
+struct RequestTotals {
+    optional: usize,
+    unions: usize,
+    properties: usize,
+}
+
+impl RequestTotals {
+    /// Adds one tool, and reports each limit that it exceeds first.
+    fn add(&mut self, subject: &Subject<'_>, tool: usize, of: &SchemaCounts, out: &mut Report<'_>) {
+        for (part, total, more, what) in [
+            (
+                RequestPart::OptionalParameters,
+                &mut self.optional,
+                of.optional,
+                "optional parameters",
+            ),
+            (
+                RequestPart::UnionParameters,
+                &mut self.unions,
+                of.unions,
+                "parameters of several types",
+            ),
+            (RequestPart::Parameters, &mut self.properties, of.properties, "parameters"),
+        ] {
+            let before = std::mem::replace(total, *total + more);
+            for target in subject.targets().iter() {
+                let Some(max) = max_in_request(target, part) else { continue };
+                if before <= max && *total > max {
+                    let what = format!("sending {total} {what}, more than {max},");
+                    let at = ToolPath(tool).child("name");
+                    let message = rejection(&what, &[target]);
+                    let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, at, message);
+                    out.push(finding.help("send fewer tools in strict mode at a time"));
+                }
+            }
+        }
+    }
+}
+
+/// Reports the first tool, over all documents, that a request has no room for.
+fn check_number_of_tools(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
+    let Some(targets) = subjects.first().map(Subject::targets).filter(|it| !it.is_empty()) else {
+        return;
+    };
+    let total: usize = subjects.iter().map(|subject| subject.toolset.tools.len()).sum();
+    for target in targets.iter() {
+        let Some(max) = max_in_request(target, RequestPart::Tools).filter(|max| total > *max)
+        else {
+            continue;
+        };
+        let mut before = 0;
+        for (n, subject) in subjects.iter().enumerate() {
+            let tools = subject.toolset.tools.len();
+            if before + tools > max {
+                let what = format!("sending all {total} tools, more than {max},");
+                let at = ToolPath(max - before).child("name");
+                let message = rejection(&what, &[target]);
+                let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, at, message);
+                report(n, finding.help("this is the first tool that a request has no room for"));
+                break;
+            }
+            before += tools;
+        }
+    }
+}
+
+/// How much of `part` a request to `target` may have.
+fn max_in_request(target: VendorTarget, part: RequestPart) -> Option<usize> {
+    target.request_limits().iter().find(|(limited, _)| *limited == part).map(|(_, max)| *max)
+}
+
+/// ``the name `a.b` makes openai and anthropic reject the request``.
+fn rejection(what: &str, targets: &[VendorTarget]) -> String {
+    let ids: Vec<&str> = targets.iter().map(|target| target.id()).collect();
+    format!("{what} makes {} reject the request", joined(&ids))
+}
+
+/// One sentence with all targets: those that reject the part first, then those that ignore it, as
+/// in `` `const` (2 places) makes gemini-openapi reject the request; ollama ignores it``.
+fn message(entry: &Incompatibility) -> String {
+    let mut what = part(&entry.part);
+    // Only the first place is a finding. The remedy for the others is the same.
+    if entry.count > 1 {
+        what.push_str(&format!(" ({} places)", entry.count));
+    }
+    let with = |effect| -> Vec<VendorTarget> {
+        entry.effects.iter().filter(|(_, e)| *e == effect).map(|(target, _)| *target).collect()
+    };
+    let (rejecting, ignoring) = (with(VendorEffect::Rejects), with(VendorEffect::Ignores));
+    let ids: Vec<&str> = ignoring.iter().map(|target| target.id()).collect();
+    let verb = if ids.len() == 1 { "ignores" } else { "ignore" };
+    let ignored = |object: &str| format!("{} {verb} {object}", joined(&ids));
+    match (rejecting.is_empty(), ignoring.is_empty()) {
+        (true, _) => ignored(&what),
+        (false, true) => rejection(&what, &rejecting),
+        (false, false) => format!("{}; {}", rejection(&what, &rejecting), ignored("it")),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn joined(ids: &[&str]) -> String {
+    match ids {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => ids.concat(),
+    }
+}
+
+/// What the targets do not accept, as the subject of a sentence.
+fn part(part: &IncompatiblePart) -> String {
+    match part {
+        IncompatiblePart::Keyword(keyword) => format!("`{}`", words::shorten(keyword)),
+        IncompatiblePart::Missing(keyword) => format!("a schema without `{keyword}`"),
+        IncompatiblePart::Name(name) => format!("the name `{}`", words::shorten(name)),
+        IncompatiblePart::OptionalProperty(name) => {
+            format!("the optional property `{}`", words::shorten(name))
+        }
+        IncompatiblePart::Boolean(all) => format!("the schema `{all}`"),
+        IncompatiblePart::TooMany { what, count, max } => {
+            format!("a schema with {count} {what}, more than {max},")
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{findings, found, messages};
+    use crate::testing::findings_for;
 
     /// An MCP tool with this input schema.
     fn tool(schema: &str) -> String {
         format!(r#"{{"name": "a", "description": "Does it", "inputSchema": {schema}}}"#)
     }
 
+    /// `pointer: message` of each finding of this rule.
+    fn found(targets: &str, text: &str) -> Vec<String> {
+        let found = findings_for(targets, text).into_iter();
+        let of_this_rule = found.filter(|f| f.code.name == "VENDOR_INCOMPATIBLE");
+        of_this_rule
+            .map(|f| {
+                assert_eq!(f.help.len(), 1, "{}", f.message);
+                format!("{}: {}", f.at, f.message)
+            })
+            .collect()
+    }
+
     #[test]
-    fn keywords_that_a_vendor_does_not_accept_are_reported_once() {
-        for (schema, at, message) in [
+    fn keywords_that_a_target_does_not_accept_are_reported_once() {
+        let p = "/inputSchema/properties";
+        for (targets, schema, expected) in [
             (
+                "gemini-openapi",
                 r#"{"type": "object", "properties": {"a": {"type": "string", "const": "C"}}}"#,
-                "/properties/a/const",
-                "Gemini rejects `const`",
+                format!("{p}/a/const: `const` makes gemini-openapi reject the request"),
             ),
             (
+                "gemini-openapi,ollama",
                 r#"{"type": "object", "properties": {"a": {"type": "string", "const": "C"}, "b": {"type": "string", "const": "D"}}}"#,
-                "/properties/a/const",
-                "Gemini rejects `const` (2 places)",
+                format!(
+                    "{p}/a/const: `const` (2 places) makes gemini-openapi reject the request; \
+                     ollama ignores it"
+                ),
             ),
             (
+                "gemini-openapi",
                 r#"{"type": "object", "properties": {"a": true}}"#,
-                "/properties/a",
-                "Gemini rejects the schema `true`",
+                format!("{p}/a: the schema `true` makes gemini-openapi reject the request"),
+            ),
+            (
+                "openai,gemini-openapi",
+                r#"{"type": "object", "properties": {"l": {"type": "array"}}}"#,
+                format!(
+                    "{p}/l: a schema without `items` makes openai and gemini-openapi reject the \
+                     request"
+                ),
+            ),
+            (
+                "anthropic",
+                r#"{"type": "object", "properties": {"a b": {"type": "string"}}}"#,
+                format!("{p}/a b: the name `a b` makes anthropic reject the request"),
+            ),
+            (
+                "openai-strict",
+                r#"{"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false}"#,
+                format!("{p}/a: the optional property `a` makes openai-strict reject the request"),
             ),
         ] {
-            let text = tool(schema);
-            assert_eq!(
-                found("VENDOR_INCOMPATIBLE", &text),
-                [format!("VENDOR_INCOMPATIBLE at /inputSchema{at}")]
-            );
-            assert_eq!(messages("VENDOR_INCOMPATIBLE", &text), [message]);
-            assert!(
-                findings(&text)
-                    .iter()
-                    .any(|f| f.code.name == "VENDOR_INCOMPATIBLE" && f.help.len() == 1)
-            );
+            assert_eq!(found(targets, &tool(schema)), [expected]);
         }
-        let lacking = messages(
-            "VENDOR_INCOMPATIBLE",
-            &tool(r#"{"type": "object", "properties": {"l": {"type": "array"}}}"#),
+    }
+
+    #[test]
+    fn names_and_descriptions_are_compared_with_limits() {
+        let named = |name: &str, description: &str| {
+            format!(
+                r#"{{"name": "{name}", "description": "{description}", "inputSchema": {{"type": "object", "properties": {{}}}}}}"#
+            )
+        };
+        assert_eq!(
+            found("openai,anthropic,gemini", &named("fs.read", "Reads")),
+            ["/name: the name `fs.read` makes openai and anthropic reject the request"]
         );
-        assert!(lacking.iter().all(|m| m.ends_with("a schema without `items`")), "{lacking:?}");
-        assert_eq!(lacking.len(), 1);
-        let named = messages(
-            "VENDOR_INCOMPATIBLE",
-            &tool(r#"{"type": "object", "properties": {"a b": {"type": "string"}}}"#),
+        assert_eq!(found("gemini,ollama", &named("fs.read", "Reads")), [""; 0]);
+        assert_eq!(found("openai", &named("read", &"x".repeat(1024))), [""; 0]);
+        assert_eq!(
+            found("openai,openai-responses", &named("read", &"x".repeat(1025))),
+            [
+                "/description: a description of 1025 characters, more than 1024, makes openai reject \
+              the request"
+            ]
         );
-        assert_eq!(named, ["Anthropic rejects the name `a b`"]);
+        assert_eq!(
+            found("bedrock", &named("read", "")),
+            ["/description: an empty description makes bedrock reject the request"]
+        );
+    }
+
+    #[test]
+    fn parameters_are_counted_over_all_tools() {
+        let properties: Vec<String> =
+            (0..13).map(|n| format!(r#""p{n}": {{"type": "string"}}"#)).collect();
+        let tool = |name: &str| {
+            format!(
+                r#"{{"name": "{name}", "description": "Does it", "inputSchema": {{"type": "object", "properties": {{{}}}, "additionalProperties": false}}}}"#,
+                properties.join(",")
+            )
+        };
+        assert_eq!(found("anthropic-strict", &tool("a")), [""; 0]);
+        assert_eq!(
+            found("anthropic-strict", &format!(r#"{{"tools": [{}, {}]}}"#, tool("a"), tool("b"))),
+            ["/tools/1/name: sending 26 optional parameters, more than 24, makes \
+                 anthropic-strict reject the request"]
+        );
+    }
+
+    #[test]
+    fn without_a_target_nothing_is_reported() {
+        let schema = r#"{"properties": {"a b": {"type": "array", "const": 1}}, "oneOf": []}"#;
+        assert_eq!(found("", &tool(schema)), [""; 0]);
     }
 
     #[test]
@@ -209,10 +363,10 @@ mod tests {
             r#"{"type": "objekt", "properties": {"a": {"const": 1}}}"#,
             "null",
         ] {
-            assert_eq!(messages("VENDOR_INCOMPATIBLE", &tool(schema)), [""; 0], "{schema}");
+            assert_eq!(found("openai,gemini-openapi", &tool(schema)), [""; 0], "{schema}");
         }
         // The reader filled this schema in.
         let cli = "tool:\n  id: t\n  type: cli\n  commands: [a]\n";
-        assert_eq!(messages("VENDOR_INCOMPATIBLE", cli), [""; 0]);
+        assert_eq!(found("openai,gemini-openapi", cli), [""; 0]);
     }
 }

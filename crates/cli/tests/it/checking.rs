@@ -673,7 +673,7 @@ fn running_servers_are_checked() {
     let same =
         run(folder.path(), &["check", "--output-format", "json", "--", &program, "mcp", "good"]);
     assert_eq!((url.code, url.stderr.as_str()), (0, ""), "{url:?}");
-    assert!(objects(&url).iter().any(|o| o["path"] == "/tools/0/inputSchema"), "{url:?}");
+    assert!(objects(&url).iter().any(|o| o["path"] == "/tools/1/inputSchema"), "{url:?}");
     assert_eq!(url.stdout, same.stdout.replace(&format!("-- {program}"), &upstream.url));
     let config =
         format!("\n[[source]]\nname = \"up\"\ncommand = [\"{program}\", \"mcp\", \"bad-list\"]\n");

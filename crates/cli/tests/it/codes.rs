@@ -11,6 +11,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("TOO_DEEP", "cli/tests/it/codes.rs"),
     ("TOO_LARGE", "cli/tests/it/codes.rs"),
     ("INVALID_ENCODING", "cli/tests/it/codes.rs"),
+    // Needs a target.
+    ("VENDOR_INCOMPATIBLE", "cli/tests/it/targets.rs"),
     // Needs two documents.
     ("LOOKALIKE_NAME", "cli/tests/it/checking.rs"),
     // Codes of the configuration and of servers files.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use toolwright_schema::TargetSet;
 use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Diagnostic, Severity, locate};
 use toolwright_workspace::{LoadResult, ReadOptions, Workspace};
@@ -160,7 +161,6 @@ const OWN_NOTES: &[NoteCounts] = &[
             ("NAMING_CONVENTION", 6),
             ("OPEN_OBJECT", 4),
             ("UNKNOWN_FIELD", 8),
-            ("VENDOR_INCOMPATIBLE", 2),
         ],
     ),
     ("mcp", &[("OPEN_OBJECT", 11)]),
@@ -310,14 +310,10 @@ const SHARED_NOTES: &[NoteCounts] = &[
             ("NAMING_CONVENTION", 43),
             ("OPEN_OBJECT", 44),
             ("UNKNOWN_FIELD", 55),
-            ("VENDOR_INCOMPATIBLE", 14),
         ],
     ),
-    ("mcp", &[("OPEN_OBJECT", 116), ("VENDOR_INCOMPATIBLE", 18)]),
-    (
-        "webmcp",
-        &[("MISSING_PARAMETER_DESCRIPTION", 21), ("OPEN_OBJECT", 27), ("VENDOR_INCOMPATIBLE", 1)],
-    ),
+    ("mcp", &[("OPEN_OBJECT", 116)]),
+    ("webmcp", &[("MISSING_PARAMETER_DESCRIPTION", 21), ("OPEN_OBJECT", 27)]),
 ];
 
 /// The folder of definitions and specifications by other people, which the repository does not
@@ -370,12 +366,13 @@ fn check_folder(folder: &Path, compat: bool) -> BTreeMap<String, Vec<Diagnostic>
     paths.sort();
     let workspace = Workspace::new(Arc::new(InProcessAnalyzer));
     let LoadResult { documents: mut files, failures, .. } =
-        workspace.load(&paths, ReadOptions { format: None, compat, rules: true });
+        workspace.load(&paths, ReadOptions { compat, rules: true, ..ReadOptions::default() });
     assert!(failures.is_empty(), "{failures:?}");
     let read = files
         .iter()
         .enumerate()
-        .filter_map(|(n, file)| Some((n, workspace.subject(file.reading.as_ref()?))));
+        .filter_map(|(n, file)| Some((n, file.reading.as_ref()?)))
+        .map(|(n, reading)| (n, workspace.subject(reading, TargetSet::default())));
     let (places, subjects): (Vec<usize>, Vec<_>) = read.unzip();
     let between = toolwright_check::check_together(&subjects).into_iter().map(|(n, finding)| {
         let reading = files[places[n]].reading.as_ref().expect("it was read");
@@ -478,10 +475,13 @@ fn the_tools_of_a_large_server_are_not_taken_for_poisoned() {
         let paths: Vec<PathBuf> =
             corpus.notes.iter().map(|(folder, _)| corpus.folder.join(folder)).collect();
         let workspace = Workspace::new(Arc::new(InProcessAnalyzer));
-        let load = workspace.load(&paths, ReadOptions { format: None, compat: false, rules: true });
+        let load = workspace.load(&paths, ReadOptions { rules: true, ..ReadOptions::default() });
         let readings: Vec<_> =
             load.documents.iter().filter_map(|file| file.reading.as_ref()).collect();
-        let subjects: Vec<_> = readings.iter().map(|reading| workspace.subject(reading)).collect();
+        let subjects: Vec<_> = readings
+            .iter()
+            .map(|reading| workspace.subject(reading, TargetSet::default()))
+            .collect();
         for (n, finding) in toolwright_check::check_together(&subjects) {
             let file = readings[n].origin.document().source().name();
             assert!(

@@ -119,7 +119,7 @@ fn fixes_change_no_other_byte() {
 fn unsafe_fixes_are_made_only_on_request() {
     let (after, run) = fixed("page.json", MIXED.as_bytes(), &["--unsafe-fixes"]);
     let after = String::from_utf8_lossy(&after);
-    assert_eq!(last(&run), "1 tool in 1 file: 3 fixed, 1 note", "{run:?}");
+    assert_eq!(last(&run), "1 tool in 1 file: 3 fixed", "{run:?}");
     assert!(
         after.contains("\"additionalProperties\": false") && after.contains("\"dom:observe\"],"),
         "{after}"

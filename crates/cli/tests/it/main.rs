@@ -29,4 +29,5 @@ mod serving_http;
 mod show_and_list;
 mod silencing_comments;
 mod sources;
+mod targets;
 mod validation;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use toolwright_schema::VendorTarget;
 use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Document, DocumentPath, Edit, Severity, Syntax, plan, splice};
 use toolwright_workspace::{ReadOptions, Workspace, codes};
@@ -114,9 +115,12 @@ fn edited(file: &str, text: &str, edit: &Json) -> String {
 
 /// The findings of `check` in a document.
 pub(crate) fn check(file: &str, text: &str, compat: bool) -> Vec<FoundCode> {
+    check_with(file, text, ReadOptions { compat, rules: true, ..ReadOptions::default() })
+}
+
+fn check_with(file: &str, text: &str, options: ReadOptions) -> Vec<FoundCode> {
     let document = parse(file, text);
-    let loaded = Workspace::new(Arc::new(InProcessAnalyzer))
-        .read(&document, ReadOptions { format: None, compat, rules: true });
+    let loaded = Workspace::new(Arc::new(InProcessAnalyzer)).read(&document, options);
     let found = loaded.diagnostics.iter().map(|d| FoundCode {
         code: d.code.name.to_owned(),
         severity: d.severity.name().to_owned(),
@@ -142,7 +146,10 @@ fn failures(table: &RuleTable, rule: &Json) -> Vec<String> {
         wrong.push(format!("{name}: there is no code {code}"));
     }
     let (file, broken) = table.mutant(rule, rule);
-    let found = check(&file, &broken, false);
+    // Findings about vendors need a target, which the row names.
+    let targets = VendorTarget::by_id(text("target")).into_iter().collect();
+    let options = ReadOptions { rules: true, targets, ..ReadOptions::default() };
+    let found = check_with(&file, &broken, options);
     let expected = FoundCode { code: code.into(), severity: severity.into(), at: at.into() };
     if found.iter().filter(|f| **f == expected).count() != 1 {
         wrong.push(format!("{name}: expected one {code} ({severity}) at `{at}`, found {found:?}"));

@@ -1,20 +1,21 @@
-//! Which parts of a tool's input schema the APIs of OpenAI, Anthropic and Gemini reject or ignore.
+//! Which parts of a tool the APIs of model vendors reject or ignore.
 //!
-//! Assumed is a request that contains the schema unchanged: as OpenAI's `parameters` without
-//! `strict`, as Anthropic's `input_schema` without `strict`, and as `parameters` of a Gemini
-//! function declaration in the HTTP API. `facts` lists what the vendors do not accept, `rules`
-//! recognizes it in a schema, and this file walks the schema and collects the results.
+//! Assumed is a request that contains the tool unchanged, in the mode that the target names. An
+//! incompatibility is a property of the pair of tool and target, so every question names targets.
 //!
-//! Deliberately absent:
+//! ```text
+//! targets: the list    facts: target × part of a schema    limits: names, counts, sizes
+//!                        ▲ rules: recognizes the parts in one subschema
+//!                        └ here: walks the schema, collects what the targets do not accept
+//! ```
 //!
-//! - The strict modes of OpenAI and Anthropic. A request chooses them for each tool, and they
-//!   require a rewritten schema (every property required, every object closed). Hardly any
-//!   published schema passes, and reporting that would hide the schemas that fail in every mode.
-//! - Gemini's `parametersJsonSchema`, which accepts JSON Schema.
-//! - Names, descriptions and the number of tools, which are not part of the schema.
+//! Deliberately absent: rewriting a schema so that a target accepts it.
 
 mod facts;
+mod limits;
+mod recursion;
 mod rules;
+mod targets;
 
 use serde_json::{Map, Value};
 
@@ -22,34 +23,29 @@ use crate::limits::MAX_DEPTH;
 use crate::{Dialect, pointer, subschema_keywords};
 
 use facts::VendorFact;
+pub use limits::{NameRule, RequestPart, SchemaCounts};
+pub use targets::{TargetSet, VendorTarget};
 
 /// The most incompatibilities reported for a schema. The vocabularies have some sixty keywords; a
 /// schema with more has invented ones.
 const MAX_INCOMPATIBILITIES: usize = 64;
 
-/// A company whose models call tools.
+/// What a target does with a part of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Vendor {
-    /// OpenAI: the chat completions and responses APIs.
-    OpenAi,
-    /// Anthropic: the messages API.
-    Anthropic,
-    /// Google: the Gemini API.
-    Gemini,
+enum VendorSupport {
+    /// Documented as supported.
+    Kept,
+    /// Handed to the model as text, and not enforced.
+    Passed,
+    /// Accepted or dropped without any effect.
+    Ignored,
+    /// The whole request fails.
+    Rejected,
+    /// Nobody documents it, or the sources disagree.
+    Undocumented,
 }
 
-impl Vendor {
-    /// The name for messages: `OpenAI`, `Anthropic` or `Gemini`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Vendor::OpenAi => "OpenAI",
-            Vendor::Anthropic => "Anthropic",
-            Vendor::Gemini => "Gemini",
-        }
-    }
-}
-
-/// What a vendor does with a part of a schema that it does not accept.
+/// What a target does with a part of a schema that it does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VendorEffect {
     /// The whole request fails, with all the tools in it.
@@ -58,22 +54,46 @@ pub enum VendorEffect {
     Ignores,
 }
 
-/// A part of a schema that at least one vendor does not accept.
+/// What is not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IncompatiblePart {
+    /// A keyword, or its value.
+    Keyword(String),
+    /// A keyword that is missing.
+    Missing(&'static str),
+    /// A name under `properties` or `patternProperties`.
+    Name(String),
+    /// A property that is not required.
+    OptionalProperty(String),
+    /// The schema `true` or `false`.
+    Boolean(bool),
+    /// More of something than a schema may have.
+    TooMany {
+        /// What is counted, in the plural.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        max: usize,
+    },
+}
+
+/// A part of a schema that at least one of the targets does not accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incompatibility {
     /// JSON pointer of its first occurrence: of the keyword, or of the schema that lacks it.
     pub at: String,
-    /// The keyword; for a boolean schema `true` or `false`.
-    pub keyword: String,
-    /// The vendors that do not accept it.
-    pub vendors: &'static [(Vendor, VendorEffect)],
+    /// What it is.
+    pub part: IncompatiblePart,
+    /// The targets that do not accept it, in the order of [`VendorTarget::ALL`].
+    pub effects: Vec<(VendorTarget, VendorEffect)>,
     /// Why, and what to write instead.
     pub note: &'static str,
     /// The number of occurrences in the schema.
     pub count: usize,
 }
 
-/// The parts of `schema`, a tool's input schema, that some vendor does not accept, in the order
+/// The parts of `schema`, a tool's input schema, that some of `targets` do not accept, in the order
 /// they are written.
 ///
 /// One entry per keyword and reason, with its first occurrence and the number of occurrences.
@@ -83,28 +103,65 @@ pub struct Incompatibility {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolwright_schema::{VendorEffect, Vendor, incompatibilities};
+/// use toolwright_schema::{VendorEffect, VendorTarget, incompatibilities};
 ///
-/// let found = incompatibilities(&json!({
+/// let schema = json!({
 ///     "type": "object",
 ///     "properties": { "unit": { "type": "string", "const": "C" } }
-/// }));
+/// });
+/// let found = incompatibilities(&schema, VendorTarget::by_id("ollama").into_iter().collect());
 /// assert_eq!(found[0].at, "/properties/unit/const");
-/// assert_eq!(found[0].vendors, [(Vendor::Gemini, VendorEffect::Rejects)]);
+/// assert_eq!(found[0].effects, [(VendorTarget::Ollama, VendorEffect::Ignores)]);
 /// ```
-pub fn incompatibilities(schema: &Value) -> Vec<Incompatibility> {
+pub fn incompatibilities(schema: &Value, targets: TargetSet) -> Vec<Incompatibility> {
     let dialect = Dialect::of(schema).unwrap_or(Dialect::Draft202012);
-    let mut findings = VendorFindings::default();
+    let mut findings = VendorFindings { targets, list: Vec::new() };
     match schema {
         Value::Object(members) => {
+            let recursive = match targets.contains(VendorTarget::AnthropicStrict) {
+                true => recursion::recursive_references(schema, dialect),
+                // No other target has a fact about it.
+                false => Vec::new(),
+            };
             let top = ObjectSubschema { value: schema, members, is_top: true };
-            walk(top, dialect, 0, &mut findings);
+            walk(top, &SchemaContext { dialect, recursive }, 0, &mut findings);
         }
-        Value::Bool(_) => findings.add(&facts::NOT_AN_OBJECT, "type", SchemaPlace::of(schema)),
+        Value::Bool(_) => {
+            findings.add(&facts::NOT_AN_OBJECT, PartKey::Missing("type"), SchemaPlace::of(schema))
+        }
         // Not a schema: compiling it reports that.
         _ => {}
     }
-    findings.into_incompatibilities(schema)
+    let mut found = findings.into_incompatibilities(schema);
+    found.extend(too_large(schema, targets));
+    found
+}
+
+/// What exceeds the limits on the size of one schema.
+fn too_large(schema: &Value, targets: TargetSet) -> Vec<Incompatibility> {
+    let strict = [VendorTarget::OpenAiStrict, VendorTarget::OpenAiResponsesStrict];
+    let strict: Vec<VendorTarget> =
+        strict.into_iter().filter(|target| targets.contains(*target)).collect();
+    if strict.is_empty() {
+        return Vec::new();
+    }
+    let effects: Vec<_> =
+        strict.into_iter().map(|target| (target, VendorEffect::Rejects)).collect();
+    let beyond = |(count, max, what)| Incompatibility {
+        at: String::new(),
+        part: IncompatiblePart::TooMany { what, count, max },
+        effects: effects.clone(),
+        note: "split the tool, or move what is rarely used into a tool of its own",
+        count: 1,
+    };
+    SchemaCounts::of(schema).beyond_openai_strict().map(beyond).collect()
+}
+
+/// What the rules need to know about the whole schema.
+struct SchemaContext<'a> {
+    dialect: Dialect,
+    /// The values of `$ref` through which a schema contains itself.
+    recursive: Vec<&'a str>,
 }
 
 /// A subschema that is not a boolean.
@@ -121,18 +178,18 @@ struct ObjectSubschema<'a> {
 /// have, so 256 KiB of stack suffice, and schemas without a finding need no heap memory.
 fn walk<'a>(
     schema: ObjectSubschema<'a>,
-    dialect: Dialect,
+    context: &SchemaContext<'a>,
     depth: usize,
     findings: &mut VendorFindings<'a>,
 ) {
-    rules::check_subschema(schema, findings);
+    rules::check_subschema(schema, context, findings);
     if depth == MAX_DEPTH {
         return;
     }
-    subschema_keywords::subschemas(schema.members, dialect, |_, value| {
+    subschema_keywords::subschemas(schema.members, context.dialect, |_, value| {
         if let Value::Object(members) = value {
             let child = ObjectSubschema { value, members, is_top: false };
-            walk(child, dialect, depth + 1, findings);
+            walk(child, context, depth + 1, findings);
         }
     });
 }
@@ -152,30 +209,51 @@ impl<'a> SchemaPlace<'a> {
     }
 }
 
+/// An [`IncompatiblePart`] without the name, by which occurrences of the same mistake are counted.
+#[derive(Clone, Copy, PartialEq)]
+enum PartKey<'a> {
+    Keyword(&'a str),
+    Missing(&'static str),
+    Name,
+    OptionalProperty,
+    Boolean(bool),
+}
+
 /// An [`Incompatibility`] whose pointer is not known yet.
 struct VendorFinding<'a> {
     fact: &'static VendorFact,
-    keyword: &'a str,
+    part: PartKey<'a>,
     first: SchemaPlace<'a>,
+    effects: Vec<(VendorTarget, VendorEffect)>,
     count: usize,
 }
 
 /// The findings so far.
-#[derive(Default)]
 struct VendorFindings<'a> {
+    targets: TargetSet,
     list: Vec<VendorFinding<'a>>,
 }
 
 impl<'a> VendorFindings<'a> {
-    /// Adds a finding, or counts another occurrence of it. Facts are statics, so the address tells
-    /// them apart.
-    fn add(&mut self, fact: &'static VendorFact, keyword: &'a str, place: SchemaPlace<'a>) {
+    /// Adds a finding if a target does not accept the part, or counts another occurrence of it.
+    /// Facts are statics, so the address tells them apart.
+    fn add(&mut self, fact: &'static VendorFact, part: PartKey<'a>, place: SchemaPlace<'a>) {
         let is_same =
-            |other: &VendorFinding<'_>| std::ptr::eq(other.fact, fact) && other.keyword == keyword;
+            |other: &VendorFinding<'_>| std::ptr::eq(other.fact, fact) && other.part == part;
         if let Some(existing) = self.list.iter_mut().find(|other| is_same(other)) {
             existing.count += 1;
-        } else if self.list.len() < MAX_INCOMPATIBILITIES {
-            self.list.push(VendorFinding { fact, keyword, first: place, count: 1 });
+            return;
+        }
+        let is_annotation =
+            matches!(part, PartKey::Keyword(keyword) if facts::is_annotation(keyword));
+        let effect = |target: VendorTarget| match fact.support[target as usize] {
+            VendorSupport::Rejected => Some((target, VendorEffect::Rejects)),
+            VendorSupport::Ignored if !is_annotation => Some((target, VendorEffect::Ignores)),
+            _ => None,
+        };
+        let effects: Vec<_> = self.targets.iter().filter_map(effect).collect();
+        if !effects.is_empty() && self.list.len() < MAX_INCOMPATIBILITIES {
+            self.list.push(VendorFinding { fact, part, first: place, effects, count: 1 });
         }
     }
 
@@ -186,23 +264,25 @@ impl<'a> VendorFindings<'a> {
         }
         let places: Vec<&Value> = self.list.iter().map(|finding| finding.first.value).collect();
         let pointers = pointer::pointers_to(document, &places);
-        let findings = self.list.iter().zip(pointers);
-        findings.map(|(finding, pointer)| finding.to_incompatibility(pointer)).collect()
+        let findings = self.list.into_iter().zip(pointers);
+        findings.map(|(finding, pointer)| finding.into_incompatibility(pointer)).collect()
     }
 }
 
 impl VendorFinding<'_> {
-    fn to_incompatibility(&self, pointer: Option<String>) -> Incompatibility {
+    fn into_incompatibility(self, pointer: Option<String>) -> Incompatibility {
         let mut at = pointer.unwrap_or_default();
         for key in self.first.keyword.into_iter().chain(self.first.name) {
             pointer::extend(&mut at, key);
         }
-        Incompatibility {
-            at,
-            keyword: self.keyword.to_owned(),
-            vendors: self.fact.vendors,
-            note: self.fact.note,
-            count: self.count,
-        }
+        let name = || self.first.name.unwrap_or_default().to_owned();
+        let part = match self.part {
+            PartKey::Keyword(keyword) => IncompatiblePart::Keyword(keyword.to_owned()),
+            PartKey::Missing(keyword) => IncompatiblePart::Missing(keyword),
+            PartKey::Name => IncompatiblePart::Name(name()),
+            PartKey::OptionalProperty => IncompatiblePart::OptionalProperty(name()),
+            PartKey::Boolean(all) => IncompatiblePart::Boolean(all),
+        };
+        Incompatibility { at, part, effects: self.effects, note: self.fact.note, count: self.count }
     }
 }

@@ -6,20 +6,24 @@
 use serde_json::{Map, Value};
 
 use super::facts::{self, VendorFact};
-use super::{ObjectSubschema, SchemaPlace, VendorFindings};
+use super::{ObjectSubschema, PartKey, SchemaContext, SchemaPlace, VendorFindings};
 
-/// Adds a finding for each part of `schema` itself that some vendor does not accept.
-pub(super) fn check_subschema<'a>(schema: ObjectSubschema<'a>, findings: &mut VendorFindings<'a>) {
+/// Adds a finding for each part of `schema` itself that some target does not accept.
+pub(super) fn check_subschema<'a>(
+    schema: ObjectSubschema<'a>,
+    context: &SchemaContext<'a>,
+    findings: &mut VendorFindings<'a>,
+) {
     for (keyword, fact) in missing_keywords(schema) {
         if let Some(fact) = fact {
-            findings.add(fact, keyword, SchemaPlace::of(schema.value));
+            findings.add(fact, PartKey::Missing(keyword), SchemaPlace::of(schema.value));
         }
     }
     for (keyword, value) in schema.members {
-        if let Some(fact) = keyword_fact(keyword, value, schema) {
+        if let Some(fact) = keyword_fact(keyword, value, schema, context) {
             findings.add(
                 fact,
-                keyword,
+                PartKey::Keyword(keyword),
                 SchemaPlace { keyword: Some(keyword), ..SchemaPlace::of(schema.value) },
             );
         }
@@ -36,38 +40,37 @@ pub(super) fn check_subschema<'a>(schema: ObjectSubschema<'a>, findings: &mut Ve
     }
 }
 
-/// The keywords that a vendor requires and `schema` lacks.
+/// The keywords that a target requires and `schema` lacks.
 fn missing_keywords(
     schema: ObjectSubschema<'_>,
-) -> [(&'static str, Option<&'static VendorFact>); 3] {
-    let (mut kind, mut has_properties, mut has_items) = (None, false, false);
-    // One pass over the few members is faster than three lookups by hash.
-    for (keyword, value) in schema.members {
-        match keyword.as_str() {
-            "type" => kind = Some(value),
-            "properties" => has_properties = true,
-            "items" => has_items = true,
-            _ => {}
-        }
-    }
+) -> [(&'static str, Option<&'static VendorFact>); 4] {
+    let kind = schema.members.get("type");
+    let has = |keyword: &str| schema.members.contains_key(keyword);
     let is_object = kind.is_some_and(|kind| kind == "object");
+    let describes_object = is_object || has("properties");
     [
         ("type", (schema.is_top && kind.is_none()).then_some(&facts::NOT_AN_OBJECT)),
         // Reported beside a missing `type` as well, because adding the type alone does not help.
         (
             "properties",
-            (schema.is_top && (is_object || kind.is_none()) && !has_properties)
+            (schema.is_top && (is_object || kind.is_none()) && !has("properties"))
                 .then_some(&facts::NO_PROPERTIES),
         ),
-        ("items", (may_be_array(kind) && !has_items).then_some(&facts::NO_ITEMS)),
+        ("items", (may_be_array(kind) && !has("items")).then_some(&facts::NO_ITEMS)),
+        (
+            "additionalProperties",
+            (describes_object && !has("additionalProperties")).then_some(&facts::OPEN_OBJECT),
+        ),
     ]
 }
 
-/// Why a vendor does not accept `keyword`. At most one reason per keyword: the first to fix.
+/// Why a target does not accept `keyword`. At most one reason per keyword: the most specific, whose
+/// row is about all targets.
 fn keyword_fact(
     keyword: &str,
     value: &Value,
     schema: ObjectSubschema<'_>,
+    context: &SchemaContext<'_>,
 ) -> Option<&'static VendorFact> {
     match keyword {
         // The arms for the top level come first: there the vendors are stricter than inside.
@@ -76,61 +79,28 @@ fn keyword_fact(
         "oneOf" | "allOf" if schema.is_top => Some(&facts::TOP_ONE_OF_ALL_OF),
         "enum" | "const" | "not" if schema.is_top => Some(&facts::TOP_VALUE),
         "type" => value.is_array().then_some(&facts::TYPE_LIST),
+        "anyOf" => (schema.members.len() > 1).then_some(&facts::ANY_OF_SIBLINGS),
         "items" => items_fact(value),
+        "minItems" => Some(match value.as_u64() {
+            Some(0 | 1) => &facts::MIN_ITEMS_SMALL,
+            _ => &facts::MIN_ITEMS,
+        }),
         "enum" => enum_fact(value, schema.members),
         "properties" => {
             (!schema.is_top && is_non_empty_map(value) && lacks_object_type(schema.members))
                 .then_some(&facts::ONLY_OBJECTS)
         }
         "required" => required_fact(value, schema),
-        "pattern" => value.as_str().and_then(pattern_fact),
-        "default" => Some(&facts::DEFAULT),
-        "$ref" | "$defs" | "definitions" => Some(&facts::REFERENCE),
-        "const" => Some(&facts::CONST),
-        "oneOf" => Some(&facts::ONE_OF),
-        "additionalProperties" => Some(&facts::ADDITIONAL_PROPERTIES),
-        // Every other keyword: Gemini has a fixed list of fields and rejects the rest.
-        _ => (!is_gemini_field(keyword)).then_some(&facts::NO_FIELD),
+        "additionalProperties" => Some(match value {
+            Value::Bool(false) => &facts::ADDITIONAL_PROPERTIES_FALSE,
+            Value::Bool(true) => &facts::ADDITIONAL_PROPERTIES_TRUE,
+            _ => &facts::ADDITIONAL_PROPERTIES_SCHEMA,
+        }),
+        "pattern" => value.as_str().map(pattern_fact),
+        "format" => value.as_str().map(format_fact),
+        "$ref" => value.as_str().map(|reference| reference_fact(reference, schema, context)),
+        _ => facts::of_keyword(keyword),
     }
-}
-
-/// The fields of Gemini's `Schema`, from `interface Schema` of `@google/genai` 2.32.0; quotes of
-/// the discovery document of v1beta (revision 20260816) have the same ones. The JSON mapping of
-/// protocol buffers accepts both spellings of a field, `anyOf` and `any_of`.
-fn is_gemini_field(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "anyOf"
-            | "default"
-            | "description"
-            | "enum"
-            | "example"
-            | "format"
-            | "items"
-            | "maxItems"
-            | "maxLength"
-            | "maxProperties"
-            | "maximum"
-            | "minItems"
-            | "minLength"
-            | "minProperties"
-            | "minimum"
-            | "nullable"
-            | "pattern"
-            | "properties"
-            | "propertyOrdering"
-            | "required"
-            | "title"
-            | "type"
-            | "any_of"
-            | "max_items"
-            | "max_length"
-            | "max_properties"
-            | "min_items"
-            | "min_length"
-            | "min_properties"
-            | "property_ordering"
-    )
 }
 
 /// Gemini's `items` is one schema that is not empty.
@@ -145,7 +115,9 @@ fn items_fact(items: &Value) -> Option<&'static VendorFact> {
 /// Gemini's `enum` is for strings. The order of the facts is the order in which to fix them.
 fn enum_fact(values: &Value, members: &Map<String, Value>) -> Option<&'static VendorFact> {
     let values = values.as_array()?;
-    if values.iter().any(|value| !value.is_string()) {
+    if values.iter().any(|value| value.is_object() || value.is_array()) {
+        Some(&facts::ENUM_OBJECT)
+    } else if values.iter().any(|value| !value.is_string()) {
         Some(&facts::ENUM_NOT_STRING)
     } else if values.iter().any(|value| value == "") {
         Some(&facts::ENUM_EMPTY_STRING)
@@ -170,6 +142,37 @@ fn required_fact(names: &Value, schema: ObjectSubschema<'_>) -> Option<&'static 
         .then_some(&facts::REQUIRED_UNKNOWN)
 }
 
+/// The formats of the strict modes.
+fn format_fact(format: &str) -> &'static VendorFact {
+    match format {
+        "date-time" | "time" | "date" | "duration" | "email" | "hostname" | "ipv4" | "ipv6"
+        | "uuid" => &facts::FORMAT,
+        "uri" => &facts::FORMAT_URI,
+        _ => &facts::FORMAT_OTHER,
+    }
+}
+
+/// A reference: recursive, with something beside it, or to a place that is not a definition.
+fn reference_fact(
+    reference: &str,
+    schema: ObjectSubschema<'_>,
+    context: &SchemaContext<'_>,
+) -> &'static VendorFact {
+    let has_siblings =
+        schema.members.keys().any(|keyword| !keyword.starts_with('$') && keyword != "definitions");
+    let is_definition = reference == "#"
+        || reference.strip_prefix("#/$defs/").is_some_and(|name| !name.contains('/'));
+    if context.recursive.contains(&reference) {
+        &facts::RECURSION
+    } else if has_siblings {
+        &facts::REFERENCE_SIBLINGS
+    } else if !is_definition {
+        &facts::OTHER_REFERENCE
+    } else {
+        &facts::REFERENCE
+    }
+}
+
 /// Checks the names under `properties` or `patternProperties`.
 fn check_names<'a>(
     keyword: &'a str,
@@ -177,21 +180,29 @@ fn check_names<'a>(
     schema: ObjectSubschema<'a>,
     findings: &mut VendorFindings<'a>,
 ) {
+    let required = schema.members.get("required").and_then(Value::as_array);
     for (name, value) in named {
-        let fact = match keyword {
-            "patternProperties" => pattern_fact(name),
-            _ => (schema.is_top && !is_anthropic_name(name)).then_some(&facts::PROPERTY_NAME),
+        let place = SchemaPlace { value: schema.value, keyword: Some(keyword), name: Some(name) };
+        if keyword == "patternProperties" {
+            findings.add(pattern_fact(name), PartKey::Name, place);
+            continue;
+        }
+        let is_required =
+            required.is_some_and(|names| names.iter().any(|other| other == name.as_str()));
+        if !is_required {
+            findings.add(&facts::OPTIONAL_PROPERTY, PartKey::OptionalProperty, place);
+        }
+        let fact = match (is_anthropic_name(name), is_gemini_name(name)) {
+            _ if !schema.is_top => None,
+            (true, true) => None,
+            (true, false) => Some(&facts::GEMINI_PROPERTY_NAME),
+            (false, true) => Some(&facts::PROPERTY_NAME),
+            (false, false) => Some(&facts::NO_PROPERTY_NAME),
         };
         if let Some(fact) = fact {
-            findings.add(
-                fact,
-                keyword,
-                SchemaPlace { value: schema.value, keyword: Some(keyword), name: Some(name) },
-            );
+            findings.add(fact, PartKey::Name, place);
         }
-        if keyword == "properties" {
-            report_booleans(std::slice::from_ref(value), findings);
-        }
+        report_booleans(std::slice::from_ref(value), findings);
     }
 }
 
@@ -199,11 +210,7 @@ fn check_names<'a>(
 fn report_booleans<'a>(schemas: &'a [Value], findings: &mut VendorFindings<'a>) {
     for schema in schemas {
         if let Value::Bool(all) = schema {
-            findings.add(
-                &facts::BOOLEAN,
-                if *all { "true" } else { "false" },
-                SchemaPlace::of(schema),
-            );
+            findings.add(&facts::BOOLEAN, PartKey::Boolean(*all), SchemaPlace::of(schema));
         }
     }
 }
@@ -212,6 +219,14 @@ fn report_booleans<'a>(schemas: &'a [Value], findings: &mut VendorFindings<'a>) 
 fn is_anthropic_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
+}
+
+/// The pattern that Google's documentation describes: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`.
+fn is_gemini_name(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    (1..=64).contains(&name.len())
+        && name.bytes().all(fits)
+        && !name.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// Whether `type` is `array` or a list with it.
@@ -233,24 +248,28 @@ fn is_non_empty_map(map: &Value) -> bool {
     map.as_object().is_some_and(|map| !map.is_empty())
 }
 
-/// Why OpenAI rejects a pattern.
+/// The fact about a pattern: the first of its parts that a target rejects, those that more targets
+/// reject first.
 ///
 /// A scanner, not a parser: it only recognizes escapes, groups and classes. A class whose
 /// first character is `]` ends there for it, which at worst reports a group inside of that class.
-fn pattern_fact(pattern: &str) -> Option<&'static VendorFact> {
+fn pattern_fact(pattern: &str) -> &'static VendorFact {
     // The letters that Python's `re` allows after a backslash; any other is an error. `\z` is new
     // in Python 3.14.
     const ESCAPES: &[u8] = b"AbBdDsSwWZzafnrtuUxvN";
-    let mut looks_around = false;
+    let (mut looks_around, mut looks_back) = (false, false);
     let mut in_class = false;
     let mut rest = pattern.as_bytes();
     while let [first, after @ ..] = rest {
         rest = after;
         match (first, after) {
-            (b'\\', [b'u', b'{', ..]) => return Some(&facts::NOT_PYTHON),
+            (b'\\', [b'u', b'{', ..]) => return &facts::NOT_PYTHON,
             (b'\\', [letter, ..]) if letter.is_ascii_alphabetic() && !ESCAPES.contains(letter) => {
-                return Some(&facts::NOT_PYTHON);
+                return &facts::NOT_PYTHON;
             }
+            // In a class, `\b` is a backspace.
+            (b'\\', [b'b' | b'B', after @ ..]) if !in_class => (looks_back, rest) = (true, after),
+            (b'\\', [b'1'..=b'9', after @ ..]) => (looks_back, rest) = (true, after),
             // A legal escape: its second byte is skipped, so that `\(` does not open a group.
             (b'\\', [_, after @ ..]) => rest = after,
             (b'[', _) => in_class = true,
@@ -259,9 +278,13 @@ fn pattern_fact(pattern: &str) -> Option<&'static VendorFact> {
             (b'(', _) if in_class => {}
             (b'(', [b'?', b'=' | b'!', ..] | [b'?', b'<', b'=' | b'!', ..]) => looks_around = true,
             // `(?<name>…)`: Python writes named groups as `(?P<name>…)`.
-            (b'(', [b'?', b'<', ..]) => return Some(&facts::NOT_PYTHON),
+            (b'(', [b'?', b'<', ..]) => return &facts::NOT_PYTHON,
             _ => {}
         }
     }
-    looks_around.then_some(&facts::LOOK_AROUND)
+    match (looks_around, looks_back) {
+        (true, _) => &facts::LOOK_AROUND,
+        (false, true) => &facts::WORD_BOUNDARY_BACKREFERENCE,
+        (false, false) => &facts::PATTERN,
+    }
 }

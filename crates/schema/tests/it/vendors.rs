@@ -1,24 +1,53 @@
 //! What vendors do not accept: every fact with a schema that has it and a near miss that does not.
 
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Incompatibility, Vendor, VendorEffect, incompatibilities};
+use toolwright_schema::{
+    Incompatibility, IncompatiblePart, SchemaCounts, TargetSet, VendorEffect, VendorTarget,
+    incompatibilities,
+};
 
 const D7: &str = "http://json-schema.org/draft-07/schema#";
 
-/// `pointer keyword vendors`: vendors that only ignore it in lower case, and the count unless it is
+/// The targets of most tables, with the names that these use.
+const THREE: [(VendorTarget, &str); 3] = [
+    (VendorTarget::OpenAiResponses, "OpenAI"),
+    (VendorTarget::Anthropic, "Anthropic"),
+    (VendorTarget::GeminiOpenapi, "Gemini"),
+];
+
+fn three() -> TargetSet {
+    THREE.into_iter().map(|(target, _)| target).collect()
+}
+
+fn set(ids: &str) -> TargetSet {
+    ids.split(' ').map(|id| VendorTarget::by_id(id).expect("a target")).collect()
+}
+
+/// `pointer part targets`: targets that only ignore it in lower case, and the count unless it is
 /// one.
 fn line(found: &Incompatibility) -> String {
-    let vendor = |(vendor, effect): &(Vendor, VendorEffect)| match effect {
-        VendorEffect::Rejects => vendor.name().to_owned(),
-        VendorEffect::Ignores => vendor.name().to_lowercase(),
+    let target = |(target, effect): &(VendorTarget, VendorEffect)| {
+        let name = THREE.iter().find(|(known, _)| known == target).map_or(target.id(), |it| it.1);
+        match effect {
+            VendorEffect::Rejects => name.to_owned(),
+            VendorEffect::Ignores => name.to_lowercase(),
+        }
     };
-    let vendors: Vec<String> = found.vendors.iter().map(vendor).collect();
+    let part = match &found.part {
+        IncompatiblePart::Keyword(keyword) => keyword.clone(),
+        IncompatiblePart::Missing(keyword) => (*keyword).to_owned(),
+        IncompatiblePart::Boolean(all) => all.to_string(),
+        IncompatiblePart::Name(_) => "properties".to_owned(),
+        IncompatiblePart::OptionalProperty(name) => format!("optional {name}"),
+        IncompatiblePart::TooMany { what, count, max } => format!("{count} of {max} {what}"),
+    };
+    let targets: Vec<String> = found.effects.iter().map(target).collect();
     let count = if found.count == 1 { String::new() } else { format!(" x{}", found.count) };
-    format!("{} {} {}{count}", found.at, found.keyword, vendors.join("+"))
+    format!("{} {part} {}{count}", found.at, targets.join("+"))
 }
 
 fn lines(schema: &Value) -> Vec<String> {
-    incompatibilities(schema).iter().map(line).collect()
+    incompatibilities(schema, three()).iter().map(line).collect()
 }
 
 fn check(cases: &[(&str, Value, &[&str])]) {
@@ -79,26 +108,28 @@ fn the_top_of_an_input_schema_has_its_own_rules() {
 }
 
 #[test]
-fn parameter_names_outside_of_anthropics_pattern_are_reported() {
+fn parameter_names_outside_of_the_patterns_are_reported() {
     let named =
         |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } } });
     check(&[
-        ("all allowed", named("aZ09_.-"), &[]),
+        ("all allowed", named("aZ09_"), &[]),
+        ("Anthropic's", named("aZ09_.-"), &["/properties/aZ09_.- properties Gemini"]),
+        ("a digit first", named("9a"), &["/properties/9a properties Gemini"]),
         ("64", named(&"a".repeat(64)), &[]),
         (
             "65",
             named(&"a".repeat(65)),
-            &[&format!("/properties/{} properties Anthropic", "a".repeat(65))],
+            &[&format!("/properties/{} properties Anthropic+Gemini", "a".repeat(65))],
         ),
-        ("empty", named(""), &["/properties/ properties Anthropic"]),
-        ("brackets", named("filter[id]"), &["/properties/filter[id] properties Anthropic"]),
-        ("a slash", named("a/b"), &["/properties/a~1b properties Anthropic"]),
-        ("not ASCII", named("größe"), &["/properties/größe properties Anthropic"]),
+        ("empty", named(""), &["/properties/ properties Anthropic+Gemini"]),
+        ("brackets", named("filter[id]"), &["/properties/filter[id] properties Anthropic+Gemini"]),
+        ("a slash", named("a/b"), &["/properties/a~1b properties Anthropic+Gemini"]),
+        ("not ASCII", named("größe"), &["/properties/größe properties Anthropic+Gemini"]),
         ("below", with(named("$top")), &[]),
         (
             "several",
             json!({ "type": "object", "properties": { "$a": {}, "$b": {} } }),
-            &["/properties/$a properties Anthropic x2"],
+            &["/properties/$a properties Anthropic+Gemini x2"],
         ),
     ]);
 }
@@ -191,7 +222,7 @@ fn patterns_that_python_or_newer_models_reject_are_reported() {
             with(json!({ "type": "object", "patternProperties": { "^(?!x)": text, "^y": text } })),
             &[
                 "/properties/p/patternProperties patternProperties Gemini",
-                "/properties/p/patternProperties/^(?!x) patternProperties OpenAI",
+                "/properties/p/patternProperties/^(?!x) properties OpenAI",
             ],
         ),
         (
@@ -201,7 +232,7 @@ fn patterns_that_python_or_newer_models_reject_are_reported() {
         ),
     ]);
     let note = |pattern: &str| {
-        incompatibilities(&with(json!({ "type": "string", "pattern": pattern })))[0].note
+        incompatibilities(&with(json!({ "type": "string", "pattern": pattern })), three())[0].note
     };
     assert_ne!(note(r"\p{L}"), note("(?=a)"));
     assert_eq!(note(r"(?=a)\p{L}"), note(r"\p{L}"), "a fact about every model comes first");
@@ -255,10 +286,10 @@ fn gemini_accepts_one_type_and_enums_of_strings() {
         ),
         ("an example", with(json!({ "type": "string", "example": "a" })), &[]),
     ]);
-    let note = |values: Value| incompatibilities(&with(json!({ "enum": values })))[0].note;
-    assert_eq!(note(json!([1])), "Gemini's `enum` holds strings only");
-    assert_eq!(note(json!([1, ""])), "Gemini's `enum` holds strings only");
-    assert_eq!(note(json!(["a", ""])), "Gemini's `enum` holds no empty string");
+    let note = |values: Value| incompatibilities(&with(json!({ "enum": values })), three())[0].note;
+    assert_eq!(note(json!([1])), "Gemini's `parameters` has enums of strings only");
+    assert_eq!(note(json!([1, ""])), "Gemini's `parameters` has enums of strings only");
+    assert_eq!(note(json!(["a", ""])), "Gemini's enums hold no empty string");
     assert_eq!(note(json!(["a"])), "Gemini requires `type: string` beside `enum`");
 }
 
@@ -422,7 +453,7 @@ fn many_occurrences_are_one_entry() {
         ),
     ]);
     let made_up: Map<String, Value> = (0..100_000).map(|n| (format!("x{n}"), json!(1))).collect();
-    assert_eq!(incompatibilities(&Value::Object(made_up)).len(), 64);
+    assert_eq!(incompatibilities(&Value::Object(made_up), three()).len(), 64);
 }
 
 #[test]
@@ -447,4 +478,231 @@ fn deep_nesting_does_not_overflow_the_stack() {
         lines(&within).iter().any(|line| line.ends_with("/const const Gemini")),
         "128 levels are visited"
     );
+}
+
+#[test]
+fn strict_modes_want_closed_objects_and_required_properties() {
+    let strict = |schema: &Value| -> Vec<String> {
+        let found = incompatibilities(schema, set("openai-strict anthropic-strict"));
+        found.iter().map(line).collect()
+    };
+    let closed = |p: Value| {
+        json!({
+            "type": "object", "properties": { "p": p }, "required": ["p"],
+            "additionalProperties": false
+        })
+    };
+    let both = "openai-strict+anthropic-strict";
+    let cases: &[(Value, &[&str])] = &[
+        (closed(json!({ "type": "string" })), &[]),
+        (
+            with(json!({ "type": "string" })),
+            &[&format!(" additionalProperties {both}"), "/properties/p optional p openai-strict"],
+        ),
+        (
+            closed(json!({ "type": "object", "additionalProperties": { "type": "string" } })),
+            &[&format!("/properties/p/additionalProperties additionalProperties {both}")],
+        ),
+        (
+            closed(json!({ "type": "integer", "minimum": 1 })),
+            &["/properties/p/minimum minimum anthropic-strict"],
+        ),
+        // Sources disagree about OpenAI.
+        (
+            closed(json!({ "type": "string", "minLength": 1 })),
+            &["/properties/p/minLength minLength anthropic-strict"],
+        ),
+        (
+            closed(json!({ "oneOf": [{ "type": "string" }, { "type": "null" }] })),
+            &["/properties/p/oneOf oneOf openai-strict"],
+        ),
+        (closed(json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })), &[]),
+        (
+            closed(json!({ "type": "array", "items": { "type": "string" }, "minItems": 2 })),
+            &["/properties/p/minItems minItems anthropic-strict"],
+        ),
+        (closed(json!({ "type": "string", "format": "date-time" })), &[]),
+        (
+            closed(json!({ "type": "string", "format": "uri" })),
+            &["/properties/p/format format openai-strict"],
+        ),
+        (
+            closed(json!({ "type": "string", "format": "regex" })),
+            &[&format!("/properties/p/format format {both}")],
+        ),
+        (
+            closed(json!({ "type": "string", "pattern": "^(?=a)" })),
+            &[&format!("/properties/p/pattern pattern {both}")],
+        ),
+        (
+            closed(json!({ "type": "string", "pattern": "\\bword" })),
+            &["/properties/p/pattern pattern anthropic-strict"],
+        ),
+        (closed(json!({ "type": "string", "pattern": "^[\\b]" })), &[]),
+        (closed(json!(true)), &["/properties/p true openai-strict"]),
+        (
+            closed(json!({ "type": "string", "enum": [{}] })),
+            &["/properties/p/enum enum anthropic-strict"],
+        ),
+        (closed(json!({ "type": ["string", "null"], "default": "a", "title": "t" })), &[]),
+    ];
+    for (schema, expected) in cases {
+        assert_eq!(strict(schema), *expected, "{schema}");
+    }
+}
+
+#[test]
+fn references_are_judged_by_what_they_refer_to() {
+    let schema = |p: Value, definition: Value| {
+        json!({
+            "type": "object", "properties": { "p": p }, "required": ["p"],
+            "additionalProperties": false, "$defs": { "d": definition }
+        })
+    };
+    let reference = json!({ "$ref": "#/$defs/d" });
+    let text = json!({ "type": "string" });
+    let list = |of: Value| json!({ "type": "array", "items": of });
+    let cases: &[(Value, &[&str])] = &[
+        (schema(reference.clone(), text.clone()), &["/properties/p/$ref $ref ollama"]),
+        (
+            schema(json!({ "$ref": "#/$defs/d", "description": "x" }), text.clone()),
+            &["/properties/p/$ref $ref openai-strict+gemini+ollama"],
+        ),
+        (
+            schema(reference.clone(), list(reference.clone())),
+            &["/properties/p/$ref $ref anthropic-strict+ollama x2"],
+        ),
+        (
+            schema(reference.clone(), list(json!({ "$ref": "#" }))),
+            &["/properties/p/$ref $ref anthropic-strict+ollama x2"],
+        ),
+        (
+            schema(reference, list(json!({ "$ref": "#/properties/q" }))),
+            &["/properties/p/$ref $ref ollama", "/$defs/d/items/$ref $ref openai-strict+ollama"],
+        ),
+    ];
+    for (schema, expected) in cases {
+        let found = incompatibilities(schema, set("openai-strict anthropic-strict gemini ollama"));
+        let found: Vec<String> = found
+            .iter()
+            .filter(|it| it.part == IncompatiblePart::Keyword("$ref".to_owned()))
+            .map(|it| line(it).replace("Gemini", "gemini"))
+            .collect();
+        assert_eq!(found, *expected, "{schema}");
+    }
+    // Many references are not compared with each other, which would take long.
+    let many: Map<String, Value> = (0..50_000)
+        .map(|n| (format!("d{n}"), json!({ "$ref": format!("#/$defs/d{}", n + 1) })))
+        .collect();
+    let found = incompatibilities(&json!({ "$defs": many }), set("anthropic-strict"));
+    assert!(found.iter().all(|it| it.at != "/$defs/d0/$ref"), "{found:?}");
+}
+
+#[test]
+fn ollama_drops_what_it_does_not_know() {
+    let found = |schema: &Value| -> Vec<String> {
+        incompatibilities(schema, set("ollama")).iter().map(line).collect()
+    };
+    let schema = with(json!({
+        "type": "integer", "minimum": 1, "title": "t", "description": "d", "examples": [1],
+        "x-order": 2, "default": 3
+    }));
+    assert_eq!(
+        found(&schema),
+        ["/properties/p/minimum minimum ollama", "/properties/p/default default ollama"]
+    );
+    assert_eq!(found(&with(json!({ "anyOf": [{ "type": "string", "enum": ["a"] }] }))), [""; 0]);
+}
+
+#[test]
+fn lenient_targets_accept_everything() {
+    let schema = with(json!({
+        "oneOf": [{ "const": 1 }, { "type": ["string", "null"], "minLength": 2 }],
+        "default": 1, "unevaluatedProperties": false
+    }));
+    for id in ["openai", "openai-responses", "anthropic", "bedrock", "mistral", "cohere"] {
+        assert_eq!(incompatibilities(&schema, set(id)), [], "{id}");
+    }
+    assert_eq!(incompatibilities(&schema, TargetSet::default()), []);
+}
+
+#[test]
+fn schemas_beyond_a_limit_are_reported() {
+    let enumeration = |n: usize| -> Value { (0..n).map(|n| format!("value{n}")).collect() };
+    let sizes = |schema: &Value| -> Vec<String> {
+        let found = incompatibilities(schema, set("openai-responses-strict"));
+        found
+            .iter()
+            .filter(|it| matches!(it.part, IncompatiblePart::TooMany { .. }))
+            .map(line)
+            .collect()
+    };
+    let nested = |levels: usize| {
+        (1..levels).fold(
+            json!({ "type": "object" }),
+            |inner, _| json!({ "type": "object", "properties": { "p": inner } }),
+        )
+    };
+    let of = "openai-responses-strict";
+    let cases: &[(Value, Vec<String>)] = &[
+        (nested(10), vec![]),
+        (nested(11), vec![format!(" 11 of 10 levels of objects {of}")]),
+        (with(json!({ "enum": enumeration(1000) })), vec![]),
+        (
+            with(json!({ "enum": enumeration(1001) })),
+            vec![format!(" 1001 of 1000 enum values {of}")],
+        ),
+        (
+            with(json!({ "const": "x".repeat(120_000) })),
+            vec![format!(" 120001 of 120000 characters in names and enum values {of}")],
+        ),
+    ];
+    for (schema, expected) in cases {
+        assert_eq!(sizes(schema), *expected);
+    }
+    let counts = SchemaCounts::of(&json!({
+        "type": "object",
+        "properties": {
+            "a": { "type": ["string", "null"] },
+            "b": { "type": "object", "properties": { "c": { "anyOf": [] } } }
+        },
+        "required": ["a"],
+        "$defs": { "d": { "type": "object", "properties": { "e": { "anyOf": [] } } } }
+    }));
+    assert_eq!((counts.properties, counts.optional, counts.unions), (4, 2, 2));
+    assert_eq!(counts.object_levels, 2);
+}
+
+#[test]
+fn names_that_a_target_rejects() {
+    let rejecting = |name: &str| -> String {
+        let rejects =
+            |target: &VendorTarget| target.name_rule().is_some_and(|rule| !rule.allows(name));
+        let all = VendorTarget::ALL.into_iter().filter(rejects);
+        all.map(VendorTarget::id).collect::<Vec<_>>().join(" ")
+    };
+    let (two, all_but_gemini) = (
+        "openai openai-strict anthropic anthropic-strict gemini gemini-openapi bedrock mistral",
+        "openai openai-responses openai-strict openai-responses-strict anthropic \
+         anthropic-strict bedrock mistral",
+    );
+    for (name, expected) in [
+        ("read_file-2", ""),
+        (&*"a".repeat(64), ""),
+        (&"a".repeat(65), two),
+        ("fs.read", all_but_gemini),
+        ("9lives", "gemini gemini-openapi"),
+    ] {
+        assert_eq!(rejecting(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn every_target_has_an_id_of_its_own() {
+    for target in VendorTarget::ALL {
+        assert_eq!(VendorTarget::by_id(target.id()), Some(target));
+        assert!(set(target.id()).contains(target));
+        assert_eq!(set(target.id()).iter().collect::<Vec<_>>(), [target]);
+    }
+    assert_eq!(VendorTarget::by_id("OpenAI"), None);
 }

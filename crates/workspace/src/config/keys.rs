@@ -14,6 +14,7 @@ use toolwright_formats::codes::{
     INVALID_ENUM_VALUE, INVALID_PATTERN, INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE,
 };
 use toolwright_model::Namespace;
+use toolwright_schema::VendorTarget;
 use toolwright_source::words::{alternatives, nearest_word, shorten, split_words};
 use toolwright_source::{Diagnostic, DiagnosticCode, DocumentPath, Severity, Source, Span};
 
@@ -46,12 +47,14 @@ enum KeyForm {
     Integer(u64, u64),
     /// One of a few words.
     Choice(fn() -> Vec<&'static str>),
+    /// A list of such words.
+    Choices(fn() -> Vec<&'static str>),
     /// A table of strings: a check for its keys, and what the keys are called in messages.
     Texts(fn(&str) -> bool, &'static str),
 }
 
 /// The keys of the file.
-pub(super) const ROOT_KEYS: &[&str] = &["source", "limits", "levels"];
+pub(super) const ROOT_KEYS: &[&str] = &["source", "limits", "check", "levels"];
 /// The keys that tell where the tools of a source are. Every source has exactly one of them. The
 /// order is that of the help text that lists them.
 pub(super) const KIND_KEYS: &[&str] = &["path", "executables", "mcp", "command", "url"];
@@ -104,6 +107,9 @@ pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
     key("body_memory", KeyForm::Integer(1 << 20, 256 << 20)),
 ];
 
+/// The keys of `[check]`.
+pub(super) const CHECK_KEYS: &[ConfigKey] = &[key("targets", KeyForm::Choices(target_ids))];
+
 /// A key that every kind of source may have.
 const fn key(name: &'static str, form: KeyForm) -> ConfigKey {
     ConfigKey { name, form, goes_with: KIND_KEYS }
@@ -125,6 +131,11 @@ impl ConfigKey {
 /// The names that `format` accepts.
 fn format_names() -> Vec<&'static str> {
     FORMATS.iter().map(|format| format.id().0).collect()
+}
+
+/// The ids that `targets` accepts.
+fn target_ids() -> Vec<&'static str> {
+    VendorTarget::ALL.iter().map(|target| target.id()).collect()
 }
 
 /// The diagnostics of one file. There is no bound as for definitions: a configuration is short, and
@@ -267,7 +278,7 @@ pub(super) fn level_of_value(
 /// The table that has a key of this name, for the help "it belongs under …". Example: `timeout`
 /// under `[[source]]` gets "it belongs under `[limits]`".
 fn table_with_key(name: &str) -> Option<&'static str> {
-    let tables = [(SOURCE_KEYS, "[[source]]"), (LIMIT_KEYS, "[limits]")];
+    let tables = [(SOURCE_KEYS, "[[source]]"), (LIMIT_KEYS, "[limits]"), (CHECK_KEYS, "[check]")];
     tables
         .into_iter()
         .find(|(keys, _)| keys.iter().any(|key| key.name == name))
@@ -334,6 +345,7 @@ impl KeyForm {
             KeyForm::Flag => value.report_wrong_type("a boolean", problems),
             KeyForm::Integer(min, max) => check_integer(value, *min, *max, problems),
             KeyForm::Choice(words) => check_choice(value, &words(), problems),
+            KeyForm::Choices(words) => check_choices(value, &words(), problems),
             KeyForm::Texts(allowed, what) => check_texts(value, *allowed, what, problems),
         }
     }
@@ -451,6 +463,21 @@ fn check_choice(
     let diagnostic = value.add(&INVALID_ENUM_VALUE, message, problems);
     if let Some(suggestion) = nearest_word(text, words.iter().copied()) {
         diagnostic.help.push(format!("did you mean `{suggestion}`?"));
+    }
+}
+
+/// A list of `words`; each wrong one is reported.
+fn check_choices(
+    value: &KeyValue<'_, '_>,
+    words: &[&'static str],
+    problems: &mut ConfigProblems<'_>,
+) {
+    let DeValue::Array(items) = value.value.get_ref() else {
+        return value.report_wrong_type("an array of strings", problems);
+    };
+    for (n, item) in items.iter().enumerate() {
+        let item = KeyValue { name: value.name, value: item, at: value.at.child(n) };
+        check_choice(&item, words, problems);
     }
 }
 

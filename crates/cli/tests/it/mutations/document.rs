@@ -294,7 +294,7 @@ fn outline(lines: &[String], json: bool) -> Vec<Line> {
 /// The findings of `check`.
 pub(super) fn check(file: &str, text: &str) -> Vec<FoundLine> {
     let loaded = Workspace::new(Arc::new(InProcessAnalyzer))
-        .read(&parse(file, text), ReadOptions { format: None, compat: false, rules: true });
+        .read(&parse(file, text), ReadOptions { rules: true, ..ReadOptions::default() });
     let line = |d: &toolwright_source::Diagnostic| d.line_column().map_or(0, |(line, _)| line);
     loaded
         .diagnostics

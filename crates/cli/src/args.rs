@@ -187,6 +187,9 @@ pub(crate) struct CheckArgs {
     /// Show what fixes would change, without changing any file
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Print the notes, which are otherwise only counted
+    #[arg(long)]
+    pub(crate) notes: bool,
     /// Exit with status 1 if there is a finding of at least this severity
     #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "LEVEL")]
     pub(crate) fail_on: FailOn,
@@ -209,7 +212,7 @@ pub(crate) struct CheckArgs {
 /// whose diagnostics are a side product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// The lines of the file, with the mistake underlined
+    /// For people: errors first, the same warning many times as one, notes as numbers
     Full,
     /// One line per finding
     Concise,

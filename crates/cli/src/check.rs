@@ -15,17 +15,17 @@ use std::path::PathBuf;
 use anyhow::bail;
 use toolwright_schema::VendorTarget;
 use toolwright_source::Diagnostic;
-use toolwright_source::render::{self, Colour};
+use toolwright_source::render::{self, Colour, GroupedOptions, ReportedFinding};
 use toolwright_workspace::{
     CheckOptions, CheckReport, CodeSelection, FixMode, FixReport, LoadResult, LoadedDocument,
     ReadOptions, SourcePlan, in_parallel, is_script, is_stdin,
 };
 
-use crate::args::{CheckArgs, CheckFormat};
+use crate::args::{CheckArgs, CheckFormat, FailOn};
 use crate::environment::variable;
 use crate::messages::{diagnostic_line, print_note};
 use crate::output::{self, ExitStatus};
-use crate::report::{self, MOST_IN_FULL};
+use crate::report;
 use crate::sources;
 
 /// Runs the command.
@@ -39,7 +39,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     }
     let plan = configured_plan(args)?;
     let CheckReport { load, fixes } = check(args, plan)?;
-    // Files that have fixes but could not be written.
+    // Files that have fixes but could not be written, and sources that are not files.
+    let answers = load.documents.iter().filter_map(report::answer_of);
+    let answers: Vec<&str> = answers.map(|source| source.name()).collect();
+    if (args.fix || args.unsafe_fixes || args.diff) && !answers.is_empty() {
+        print_note(&cannot_fix(&answers));
+    }
     fixes.refused.iter().for_each(|reason| output::print_error(&anyhow::anyhow!("{reason}")));
     output::print(&fixes.diff)?;
     // In the format `full` a diff replaces the findings: it shows the same places.
@@ -174,17 +179,14 @@ fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> any
             // secret nor by another finding about the same line.
             let secrets: HashSet<(&str, usize)> =
                 all().filter_map(|(_, d)| secret_line(d)).collect();
-            let shown = all().take(MOST_IN_FULL).map(|(document, diagnostic)| {
-                match document.secret || shows_secret(diagnostic, &secrets) {
-                    true => format!("{}\n\n", render::concise(diagnostic)),
-                    false => format!("{}\n\n", render::full(diagnostic, Colour::On)),
-                }
+            let findings = all().map(|(document, diagnostic)| ReportedFinding {
+                diagnostic,
+                secret: document.secret || shows_secret(diagnostic, &secrets),
             });
-            let mut text: String = shown.collect();
-            if let Some(hidden) = all().count().checked_sub(MOST_IN_FULL).filter(|n| *n > 0) {
-                text += &format!("… and {hidden} more (`--output-format concise` shows all)\n\n");
-            }
-            text
+            // Who asks for a note, by its code or by failing on it, wants to see it.
+            let notes = args.notes || !args.select.is_empty() || args.fail_on == FailOn::Info;
+            let options = GroupedOptions { width: output::width(), colour: Colour::On, notes };
+            render::grouped(findings, options)
         }
         CheckFormat::Concise => {
             // This format has no colours, so it needs no filter, which is slow for large outputs.
@@ -200,6 +202,14 @@ fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> any
         }
     };
     output::print(&text)
+}
+
+/// What is said about sources that no fix can change.
+fn cannot_fix(names: &[&str]) -> String {
+    let named = names.iter().take(3).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let more = names.len().saturating_sub(3);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("fixes change files: the tools of {named}{more} can only be fixed where they are made")
 }
 
 /// One line per diagnostic, rendered on all cores.
@@ -263,7 +273,7 @@ fn summary(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> String {
     }
     // Unlike the other commands, `check` also reports that there is nothing wrong.
     let found = if found.is_empty() { "nothing to report".to_owned() } else { found.join(", ") };
-    format!("{}: {found}\n", report::tools_in_files(load)) + &report::skipped_files(load)
+    format!("{}: {found}\n", report::tools_and_sources(load)) + &report::skipped_files(load)
 }
 
 /// Failures weigh more than findings. With `--diff`, pending fixes count as findings, so that

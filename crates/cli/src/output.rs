@@ -9,6 +9,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use crate::environment::variable;
+
 /// How a command ended. The numbers are documented for users and must not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ExitStatus {
@@ -38,6 +40,17 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+/// Columns for text on stdout: those of the terminal, or of the variable `COLUMNS`, which also says
+/// so for a pipe.
+pub(crate) fn width() -> usize {
+    // Fits a log viewer, and most lines of a definition.
+    const WITHOUT_TERMINAL: usize = 120;
+    let stated = variable("COLUMNS").and_then(|text| text.parse().ok());
+    let terminal =
+        || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    stated.or_else(terminal).filter(|width| *width > 0).unwrap_or(WITHOUT_TERMINAL)
 }
 
 /// Writes text to stdout without changing it. For results of tools and for generated files: `print`

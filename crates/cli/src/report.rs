@@ -4,15 +4,15 @@
 use std::fmt::Write;
 
 use toolwright_source::render::{self, Colour};
-use toolwright_source::{Diagnostic, Severity};
-use toolwright_workspace::{LoadError, LoadResult};
+use toolwright_source::{Diagnostic, Severity, Source, TextOrigin};
+use toolwright_workspace::{LoadError, LoadResult, LoadedDocument};
 
 use crate::args::DiagnosticFormat;
 use crate::output::{self, ExitStatus};
 
 /// The most diagnostics that the format `full` prints; each takes several lines. The formats of one
 /// line per diagnostic print all.
-pub(crate) const MOST_IN_FULL: usize = 200;
+const MOST_IN_FULL: usize = 200;
 
 /// Writes diagnostics to stderr in the requested format.
 pub(crate) fn print_diagnostics<'d>(
@@ -91,7 +91,7 @@ fn summary(load: &LoadResult) -> String {
     let found = severity_counts(load);
     let mut text = String::new();
     if !found.is_empty() {
-        let _ = writeln!(text, "{}: {}", tools_in_files(load), found.join(", "));
+        let _ = writeln!(text, "{}: {}", tools_and_sources(load), found.join(", "));
     }
     text + &skipped_files(load)
 }
@@ -111,11 +111,42 @@ pub(crate) fn severity_counts(load: &LoadResult) -> Vec<String> {
         .collect()
 }
 
-/// `3 tools in 2 files`. The answer of a server or program counts as a file.
-pub(crate) fn tools_in_files(load: &LoadResult) -> String {
-    let readings = load.documents.iter().flat_map(|file| &file.reading);
+/// `3 tools in 2 files`, or `144 tools of 12 servers and 3 files`.
+pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
+    let readings = load.documents.iter().flat_map(|document| &document.reading);
     let tools = readings.map(|reading| reading.toolset.tools.len()).sum();
-    format!("{} in {}", plural(tools, "tool"), plural(load.documents.len(), "file"))
+    let (mut servers, mut programs, mut files) = (0, 0, 0);
+    for document in &load.documents {
+        match answer_of(document) {
+            Some(source) if is_program_answer(source) => programs += 1,
+            Some(_) => servers += 1,
+            // Diagnostics of the configuration or of a servers file: no tools are defined there.
+            None if document.secret && document.reading.is_none() => {}
+            None => files += 1,
+        }
+    }
+    let word = if servers + programs > 0 { "of" } else { "in" };
+    let counts = [(servers, "server"), (programs, "program"), (files, "file")];
+    let counts: Vec<String> =
+        counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| plural(n, noun)).collect();
+    let sources = match counts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => return plural(tools, "tool"),
+    };
+    format!("{} {word} {sources}", plural(tools, "tool"))
+}
+
+/// The text of a document, if a server or a program answered it.
+pub(crate) fn answer_of(document: &LoadedDocument) -> Option<&Source> {
+    let source = document.reading.as_ref()?.origin.document().source();
+    source.is_answer().then_some(source)
+}
+
+/// Whether a program printed the answer: its answers are anchored at the program itself.
+fn is_program_answer(source: &Source) -> bool {
+    let TextOrigin::Answer(Some(anchor)) = source.origin() else { return false };
+    anchor.source.name() == source.name()
 }
 
 /// The files that were found in folders and not read as definitions. Without this line, a

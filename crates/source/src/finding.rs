@@ -47,6 +47,13 @@ pub struct DiagnosticCode {
     pub sample: Option<CodeSample>,
 }
 
+impl DiagnosticCode {
+    /// The first sentence of the manual.
+    pub fn title(&self) -> &'static str {
+        self.manual.split_inclusive(". ").next().unwrap_or_default().trim_end()
+    }
+}
+
 /// A mistake shown by a pair of documents that differ in nothing else. `explain` prints both.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CodeSample {

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{UpstreamServer, faulty_server};
+use crate::client::{UpstreamServer, faulty_server, run_with};
 use crate::program::{Run, folder, run_in, toolwright};
 
 /// One finding of each severity; the error and the warning have safe fixes, the note an unsafe one.
@@ -199,24 +199,64 @@ fn the_summary_counts_tools_files_and_findings() {
     assert_eq!(summary(&others, &["now.json", "torn.json"]), "1 tool in 2 files: 1 error");
 }
 
+/// Errors come first and are never left out; the same warning many times is one entry, and notes
+/// are numbers.
 #[test]
-fn only_the_full_output_is_cut_after_200_findings() {
+fn the_report_for_people_folds_warnings_and_counts_notes_but_prints_every_error() {
     let tool = |n: usize| {
-        format!(r#"{{"name": "t{n}", "description": "Tool", "inputSchema": {{"type": 12}}}}"#)
+        let schema = if n < 210 {
+            "12"
+        } else {
+            "\"object\", \"properties\": {\"a\": {\"type\": \"string\"}}"
+        };
+        format!(
+            "{{\"name\": \"t{n}\", \"description\": \"Returns the number {n}\", \"titel\": \"T\", \
+             \"inputSchema\": {{\"type\": {schema}}}}}"
+        )
     };
-    let tools = format!("[{}]", (0..210).map(tool).collect::<Vec<_>>().join(",\n"));
-    let args = ["many.json", "--select", "INVALID_SCHEMA"];
-    let run = check(&[("many.json", &tools)], &args);
-    assert_eq!(run.stdout.matches("error[INVALID_SCHEMA]").count(), 200);
+    let tools = format!("[{}]", (0..215).map(tool).collect::<Vec<_>>().join(",\n"));
+    let files = [("many.json", tools.as_str())];
+    let full = check(&files, &["many.json"]);
+    assert_eq!(full.stdout.matches("error[INVALID_SCHEMA]").count(), 210, "{}", full.stdout);
+    assert_eq!(full.stdout.matches("warning[MISSPELLED_FIELD]").count(), 1, "{}", full.stdout);
+    let last_error = full.stdout.rfind("error[").expect("errors");
+    assert!(last_error < full.stdout.find("warning[").expect("a warning"), "{}", full.stdout);
     assert!(
-        run.stdout.contains("… and 10 more (`--output-format concise` shows all)\n"),
+        full.stdout.contains("215 times in 215 tools; also at many.json:2, "),
         "{}",
-        run.stdout
+        full.stdout
     );
-    assert!(run.stdout.ends_with("210 tools in 1 file: 210 errors\n"), "{}", run.stdout);
-    let concise =
-        check(&[("many.json", &tools)], &[&args[..], &["--output-format", "concise"]].concat());
-    assert_eq!(concise.stdout.lines().count(), 211);
+    // A note is a number, unless somebody asks for it.
+    let note = "the arguments may have properties that are not declared";
+    assert!(full.stdout.contains("info[OPEN_OBJECT] 5 times: "), "{}", full.stdout);
+    assert!(!full.stdout.contains(note), "{}", full.stdout);
+    let hint =
+        "`--notes` prints the notes, `--output-format concise` lists every finding\n\n215 tools";
+    assert!(full.stdout.contains(hint), "{}", full.stdout);
+    for args in [&["--notes"][..], &["--select", "OPEN_OBJECT"], &["--fail-on", "info"]] {
+        let run = check(&files, &[&["many.json"], args].concat());
+        assert!(run.stdout.contains(note) && !run.stdout.contains("`--notes`"), "{args:?}");
+    }
+    let concise = check(&files, &["many.json", "--output-format", "concise"]);
+    assert_eq!(concise.stdout.matches("warning[MISSPELLED_FIELD]").count(), 215);
+    assert_eq!(concise.stdout.matches("info[OPEN_OBJECT]").count(), 5);
+}
+
+#[test]
+fn the_report_follows_the_width_of_the_terminal() {
+    let long = "a b ".repeat(100);
+    let text = format!(
+        "[{{\"name\": \"t\", \"description\": \"{long}\", \"titel\": \"T\", \
+         \"_meta\": {{\"a\": \"{long}\"}}, \"inputSchema\": {{\"type\": \"object\"}}}}]"
+    );
+    let folder = folder(&[("wide.json", text.as_bytes())]);
+    for width in ["60", "100"] {
+        let run = run_with(folder.path(), &["check", "wide.json"], &[("COLUMNS", width)], "");
+        let excerpts = run.stdout.lines().filter(|line| line.contains(" | "));
+        let longest = excerpts.map(|line| line.chars().count()).max().unwrap_or(0);
+        let width: usize = width.parse().expect("a number");
+        assert!(longest <= width && longest + 20 > width, "{longest} of {width}: {}", run.stdout);
+    }
 }
 
 #[test]
@@ -685,6 +725,8 @@ fn running_servers_are_checked() {
     let fixed =
         run(folder.path(), &["check", "--fix", "--unsafe-fixes", "--output-format", "json"]);
     assert_eq!((fixed.code, fixed.stdout), (1, configured.stdout));
+    let said = "fixes change files: the tools of `up` can only be fixed where they are made\n";
+    assert!(fixed.stderr.ends_with(said), "{}", fixed.stderr);
 }
 
 #[test]
@@ -719,7 +761,7 @@ fn servers_files_are_checked_and_keep_their_secrets() {
     }
     let concise =
         run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", "concise"]);
-    assert!(concise.stdout.contains("6 tools in 3 files"), "{concise:?}");
+    assert!(concise.stdout.contains("6 tools of 1 server and 1 file"), "{concise:?}");
     // A server that cannot be reached is one line, and the others are checked.
     let alone = run(folder.path(), &["check", "http://127.0.0.1:1/mcp", "now.json"]);
     assert_one_line(&alone, &["UPSTREAM_UNAVAILABLE", "no server listens at this address"]);
@@ -748,6 +790,7 @@ fn findings_of_a_server_are_anchored_at_its_entry() {
     );
     let place = ".mcp.json:3:3: error[EXTERNAL_REF]: my-bad › external_ref › properties.x.$ref: ";
     assert!(checked("concise").stdout.contains(place), "{}", checked("concise").stdout);
+    insta::assert_snapshot!("output_full_of_servers", checked("full").stdout);
     for (form, start) in [("github", "file="), ("sarif", "\"uri\": \"")] {
         let run = checked(form);
         let files: Vec<&str> = run

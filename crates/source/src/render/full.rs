@@ -5,10 +5,12 @@
 //! where they lie far apart, and of a very long line (minified JSON) only a window around the
 //! place. Characters that would disturb the layout or the terminal are replaced by others of the
 //! same length in bytes, so that every offset stays valid.
+//!
+//! What a server answered has no lines that anybody could open: it is shown by its place in words.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::visible;
+use super::{place, visible};
 use crate::{Diagnostic, Severity, Source, Span};
 
 /// Whether to write escape sequences for colour.
@@ -20,13 +22,29 @@ pub enum Colour {
     Off,
 }
 
-/// Lines longer than this many bytes are shown as a window around the place.
+/// Lines longer than this many bytes are shown as a window around the place; shorter ones, too, if
+/// the terminal is narrower.
 const MAX_LINE_BYTES: usize = 160;
+/// The least of a line that is shown, however narrow the terminal is.
+const MIN_LINE_BYTES: usize = 40;
+/// Columns for the number of the line and the bar behind it.
+const GUTTER: usize = 8;
 /// Places that span more lines than this are shown separately, each by its first line.
 const MAX_LINES: usize = 8;
 
 /// The diagnostic with its lines, its help and its fix. Ends without a line break.
 pub fn full(d: &Diagnostic, colour: Colour) -> String {
+    full_with_note(d, colour, MAX_LINE_BYTES + GUTTER, None)
+}
+
+/// [`full`] for a terminal of `width` columns, with a last line that says more.
+pub(super) fn full_with_note(
+    d: &Diagnostic,
+    colour: Colour,
+    width: usize,
+    note: Option<&str>,
+) -> String {
+    let most_bytes = width.saturating_sub(GUTTER).clamp(MIN_LINE_BYTES, MAX_LINE_BYTES);
     let level = match d.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -35,7 +53,7 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
     let (message, file) = (visible(&d.message), visible(d.source.name()));
     let title = level.primary_title(&message).id(d.code.name);
     let mut group = Group::with_title(title);
-    let windows: Vec<SnippetWindow<'_>> = windows(d);
+    let windows: Vec<SnippetWindow<'_>> = windows(d, most_bytes);
     for window in &windows {
         let snippet = Snippet::source(window.text.as_str())
             .path(file.as_str())
@@ -49,13 +67,14 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
             );
         group = group.element(snippet);
     }
+    let place = place_without_lines(d);
     if windows.is_empty() {
-        group = group.element(annotate_snippets::Origin::path(file.as_str()));
+        group = group.element(annotate_snippets::Origin::path(place.as_str()));
     }
     for help in &d.help {
         group = group.element(Level::HELP.message(visible(help)));
     }
-    if let Some(fix) = &d.fix {
+    if let Some(fix) = d.fix.as_ref().filter(|_| !d.source.is_answer()) {
         // The rule calls the fix safe, but nobody has tried it: this form does not promise more.
         if fix.safe {
             let possible = format!("possible fix: {}", visible(&fix.title));
@@ -65,6 +84,9 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
             let risky = format!("unsafe fix: {}", visible(&fix.title));
             group = group.element(Level::HELP.message(risky));
         }
+    }
+    if let Some(note) = note {
+        group = group.element(Level::NOTE.message(note));
     }
     // Wide enough that the renderer never cuts a line itself: the windows above are the cut.
     let renderer = match colour {
@@ -81,6 +103,20 @@ pub fn full(d: &Diagnostic, colour: Colour) -> String {
             out.replace(&format!("{file}:{line}:{shown}\n"), &format!("{file}:{line}:{column}\n"));
     }
     out
+}
+
+/// The place of a diagnostic whose lines are not shown: `server › tool › path (.mcp.json:3)` for an
+/// answer, otherwise the file.
+fn place_without_lines(d: &Diagnostic) -> String {
+    if !d.source.is_answer() {
+        return visible(d.source.name());
+    }
+    let anchor = d.file().map_or(String::new(), |(source, span)| {
+        let line = span.map(|span| line_of(source, span.start));
+        let line = line.map_or(String::new(), |line| format!(":{line}"));
+        format!(" ({}{line})", visible(source.name()))
+    });
+    place(d) + &anchor
 }
 
 /// A range to underline, in bytes of the window; how; and its label.
@@ -107,10 +143,10 @@ impl SnippetWindow<'_> {
 }
 
 /// One window if all places fit into a few ordinary lines, otherwise one for each place.
-fn windows(d: &Diagnostic) -> Vec<SnippetWindow<'_>> {
+fn windows(d: &Diagnostic, most_bytes: usize) -> Vec<SnippetWindow<'_>> {
     let Some(span) = d.span else { return Vec::new() };
     // An empty text has no line to show, only the name of the file.
-    if d.source.text().is_empty() {
+    if d.source.text().is_empty() || d.source.is_answer() {
         return Vec::new();
     }
     let primary = (span, AnnotationKind::Primary, "");
@@ -120,10 +156,10 @@ fn windows(d: &Diagnostic) -> Vec<SnippetWindow<'_>> {
     // The lines from the first to the last place, labels included.
     let first = places.iter().map(|p| lines(p.0).0).min().unwrap_or(1);
     let last = places.iter().map(|p| lines(p.0).1).max().unwrap_or(1);
-    if last - first < MAX_LINES && (first..=last).all(|n| !is_wide(&d.source, n)) {
+    if last - first < MAX_LINES && (first..=last).all(|n| !is_wide(&d.source, n, most_bytes)) {
         return vec![window(&d.source, first, last, &places)];
     }
-    places.iter().map(|place| window_around(&d.source, *place)).collect()
+    places.iter().map(|place| window_around(&d.source, *place, most_bytes)).collect()
 }
 
 /// The line of a byte, from 1.
@@ -132,8 +168,8 @@ fn line_of(source: &Source, byte: u32) -> usize {
 }
 
 /// Whether a line is too long to show as a whole.
-fn is_wide(source: &Source, line: usize) -> bool {
-    source.line(line).is_some_and(|(_, text)| text.len() > MAX_LINE_BYTES)
+fn is_wide(source: &Source, line: usize, most_bytes: usize) -> bool {
+    source.line(line).is_some_and(|(_, text)| text.len() > most_bytes)
 }
 
 /// The lines `first` to `last` with all places marked.
@@ -155,15 +191,16 @@ fn window<'d>(
 fn window_around<'d>(
     source: &Source,
     (span, kind, label): (Span, AnnotationKind, &'d str),
+    most_bytes: usize,
 ) -> SnippetWindow<'d> {
     let line = line_of(source, span.start);
     let (start, text) = source.line(line).unwrap_or((0, ""));
     let at = (span.start as usize).clamp(start, start + text.len());
     // Half of the window before the place and half behind it.
-    let (from, to) = if text.len() > MAX_LINE_BYTES {
+    let (from, to) = if text.len() > most_bytes {
         let whole = source.text();
-        let from = whole.floor_char_boundary(at.saturating_sub(MAX_LINE_BYTES / 2).max(start));
-        (from, whole.floor_char_boundary((at + MAX_LINE_BYTES / 2).min(start + text.len())))
+        let from = whole.floor_char_boundary(at.saturating_sub(most_bytes / 2).max(start));
+        (from, whole.floor_char_boundary((at + most_bytes / 2).min(start + text.len())))
     } else {
         (start, start + text.len())
     };

@@ -3,7 +3,8 @@
 //! | form | for | units of columns |
 //! |---|---|---|
 //! | `concise` | terminals and editors, one line each | code points |
-//! | `full` | people: excerpts with carets | code points |
+//! | `full` | people: an excerpt with carets | code points |
+//! | `grouped` | people: a whole report, the same finding folded into one | code points |
 //! | `json` | programs, one object a line | code points and bytes |
 //! | `github` | annotations of GitHub Actions | UTF-16 code units |
 //! | `sarif` | code scanning, one document for all | UTF-16 code units |
@@ -15,6 +16,7 @@
 mod concise;
 mod full;
 mod github;
+mod grouped;
 mod json;
 mod place;
 mod sarif;
@@ -22,6 +24,7 @@ mod sarif;
 pub use concise::concise;
 pub use full::{Colour, full};
 pub use github::github;
+pub use grouped::{GroupedOptions, ReportedFinding, grouped};
 pub use json::{json, line};
 pub use place::place;
 pub use sarif::sarif;

@@ -61,10 +61,9 @@ pub fn sarif<'d>(
 
 /// A code as a reporting descriptor. The first sentence of its manual is the title of alerts.
 fn rule(code: &DiagnosticCode) -> Json {
-    let first_sentence = code.manual.split_inclusive(". ").next().unwrap_or_default().trim_end();
     json!({
         "id": code.name,
-        "shortDescription": {"text": first_sentence},
+        "shortDescription": {"text": code.title()},
         "fullDescription": {"text": code.manual},
         // The page of an alert on GitHub shows this one.
         "help": {"text": code.manual},

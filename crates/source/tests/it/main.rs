@@ -4,6 +4,7 @@ mod answers;
 mod edits;
 mod generate;
 mod github;
+mod grouped;
 mod hostile_documents;
 mod json;
 mod origin;

@@ -8,19 +8,18 @@
 //! Arguments that several commands share are structs of their own:
 //!
 //! ```text
-//! DefinitionArgs   show, list            sources are required
-//! SelectedSources  check, test           without sources, those of `toolwright.toml`
-//! SourceArgs       call, serve           `--from`, because their positionals mean other things
-//! ReadingArgs, ReportArgs, SandboxArgs   parts of the above
+//! SelectedSources  show, list, check, test   without sources, what `sources::resolve` finds
+//! SourceArgs       call, serve               `--from`: their positionals mean other things
+//! ReadingArgs, ReportArgs, SandboxArgs       parts of the above
 //! ```
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use toolwright_sandbox::JailPolicy;
 use toolwright_schema::VendorTarget;
 use toolwright_source::Severity;
-use toolwright_workspace::ReadOptions;
+use toolwright_workspace::{Config, ReadOptions};
 
 /// One toolchain for the tools that AI agents call.
 #[derive(Debug, Parser)]
@@ -67,28 +66,13 @@ pub(crate) enum CliCommand {
     },
 }
 
-/// The definitions that `show` and `list` read. There is no configuration: they print what is
-/// named.
-#[derive(Debug, clap::Args)]
-pub(crate) struct DefinitionArgs {
-    /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool`
-    /// programs
-    #[arg(required_unless_present = "command", value_name = "SOURCE")]
-    pub(crate) sources: Vec<String>,
-    /// Command line of an MCP server to start, after `--`
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-    #[command(flatten)]
-    pub(crate) reading: ReadingArgs,
-    #[command(flatten)]
-    pub(crate) report: ReportArgs,
-}
-
-/// The definitions that `check` and `test` read: the named ones, or else those of a configuration.
-#[derive(Debug, clap::Args)]
+/// The definitions that a command reads: the named ones, or else those that `sources::resolve`
+/// finds.
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SelectedSources {
     /// Files, folders, `-` for standard input, URLs of MCP servers, `mcpServers` files, `*-tool`
-    /// programs. Default: all sources of `toolwright.toml`
+    /// programs, configurations. Default: the sources of `toolwright.toml`, else the servers of
+    /// `.mcp.json` or `.vscode/mcp.json`
     #[arg(value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
     /// Command line of an MCP server to start, after `--`
@@ -101,15 +85,28 @@ pub(crate) struct SelectedSources {
     pub(crate) reading: ReadingArgs,
 }
 
+impl SelectedSources {
+    /// Whether the command line names what to read.
+    pub(crate) fn are_named(&self) -> bool {
+        !self.sources.is_empty() || !self.command.is_empty() || self.config.is_some()
+    }
+
+    /// The configuration that is named: by its option, or as a source.
+    pub(crate) fn named_configuration(&self) -> Option<&Path> {
+        let mut sources = self.sources.iter().map(Path::new);
+        self.config.as_deref().or_else(|| sources.find(|path| Config::is_named(path)))
+    }
+}
+
 /// How definitions are read, wherever they come from.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ReadingArgs {
     /// Read every file as this format instead of detecting it
     #[arg(long, value_name = "ID", value_parser = format_names())]
-    format: Option<String>,
+    pub(crate) format: Option<String>,
     /// Report mistakes that are common in published definitions as warnings, not as errors
     #[arg(long)]
-    compat: bool,
+    pub(crate) compat: bool,
 }
 
 impl ReadingArgs {
@@ -160,7 +157,9 @@ pub(crate) enum DiagnosticFormat {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
-    pub(crate) definitions: DefinitionArgs,
+    pub(crate) selected: SelectedSources,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
     /// Print the record as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
@@ -170,11 +169,23 @@ pub(crate) struct ShowArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    pub(crate) definitions: DefinitionArgs,
+    pub(crate) selected: SelectedSources,
+    /// List only tools with this tag; can be repeated, and then a tool needs all of them
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Vec<String>,
+    /// List only tools that need this capability, such as `dom:read`; can be repeated
+    #[arg(long, value_name = "CAPABILITY")]
+    pub(crate) capability: Vec<String>,
+    /// List only deprecated tools
+    #[arg(long)]
+    pub(crate) deprecated: bool,
+    /// Print neither where the sources were found nor how many problems the definitions have
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 /// `toolwright check`, in `check.rs`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) selected: SelectedSources,
@@ -292,7 +303,7 @@ impl SandboxArgs {
 }
 
 /// `toolwright test`, in `test/mod.rs`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) selected: SelectedSources,

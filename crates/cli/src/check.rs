@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use toolwright_schema::VendorTarget;
+use toolwright_schema::{TargetSet, VendorTarget};
 use toolwright_source::Diagnostic;
 use toolwright_source::render::{self, Colour, GroupedOptions, ReportedFinding};
 use toolwright_workspace::{
@@ -26,7 +26,7 @@ use crate::environment::variable;
 use crate::messages::{diagnostic_line, print_note};
 use crate::output::{self, ExitStatus};
 use crate::report;
-use crate::sources;
+use crate::sources::{self, FoundSources};
 
 /// Runs the command.
 ///
@@ -37,6 +37,14 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     if args.diff && !matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise) {
         bail!("`--diff` needs `--output-format full` or `concise`");
     }
+    let how = FoundSources {
+        command: "check",
+        // As `make` runs a Makefile: a project is checked with one word, also by its continuous
+        // integration.
+        trusts_configuration: true,
+        announced: matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise),
+    };
+    let args = &CheckArgs { selected: sources::resolve(&args.selected, &how)?, ..args.clone() };
     let plan = configured_plan(args)?;
     let CheckReport { load, fixes } = check(args, plan)?;
     // Files that have fixes but could not be written, and sources that are not files.
@@ -72,10 +80,10 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
 /// # Errors
 /// If it cannot be read, or a mistake makes the severities unknown.
 fn configured_plan(args: &CheckArgs) -> anyhow::Result<Option<SourcePlan>> {
-    let Some(path) = sources::find_configuration(args.selected.config.as_deref())? else {
+    let Some(path) = sources::find_configuration(args.selected.named_configuration())? else {
         return Ok(None);
     };
-    let plan = SourcePlan::from_config(&path, &variable);
+    let plan = SourcePlan::from_config(&path, args.selected.reading.options(true), &variable);
     if let Some(error) = plan.config_error() {
         return Err(error.clone().into());
     }
@@ -123,7 +131,7 @@ fn check(args: &CheckArgs, configured: Option<SourcePlan>) -> anyhow::Result<Che
         print_note("standard input cannot be fixed; name the file instead");
     }
     if words.is_empty() && command.is_empty() {
-        let load = sources::load_plan(plan_to_check(configured, options.read)?)?;
+        let load = sources::load_plan(plan_to_check(configured, targets)?)?;
         return Ok(workspace.check_loaded(load, &[], &options));
     }
     if let Some(paths) = sources::paths_if_all_files(&words, command, options.read) {
@@ -137,32 +145,18 @@ fn check(args: &CheckArgs, configured: Option<SourcePlan>) -> anyhow::Result<Che
     Ok(workspace.check_loaded(load, &scripts, &options))
 }
 
-/// The plan of the configuration, with the reading options of the command line added to those of
-/// each source.
+/// The plan of the configuration, for these targets.
 ///
 /// # Errors
-/// If there is no configuration, or it names no source.
-fn plan_to_check(
-    configured: Option<SourcePlan>,
-    options: ReadOptions,
-) -> anyhow::Result<SourcePlan> {
-    let Some(mut plan) = configured else {
-        bail!(
-            "name what to check: files, folders, `-`, a URL, an `mcpServers` file or `-- COMMAND` \
-             (there is no `toolwright.toml` here or above)"
-        );
-    };
+/// If it names no source.
+fn plan_to_check(configured: Option<SourcePlan>, targets: TargetSet) -> anyhow::Result<SourcePlan> {
+    // `resolve` has found a configuration if nothing else is named.
+    let mut plan = configured.unwrap_or_default();
     if plan.specs.is_empty() && plan.diagnostics.is_empty() && plan.failures.is_empty() {
         bail!("the configuration names no source; name what to check");
     }
-    for spec in &mut plan.specs {
-        spec.options = ReadOptions {
-            format: options.format.or(spec.options.format),
-            compat: options.compat || spec.options.compat,
-            rules: options.rules,
-            targets: options.targets,
-        };
-    }
+    // Which targets are meant is known only once the configuration is read.
+    plan.specs.iter_mut().for_each(|spec| spec.options.targets = targets);
     Ok(plan)
 }
 

@@ -1,27 +1,34 @@
 //! `toolwright list`: prints one line per tool with id, format and the start of the description, in
-//! aligned columns. `show` prints everything else.
+//! aligned columns. `show` prints everything else, and `check` what is wrong: here problems are
+//! one line on stderr with the command that shows them.
 
 use std::fmt::Write;
 
-use toolwright_model::Draft;
+use toolwright_model::{Draft, Tags};
+use toolwright_schema::SchemaSide;
+use toolwright_workspace::LoadResult;
 
 use crate::args::ListArgs;
 use crate::output::{self, ExitStatus};
-use crate::{record_text, report, sources};
+use crate::sources::{self, FoundSources};
+use crate::{messages, record_text, report};
 
-/// Prints the tools to stdout and diagnostics to stderr.
+/// Prints the tools to stdout, and failures and the number of problems to stderr.
 ///
 /// # Errors
-/// If the async runtime cannot start, the user interrupts, or stdout cannot be written.
+/// If nothing is named or found, the async runtime cannot start, the user interrupts, or stdout
+/// cannot be written.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
-    let load = sources::load(&args.definitions)?;
+    let how = FoundSources { command: "list", trusts_configuration: false, announced: !args.quiet };
+    let selected = sources::resolve(&args.selected, &how)?;
+    let load = sources::load_resolved(&selected)?;
     // Collected first: the widths of the columns depend on all rows.
     let mut rows: Vec<(String, String, String)> = Vec::new();
-    for file in &load.documents {
-        let Some(reading) = &file.reading else { continue };
-        for tool in &reading.toolset.tools {
+    let filter = ToolFilter::new(args);
+    for reading in load.documents.iter().filter_map(|file| file.reading.as_ref()) {
+        for tool in reading.toolset.tools.iter().filter(|tool| filter.accepts(tool)) {
             let id = record_text::tool_label(reading, tool);
-            rows.push((id, reading.format.to_string(), first_line(tool)));
+            rows.push((id, reading.format.to_string(), about(tool)));
         }
     }
     // At most 48, so that one very long id does not push all descriptions out of the terminal.
@@ -35,12 +42,71 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     output::print(&text)?;
-    Ok(report::print_report(&load, args.definitions.report.output_format))
+    if !args.quiet {
+        output::write_stderr(&report::skipped_files(&load));
+        print_counts(&load, &rows, &report::check_command(&selected));
+    }
+    for failure in &load.failures {
+        output::print_error(&failure.clone().into());
+    }
+    Ok(report::exit_status(&load))
 }
 
-/// The first line of the description, at most 80 characters.
-fn first_line(tool: &Draft) -> String {
+/// Which tools are listed.
+struct ToolFilter<'a> {
+    /// Normalised as those of the tools are, so that `--tag "Web Search"` finds `web-search`.
+    tags: Tags,
+    capabilities: &'a [String],
+    deprecated: bool,
+}
+
+impl ToolFilter<'_> {
+    fn new(args: &ListArgs) -> ToolFilter<'_> {
+        ToolFilter {
+            tags: Tags::new(args.tag.clone()),
+            capabilities: &args.capability,
+            deprecated: args.deprecated,
+        }
+    }
+
+    /// Whether the tool has everything that was asked for.
+    fn accepts(&self, tool: &Draft) -> bool {
+        let tags = tool.details.tags.normalised();
+        let needs = |wanted: &String| {
+            tool.needs.iter().any(|given| given.ok().is_some_and(|given| given.as_str() == wanted))
+        };
+        self.tags.normalised().iter().all(|tag| tags.contains(tag))
+            && self.capabilities.iter().all(needs)
+            && (!self.deprecated || tool.details.deprecation.deprecated)
+    }
+}
+
+/// The first line of the description, at most 80 characters, behind what a user must know before
+/// they choose the tool.
+fn about(tool: &Draft) -> String {
     let description = tool.description.ok().map_or("", String::as_str);
     let line = record_text::one_line(description.trim().lines().next().unwrap_or(""));
-    record_text::shorten(&line, 80)
+    let line = record_text::shorten(&line, 80);
+    let mut marks: Vec<String> = [SchemaSide::Input, SchemaSide::Output]
+        .into_iter()
+        .filter(|side| record_text::schema_problem(tool, *side).is_some())
+        .map(|side| format!("{} not usable", side.field()))
+        .collect();
+    marks.extend(tool.details.deprecation.deprecated.then(|| "deprecated".to_owned()));
+    if marks.is_empty() { line } else { format!("[{}] {line}", marks.join(", ")) }
+}
+
+/// Writes how many problems were found, and that a filter left nothing to list.
+fn print_counts(load: &LoadResult, rows: &[(String, String, String)], check: &str) {
+    let readings = load.documents.iter().flat_map(|file| &file.reading);
+    let tools: usize = readings.map(|reading| reading.toolset.tools.len()).sum();
+    if rows.is_empty() && tools > 0 {
+        messages::print_note(&format!("no tool of {tools} matches"));
+    }
+    let found = report::severity_counts(load);
+    if !found.is_empty() {
+        let all = load.documents.iter().flat_map(|file| &file.diagnostics).count();
+        let them = if all == 1 { "it" } else { "them" };
+        messages::print_note(&format!("{}: `{check}` shows {them}", found.join(", ")));
+    }
 }

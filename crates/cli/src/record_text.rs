@@ -16,8 +16,10 @@ use std::fmt::Write;
 
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Binding, Connection, DeclaredLimits, Draft, FieldValue, InputSchema, Json, Knowledge,
+    Binding, CallLimits, Connection, DeclaredLimits, Draft, FieldValue, InputSchema, Json,
+    Knowledge,
 };
+use toolwright_schema::{Schema, SchemaSide};
 use toolwright_source::RecordPath;
 
 use crate::report::plural;
@@ -41,13 +43,13 @@ pub(crate) fn one_line(text: &str) -> String {
     toolwright_source::render::visible(&words.join(" "))
 }
 
-/// The text of a toolset and of each of its tools.
-pub(crate) fn toolset_text(reading: &Reading) -> String {
+/// The text of a toolset and of each of its tools, with the time limits that hold under `limits`.
+pub(crate) fn toolset_text(reading: &Reading, limits: &CallLimits) -> String {
     let mut out = String::new();
     heading(&mut out, reading);
     for (n, tool) in reading.toolset.tools.iter().enumerate() {
         out.push('\n');
-        tool_text(&mut out, reading, n, tool);
+        tool_text(&mut out, reading, limits, n, tool);
     }
     out
 }
@@ -100,7 +102,7 @@ fn heading(out: &mut String, reading: &Reading) {
 }
 
 /// Writes the block of the tool with number `n`.
-fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
+fn tool_text(out: &mut String, reading: &Reading, limits: &CallLimits, n: usize, tool: &Draft) {
     let details = &tool.details;
     let version = tool.version.ok().map_or(String::new(), |v| format!(" {v}"));
     let deprecated = if details.deprecation.deprecated { " (deprecated)" } else { "" };
@@ -112,8 +114,13 @@ fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     row(out, "about", first_paragraph(tool.description.ok().map(String::as_str)));
     // The message of a deprecated tool usually names its replacement.
     row(out, "instead", details.deprecation.message.as_deref().unwrap_or_default());
-    row(out, "input", input(&tool.input));
-    row(out, "output", tool.output.ok().map_or(String::new(), parameters));
+    row(
+        out,
+        "input",
+        schema_problem(tool, SchemaSide::Input).unwrap_or_else(|| input(&tool.input)),
+    );
+    let output = || tool.output.ok().map_or(String::new(), parameters);
+    row(out, "output", schema_problem(tool, SchemaSide::Output).unwrap_or_else(output));
     // BTCP tools declare capabilities, so an empty list means "needs nothing". In the other formats
     // there is no such declaration, and "nothing" would be a claim that the author did not make.
     if !tool.needs.is_empty() || details.binding == Binding::Script {
@@ -136,9 +143,13 @@ fn tool_text(out: &mut String, reading: &Reading, n: usize, tool: &Draft) {
     let validators: Vec<&str> =
         reading.toolset.validators_of(name).filter_map(|v| v.function.id.as_deref()).collect();
     row(out, "validators", validators.join(", "));
-    // Of the tool, else of the toolset, else the default. A configuration may cap it further.
-    let timeout = DeclaredLimits::timeout_ms(&details.limits, &reading.toolset.limits);
-    row(out, "time limit", time(timeout));
+    let declared = details.limits.timeout_ms.or(reading.toolset.limits.timeout_ms);
+    let holds = limits.time_limit(&details.limits, &reading.toolset.limits).as_millis() as u64;
+    let why = match declared {
+        Some(declared) if declared > holds => format!(" (it asks for {})", time(declared)),
+        _ => String::new(),
+    };
+    row(out, "time limit", time(holds) + &why);
     row(out, "runs as", binding(&details.binding));
     // Of a command in a mapping the key is its start, of one in a list the value.
     let at = RecordPath::root().child("tools").child(n);
@@ -182,13 +193,31 @@ fn capabilities(list: &[FieldValue<toolwright_model::Capability>]) -> String {
     }
 }
 
+/// Why a schema cannot be used, so that calls of the tool are refused; `None` if it can be used, or
+/// if there is none.
+pub(crate) fn schema_problem(tool: &Draft, side: SchemaSide) -> Option<String> {
+    let schema = match (side, &tool.input, &tool.output) {
+        (SchemaSide::Input, FieldValue::Valid(InputSchema::Written(schema)), _) => schema,
+        (SchemaSide::Output, _, FieldValue::Valid(schema)) => schema,
+        (SchemaSide::Input, FieldValue::Invalid(_), _)
+        | (SchemaSide::Output, _, FieldValue::Invalid(_)) => {
+            return Some("not a schema".to_owned());
+        }
+        _ => return None,
+    };
+    // The quick test accepts nearly all schemas, so few are compiled.
+    if toolwright_schema::is_certainly_valid_schema(schema) {
+        return None;
+    }
+    Schema::compile(schema).err().map(|error| format!("not usable: {error}"))
+}
+
 /// The parameters, or why they are unknown.
 fn input(input: &FieldValue<InputSchema>) -> String {
     match input {
         FieldValue::Valid(InputSchema::Deferred) => "defined by its server".to_owned(),
         FieldValue::Valid(InputSchema::Written(schema)) => parameters(schema),
-        FieldValue::Invalid(_) => "not a schema".to_owned(),
-        FieldValue::Missing => "missing".to_owned(),
+        FieldValue::Invalid(_) | FieldValue::Missing => "missing".to_owned(),
     }
 }
 

@@ -1,13 +1,15 @@
-//! Diagnostics on stderr and the line with their totals, for `show`, `list` and `validate`, whose
-//! stdout holds something else. `check` prints its findings itself, to stdout and in more formats.
+//! Diagnostics on stderr and the line with their totals, for `show` and `validate`, whose stdout
+//! holds something else, and the parts of it that `list` and `test` use. `check` prints its
+//! findings itself, to stdout and in more formats.
 
 use std::fmt::Write;
 
+use toolwright_model::redacted_url;
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Severity, Source, TextOrigin};
-use toolwright_workspace::{LoadError, LoadResult, LoadedDocument};
+use toolwright_workspace::{LoadError, LoadResult, LoadedDocument, SourceArgument};
 
-use crate::args::DiagnosticFormat;
+use crate::args::{DiagnosticFormat, SelectedSources};
 use crate::output::{self, ExitStatus};
 
 /// The most diagnostics that the format `full` prints; each takes several lines. The formats of one
@@ -41,7 +43,7 @@ pub(crate) fn print_diagnostics<'d>(
 }
 
 /// Writes all diagnostics and failures of a load, then the totals. Returns the exit status that
-/// follows from them: failures weigh more than errors.
+/// follows from them.
 pub(crate) fn print_report(load: &LoadResult, format: DiagnosticFormat) -> ExitStatus {
     // Documents that may hold secrets are reported without their lines.
     let (secret, open): (Vec<_>, Vec<_>) = load.documents.iter().partition(|file| file.secret);
@@ -62,6 +64,11 @@ pub(crate) fn print_report(load: &LoadResult, format: DiagnosticFormat) -> ExitS
             _ => output::print_error(&failure.clone().into()),
         }
     }
+    exit_status(load)
+}
+
+/// The exit status of a command that reads definitions: failures weigh more than errors.
+pub(crate) fn exit_status(load: &LoadResult) -> ExitStatus {
     let errors = load
         .documents
         .iter()
@@ -171,6 +178,36 @@ pub(crate) fn skipped_files(load: &LoadResult) -> String {
         let _ = writeln!(text, "{files} skipped, cannot be parsed: {names}{more}");
     }
     text
+}
+
+/// The command line of `check` that reads the same sources in the same way.
+pub(crate) fn check_command(selected: &SelectedSources) -> String {
+    let mut words = vec!["toolwright".to_owned(), "check".to_owned()];
+    let reading = &selected.reading;
+    words.extend(reading.compat.then(|| "--compat".to_owned()));
+    words.extend(reading.format.iter().flat_map(|id| ["--format".to_owned(), id.clone()]));
+    // A configuration that was found is a source like any other in the command.
+    words.extend(selected.config.iter().map(|path| path.display().to_string()));
+    words.extend(selected.sources.iter().map(|word| match SourceArgument::parse(word) {
+        // An address and the arguments of a program may hold a token, and stderr may be a log.
+        SourceArgument::Url(url) => redacted_url(&url),
+        _ => word.clone(),
+    }));
+    let mut line = words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+    if let Some((program, arguments)) = selected.command.split_first() {
+        line += &format!(" -- {}", shell_word(program));
+        line += if arguments.is_empty() { "" } else { " …" };
+    }
+    line
+}
+
+/// A word as a shell reads it back.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// A number with its noun: `1 file`, `2 files`. For nouns with a regular plural.

@@ -2,6 +2,7 @@
 //! this, so that a word means the same source everywhere.
 //!
 //! ```text
+//! nothing named ─ found_sources::resolve
 //! SOURCE … -- COMMAND ─ parse_sources ─┬─ only files ───▶ LoadResult, without an async runtime
 //! toolwright.toml ─ SourcePlan ────────┼─ load_plan ────▶ LoadResult: show, list, check, test
 //!                                      └─ open_catalog ─▶ Catalog: call, serve, test --run
@@ -22,8 +23,9 @@ use toolwright_workspace::{
     Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, Workspace,
 };
 
-use crate::args::{DefinitionArgs, SourceArgs};
+use crate::args::{SelectedSources, SourceArgs};
 use crate::environment::variable;
+pub(crate) use crate::found_sources::{FoundSources, resolve};
 use crate::messages::diagnostic_line;
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
 use crate::{sandbox, script_analyzer};
@@ -33,9 +35,19 @@ pub(crate) fn workspace() -> Workspace {
     Workspace::new(script_analyzer::new_analyzer())
 }
 
-/// Loads everything that `show` and `list` name, without running the rules of `check`.
-pub(crate) fn load(definitions: &DefinitionArgs) -> anyhow::Result<LoadResult> {
-    load_named(&definitions.sources, &definitions.command, definitions.reading.options(false))
+/// Loads the named sources, or else those of the configuration.
+///
+/// # Errors
+/// If there is no such configuration, the async runtime cannot start, or the user interrupts.
+pub(crate) fn load_resolved(selected: &SelectedSources) -> anyhow::Result<LoadResult> {
+    let SelectedSources { sources, command, config, reading } = selected;
+    let options = reading.options(false);
+    match find_configuration(config.as_deref())? {
+        Some(config) if sources.is_empty() && command.is_empty() => {
+            load_plan(SourcePlan::from_config(&config, options, &variable))
+        }
+        _ => load_named(sources, command, options),
+    }
 }
 
 /// Loads the sources that the command line names. Servers and programs are started and asked for
@@ -112,13 +124,13 @@ pub(crate) fn find_configuration(named: Option<&Path>) -> anyhow::Result<Option<
 }
 
 /// The limits of the configuration, or the defaults without one. `eval` and `test` use them, so
-/// that functions behave as in `serve`.
+/// that functions behave as in `serve`, and `show` prints them.
 ///
 /// # Errors
 /// If the configuration has any error: a limit that cannot be read must not become a looser one.
 pub(crate) fn configured_limits(config: Option<&Path>) -> anyhow::Result<CallLimits> {
     let Some(path) = find_configuration(config)? else { return Ok(CallLimits::default()) };
-    let plan = SourcePlan::from_config(&path, &variable);
+    let plan = SourcePlan::from_config(&path, ReadOptions::default(), &variable);
     match plan.diagnostics.iter().find(|d| d.severity == Severity::Error) {
         Some(error) => bail!("{}", diagnostic_line(error)),
         None => Ok(plan.limits),
@@ -141,7 +153,7 @@ pub(crate) fn planner(args: &SourceArgs, options: ReadOptions) -> anyhow::Result
              (`--from SOURCE`, `-- COMMAND`)"
         );
     };
-    Ok(Arc::new(move || SourcePlan::from_config(&config, &variable)))
+    Ok(Arc::new(move || SourcePlan::from_config(&config, options, &variable)))
 }
 
 /// A catalog of the sources with a runner and a sandbox. Nothing is loaded yet.

@@ -423,9 +423,10 @@ impl TimeLimit {
     /// The limit of the caller, else of the tool, else of its toolset, else the default; never
     /// above the maximum.
     fn of(tool: &RegisteredTool, request: &CallRequest, limits: &CallLimits) -> TimeLimit {
-        let declared = tool.tool.details.limits.timeout_ms.or(tool.toolset_limits.timeout_ms);
-        let declared = declared.map(Duration::from_millis);
-        let time = request.timeout.or(declared).unwrap_or(limits.timeout).min(limits.max_timeout);
+        let time = match request.timeout {
+            Some(time) => time.min(limits.max_timeout),
+            None => limits.time_limit(&tool.tool.details.limits, &tool.toolset_limits),
+        };
         // A declared limit says nothing about waiting, so only the maximum bounds that.
         let wait = request.timeout.map_or(limits.max_timeout, |_| time);
         TimeLimit { time, is_callers: request.timeout.is_some(), wait }

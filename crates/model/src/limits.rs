@@ -52,12 +52,6 @@ impl DeclaredLimits {
     /// Calls of one toolset at once that BTCP prescribes where a manifest does not say.
     pub const DEFAULT_CONCURRENT: u32 = 3;
 
-    /// How long a call may take, in milliseconds: what the tool declares, else what its toolset
-    /// declares, else the default. The cap of the configuration is applied later.
-    pub fn timeout_ms(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> u64 {
-        tool.timeout_ms.or(toolset.timeout_ms).unwrap_or(DeclaredLimits::DEFAULT_TIMEOUT_MS)
-    }
-
     /// Calls of the toolset that may run at once: the definition's own number, else the default
     /// that its format prescribes, else `None`.
     pub fn concurrent(&self) -> Option<u32> {
@@ -95,6 +89,15 @@ pub struct CallLimits {
     pub queue: usize,
     /// The limits of JavaScript functions in definitions.
     pub functions: FunctionLimits,
+}
+
+impl CallLimits {
+    /// How long a call may take if the caller sets no limit: what the tool declares, else what its
+    /// toolset declares, else the default; never more than the maximum.
+    pub fn time_limit(&self, tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Duration {
+        let declared = tool.timeout_ms.or(toolset.timeout_ms).map(Duration::from_millis);
+        declared.unwrap_or(self.timeout).min(self.max_timeout)
+    }
 }
 
 impl Default for CallLimits {

@@ -173,6 +173,12 @@ impl Config {
         (config, problems.list)
     }
 
+    /// Whether a path names a configuration. No definition is written in TOML, so that the ending
+    /// alone decides.
+    pub fn is_named(path: &Path) -> bool {
+        path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) && path.is_file()
+    }
+
     /// The configuration that applies in the folder `from`: the file in it or in the nearest folder
     /// above. Programs that are started in a subfolder of a project use the configuration of the
     /// project, as with Cargo and Git.

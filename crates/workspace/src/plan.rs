@@ -193,42 +193,49 @@ impl SourcePlan {
     }
 
     /// The plan of the configuration file at `path`. Relative paths in it start at its folder.
-    pub fn from_config(path: &Path, variables: &Variables<'_>) -> SourcePlan {
+    /// `options` complete those of each source.
+    pub fn from_config(path: &Path, options: ReadOptions, variables: &Variables<'_>) -> SourcePlan {
+        let mut plan = SourcePlan::default();
+        plan.add_config(path, options, variables);
+        plan
+    }
+
+    /// Adds the sources of a configuration file, and takes over its limits and levels.
+    fn add_config(&mut self, path: &Path, options: ReadOptions, variables: &Variables<'_>) {
         // Absolute, because programs and working directories are resolved against its folder, and
         // the parent of a bare file name is empty.
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let mut plan = SourcePlan { files: vec![path.to_owned()], ..SourcePlan::default() };
+        self.files.push(path.to_owned());
         let text = match std::fs::read(path) {
             Ok(bytes) => Source::decode(&files::relative_name(path), bytes),
             Err(error) => {
                 let message =
                     format!("cannot read `{}`: {}", path.display(), files::io_reason(&error));
-                plan.failures.push(LoadError::new(message));
-                plan.config_unreadable = true;
-                return plan;
+                self.failures.push(LoadError::new(message));
+                self.config_unreadable = true;
+                return;
             }
         };
         let source = match text {
             Ok(source) => Arc::new(source),
             Err(error) => {
-                plan.failures
+                self.failures
                     .push(LoadError::new(format!("cannot read `{}`: {error}", path.display())));
-                plan.config_unreadable = true;
-                return plan;
+                self.config_unreadable = true;
+                return;
             }
         };
         let folder = path.parent().unwrap_or(Path::new("."));
         let (config, diagnostics) = Config::parse(&source, folder, variables);
-        plan.diagnostics = diagnostics;
-        plan.limits = config.limits;
-        plan.check = config.check;
-        plan.levels = config.levels;
-        plan.startup = config.startup.unwrap_or(DEFAULT_STARTUP);
+        self.diagnostics.extend(diagnostics);
+        self.limits = config.limits;
+        self.check = config.check;
+        self.levels = config.levels;
+        self.startup = config.startup.unwrap_or(DEFAULT_STARTUP);
         for configured in config.sources {
             let anchor = Anchor { source: Arc::clone(&source), span: Some(configured.span) };
-            plan.add_configured(configured, anchor, folder, variables);
+            self.add_configured(configured, anchor, options, folder, variables);
         }
-        plan
     }
 
     /// Adds one `[[source]]`.
@@ -236,6 +243,7 @@ impl SourcePlan {
         &mut self,
         source: SourceConfig,
         anchor: Anchor,
+        options: ReadOptions,
         folder: &Path,
         variables: &Variables<'_>,
     ) {
@@ -245,7 +253,7 @@ impl SourcePlan {
             // A placeholder, replaced below.
             target: SourceTarget::Definitions(PathBuf::new()),
             environment: environment.clone(),
-            options: ReadOptions { compat, ..ReadOptions::default() },
+            options: ReadOptions { compat: compat || options.compat, ..options },
             implementations,
             anchor: Some(anchor),
         };
@@ -267,7 +275,8 @@ impl SourcePlan {
         };
         spec.target = match kind {
             SourceKind::Definitions { path, format } => {
-                spec.options.format = format.as_deref().and_then(format_by_name);
+                let own = format.as_deref().and_then(format_by_name);
+                spec.options.format = options.format.or(own);
                 SourceTarget::Definitions(path)
             }
             SourceKind::Executables { folder } => SourceTarget::Executables(folder),
@@ -298,6 +307,12 @@ impl SourcePlan {
         self.add(spec);
     }
 
+    /// Those of the sources that are started or connected to, and not only read.
+    pub fn live_specs(&self) -> impl Iterator<Item = &SourceSpec> {
+        let is_live = |spec: &&SourceSpec| !matches!(spec.target, SourceTarget::Definitions(_));
+        self.specs.iter().filter(is_live)
+    }
+
     /// The plan of the sources named on the command line.
     pub fn from_arguments(
         arguments: &[SourceArgument],
@@ -312,9 +327,12 @@ impl SourcePlan {
     }
 
     /// Whether a path on the command line stands for something that must be run or connected to,
-    /// and not only read: a program, or a servers file. A `--format` says that it is a definition.
+    /// and not only read: a program, a servers file, or a configuration, which may name both. A
+    /// `--format` says that it is a definition.
     pub fn is_live(path: &Path, options: ReadOptions) -> bool {
-        is_program(path) || (options.format.is_none() && may_be_servers_file(path))
+        is_program(path)
+            || Config::is_named(path)
+            || (options.format.is_none() && may_be_servers_file(path))
     }
 
     /// Adds one source of the command line.
@@ -356,6 +374,9 @@ impl SourcePlan {
             }
             SourceArgument::Path(path) if is_program(path) => {
                 (files::display_name(path), SourceTarget::Program(path.clone()))
+            }
+            SourceArgument::Path(path) if Config::is_named(path) => {
+                return self.add_config(path, options, variables);
             }
             SourceArgument::Path(path) => {
                 if options.format.is_none() && may_be_servers_file(path) {

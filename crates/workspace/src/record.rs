@@ -9,8 +9,9 @@
 use serde_json::{Map, json};
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Annotations, Binding, Connection, DeclaredLimits, Draft, Example, FieldValue, Function, Icon,
-    InputSchema, Json, Knowledge, Object, ProcessorStage, Rest, Sandbox, Server, ValidatorCheck,
+    Annotations, Binding, CallLimits, Connection, DeclaredLimits, Draft, Example, FieldValue,
+    Function, Icon, InputSchema, Json, Knowledge, Object, ProcessorStage, Rest, Sandbox, Server,
+    ValidatorCheck,
 };
 use toolwright_source::{DocumentPath, Node, RecordPath};
 
@@ -18,17 +19,18 @@ use crate::content_hash::{ContentHasher, code_files};
 
 /// The tools of a reading. `index` is the position of their toolset in the output. A toolset and
 /// its tools are separate lists in the output, so that each tool carries the number of its toolset
-/// instead of a copy of it.
-pub fn tools(reading: &Reading, index: usize) -> Vec<Json> {
+/// instead of a copy of it. `limits` are those of the configuration under which they would run.
+pub fn tools(reading: &Reading, index: usize, limits: &CallLimits) -> Vec<Json> {
     let hasher = ContentHasher::new(reading);
     let tools = reading.toolset.tools.iter().enumerate();
-    tools.map(|(n, tool)| tool_json(reading, &hasher, index, n, tool)).collect()
+    tools.map(|(n, tool)| tool_json(reading, &hasher, limits, index, n, tool)).collect()
 }
 
 /// One tool, the `n`th of its toolset.
 fn tool_json(
     reading: &Reading,
     hasher: &ContentHasher<'_>,
+    caps: &CallLimits,
     toolset: usize,
     n: usize,
     tool: &Draft,
@@ -57,7 +59,7 @@ fn tool_json(
         "outputSchema": tool.output.ok(),
         "examples": details.examples.iter().map(example).collect::<Vec<_>>(),
         // Defaults are filled in, so that consumers need not implement them.
-        "limits": limits(&details.limits, &reading.toolset.limits),
+        "limits": limits(&details.limits, &reading.toolset.limits, caps),
         "binding": binding(&details.binding),
         "annotations": annotations(&details.annotations),
         "icons": details.icons.iter().map(icon).collect::<Vec<_>>(),
@@ -109,10 +111,10 @@ fn example(example: &Example) -> Json {
     Json::Object(json)
 }
 
-/// The effective time-out and the one that the tool itself declares.
-fn limits(tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Json {
+/// The time-out that holds under the configuration, and the one that the tool itself declares.
+fn limits(tool: &DeclaredLimits, toolset: &DeclaredLimits, caps: &CallLimits) -> Json {
     json!({
-        "timeoutMs": DeclaredLimits::timeout_ms(tool, toolset),
+        "timeoutMs": caps.time_limit(tool, toolset).as_millis() as u64,
         "declaredTimeoutMs": tool.timeout_ms,
     })
 }

@@ -44,7 +44,8 @@ impl TestCatalog {
         let listener =
             Arc::new(move |event: &CatalogEvent| noted.lock().unwrap().push(describe(event)));
         let config = folder.path().join("toolwright.toml");
-        let planner = Arc::new(move || SourcePlan::from_config(&config, &|_| None));
+        let planner =
+            Arc::new(move || SourcePlan::from_config(&config, ReadOptions::default(), &|_| None));
         let environment =
             vec![("PATH".into(), "/usr/bin:/bin".into()), ("BENCH".into(), folder.path().into())];
         let runner = Arc::new(Runner::new(
@@ -284,7 +285,10 @@ async fn registered_tools_have_the_hashes_that_records_show() {
         let workspace = Workspace::new(Arc::new(InProcessAnalyzer));
         let load = workspace.load(&[fixture.path(file)], ReadOptions::default());
         let reading = load.documents[0].reading.as_ref().unwrap();
-        [record::toolset(reading)["hash"].clone(), record::tools(reading, 0)[0]["hash"].clone()]
+        [
+            record::toolset(reading)["hash"].clone(),
+            record::tools(reading, 0, &CallLimits::default())[0]["hash"].clone(),
+        ]
     };
     let registered = |id: &str| {
         let toolbox = fixture.catalog.runner().registry();
@@ -834,7 +838,8 @@ async fn only_the_source_of_a_called_tool_is_loaded() {
             }
         });
         let config = path.clone();
-        let planner = Arc::new(move || SourcePlan::from_config(&config, &|_| None));
+        let planner =
+            Arc::new(move || SourcePlan::from_config(&config, ReadOptions::default(), &|_| None));
         let parts =
             ExecutorContext::new(vec![("PATH".into(), "/usr/bin:/bin".into())], Log::default());
         let catalog = Catalog::new(

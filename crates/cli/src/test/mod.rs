@@ -21,19 +21,24 @@ use futures::StreamExt;
 use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::Log;
 use toolwright_source::{Diagnostic, Severity, render as diagnostics};
+use toolwright_workspace::LoadResult;
 use toolwright_workspace::examples::{self, ExampleCase};
-use toolwright_workspace::{LoadResult, SourcePlan};
 
 use self::run::{ExampleResult, ExampleRunner, ExampleStatus};
-use crate::args::{SelectedSources, SourceArgs, TestArgs, TestFormat};
+use crate::args::{SourceArgs, TestArgs, TestFormat};
 use crate::output::{self, ExitStatus};
-use crate::{environment, messages, runtime, sandbox, script_analyzer, sources};
+use crate::sources::{self, FoundSources};
+use crate::{messages, report, runtime, sandbox, script_analyzer};
+
+/// A `toolwright.toml` is written for `test`, too, so it starts its servers.
+const FIND: FoundSources =
+    FoundSources { command: "test", trusts_configuration: true, announced: true };
 
 /// Runs the command.
 ///
 /// # Errors
-/// If arguments contradict each other, no example matches `--filter`, the sandbox cannot start, or
-/// the user interrupts.
+/// If arguments contradict each other, there is no example or none matches `--filter`, the sandbox
+/// cannot start, or the user interrupts.
 pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
     if args.exact && !args.run {
         bail!("`--exact` compares the results of tools, so it needs `--run`");
@@ -43,14 +48,14 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
     if args.run && args.selected.sources.iter().any(is_stdin) {
         bail!("`--run` cannot read `-`: name the file of the definition");
     }
-    let load = load(args)?;
+    let args = &TestArgs { selected: sources::resolve(&args.selected, &FIND)?, ..args.clone() };
+    let load = sources::load_resolved(&args.selected)?;
     let unread = report_errors(&load);
     let mut cases = examples::cases(&load);
     let total = cases.len();
     // Several filters narrow the selection: an example must match all of them.
     cases.retain(|case| args.filter.iter().all(|part| case.matches(part)));
-    // A filter without any match is probably misspelled; "0 failed" would hide that. Definitions
-    // without examples are fine.
+    // A filter without any match is probably misspelled; "0 failed" would hide that.
     if total > 0 && cases.is_empty() {
         bail!("no example of {total} has a name with `{}` in it", args.filter.join("` and `"));
     }
@@ -64,6 +69,12 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
     // Printed after the results, which show the examples that need no sandbox.
     if let Some(why) = results.iter().find_map(|result| result.no_sandbox.as_ref()) {
         bail!("the sandbox cannot start: {why}");
+    }
+    // A run without any example shows nothing, and must not look like a success.
+    if total == 0 && load.failures.is_empty() && unread.is_empty() {
+        let tools = load.documents.iter().flat_map(|file| &file.reading);
+        let tools = tools.map(|reading| reading.toolset.tools.len()).sum();
+        bail!("there is nothing to test: {} without an example", report::plural(tools, "tool"));
     }
     // Skipped examples do not fail a run: they show nothing either way.
     let failed = results.iter().any(|result| matches!(result.status, ExampleStatus::Failed(_)));
@@ -87,7 +98,7 @@ fn run_examples(
     load: &LoadResult,
     cases: &[ExampleCase],
 ) -> anyhow::Result<Vec<ExampleResult>> {
-    let limits = sources::configured_limits(args.selected.config.as_deref())?;
+    let limits = sources::configured_limits(args.selected.named_configuration())?;
     let pool = sandbox::new_pool(args.sandbox.jail_policy())?;
     let analyzer = script_analyzer::new_analyzer();
     // As many as there are cores: validators use a processor each.
@@ -173,22 +184,6 @@ fn report_errors(load: &LoadResult) -> Vec<String> {
         .chain(load.unparsed.iter().map(unparsed))
         .chain(failures)
         .collect()
-}
-
-/// Loads the named definitions, or those of the configuration.
-fn load(args: &TestArgs) -> anyhow::Result<LoadResult> {
-    let SelectedSources { sources, command, config, reading } = &args.selected;
-    if !sources.is_empty() || !command.is_empty() {
-        return sources::load_named(sources, command, reading.options(false));
-    }
-    match sources::find_configuration(config.as_deref())? {
-        Some(config) => {
-            sources::load_plan(SourcePlan::from_config(&config, &environment::variable))
-        }
-        None => {
-            bail!("there is nothing to test: name files or folders, or write a `toolwright.toml`")
-        }
-    }
 }
 
 /// Loads the same sources a second time, with tools that can be called. Diagnostics were reported

@@ -455,7 +455,7 @@ fn a_result_with_an_error_is_exit_code_1() {
 
 /// A run on a terminal that `script` of util-linux emulates, with a redirection. The output to the
 /// terminal is on stdout.
-fn terminal(folder: &Path, args: &[&str], redirection: &str) -> Command {
+pub(crate) fn terminal(folder: &Path, args: &[&str], redirection: &str) -> Command {
     let quote = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
     let words: Vec<String> =
         [env!("CARGO_BIN_EXE_toolwright")].iter().chain(args).map(quote).collect();

@@ -397,7 +397,7 @@ fn files_folders_and_standard_input_are_checked_once() {
     assert_one_line(&run(folder.path(), &["check", "empty"]), &["no definitions in `empty`"]);
     assert_one_line(
         &run(folder.path(), &["check"]),
-        &["name what to check", "no `toolwright.toml` here or above"],
+        &["there is nothing to check", "no `toolwright.toml` here or above"],
     );
 }
 

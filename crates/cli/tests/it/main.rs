@@ -14,6 +14,7 @@ mod corpus;
 mod evaluating;
 mod examples_as_tests;
 mod fixing;
+mod found_sources;
 mod hostile_definitions;
 mod hostile_documents;
 mod hostile_scripts;

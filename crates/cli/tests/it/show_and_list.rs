@@ -115,18 +115,18 @@ fn every_mistake_is_shown_at_its_place() {
     assert_eq!(run.code, 1);
     insta::assert_snapshot!("mistakes__full", run.stderr);
     insta::assert_snapshot!("mistakes__card", run.stdout);
-    let concise = run_in(folder.path(), &["list", "page.json", "--output-format", "concise"], b"");
+    let concise = run_in(folder.path(), &["show", "page.json", "--output-format", "concise"], b"");
     insta::assert_snapshot!("mistakes__concise", concise.stderr);
     let crlf = BROKEN.replace('\n', "\r\n");
     let from_stdin =
-        run_in(folder.path(), &["list", "-", "--output-format", "concise"], crlf.as_bytes());
+        run_in(folder.path(), &["show", "-", "--output-format", "concise"], crlf.as_bytes());
     assert_eq!(from_stdin.stderr.replace("<stdin>", "page.json"), concise.stderr);
 }
 
 #[test]
 fn json_diagnostics_have_the_documented_shape() {
     let folder = folder(&[("page.json", BROKEN.as_bytes())]);
-    let run = run_in(folder.path(), &["list", "page.json", "--output-format", "json"], b"");
+    let run = run_in(folder.path(), &["show", "page.json", "--output-format", "json"], b"");
     let lines: Vec<Json> =
         run.stderr.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(lines.len(), 8);
@@ -146,9 +146,9 @@ fn json_diagnostics_have_the_documented_shape() {
 #[test]
 fn compat_makes_common_deviations_warnings() {
     let text = "tool:\n  id: exa\n  type: mcp\n  name: Exa\n  version: 1.0.0\n  description: Search\n  knowledge_strategy: declarative\nmore: 1\n";
-    let strict = run_in(std::path::Path::new("/"), &["list", "-"], text.as_bytes());
+    let strict = run_in(std::path::Path::new("/"), &["show", "-"], text.as_bytes());
     assert_eq!(strict.code, 1, "{}", strict.stderr);
-    let compat = run_in(std::path::Path::new("/"), &["list", "--compat", "-"], text.as_bytes());
+    let compat = run_in(std::path::Path::new("/"), &["show", "--compat", "-"], text.as_bytes());
     assert_eq!(compat.code, 0, "{}", compat.stderr);
     assert!(compat.stderr.contains("warning[INVALID_ENUM_VALUE]"), "{}", compat.stderr);
     assert!(compat.stderr.ends_with("0 tools in 1 file: 2 warnings\n"), "{}", compat.stderr);
@@ -157,7 +157,7 @@ fn compat_makes_common_deviations_warnings() {
 #[test]
 fn format_overrides_detection() {
     let list = br#"[{"name": "x", "description": "d", "parameters": {"type": "object"}}]"#;
-    let ambiguous = run_in(std::path::Path::new("/"), &["list", "-"], list);
+    let ambiguous = run_in(std::path::Path::new("/"), &["show", "-"], list);
     assert_eq!(ambiguous.code, 1);
     assert!(ambiguous.stderr.contains("error[AMBIGUOUS_FORMAT]"), "{}", ambiguous.stderr);
     let named = run_in(std::path::Path::new("/"), &["list", "--format", "ikigai", "-"], list);
@@ -222,7 +222,7 @@ fn folders_are_walked_in_order_and_gitignore_is_honoured() {
     // Syntax errors count in files that have keys of a definition.
     let broken = br#"{"name": "e", "inputSchema": {"type": "object"},}"#;
     std::fs::write(folder.path().join("e.json"), broken).expect("a file");
-    let run = run_in(folder.path(), &["list", "."], b"");
+    let run = run_in(folder.path(), &["show", "."], b"");
     assert_eq!(run.code, 1);
     assert!(run.stderr.contains("trailing `,` before `}`"), "{}", run.stderr);
 }
@@ -324,7 +324,7 @@ fn an_invalid_encoding_names_the_byte() {
 
 #[test]
 fn without_arguments_help_is_printed() {
-    for args in [vec![], vec!["show"], vec!["frobnicate"]] {
+    for args in [vec![], vec!["call"], vec!["frobnicate"]] {
         let run = run(&args);
         assert_eq!(run.code, 2, "{args:?}");
         assert!(run.stderr.contains("Usage: toolwright"), "{}", run.stderr);
@@ -367,7 +367,7 @@ fn fields_below_a_syntax_error_are_not_reported_as_missing() {
         "tool:\n  id: a\n  type: mcp\n  name: A: broken\n  version: 1.0.0\n  description: d\n";
     let run = run_in(
         std::path::Path::new("/"),
-        &["list", "-", "--output-format", "concise"],
+        &["show", "-", "--output-format", "concise"],
         yaml.as_bytes(),
     );
     assert_eq!(run.code, 1);
@@ -380,7 +380,7 @@ fn fields_below_a_syntax_error_are_not_reported_as_missing() {
     let json = r#"{"tools": [{"name": "a"}, {"name": "b", "inputSchema": {}"#;
     let run = run_in(
         std::path::Path::new("/"),
-        &["list", "-", "--output-format", "concise"],
+        &["show", "-", "--output-format", "concise"],
         json.as_bytes(),
     );
     assert_eq!(run.stderr.matches("MISSING_REQUIRED_FIELD").count(), 1, "{}", run.stderr);
@@ -391,7 +391,7 @@ fn names_that_no_tool_can_have_are_reported() {
     let yaml = "tool:\n  id: My Tool\n  type: mcp\n  name: A\n  version: 1.0.0\n  description: d\n  commands: [a, c d]\n";
     let run = run_in(
         std::path::Path::new("/"),
-        &["list", "-", "--output-format", "concise"],
+        &["show", "-", "--output-format", "concise"],
         yaml.as_bytes(),
     );
     assert_eq!(run.code, 1);
@@ -409,7 +409,7 @@ fn names_that_no_tool_can_have_are_reported() {
 
 #[test]
 fn failures_are_json_when_the_output_format_is_json() {
-    let run = run(&["list", "missing.json", "--output-format", "json"]);
+    let run = run(&["show", "missing.json", "--output-format", "json"]);
     let line: Json = serde_json::from_str(&run.stderr).expect("one JSON object");
     assert_eq!((run.code, &line["code"]), (2, &json!("CANNOT_READ")));
 }

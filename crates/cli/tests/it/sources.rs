@@ -289,7 +289,7 @@ fn no_secret_is_shown(commands: &[&[&str]]) {
 fn secrets_of_servers_files_are_never_shown() {
     no_secret_is_shown(&[
         &["show", "--json", "mcp.json", "--output-format", "concise"],
-        &["list", "mcp.json", "--output-format", "json"],
+        &["show", "mcp.json", "--output-format", "json"],
         &["call", "s:echo", "--from", "mcp.json"],
     ]);
 }
@@ -428,13 +428,13 @@ fn an_unset_variable_leaves_one_server_out() {
         "off": {"command": "${NOT_SET_EITHER}", "disabled": true},
     }});
     let folder = folder(&[("mcp.json", format!("{document:#}").as_bytes())]);
-    let run = run(folder.path(), &["list", "mcp.json"]);
-    assert_eq!(run.code, 1, "{run:?}");
+    let list = run(folder.path(), &["list", "mcp.json"]);
+    assert_eq!(list.code, 1, "{list:?}");
     assert!(
-        ids(&run).len() == 14 && ids(&run).iter().all(|id| id.starts_with("whole:")),
-        "{run:?}"
+        ids(&list).len() == 14 && ids(&list).iter().all(|id| id.starts_with("whole:")),
+        "{list:?}"
     );
-    insta::assert_snapshot!("unset_variable", run.stderr);
+    insta::assert_snapshot!("unset_variable", run(folder.path(), &["show", "mcp.json"]).stderr);
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn every_source_of_a_configuration_is_planned() {
         ("mcp.json", SERVERS),
     ]);
     let config = folder.path().join("toolwright.toml");
-    let plan = SourcePlan::from_config(&config, &variables);
+    let plan = SourcePlan::from_config(&config, ReadOptions::default(), &variables);
     assert_eq!(
         lines(&plan, &folder),
         [
@@ -163,7 +163,11 @@ fn the_valid_sources_of_a_configuration_with_mistakes_are_planned() {
         ("[[source]\n", vec!["INVALID_SYNTAX "]),
     ] {
         let folder = folder(&[("toolwright.toml", text)]);
-        let plan = SourcePlan::from_config(&folder.path().join("toolwright.toml"), &variables);
+        let plan = SourcePlan::from_config(
+            &folder.path().join("toolwright.toml"),
+            ReadOptions::default(),
+            &variables,
+        );
         assert_eq!(lines(&plan, &folder), expected, "{text}");
     }
 }
@@ -179,7 +183,7 @@ fn an_unreadable_configuration_is_an_error() {
         ("bytes", "cannot read `~/bytes`: "),
     ] {
         let path = folder.path().join(name);
-        let plan = SourcePlan::from_config(&path, &variables);
+        let plan = SourcePlan::from_config(&path, ReadOptions::default(), &variables);
         let lines = lines(&plan, &folder);
         assert!(
             matches!(&lines[..], [line] if line.starts_with(&format!("failed: {why}"))),

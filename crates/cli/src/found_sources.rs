@@ -1,0 +1,172 @@
+//! What a command reads if its arguments name nothing: the `toolwright.toml` in this folder or the
+//! nearest one above, else the servers file of this folder.
+//!
+//! ```text
+//! SelectedSources ─ named? ───────────────────────────────────────────▶ as they are
+//!                 └ toolwright.toml, .mcp.json, .vscode/mcp.json ─ may it start? ─▶ named
+//! ```
+//!
+//! What was only found starts nothing by itself: a servers file in a repository that somebody else
+//! wrote may hold any command, and a person who types `list` there wants to look, not to run it. So
+//! the person is asked, with the commands in view. Where nobody can answer, nothing is read, and
+//! the error is the command line that names the file: naming it is the consent.
+//!
+//! A `toolwright.toml` is treated in the same way by the commands that only look. `check` and
+//! `test` trust it, as `call` and `serve` do: it is written for them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use toolwright_model::{Connection, redacted_url};
+use toolwright_source::render::visible;
+use toolwright_source::{Diagnostic, Severity};
+use toolwright_workspace::{Config, SourceArgument, SourcePlan, SourceSpec, SourceTarget};
+
+use crate::args::SelectedSources;
+use crate::environment::variable;
+use crate::messages::print_note;
+use crate::question::{Answer, ask};
+use crate::record_text::{one_line, shorten};
+
+/// The servers files that clients keep in the folder of a project, by precedence.
+const SERVERS_FILES: [&str; 2] = [".mcp.json", ".vscode/mcp.json"];
+
+/// The most servers that a question lists. A file with more is not read by a person anyway.
+const SHOWN_SERVERS: usize = 50;
+
+/// The most characters of a command that a question shows.
+const SHOWN_COMMAND: usize = 1_000;
+
+/// How a command uses what is found.
+pub(crate) struct FoundSources {
+    /// The name of the command, for the command line in messages.
+    pub(crate) command: &'static str,
+    /// Whether it starts what a `toolwright.toml` lists without asking.
+    pub(crate) trusts_configuration: bool,
+    /// Whether to print which file was found.
+    pub(crate) announced: bool,
+}
+
+/// The arguments, with what was found filled in if they name nothing.
+///
+/// # Errors
+/// If nothing is found, or the person does not want it to be started, or cannot be asked.
+pub(crate) fn resolve(
+    selected: &SelectedSources,
+    how: &FoundSources,
+) -> anyhow::Result<SelectedSources> {
+    if selected.are_named() {
+        return Ok(selected.clone());
+    }
+    let here = std::env::current_dir().context("cannot find the working directory")?;
+    let options = selected.reading.options(false);
+    if let Some(path) = Config::find(&here) {
+        let plan = SourcePlan::from_config(&path, options, &variable);
+        // A configuration of limits and levels alone does not say what to read.
+        if !plan.specs.is_empty() || !plan.diagnostics.is_empty() || !plan.failures.is_empty() {
+            let name = relative_name(&path, &here);
+            if !how.trusts_configuration {
+                let shown = SourcePlan::from_config(&path, options, &reference);
+                confirm_start(&plan, &shown, &name, how)?;
+            }
+            // Errors name the file themselves.
+            if plan.failures.is_empty() && !plan.diagnostics.iter().any(is_error) {
+                announce(&name, how);
+            }
+            return Ok(SelectedSources { config: Some(name.into()), ..selected.clone() });
+        }
+    }
+    let Some(name) = SERVERS_FILES.into_iter().find(|name| here.join(name).is_file()) else {
+        bail!(
+            "there is nothing to {}: name files, folders, `-`, a URL, an `mcpServers` file or \
+             `-- COMMAND` (there is no `toolwright.toml` here or above, and no `.mcp.json` here)",
+            how.command
+        );
+    };
+    let named = [SourceArgument::Path(name.into())];
+    let plan_with = |variables: &dyn Fn(&str) -> Option<String>| {
+        SourcePlan::from_arguments(&named, options, variables)
+    };
+    confirm_start(&plan_with(&variable), &plan_with(&reference), name, how)?;
+    announce(name, how);
+    Ok(SelectedSources { sources: vec![name.to_owned()], ..selected.clone() })
+}
+
+fn is_error(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error
+}
+
+/// Prints which file is read.
+fn announce(name: &str, how: &FoundSources) {
+    if how.announced {
+        print_note(&format!("reading `{name}`"));
+    }
+}
+
+/// Expands a reference to itself: questions show `${TOKEN}` and not its value.
+fn reference(name: &str) -> Option<String> {
+    Some(format!("${{{name}}}"))
+}
+
+/// Asks whether the live sources of a plan may be started. `shown` is the same plan with its
+/// references unexpanded.
+///
+/// # Errors
+/// If the answer is no, or nobody can answer.
+fn confirm_start(
+    plan: &SourcePlan,
+    shown: &SourcePlan,
+    name: &str,
+    how: &FoundSources,
+) -> anyhow::Result<()> {
+    let live: Vec<&SourceSpec> = plan.live_specs().collect();
+    if live.is_empty() {
+        return Ok(());
+    }
+    let mut text = format!("`{}` was found here and would start:\n", visible(name));
+    let width = live.iter().map(|spec| spec.name.chars().count()).max().unwrap_or(0).min(32);
+    for spec in live.iter().take(SHOWN_SERVERS) {
+        let target = match shown.specs.iter().find(|shown| shown.name == spec.name) {
+            Some(spec) => target_text(&spec.target),
+            // Only an address that is not one without the values of its variables.
+            None => "a server whose address is in a variable".to_owned(),
+        };
+        text += &format!("  {:width$}  {target}\n", one_line(&spec.name));
+    }
+    if live.len() > SHOWN_SERVERS {
+        text += &format!("  … and {} more\n", live.len() - SHOWN_SERVERS);
+    }
+    match ask(&text, "Start them?") {
+        Answer::Yes => Ok(()),
+        Answer::No => bail!("nothing was started"),
+        Answer::NobodyThere => bail!(
+            "`{name}` was found here, not named, so none of its servers was started; to start \
+             them: `toolwright {} {name}`",
+            how.command
+        ),
+    }
+}
+
+/// What a source starts or connects to, on one line.
+fn target_text(target: &SourceTarget) -> String {
+    let text = match target {
+        SourceTarget::Server(server, _) => match &server.connection {
+            Connection::Stdio { command } => command.join(" "),
+            Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
+                format!("a connection to {}", redacted_url(url))
+            }
+        },
+        SourceTarget::Program(path) => path.display().to_string(),
+        SourceTarget::Executables(folder) => format!("each program in {}", folder.display()),
+        SourceTarget::Definitions(path) => path.display().to_string(),
+    };
+    shorten(&one_line(&text), SHOWN_COMMAND)
+}
+
+/// A file in this folder or above as a user would name it: `toolwright.toml`, `../toolwright.toml`.
+fn relative_name(path: &Path, here: &Path) -> String {
+    let above = here.ancestors().position(|folder| path.parent() == Some(folder)).unwrap_or(0);
+    let relative: PathBuf =
+        std::iter::repeat_n("..".as_ref(), above).chain(path.file_name()).collect();
+    relative.display().to_string()
+}

@@ -50,7 +50,7 @@ pub(crate) fn run(peers: &Path) {
     let folder = std::env::temp_dir().join(format!("toolwright-bench-{}", std::process::id()));
     for (n, definition) in all.iter().enumerate() {
         let (below, ending) = match definition.syntax {
-            Syntax::Json => (folder.join(JSON), "json"),
+            Syntax::Json | Syntax::Jsonc => (folder.join(JSON), "json"),
             Syntax::Yaml => (folder.join(YAML), "yaml"),
         };
         std::fs::create_dir_all(&below).expect("a temporary folder");

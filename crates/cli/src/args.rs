@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use toolwright_sandbox::JailPolicy;
 use toolwright_schema::VendorTarget;
 use toolwright_source::Severity;
-use toolwright_workspace::{Config, ReadOptions};
+use toolwright_workspace::{CLIENTS, Client, Config, ReadOptions};
 
 /// One toolchain for the tools that AI agents call.
 #[derive(Debug, Parser)]
@@ -40,6 +40,8 @@ pub(crate) enum CliCommand {
     Check(CheckArgs),
     /// Explain the code of a diagnostic, or list all codes
     Explain(ExplainArgs),
+    /// Let an MCP client start `toolwright serve`
+    Install(InstallArgs),
     /// Call one tool and print its result
     Call(CallArgs),
     /// Serve all tools to agents over MCP, on standard streams or HTTP
@@ -268,6 +270,33 @@ pub(crate) struct ExplainArgs {
     /// Print Markdown, as in docs/codes
     #[arg(long)]
     pub(crate) markdown: bool,
+}
+
+/// `toolwright install`, in `install.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallArgs {
+    /// The client to change
+    #[arg(value_parser = client_ids())]
+    pub(crate) client: String,
+    /// Write into the client's file of the project, beside the configuration. Default: into the one
+    /// of the user
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Take the entry out of the file again
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Write the file without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Serve this configuration. Default: `toolwright.toml` in this folder or the nearest one above
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// The clients come from the table of their files.
+fn client_ids() -> clap::builder::PossibleValuesParser {
+    let value = |client: &Client| clap::builder::PossibleValue::new(client.id).help(client.name);
+    CLIENTS.iter().map(value).collect::<Vec<_>>().into()
 }
 
 /// The sources of the tools that `call` and `serve` run: a configuration, or the named ones alone.

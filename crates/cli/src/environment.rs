@@ -2,6 +2,10 @@
 //! those that programs inherit. No other file of the project reads the environment.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use toolwright_workspace::ClientFolders;
 
 /// The variables that every program and server inherits: paths, language, time zone, certificates.
 /// An allow-list, because environments hold API keys, and a tool must not see those of another. A
@@ -26,6 +30,21 @@ const INHERITED: [&str; 14] = [
 /// The value of a variable; `None` if it is not set or not UTF-8.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// The folders in which MCP clients keep their files, for a project in this folder.
+///
+/// # Errors
+/// If the home of the user is unknown.
+pub(crate) fn client_folders(project: PathBuf) -> anyhow::Result<ClientFolders> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = folder("HOME").context("the variable HOME is not set")?;
+    let config = folder("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+    let applications = match cfg!(target_os = "macos") {
+        true => home.join("Library/Application Support"),
+        false => config.clone(),
+    };
+    Ok(ClientFolders { home, config, applications, project })
 }
 
 /// The inherited variables that are set, with their values.

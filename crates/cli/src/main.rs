@@ -5,7 +5,7 @@
 //! options, calls a library, and turns the result into text.
 //!
 //! ```text
-//! args ─▶ one of: show list check explain call serve validate test eval doctor md manual
+//! args ─▶ one of: show list check explain install call serve validate test eval doctor md manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
 //!            └ environment: variables
@@ -22,6 +22,7 @@ mod environment;
 mod eval;
 mod explain;
 mod found_sources;
+mod install;
 mod list;
 mod manual;
 mod md;
@@ -60,6 +61,7 @@ fn main() -> std::process::ExitCode {
         CliCommand::List(args) => list::run(&args),
         CliCommand::Check(args) => check::run(&args),
         CliCommand::Explain(args) => explain::run(&args),
+        CliCommand::Install(args) => install::run(&args),
         CliCommand::Call(args) => call::run(&args),
         CliCommand::Serve(args) => serve::run(&args),
         CliCommand::Validate(args) => validate::run(&args),

@@ -35,7 +35,7 @@ impl Node<'_> {
         }
         // Both syntaxes have double quotes, with different escapes.
         let double =
-            if self.doc.syntax() == Syntax::Json { EscapeSyntax::Json } else { EscapeSyntax::Yaml };
+            if self.doc.syntax() == Syntax::Yaml { EscapeSyntax::Yaml } else { EscapeSyntax::Json };
         // `body` is where the walk begins in the written text: behind the quote or the header.
         let (body, inside) = match slot.style {
             Style::Literal => (0, offset_in_literal(written, decoded, offset)),

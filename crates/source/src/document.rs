@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
+use crate::json::JsonDialect;
 use crate::tree::{NodeId, Tree, TreeBuilder};
 use crate::{
     Diagnostic, DocumentPath, MAX_BYTES, Node, Source, Span, TextOrigin, codes, json, yaml,
@@ -18,6 +19,9 @@ use crate::{
 pub enum Syntax {
     /// JSON by RFC 8259. Comments and trailing commas are reported, and then read as meant.
     Json,
+    /// JSON in which comments and trailing commas are allowed, as in the settings of VS Code and
+    /// Zed. Never guessed: the caller knows which program reads the file.
+    Jsonc,
     /// YAML 1.2 with the core schema, the merge key of 1.1, and one document per file.
     Yaml,
 }
@@ -101,7 +105,8 @@ impl Document {
             }
         };
         let mut parsed = match syntax {
-            Syntax::Json => json::parse(&source),
+            Syntax::Json => json::parse(&source, JsonDialect::Strict),
+            Syntax::Jsonc => json::parse(&source, JsonDialect::Relaxed),
             Syntax::Yaml => yaml::parse(&source),
         };
         // The parsers reserve for a dense document. What a sparse one leaves unused goes back,

@@ -205,7 +205,7 @@ impl<'d> EditPlanner<'d> {
 
     /// Whether new text has to be JSON; otherwise it is YAML.
     fn is_json(&self) -> bool {
-        self.document.syntax() == Syntax::Json
+        self.document.syntax() != Syntax::Yaml
     }
 
     /// A key in the syntax of the document, in the style of its neighbour where possible.

@@ -25,6 +25,15 @@ use crate::problems::{ProblemCollector, excerpt};
 use crate::tree::{NodeData, Style, TreeBuilder, ValueKind};
 use crate::{Label, MAX_DEPTH, Source, Span, codes};
 
+/// Which texts count as JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum JsonDialect {
+    /// RFC 8259.
+    Strict,
+    /// With comments and trailing commas.
+    Relaxed,
+}
+
 /// What may come next: the state of the parser.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ExpectedNext {
@@ -50,6 +59,7 @@ struct JsonParser<'s> {
     text: &'s str,
     /// The same bytes, for looking at single ones without decoding.
     bytes: &'s [u8],
+    dialect: JsonDialect,
     /// The next byte to read. Always on a character boundary between tokens.
     at: usize,
     builder: TreeBuilder,
@@ -63,11 +73,12 @@ struct JsonParser<'s> {
 }
 
 /// Parses the whole text of `source`. Never fails; mistakes are in the problems of the result.
-pub(crate) fn parse(source: &Arc<Source>) -> ParsedText {
+pub(crate) fn parse(source: &Arc<Source>, dialect: JsonDialect) -> ParsedText {
     let text = source.text();
     let mut parser = JsonParser {
         text,
         bytes: text.as_bytes(),
+        dialect,
         at: 0,
         // Real definitions have a value every 14 bytes or so. Unused room is given back later.
         builder: TreeBuilder::with_capacity((text.len() / 14).min(crate::MAX_NODES) + 1),
@@ -146,7 +157,7 @@ impl JsonParser<'_> {
             rest[2..].find("*/").map_or(rest.len(), |n| n + 4)
         };
         self.at += len;
-        if self.builder.tree.comments.is_empty() {
+        if self.dialect == JsonDialect::Strict && self.builder.tree.comments.is_empty() {
             self.report(start..start + 2, "JSON has no comments");
         }
         self.builder.tree.comments.push(Span::new(start, self.at));
@@ -359,7 +370,7 @@ impl JsonParser<'_> {
     fn trailing_comma(&mut self) {
         // The last comma stands before the last value: this state was reached without a comma, and
         // its absence has been reported already.
-        if self.comma < self.value_end {
+        if self.comma < self.value_end || self.dialect == JsonDialect::Relaxed {
             return;
         }
         let bracket = self.bytes[self.at] as char;

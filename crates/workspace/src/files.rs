@@ -5,8 +5,8 @@
 //! what `.gitignore` lists are left out.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use toolwright_source::{Document, MAX_BYTES, Syntax, TextOrigin};
@@ -142,6 +142,60 @@ fn read_bounded(from: impl Read, expected: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(expected.min(most) as usize);
     from.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Writes a file as a whole: to a temporary file beside it, which is then renamed, so that a reader
+/// sees either the old content or the new one. `before` is what the file was read as; `None` if
+/// there was none.
+///
+/// # Errors
+/// If the file has changed since, or cannot be written; a sentence for the user.
+pub fn replace_file(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), String> {
+    let name = path.display();
+    let cannot = |error: io::Error| format!("cannot write `{name}`: {}", io_reason(&error));
+    let changed =
+        || format!("`{name}` has changed since it was read, and was left alone (run it again)");
+    let Some(before) = before else {
+        return create_file(path, after).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => changed(),
+            _ => cannot(error),
+        });
+    };
+    // A symbolic link stays one: the file that it leads to is replaced.
+    let target = path.canonicalize().map_err(cannot)?;
+    // Another program may have saved the file in the meantime. Its text must not be lost.
+    if fs::read(&target).map_err(cannot)? != before {
+        return Err(changed());
+    }
+    let write = || {
+        // In the same folder, because a rename does not cross file systems.
+        let folder = target.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix(".toolwright-").tempfile_in(folder)?;
+        // A temporary file is readable by its owner only; this one may have been shared.
+        file.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
+        file.write_all(after)?;
+        // Before the rename, so that a crash cannot leave an empty file under the old name.
+        file.as_file().sync_all()?;
+        file.persist(&target)?;
+        Ok(())
+    };
+    write().map_err(cannot)
+}
+
+/// Writes a new file, and the folders that it is in. Fails if there is one already.
+fn create_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".toolwright-")
+        // What any new file gets: the umask of the user takes away from it.
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)?;
+    Ok(())
 }
 
 /// The reason of a system error in words, without the number of the error.

@@ -13,19 +13,15 @@
 //! ```
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
-use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use similar::TextDiff;
 use toolwright_check::{MAX_FINDINGS, MAX_NOTES};
 use toolwright_source::{Diagnostic, Document, Fix, Severity, Source, TextEdit, render, splice};
 
-use crate::files::io_reason;
 use crate::load::{LoadResult, LoadedDocument};
 use crate::selection::CodeSelection;
-use crate::{Workspace, codes, script_files};
+use crate::{Workspace, codes, files, script_files};
 
 /// Rounds over one file. Every round removes at least one diagnostic, so this bound is only reached
 /// by two repairs that undo each other.
@@ -233,7 +229,8 @@ impl Fixer<'_> {
                 self.put(n, &before);
                 continue;
             }
-            match write_atomically(&path, before.source(), after.source()) {
+            let bytes = |document: &Document| document.source().with_text(document.source().text());
+            match files::replace_file(&path, Some(&bytes(&before)), &bytes(&after)) {
                 Ok(()) => report.applied += applied,
                 Err(reason) => {
                     report.refused.push(reason);
@@ -452,35 +449,6 @@ fn unified_diff(before: &Source, after: &Source) -> String {
         .unified_diff()
         .header(&format!("a/{name}"), &format!("b/{name}"))
         .to_string()
-}
-
-/// Writes the new text to a temporary file beside the old one and renames it, so that a reader sees
-/// either the old text or the new one. Refuses if the file no longer holds the old text.
-fn write_atomically(path: &Path, before: &Source, after: &Source) -> Result<(), String> {
-    let name = path.display();
-    let cannot = |error: std::io::Error| format!("cannot write `{name}`: {}", io_reason(&error));
-    // A symbolic link stays one: the file that it leads to is replaced.
-    let target = fs::canonicalize(path).map_err(cannot)?;
-    // An editor may have saved the file while it was checked. Its text must not be lost.
-    let current = fs::read(&target).map_err(cannot)?;
-    if current != before.with_text(before.text()) {
-        return Err(format!(
-            "`{name}` has changed since it was read, and was left alone (run it again)"
-        ));
-    }
-    let write = || {
-        // In the same folder, because a rename does not cross file systems.
-        let folder = target.parent().unwrap_or(Path::new("."));
-        let mut file = tempfile::Builder::new().prefix(".toolwright-").tempfile_in(folder)?;
-        // A temporary file is readable by its owner only; the definition may have been shared.
-        file.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
-        file.write_all(&after.with_text(after.text()))?;
-        // Before the rename, so that a crash cannot leave an empty file under the old name.
-        file.as_file().sync_all()?;
-        file.persist(&target)?;
-        Ok(())
-    };
-    write().map_err(cannot)
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@
 //! ```
 
 mod check;
+mod client_edit;
+mod client_files;
 pub mod codes;
 mod config;
 pub mod content_hash;
@@ -51,8 +53,12 @@ use std::sync::Arc;
 use toolwright_script::ScriptAnalyzer;
 
 pub use check::{CheckOptions, CheckReport};
+pub use client_edit::{ClientEditError, ClientText, entry_diff};
+pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use config::{CheckSettings, Config, Levels, SourceConfig, SourceKind};
-pub use files::{LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file};
+pub use files::{
+    LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file, replace_file,
+};
 pub use fix::{FixMode, FixReport};
 pub use load::{LoadResult, LoadedDocument, ReadOptions, in_parallel};
 pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, is_program};

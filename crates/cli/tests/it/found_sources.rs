@@ -28,9 +28,20 @@ fn was_started(folder: &Path) -> bool {
 }
 
 /// The output of a run on a terminal at which this answer is typed, and its exit code.
-pub(crate) fn answered(folder: &Path, args: &[&str], answer: &str) -> (String, i32) {
-    let mut child =
-        terminal(folder, args, "").stdin(Stdio::piped()).spawn().expect("`script` is installed");
+fn answered(folder: &Path, args: &[&str], answer: &str) -> (String, i32) {
+    answered_in(folder, args, &[], answer)
+}
+
+/// The same, with these variables.
+pub(crate) fn answered_in(
+    folder: &Path,
+    args: &[&str],
+    variables: &[(&str, &str)],
+    answer: &str,
+) -> (String, i32) {
+    let mut command = terminal(folder, args, "");
+    command.envs(variables.iter().copied()).stdin(Stdio::piped());
+    let mut child = command.spawn().expect("`script` is installed");
     let mut input = child.stdin.take().expect("piped");
     input.write_all(answer.as_bytes()).expect("it reads");
     let output = child.wait_with_output().expect("it ends");

@@ -8,6 +8,7 @@ mod btcp_tool_bodies;
 mod calling;
 mod checking;
 mod client;
+mod client_files;
 mod codes;
 mod console_blocks;
 mod corpus;

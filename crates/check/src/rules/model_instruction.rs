@@ -1,4 +1,4 @@
-//! Texts of a definition describe the tool; they do not give orders to the model.
+//! Texts of a definition describe the tool; they do not attack the model or its user.
 //!
 //! Source: our own advice, against tool poisoning. Models follow instructions wherever they read
 //! them, and definitions are sent to models in full.
@@ -18,11 +18,13 @@ const MIN_TEXT_BYTES: usize = 12;
 
 toolwright_source::codes! {
     MODEL_INSTRUCTION Warning
-        "A text gives instructions to the model that reads the definition, instead of \
-         describing the tool: to ignore earlier instructions, to keep something from the user, \
-         to call a tool before all others, to read a file and pass it on. Models tend to follow \
-         what they read, so a definition can take over a conversation in this way.\n\n\
-         Describe what the tool does and when it is useful, and leave instructions to the \
+        "A text attacks the model that reads the definition, or the person who uses the model: it \
+         hides something from the person, takes or sends secrets, files, the conversation or the \
+         system prompt, gives orders about approvals, about other tools or about the rest of the \
+         conversation, overrides other instructions, or poses as the host. Models tend to follow \
+         what they read, so a definition can take over a conversation in this way. Telling the \
+         model how and when to use this tool is not reported.\n\n\
+         Describe what the tool does and when it is useful, and leave everything else to the \
          operator of the agent. If you did not write the definition, do not use it before you \
          know why the text is there."
     => (

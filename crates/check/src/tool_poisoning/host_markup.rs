@@ -22,8 +22,8 @@
 use std::ops::Range;
 
 use super::concept_scan::concepts_of;
-use super::concepts::*;
-use super::lexicon::is_unspaced_letter;
+use super::instructions::Hit;
+use super::lexicon::{AttackClass, ConceptSet, LEXICON, is_unspaced_letter};
 use super::near;
 
 /// Bytes behind a sign in which its text and its end are looked for. Attacks are short, because a
@@ -36,7 +36,18 @@ const MAX_HEADING: usize = 400;
 type MarkupSign = (u8, Range<usize>);
 
 /// Finds markup in a normalised text.
-pub(super) fn find_host_markup(text: &str) -> Vec<MarkupSign> {
+pub(super) fn find_host_markup(text: &str) -> Vec<Hit> {
+    let hit = |(points, range)| Hit {
+        class: AttackClass::Markup,
+        weak: points < 3,
+        range,
+        #[cfg(test)]
+        rule: "markup",
+    };
+    find_signs(text).into_iter().map(hit).collect()
+}
+
+fn find_signs(text: &str) -> Vec<MarkupSign> {
     let mut found = Vec::new();
     // Most texts have none of these signs, and then nothing is searched. `MARKUP_SIGN` in
     // `normalize` lists the same signs.
@@ -48,10 +59,10 @@ pub(super) fn find_host_markup(text: &str) -> Vec<MarkupSign> {
     if has(b'!') && text.contains("](http") {
         find_images(text, &mut found);
     }
-    if has(b'<') || has(b'#') || text.contains("/*") {
+    if has(b'<') || has(b'#') {
         find_comments(text, &mut found);
     }
-    if has(b'[') || has(b'{') || has(b'*') || !text.is_ascii() {
+    if has(b'[') || has(b'{') || !text.is_ascii() {
         find_brackets(text, &mut found);
     }
     if has(b'#') {
@@ -90,8 +101,8 @@ const HOST_STEMS: &[&str] = &[
 /// Names that elements of honest examples hardly ever have. These count also when left open.
 #[rustfmt::skip]
 const UNAMBIGUOUS_NAMES: &[&str] = &[
-    "system", "sys", "important", "assistant", "override", "inst", "directive", "secret", "hidden",
-    "admin",
+    "system", "sistem", "sys", "assistant", "override", "inst", "directive", "secret", "hidden",
+    "admin", "систем", "系统", "系統", "システム", "시스템",
 ];
 /// Elements in which hosts wrap a description. Closing one pretends that the description has ended
 /// and that what follows comes from the host.
@@ -109,6 +120,30 @@ const CHAT_TEMPLATE_TOKENS: &[&str] = &[
     "end_of_turn", "endofprompt", "fim_prefix",
 ];
 
+/// What the address of an image must not carry away.
+const CONFIDENTIAL: &[&str] =
+    &["CHAT", "PERSON", "CREDENTIAL", "SYSTEM_PROMPT", "SECRET_FILE", "USER_TOLD"];
+/// Groups of concepts, two of which make a comment a message to the model.
+const ADDRESSED: &[&[&str]] = &[
+    &["MODEL"],
+    &["IGNORE"],
+    &["SECRET_FILE", "CREDENTIAL"],
+    &["TO_MODEL"],
+    &["CHAT", "SYSTEM_PROMPT"],
+    &["ALWAYS", "MUST"],
+    &["PASS", "SEND"],
+    &["READ"],
+    &["PERSON"],
+    &["CALL", "THIS_TOOL"],
+    &["NOT"],
+    &["INSTRUCTIONS"],
+];
+
+/// The concepts of these names.
+fn concepts(names: &[&str]) -> ConceptSet {
+    names.iter().fold(0, |all, name| all | LEXICON.named(name))
+}
+
 /// Whether a name claims to be the host's. Examples: `system`, `system_note` and `do-instructions`
 /// do; `ecosystem` does not, because a stem must start a part of the name.
 fn is_host_name(name: &str) -> bool {
@@ -116,6 +151,14 @@ fn is_host_name(name: &str) -> bool {
         || HOST_STEMS.iter().any(|stem| {
             name.starts_with(stem) || name.split(['_', '-']).any(|part| part.starts_with(stem))
         })
+}
+
+/// Whether honest examples hardly ever have an element of this name.
+fn is_unambiguous(name: &str) -> bool {
+    name.split(['_', '-']).any(|part| {
+        UNAMBIGUOUS_NAMES.contains(&part)
+            || part.len() > 5 && UNAMBIGUOUS_NAMES.iter().any(|start| part.starts_with(start))
+    })
 }
 
 /// `<system>…</system>`, `</description>`, `<|im_start|>`.
@@ -147,11 +190,12 @@ fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
             let close = body.find(&format!("</{name}"));
             let body = &body[..close.unwrap_or(body.len())];
             let points = match close {
-                Some(_) if is_speech(body) => 3,
+                Some(_) if is_speech(body) && is_unambiguous(name) => 3,
                 // Left open, but followed by a text: not one of a list of tags.
-                None if UNAMBIGUOUS_NAMES.contains(&name)
+                None if is_unambiguous(name)
                     && is_speech(body)
-                    && body.trim_start().starts_with(char::is_alphanumeric) =>
+                    && body.trim_start().starts_with(char::is_alphanumeric)
+                    && !near(body, 0, 24).contains('<') =>
                 {
                     3
                 }
@@ -213,15 +257,7 @@ fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
         let Some((_, query)) = text[from..end].split_once('?') else { continue };
         // Words in a query are joined by signs.
         let words = query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ");
-        let confidential = CONVERSATION
-            | USER
-            | CREDENTIAL
-            | SYSTEM_PROMPT
-            | SENSITIVE
-            | SECRET_FILE
-            | TOLD_TO_MODEL
-            | CONTENT;
-        if concepts_of(&words) & confidential != 0 {
+        if concepts_of(&words) & concepts(CONFIDENTIAL) != 0 {
             found.push((3, start..end));
         }
     }
@@ -239,7 +275,7 @@ fn is_speech(body: &str) -> bool {
 /// of the groups below is addressed to the model.
 fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
     for (open, close) in
-        [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")"), ("[comment]: <> (", ")"), ("/*", "*/")]
+        [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")"), ("[comment]: <> (", ")")]
     {
         let mut done = 0;
         while let Some(start) = text[done..].find(open).map(|len| done + len) {
@@ -248,36 +284,19 @@ fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
             let end = text[start..].find(close).map_or(text.len(), |len| start + len + close.len());
             done = end;
             let present = concepts_of(&text[start..end]);
-            let groups = [
-                MODEL | AI,
-                DISREGARD,
-                SECRET_FILE,
-                CREDENTIAL,
-                DO_NOT_TELL,
-                TO_MODEL,
-                SYSTEM_PROMPT,
-                ALWAYS,
-                MUST,
-                CONVERSATION,
-                PASS_ON,
-                READ,
-                USER,
-                CALL | TOOL,
-                DO_NOT,
-                INSTRUCTIONS,
-            ];
+            let groups = ADDRESSED.iter().map(|names| concepts(names));
             // One group is not enough: `<!-- required -->` and `<!-- call twice -->` are ordinary
             // comments.
-            if groups.iter().filter(|group| present & **group != 0).count() >= 2 {
+            if groups.filter(|group| present & group != 0).count() >= 2 {
                 found.push((3, start..end));
             }
         }
     }
 }
 
-/// `[SYSTEM] …` where a line or sentence begins, `[INST]`, `{{system}}`, `**SYSTEM**`.
+/// `[SYSTEM] …` where a line or sentence begins, `[INST]`, `{{system}}`.
 fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
-    for (open, close) in [("[", "]"), ("{{", "}}"), ("((", "))"), ("**", "**"), ("【", "】")] {
+    for (open, close) in [("[", "]"), ("{{", "}}"), ("((", "))"), ("【", "】")] {
         for (start, _) in text.match_indices(open) {
             let from = start + open.len();
             // Longer ones are links and lists, not labels.
@@ -303,8 +322,7 @@ fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
                 _ if closed || first == "inst" => 3,
                 // `see [system]` inside a sentence is a reference.
                 _ if !begins_sentence(text, start) => continue,
-                // Bold is how honest texts emphasise a word.
-                "system" | "sys" | "assistant" | "override" if speaks && open != "**" => 3,
+                "system" | "sys" | "assistant" | "override" if speaks => 3,
                 _ if first.starts_with("系统")
                     || first.starts_with("システム")
                     || first.starts_with("시스템") =>
@@ -439,5 +457,5 @@ fn find_message_objects(text: &str, found: &mut Vec<MarkupSign>) {
 /// Whether the first line mentions an assistant.
 fn mentions_model(text: &str) -> bool {
     let line = text.split('\n').next().unwrap_or_default();
-    concepts_of(line) & AI != 0
+    concepts_of(line) & concepts(&["MODEL"]) != 0
 }

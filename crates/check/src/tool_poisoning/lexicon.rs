@@ -1,201 +1,317 @@
-//! The lexicon: the words of all languages, indexed so that one pass over a text finds them.
-//!
-//! There are some ten thousand entries, and every run of the checker builds the index anew, so it
-//! must be cheap to build: maps, and no automaton. Each entry is stored in one of three maps, by
-//! how it begins:
+//! The data files of `data/`, read once: the phrases of every language and the concept that each
+//! stands for, and the rules that combine concepts.
 //!
 //! ```text
-//! entry                 map      key
-//! "ignore"              words    hash of the word
-//! "set aside the rest"  words    hash of the first two words, "set aside"
-//! "penalt*"             stems    its first four bytes, "pena"
-//! "忽略", ".ssh"         chars    its first character
+//! TELL: tell, inform*, let the user know       a concept and its phrases, separated by commas;
+//!   bring up, mention                          a line that begins with a space continues it
 //! ```
 //!
-//! A lookup compares only the rest of the entry, after its key, with the text. `concept_scan` does
-//! the lookups.
+//! An empty line ends the comment at the top of a file.
+//! `*` at the end of a word stands for any ending. Phrases are folded like the texts in which they
+//! are searched, so files are written with their accents. Rules are explained in `data/rules.txt`.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
-use super::concepts::ConceptSet;
 use super::normalize::fold_word;
-use super::words::LANGUAGES;
 
-/// An entry, without its key.
-pub(super) struct LexiconEntry {
-    /// What follows the key. Of a stem, which is compared as a whole, all of it.
-    pub(super) rest: Box<str>,
-    /// Whether a word must end where the entry does.
-    pub(super) ends_word: bool,
+/// A set of concepts, one bit each.
+pub(super) type ConceptSet = u128;
+/// A set of languages, one bit each, in the order of [`LANGUAGE_FILES`].
+pub(super) type LanguageSet = u16;
+/// The set of all languages.
+pub(super) const ANY: LanguageSet = (1 << LANGUAGES) - 1;
+
+/// What is the same in every language, read as part of each.
+const ANY_LANGUAGE: &str = include_str!("data/any.txt");
+/// The number of languages; `other.txt` counts as one.
+pub(super) const LANGUAGES: usize = 14;
+const LANGUAGE_FILES: [&str; LANGUAGES] = [
+    include_str!("data/english.txt"),
+    include_str!("data/german.txt"),
+    include_str!("data/french.txt"),
+    include_str!("data/spanish.txt"),
+    include_str!("data/italian.txt"),
+    include_str!("data/portuguese.txt"),
+    include_str!("data/dutch.txt"),
+    include_str!("data/polish.txt"),
+    include_str!("data/turkish.txt"),
+    include_str!("data/russian.txt"),
+    include_str!("data/chinese.txt"),
+    include_str!("data/japanese.txt"),
+    include_str!("data/korean.txt"),
+    include_str!("data/other.txt"),
+];
+const RULES: &str = include_str!("data/rules.txt");
+
+/// A phrase that begins with a known word or character.
+pub(super) struct Phrase {
+    /// What follows the key, with `*` for any ending.
+    pub(super) rest: String,
     pub(super) concepts: ConceptSet,
+    pub(super) languages: LanguageSet,
 }
 
-/// The entries that share a key.
+/// The phrases that begin with a word.
 #[derive(Default)]
-pub(super) struct LexiconBucket {
-    pub(super) entries: Vec<LexiconEntry>,
-    /// Whether phrases begin with this word. Only then are the first two words looked up.
-    pub(super) begins_phrases: bool,
+pub(super) struct FirstWord {
+    pub(super) phrases: Vec<Phrase>,
+    /// Whether [`Lexicon::two_words`] has phrases that begin with it.
+    pub(super) begins_two: bool,
 }
 
-impl LexiconBucket {
-    /// Adds an entry, or its concepts to an entry with the same spelling.
-    fn add(&mut self, entry: LexiconEntry) {
-        let same = |other: &&mut LexiconEntry| {
-            other.rest == entry.rest && other.ends_word == entry.ends_word
-        };
-        match self.entries.iter_mut().find(same) {
-            Some(other) => other.concepts |= entry.concepts,
-            None => self.entries.push(entry),
+/// What a rule reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum AttackClass {
+    Markup,
+    Override,
+    Conceal,
+    Exfiltrate,
+    Approval,
+    OtherTools,
+    Conversation,
+    Redirect,
+    Authority,
+}
+
+impl AttackClass {
+    fn parse(name: &str) -> Self {
+        match name {
+            "override" => Self::Override,
+            "conceal" => Self::Conceal,
+            "exfiltrate" => Self::Exfiltrate,
+            "approval" => Self::Approval,
+            "tools" => Self::OtherTools,
+            "conversation" => Self::Conversation,
+            "redirect" => Self::Redirect,
+            "authority" => Self::Authority,
+            _ => unreachable!("data/rules.txt has no class `{name}`"),
         }
     }
 }
 
-type LexiconMap<K> = HashMap<K, LexiconBucket, BuildHasherDefault<LexiconHasher>>;
-
-pub(super) struct Lexicon {
-    /// Words by their hash, phrases by the hash of their first two words. The hash is not compared
-    /// with the word afterwards: one word in 2^50 is taken for one of the lexicon by accident, and
-    /// an author who constructs such a word only gets a false finding against himself.
-    words: LexiconMap<u64>,
-    /// Stems, by their first four bytes: two letters in Cyrillic, which has most stems.
-    stems: LexiconMap<u32>,
-    /// Signs and words of scripts without spaces, by their first character.
-    chars: LexiconMap<char>,
-    /// A Bloom filter with one bit per key of `words` and `stems`: most words of a text are in
-    /// neither, and 8 KiB stay in the processor's cache.
-    present: Box<[u64; 1024]>,
-    /// Whether an entry begins with this ASCII sign.
-    ascii_signs: [bool; 128],
+/// Two concepts in this order, at most [`PAIR_GAP`](super::concept_scan) apart, as a concept of
+/// its own.
+pub(super) struct OrderedPair {
+    pub(super) first: ConceptSet,
+    pub(super) second: ConceptSet,
+    pub(super) pair: ConceptSet,
 }
 
-/// Built when the first text is scanned.
-pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::build);
+/// A combination of concepts that is reported.
+pub(super) struct Rule {
+    pub(super) class: AttackClass,
+    /// Whether a second weak rule of another class must match nearby.
+    pub(super) weak: bool,
+    /// Words from the beginning of the first concept to the beginning of the last one.
+    pub(super) words: u32,
+    /// One concept of each set must be there.
+    pub(super) terms: Vec<ConceptSet>,
+    /// None of these may be in the same sentence.
+    pub(super) unless: ConceptSet,
+    /// The line of the rule, for the measurement.
+    #[cfg(test)]
+    pub(super) line: &'static str,
+}
+
+/// All phrases by how they begin, and all rules.
+#[derive(Default)]
+pub(super) struct Lexicon {
+    names: HashMap<&'static str, ConceptSet>,
+    /// By their first word: phrases of one word, and those that the next map cannot have.
+    pub(super) words: HashMap<String, FirstWord, FoldBuilder>,
+    /// By their first two words. Articles and pronouns begin hundreds of phrases.
+    pub(super) two_words: HashMap<String, Vec<Phrase>, FoldBuilder>,
+    /// Stems by their first [`STEM_KEY`] bytes, with the rest of the stem and `*` as the rest.
+    pub(super) stems: HashMap<[u8; STEM_KEY], Vec<Phrase>, FoldBuilder>,
+    /// Phrases that begin with a sign or a letter of a script without spaces.
+    pub(super) chars: HashMap<char, Vec<Phrase>, FoldBuilder>,
+    /// The ASCII signs among their keys, one bit each: most signs begin nothing.
+    ascii_signs: u128,
+    pub(super) pairs: Vec<OrderedPair>,
+    pub(super) rules: Vec<Rule>,
+    /// For each concept the rules whose first term has it, as indices.
+    rules_by_concept: Vec<Vec<usize>>,
+    pub(super) address: ConceptSet,
+    pub(super) url: ConceptSet,
+    pub(super) tool_name: ConceptSet,
+}
+
+/// Bytes by which stems are looked up. Every stem has at least as many.
+pub(super) const STEM_KEY: usize = 4;
+
+pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
 
 impl Lexicon {
-    fn build() -> Self {
-        let mut lexicon = Self {
-            words: LexiconMap::with_capacity_and_hasher(8192, BuildHasherDefault::default()),
-            stems: LexiconMap::default(),
-            chars: LexiconMap::default(),
-            present: Box::new([0; 1024]),
-            ascii_signs: [false; 128],
-        };
-        for &(concepts, words) in LANGUAGES.iter().copied().flatten() {
-            words.split('|').for_each(|word| lexicon.add(word, concepts));
+    fn read() -> Self {
+        let mut lexicon = Self::default();
+        lexicon.address = lexicon.concept("ADDRESS");
+        lexicon.url = lexicon.concept("URL");
+        lexicon.tool_name = lexicon.concept("TOOLNAME");
+        let languages =
+            LANGUAGE_FILES.iter().enumerate().map(|(number, file)| (1 << number, *file));
+        for (languages, file) in languages.chain([(ANY, ANY_LANGUAGE)]) {
+            for (name, phrases) in concepts_of_file(file) {
+                let concept = lexicon.concept(name);
+                for phrase in phrases.split(',').map(str::trim).filter(|phrase| !phrase.is_empty())
+                {
+                    match phrase.split_once('\n') {
+                        // A phrase may continue on the next line.
+                        Some((start, end)) => {
+                            let phrase = format!("{start} {}", end.trim_start());
+                            lexicon.add_phrase(&phrase, concept, languages);
+                        }
+                        None => lexicon.add_phrase(phrase, concept, languages),
+                    }
+                }
+            }
+        }
+        let rules = RULES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        lexicon.rules_by_concept.resize(ConceptSet::BITS as usize, Vec::new());
+        for line in rules {
+            lexicon.add_rule(line);
         }
         lexicon
     }
 
-    /// The bucket of a word, or of the first two words of a phrase.
-    pub(super) fn word(&self, hash: u64) -> Option<&LexiconBucket> {
-        self.words.get(&hash)
+    /// The bit of a concept. Names get theirs in the order in which they are first met.
+    fn concept(&mut self, name: &'static str) -> ConceptSet {
+        let next = self.names.len();
+        *self.names.entry(name).or_insert_with(|| {
+            assert!(next < ConceptSet::BITS as usize, "a set has room for 128 concepts");
+            1 << next
+        })
     }
 
-    /// The same for a hash that is most likely absent: asks the Bloom filter first.
-    pub(super) fn word_if_present(&self, hash: u64) -> Option<&LexiconBucket> {
-        if self.may_have(hash) { self.words.get(&hash) } else { None }
+    /// The concept of this name, or nothing if no file has it.
+    pub(super) fn named(&self, name: &str) -> ConceptSet {
+        self.names.get(name).copied().unwrap_or_default()
     }
 
-    /// The bucket of the stems that may be a prefix of this word.
-    pub(super) fn stems_of(&self, word: &[u8]) -> Option<&LexiconBucket> {
-        let key = stem_key(word);
-        if self.may_have(mix(0, key.into())) { self.stems.get(&key) } else { None }
+    #[cfg(test)]
+    pub(super) fn concepts_with_phrases(&self) -> ConceptSet {
+        let words = self.words.values().map(|word| &word.phrases);
+        let phrases = words.chain(self.two_words.values()).chain(self.stems.values());
+        let phrases = phrases.chain(self.chars.values());
+        phrases.flatten().fold(0, |all, phrase| all | phrase.concepts)
     }
 
-    /// The bucket of the entries that begin with this character.
-    pub(super) fn char(&self, c: char) -> Option<&LexiconBucket> {
-        self.chars.get(&c)
+    /// Those of pairs are given by what the pairs consist of.
+    #[cfg(test)]
+    pub(super) fn concepts_of_rules(&self) -> ConceptSet {
+        let terms = self.rules.iter().flat_map(|rule| rule.terms.iter().chain([&rule.unless]));
+        let pairs = self.pairs.iter();
+        let used = pairs.clone().fold(0, |all, pair| all | pair.first | pair.second);
+        let own = pairs.fold(0, |all, pair| all | pair.pair);
+        terms.fold(used, |all, term| all | term) & !own
     }
 
-    /// Whether an entry begins with this sign.
-    pub(super) fn has_ascii_sign(&self, sign: u8) -> bool {
-        self.ascii_signs[sign as usize]
+    #[cfg(test)]
+    pub(super) fn names_of(&self, concepts: ConceptSet) -> Vec<&'static str> {
+        self.names.iter().filter(|(_, bit)| concepts & **bit != 0).map(|(name, _)| *name).collect()
     }
 
-    fn mark_present(&mut self, hash: u64) {
-        self.present[(hash >> 6) as usize % 1024] |= 1 << (hash % 64);
-    }
-
-    fn may_have(&self, hash: u64) -> bool {
-        self.present[(hash >> 6) as usize % 1024] >> (hash % 64) & 1 == 1
-    }
-
-    /// Adds an entry as it is written in `words/`: see there for the syntax.
-    fn add(&mut self, word: &str, concepts: ConceptSet) {
-        let stem = word.strip_suffix('*');
-        let folded = fold_word(stem.unwrap_or(word));
-        let first = folded.chars().next().expect("no entry is empty");
-        let ends_word = stem.is_none() && folded.chars().next_back().is_some_and(is_spaced_letter);
-        let entry = |key: usize| LexiconEntry { rest: folded[key..].into(), ends_word, concepts };
-        if !is_spaced_letter(first) {
-            if first.is_ascii() {
-                self.ascii_signs[first as usize] = true;
+    fn add_phrase(&mut self, phrase: &str, concepts: ConceptSet, languages: LanguageSet) {
+        let folded = fold_word(phrase);
+        let first = word_len(&folded);
+        let two = two_words_len(&folded, first);
+        let (known, key) = match folded.chars().next() {
+            Some(sign) if first == 0 => {
+                if sign.is_ascii() {
+                    self.ascii_signs |= 1 << u32::from(sign);
+                }
+                (self.chars.entry(sign).or_default(), sign.len_utf8())
             }
-            self.chars.entry(first).or_default().add(entry(first.len_utf8()));
-            return;
+            _ if folded[first..].starts_with('*') => {
+                assert!(first >= STEM_KEY, "the stem `{phrase}` is too short");
+                let key = folded.as_bytes().first_chunk().expect("long enough");
+                (self.stems.entry(*key).or_default(), STEM_KEY)
+            }
+            _ if two > first && !folded[two..].starts_with('*') => {
+                self.words.entry(folded[..first].to_owned()).or_default().begins_two = true;
+                (self.two_words.entry(folded[..two].to_owned()).or_default(), two)
+            }
+            _ => (&mut self.words.entry(folded[..first].to_owned()).or_default().phrases, first),
+        };
+        // The same phrase of two languages is one.
+        let rest = folded.get(key..).unwrap_or_default();
+        match known.iter_mut().find(|old| old.concepts == concepts && old.rest == rest) {
+            Some(old) => old.languages |= languages,
+            None => known.push(Phrase { rest: rest.to_owned(), concepts, languages }),
         }
-        let len = word_len(&folded);
-        let pair = two_words_len(&folded, len);
-        let first_word = hash(&folded.as_bytes()[..len]);
-        if pair > len {
-            // Thousands of phrases begin with `you` or `the`; few begin with the same two words.
-            self.words.entry(first_word).or_default().begins_phrases = true;
-            self.mark_present(first_word);
-            self.words.entry(hash(&folded.as_bytes()[..pair])).or_default().add(entry(pair));
-        } else if stem.is_some() && len == folded.len() {
-            let key = stem_key(folded.as_bytes());
-            self.mark_present(mix(0, key.into()));
-            self.stems.entry(key).or_default().add(entry(0));
-        } else {
-            self.mark_present(first_word);
-            self.words.entry(first_word).or_default().add(entry(len));
+    }
+
+    /// Whether a phrase begins with this ASCII character.
+    pub(super) fn begins_with_sign(&self, sign: u8) -> bool {
+        self.ascii_signs >> sign & 1 != 0
+    }
+
+    /// `class words: TERM TERM -TERM`.
+    fn add_rule(&mut self, line: &'static str) {
+        let (head, terms) = line.split_once(": ").expect("a rule has a colon");
+        let (class, words) = head.split_once(' ').expect("a rule has a class and words");
+        let mut rule = Rule {
+            class: AttackClass::parse(class.trim_end_matches('?')),
+            weak: class.ends_with('?'),
+            words: words.parse().expect("a number of words"),
+            terms: Vec::new(),
+            unless: 0,
+            #[cfg(test)]
+            line,
+        };
+        for term in terms.split(' ') {
+            match (term.strip_prefix('-'), term.split_once('>')) {
+                (Some(unless), _) => rule.unless |= self.alternatives(unless),
+                (None, None) => rule.terms.push(self.alternatives(term)),
+                (None, Some((first, second))) => {
+                    let (first, second) = (self.alternatives(first), self.alternatives(second));
+                    let pair = self.concept(term);
+                    if self.pairs.iter().all(|known| known.pair != pair) {
+                        self.pairs.push(OrderedPair { first, second, pair });
+                    }
+                    rule.terms.push(pair);
+                }
+            }
         }
+        for (concept, rules) in self.rules_by_concept.iter_mut().enumerate() {
+            if rule.terms[0] >> concept & 1 != 0 {
+                rules.push(self.rules.len());
+            }
+        }
+        self.rules.push(rule);
+    }
+
+    /// The rules whose terms are all among these concepts.
+    pub(super) fn rules_for(&self, concepts: ConceptSet) -> impl Iterator<Item = &Rule> {
+        let mut rest = concepts;
+        let bits = std::iter::from_fn(move || {
+            let bit = rest.trailing_zeros();
+            rest &= rest.checked_sub(1)?;
+            Some(bit as usize)
+        });
+        let rules = bits.flat_map(|bit| &self.rules_by_concept[bit]).map(|at| &self.rules[*at]);
+        rules.filter(move |rule| rule.terms.iter().all(|term| concepts & term != 0))
+    }
+
+    fn alternatives(&mut self, names: &'static str) -> ConceptSet {
+        names.split('|').fold(0, |all, name| all | self.concept(name))
     }
 }
 
-/// A hash for short keys, after the one of the Rust compiler (FxHash). Only words of the lexicon
-/// are stored under it, so nobody can fill the maps with collisions.
-pub(super) fn hash(key: &[u8]) -> u64 {
-    let len = key.len();
-    let mut state = len as u64;
-    // Eight bytes at a time. The last eight may overlap those before, which is faster than reading
-    // the remainder byte by byte.
-    if let Some(last) = key.last_chunk() {
-        let mut rest = key;
-        while let Some((chunk, more)) =
-            rest.split_first_chunk().filter(|(_, more)| !more.is_empty())
-        {
-            state = mix(state, u64::from_le_bytes(*chunk));
-            rest = more;
-        }
-        return mix(state, u64::from_le_bytes(*last));
-    }
-    // Less than eight bytes: the first four and the last four, or three that cover all there are.
-    let word = match (key.first_chunk(), key.last_chunk()) {
-        (Some(first), Some(last)) => {
-            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
-        }
-        _ if len == 0 => 0,
-        _ => u64::from(key[0]) << 16 | u64::from(key[len / 2]) << 8 | u64::from(key[len - 1]),
-    };
-    mix(state, word)
-}
-
-fn mix(state: u64, word: u64) -> u64 {
-    let mixed = (state.rotate_left(5) ^ word).wrapping_mul(0x517C_C1B7_2722_0A95);
-    // The maps use the low bits, which the multiplication mixes least.
-    mixed ^ (mixed >> 29)
-}
-
-/// The first four bytes of a word, or as many as it has.
-fn stem_key(word: &[u8]) -> u32 {
-    match word.first_chunk() {
-        Some(start) => u32::from_le_bytes(*start),
-        None => word.iter().rev().fold(0, |key, byte| key << 8 | u32::from(*byte)),
-    }
+/// Names and phrases of a language file: a name begins a line, the phrases reach to the next one.
+fn concepts_of_file(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let body = file.split_once("\n\n").map_or(file, |(_, body)| body);
+    let mut rest = body.trim_start();
+    std::iter::from_fn(move || {
+        let (name, after) = rest.split_once(": ")?;
+        // The next line that does not begin with a space.
+        let end = after
+            .match_indices('\n')
+            .find(|(at, _)| !after[at + 1..].starts_with(' '))
+            .map_or(after.len(), |(at, _)| at);
+        rest = after[end..].trim_start();
+        Some((name, &after[..end]))
+    })
 }
 
 /// Whether a character is a letter, digit or underscore of a script that puts spaces between words.
@@ -208,7 +324,7 @@ pub(super) fn is_spaced_letter(c: char) -> bool {
     }
 }
 
-/// Whether a character is Han, kana, Hangul, Thai or Lao: entries may match inside a run of these.
+/// Whether a character is Han, kana, Hangul, Thai or Lao: phrases may match inside a run of these.
 /// Korean has spaces, but attaches particles to its words.
 pub(super) fn is_unspaced_letter(c: char) -> bool {
     matches!(c,
@@ -216,21 +332,11 @@ pub(super) fn is_unspaced_letter(c: char) -> bool {
         | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
 }
 
-/// The ASCII characters of words.
-static IS_WORD_BYTE: [bool; 256] = {
-    let mut is_word = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        is_word[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
-        byte += 1;
-    }
-    is_word
-};
-
 /// Bytes of the word that begins here; 0 if none does.
 pub(super) fn word_len(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let ascii = bytes.iter().take_while(|byte| IS_WORD_BYTE[**byte as usize]).count();
+    let is_word_byte = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let ascii = bytes.iter().take_while(is_word_byte).count();
     match bytes.get(ascii) {
         Some(byte) if !byte.is_ascii() => text.find(|c| !is_spaced_letter(c)).unwrap_or(text.len()),
         _ => ascii,
@@ -249,45 +355,29 @@ pub(super) fn two_words_len(text: &str, first: usize) -> usize {
     }
 }
 
-/// The hasher of the maps, whose keys are hashes already, or a few bytes.
+/// The hasher of the maps, eight bytes at a time. The keys are ours and not an attacker's.
 #[derive(Default)]
-struct LexiconHasher(u64);
+pub(super) struct FoldHasher(u64);
 
-impl Hasher for LexiconHasher {
+pub(super) type FoldBuilder = std::hash::BuildHasherDefault<FoldHasher>;
+
+impl std::hash::Hasher for FoldHasher {
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = hash(bytes);
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            // The multiplier is that of FxHash; the rotation brings the high bits, which are the
+            // best mixed, to the place that the map takes its index from.
+            let mixed = (self.0 ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95);
+            self.0 = mixed.rotate_left(26);
+        }
     }
 
-    fn write_u64(&mut self, value: u64) {
-        self.0 = mix(0, value);
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(value.into());
+    fn write_u8(&mut self, _: u8) {
+        // What follows a string; the maps have keys of one type each.
     }
 
     fn finish(&self) -> u64 {
         self.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The map has hashes for keys and does not compare the words.
-    #[test]
-    fn no_two_words_share_a_hash() {
-        let mut known: HashMap<u64, String> = HashMap::new();
-        for word in LANGUAGES.iter().copied().flatten().flat_map(|(_, words)| words.split('|')) {
-            let folded = fold_word(word.strip_suffix('*').unwrap_or(word)).into_owned();
-            let first = word_len(&folded);
-            for end in [first, two_words_len(&folded, first)] {
-                let key = &folded[..end];
-                let other = known.entry(hash(key.as_bytes())).or_insert_with(|| key.to_owned());
-                assert_eq!(other, key, "two words have the same hash");
-            }
-        }
-        assert!(known.len() > 5_000, "{}", known.len());
     }
 }

@@ -12,10 +12,10 @@
 //!
 //! Only `instructions` needs more than one file. It works on what a model would read, not on what
 //! is written: `normalize` undoes look-alike letters, invisible characters and spelled-out words.
-//! Then it looks for a verb with its object, in the language it is written in, because single words
-//! say nothing: `words/` holds the vocabulary of each language, `concepts` what the words mean,
-//! `lexicon` and `concept_scan` find them, `instruction_patterns` are the sequences that count,
-//! `concept_weights` catch other wordings, `host_markup` and `encoded_text` other forms.
+//! `data/` holds the words: one file of phrases per language, each phrase under a concept, and
+//! `rules.txt`, the combinations of concepts that are reported. `lexicon` reads them,
+//! `concept_scan` finds the phrases in a text, `instructions` applies the rules. `host_markup` and
+//! `encoded_text` look for other forms.
 //!
 //! Nothing here depends on what a tool is, where the text stands or how severe a finding is; the
 //! files in `rules/` decide that.
@@ -26,12 +26,9 @@
 use std::ops::Range;
 
 mod concept_scan;
-mod concept_weights;
-mod concepts;
 mod encoded_text;
 mod hidden_text;
 mod host_markup;
-mod instruction_patterns;
 mod instructions;
 mod lexicon;
 mod lookalike_names;
@@ -39,7 +36,6 @@ mod normalize;
 mod secrets;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub(crate) use hidden_text::{can_hide_text, find_hidden_text};
 pub(crate) use instructions::InstructionDetector;

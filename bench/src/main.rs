@@ -11,6 +11,7 @@
 
 mod calls;
 mod checking;
+mod cost;
 mod fairness;
 mod generated_definitions;
 mod knowledge;
@@ -31,6 +32,7 @@ fn main() {
         ["validate"] => validating::run(),
         ["cases"] => println!("{}", validating::cases()),
         ["check", peers] => checking::run(peers.as_ref()),
+        ["cost"] => cost::run(),
         ["calls"] => calls::run(),
         ["sandbox", peers] => sandbox::run(peers.as_ref()),
         ["knowledge"] => knowledge::run(),
@@ -40,8 +42,8 @@ fn main() {
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
-                "usage: toolwright-bench read | validate | cases | check PEERS | calls | \
-                 sandbox PEERS | knowledge | fairness | web PEERS | proxies PEERS | client URL"
+                "usage: toolwright-bench read | validate | cases | check PEERS | cost | \
+                 calls | sandbox PEERS | knowledge | fairness | web PEERS | proxies PEERS | client URL"
             );
             std::process::exit(2);
         }

@@ -8,9 +8,9 @@
 //! Arguments that several commands share are structs of their own:
 //!
 //! ```text
-//! SelectedSources  show, list, check, test   without sources, what `sources::resolve` finds
-//! SourceArgs       call, serve               `--from`: their positionals mean other things
-//! ReadingArgs, ReportArgs, SandboxArgs       parts of the above
+//! SelectedSources  show, list, check, test, cost  without sources, what `sources::resolve` finds
+//! SourceArgs       call, serve                    `--from`: their positionals mean other things
+//! ReadingArgs, ReportArgs, SandboxArgs            parts of the above
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -38,6 +38,8 @@ pub(crate) enum CliCommand {
     List(ListArgs),
     /// Check definitions against every rule, and fix them on request
     Check(CheckArgs),
+    /// Count the tokens that tools cost a model, and find what would save most
+    Cost(CostArgs),
     /// Explain the code of a diagnostic, or list all codes
     Explain(ExplainArgs),
     /// Let an MCP client start `toolwright serve`
@@ -260,6 +262,16 @@ impl FailOn {
             FailOn::Never => None,
         }
     }
+}
+
+/// `toolwright cost`, in `cost.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CostArgs {
+    #[command(flatten)]
+    pub(crate) selected: SelectedSources,
+    /// Print the counts as JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `toolwright explain`, in `explain.rs`.

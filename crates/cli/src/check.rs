@@ -117,6 +117,7 @@ fn check(args: &CheckArgs, configured: Option<SourcePlan>) -> anyhow::Result<Che
     };
     let options = CheckOptions {
         read: ReadOptions { targets, ..args.selected.reading.options(true) },
+        tokens: configured_check.tokens,
         selection: CodeSelection::new(&args.select, &args.ignore, levels)?,
         fix,
         // These two formats say whether a fix is safe, so every fix has to be tried.

@@ -47,6 +47,16 @@ pub(crate) fn client_folders(project: PathBuf) -> anyhow::Result<ClientFolders> 
     Ok(ClientFolders { home, config, applications, project })
 }
 
+/// The folder of this user for what can be computed again: `$XDG_CACHE_HOME/toolwright`, else
+/// `~/.cache/toolwright`. `None` for a user without a home. It need not exist yet.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    // The XDG specification: a relative path is to be ignored.
+    let named = named.filter(|folder| folder.is_absolute());
+    let home = || std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir());
+    Some(named.or_else(|| Some(home()?.join(".cache")))?.join("toolwright"))
+}
+
 /// The inherited variables that are set, with their values.
 pub(crate) fn inherited_variables() -> Vec<(OsString, OsString)> {
     INHERITED

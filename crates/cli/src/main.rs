@@ -5,7 +5,8 @@
 //! options, calls a library, and turns the result into text.
 //!
 //! ```text
-//! args ─▶ one of: show list check explain install call serve validate test eval doctor md manual
+//! args ─▶ one of: show list check cost explain install call serve validate test eval doctor md
+//!                manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
 //!            └ environment: variables
@@ -17,6 +18,7 @@
 mod args;
 mod call;
 mod check;
+mod cost;
 mod doctor;
 mod environment;
 mod eval;
@@ -60,6 +62,7 @@ fn main() -> std::process::ExitCode {
         CliCommand::Show(args) => show::run(&args),
         CliCommand::List(args) => list::run(&args),
         CliCommand::Check(args) => check::run(&args),
+        CliCommand::Cost(args) => cost::run(&args),
         CliCommand::Explain(args) => explain::run(&args),
         CliCommand::Install(args) => install::run(&args),
         CliCommand::Call(args) => call::run(&args),

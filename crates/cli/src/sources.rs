@@ -24,7 +24,7 @@ use toolwright_workspace::{
 };
 
 use crate::args::{SelectedSources, SourceArgs};
-use crate::environment::variable;
+use crate::environment::{cache_folder, variable};
 pub(crate) use crate::found_sources::{FoundSources, resolve};
 use crate::messages::diagnostic_line;
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
@@ -32,7 +32,9 @@ use crate::{sandbox, script_analyzer};
 
 /// A workspace with the analyzer of this process. Cheap to make.
 pub(crate) fn workspace() -> Workspace {
-    Workspace::new(script_analyzer::new_analyzer())
+    let mut workspace = Workspace::new(script_analyzer::new_analyzer());
+    workspace.token_cache = cache_folder().map(|folder| folder.join("tokens"));
+    workspace
 }
 
 /// Loads the named sources, or else those of the configuration.

@@ -12,6 +12,7 @@ use toolwright_formats::Reading;
 use toolwright_model::{Details, Draft, Toolset};
 use toolwright_source::{Diagnostic, Severity, locate, render};
 
+use crate::cost::TokenLimits;
 use crate::fix::{self, FixMode, FixReport};
 use crate::load::{LoadResult, LoadedDocument, ReadOptions, in_parallel};
 use crate::selection::CodeSelection;
@@ -25,6 +26,8 @@ pub struct CheckOptions {
     pub read: ReadOptions,
     /// Which codes are reported, and with which severity.
     pub selection: CodeSelection,
+    /// How many tokens tools may cost.
+    pub tokens: TokenLimits,
     /// Which repairs are made; `None` makes none.
     pub fix: Option<FixMode>,
     /// Whether each repair that its rule calls safe is tried before it is reported as safe. That
@@ -60,11 +63,11 @@ impl Workspace {
         let (scripts, definitions): (Vec<PathBuf>, Vec<PathBuf>) =
             paths.iter().cloned().partition(|path| is_script(path));
         let read = ReadOptions { rules: true, ..options.read };
-        let load = match options.fix {
-            // With repairs, records are kept whole. Otherwise each document gives most of its
-            // memory back as soon as its own rules have run.
-            Some(_) => self.load(&definitions, read),
-            None => self.load_each(&definitions, read, drop_unneeded_parts),
+        // To be repaired or counted, records are kept whole. Otherwise each document gives most of
+        // its memory back as soon as its own rules have run.
+        let load = match options.fix.is_some() || options.tokens.are_set() {
+            true => self.load(&definitions, read),
+            false => self.load_each(&definitions, read, drop_unneeded_parts),
         };
         // One path cannot hold a file twice, and asking the system for ten thousand real paths
         // takes its time.
@@ -97,6 +100,10 @@ impl Workspace {
             Some(mode) => fix::run(self, mode, &mut load, selection),
             None => FixReport::default(),
         };
+        // After repairs, so that the tools are counted as they are now.
+        for (n, diagnostic) in self.check_tokens(&load.documents, options.tokens) {
+            load.documents[n].diagnostics.push(diagnostic);
+        }
         // Taken out, because `report` borrows the documents while it changes the diagnostics.
         let found: Vec<Vec<Diagnostic>> =
             load.documents.iter_mut().map(|it| std::mem::take(&mut it.diagnostics)).collect();

@@ -21,6 +21,11 @@ toolwright_source::codes! {
         shell splits it. Its arguments belong in `args`."
     COMMAND_NOT_ON_SERVER Error "The server that the definition names has no tool of this name. \
         The command is left out; the others are served."
+    TOO_MANY_TOKENS Warning "A tool, or all tools together, cost more tokens than \
+        `max_tool_tokens` or `max_total_tokens` under `[check]` in `toolwright.toml` allow. A \
+        client sends the name, the description and the input schema of every tool with every \
+        request; that is what is counted, with the vocabulary o200k. `toolwright cost` shows the \
+        tokens of each tool and what would save most. Without a threshold nothing is counted."
     IGNORED_SETTING Warning "The setting has an effect in the MCP client that this file was \
         written for, but is ignored here."
 }

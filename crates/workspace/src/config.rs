@@ -33,10 +33,11 @@ use toolwright_source::{
 };
 
 use self::keys::{
-    CHECK_KEYS, ConfigProblems, KIND_KEYS, LIMIT_KEYS, ROOT_KEYS, SOURCE_KEYS, check_members,
-    members_in_order, report_unknown_key, span, type_with_article, unsigned_integer,
+    CHECK_KEYS, ConfigKey, ConfigProblems, KIND_KEYS, LIMIT_KEYS, ROOT_KEYS, SOURCE_KEYS,
+    check_members, members_in_order, report_unknown_key, span, type_with_article, unsigned_integer,
 };
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
+use crate::cost::TokenLimits;
 use crate::{VariableScope, Variables, expand};
 
 /// The name of the file in every folder.
@@ -63,6 +64,8 @@ pub struct Config {
 pub struct CheckSettings {
     /// The APIs that the tools are going to be sent to.
     pub targets: TargetSet,
+    /// How many tokens tools may cost.
+    pub tokens: TokenLimits,
 }
 
 /// Severities by the name of the code; `None` switches the code off.
@@ -470,13 +473,8 @@ impl ConfigReader<'_, '_> {
             return (limits, None);
         };
         check_members(table, LIMIT_KEYS, &at, self.problems);
-        // Out of range has been reported and counts as not set.
-        let number = |name: &str| {
-            let key = LIMIT_KEYS.iter().find(|key| key.name == name)?;
-            unsigned_integer(table.get(name)?.get_ref()).filter(|n| key.allows(*n))
-        };
-        let time = |name: &str| number(name).map(Duration::from_millis);
-        let count = |name: &str| number(name).and_then(|n| usize::try_from(n).ok());
+        let count = |name: &str| key_number(table, LIMIT_KEYS, name);
+        let time = |name: &str| count(name).map(|n| Duration::from_millis(n as u64));
         // Keys that are not set keep the default of `CallLimits`, which `model` documents.
         limits.max_timeout = time("max_timeout").unwrap_or(limits.max_timeout);
         limits.timeout = time("timeout").unwrap_or(limits.timeout);
@@ -510,7 +508,10 @@ impl ConfigReader<'_, '_> {
         // Unknown ids have been reported.
         let targets = table.get("targets").and_then(|value| words(value.get_ref()));
         let targets = targets.iter().flatten().filter_map(|id| VendorTarget::by_id(id)).collect();
-        CheckSettings { targets }
+        let number = |name: &str| key_number(table, CHECK_KEYS, name);
+        let tokens =
+            TokenLimits { tool: number("max_tool_tokens"), total: number("max_total_tokens") };
+        CheckSettings { targets, tokens }
     }
 
     /// The severities of codes. Unknown codes and severities are reported.
@@ -556,6 +557,13 @@ impl ConfigReader<'_, '_> {
         // Also after the report: nothing may run longer than the cap.
         limits.timeout = limits.max_timeout;
     }
+}
+
+/// The number of a key. Out of range has been reported and counts as not set.
+fn key_number(table: &DeTable<'_>, keys: &[ConfigKey], name: &str) -> Option<usize> {
+    let key = keys.iter().find(|key| key.name == name)?;
+    let number = unsigned_integer(table.get(name)?.get_ref()).filter(|n| key.allows(*n))?;
+    usize::try_from(number).ok()
 }
 
 /// The words of a command: a list of them, or a line that is split as a shell would.

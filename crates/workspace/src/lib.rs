@@ -7,7 +7,8 @@
 //! LoadResult ─ check ─▶ rules between documents ─ silence ─ fix ─▶ CheckReport
 //!    │ load                                                        (diagnostics, repaired files)
 //!    ├─ record ───▶ the canonical record as JSON
-//!    └─ examples ─▶ every example as a test case
+//!    ├─ examples ─▶ every example as a test case
+//!    └─ cost ─────▶ the tokens of every tool
 //! ```
 //!
 //! Nothing here starts a program, opens a connection, waits or runs JavaScript: what a server lists
@@ -35,6 +36,7 @@ mod client_files;
 pub mod codes;
 mod config;
 pub mod content_hash;
+mod cost;
 pub mod examples;
 mod files;
 mod fix;
@@ -45,9 +47,11 @@ mod script_files;
 mod selection;
 mod servers_file;
 mod text_forms;
+mod token_count;
 mod tool_places;
 mod variables;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolwright_script::ScriptAnalyzer;
@@ -56,6 +60,7 @@ pub use check::{CheckOptions, CheckReport};
 pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use config::{CheckSettings, Config, Levels, SourceConfig, SourceKind};
+pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use files::{
     LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file, replace_file,
 };
@@ -72,6 +77,8 @@ pub use variables::{ExpandError, VariableScope, Variables, expand, workspace_of}
 pub struct Workspace {
     /// Texts that stand in place of files.
     pub overlay: Overlay,
+    /// The file that keeps counts of tokens from one run to the next; `None` keeps none.
+    pub token_cache: Option<PathBuf>,
     /// Finds facts about JavaScript. The caller supplies it, because where untrusted code is parsed
     /// is the caller's decision.
     analyzer: Arc<dyn ScriptAnalyzer>,
@@ -80,6 +87,6 @@ pub struct Workspace {
 impl Workspace {
     /// A workspace without unsaved texts.
     pub fn new(analyzer: Arc<dyn ScriptAnalyzer>) -> Workspace {
-        Workspace { overlay: Overlay::default(), analyzer }
+        Workspace { overlay: Overlay::default(), token_cache: None, analyzer }
     }
 }

@@ -13,6 +13,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("INVALID_ENCODING", "cli/tests/it/codes.rs"),
     // Needs a target.
     ("VENDOR_INCOMPATIBLE", "cli/tests/it/targets.rs"),
+    // Needs a threshold.
+    ("TOO_MANY_TOKENS", "cli/tests/it/cost.rs"),
     // Needs two documents.
     ("LOOKALIKE_NAME", "cli/tests/it/checking.rs"),
     // Codes of the configuration and of servers files.

@@ -12,6 +12,7 @@ mod client_files;
 mod codes;
 mod console_blocks;
 mod corpus;
+mod cost;
 mod evaluating;
 mod examples_as_tests;
 mod fixing;

@@ -108,7 +108,12 @@ pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
 ];
 
 /// The keys of `[check]`.
-pub(super) const CHECK_KEYS: &[ConfigKey] = &[key("targets", KeyForm::Choices(target_ids))];
+pub(super) const CHECK_KEYS: &[ConfigKey] = &[
+    key("targets", KeyForm::Choices(target_ids)),
+    // 0 would warn of every tool.
+    key("max_tool_tokens", KeyForm::Integer(1, 1_000_000)),
+    key("max_total_tokens", KeyForm::Integer(1, 100_000_000)),
+];
 
 /// A key that every kind of source may have.
 const fn key(name: &'static str, form: KeyForm) -> ConfigKey {

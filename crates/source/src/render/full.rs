@@ -196,14 +196,14 @@ fn window_around<'d>(
     let line = line_of(source, span.start);
     let (start, text) = source.line(line).unwrap_or((0, ""));
     let at = (span.start as usize).clamp(start, start + text.len());
-    // Half of the window before the place and half behind it.
-    let (from, to) = if text.len() > most_bytes {
-        let whole = source.text();
-        let from = whole.floor_char_boundary(at.saturating_sub(most_bytes / 2).max(start));
-        (from, whole.floor_char_boundary((at + most_bytes / 2).min(start + text.len())))
-    } else {
-        (start, start + text.len())
-    };
+    // Half of the window before the place and half behind it; at either end of the line, all of it
+    // on the other side.
+    let end = start + text.len();
+    let last_start = end.saturating_sub(most_bytes).max(start);
+    let whole = source.text();
+    let from =
+        whole.floor_char_boundary(at.saturating_sub(most_bytes / 2).clamp(start, last_start));
+    let to = whole.floor_char_boundary((from + most_bytes).min(end));
     let text = keep_width(&source.text()[from..to]);
     let column = (from > start).then(|| source.line_column(at).column);
     SnippetWindow { line, column, text, marks: vec![(clip(source, span, from, to), kind, label)] }

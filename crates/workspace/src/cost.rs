@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Draft ─ {"name", "description", "input_schema"} as compact JSON ─ token_count ─▶ ToolCost
-//!            └ the same without what a model does not need ─ token_count ─▶ Saving
+//!            └ the parts that a model does not need ─ token_count ─▶ Saving
 //! ```
 //!
 //! Counted is what every client sends for every request: name, description and input schema.
@@ -158,7 +158,7 @@ impl Workspace {
         let tools = tools_of(documents);
         let counted = in_parallel(&tools, |tool| {
             let tokens = counter.count(&sent_text(tool.name, tool.draft, schema_of(tool.draft)));
-            (tokens, savings_of(tool.name, tool.draft, tokens, &counter))
+            (tokens, savings_of(tool.draft, &counter))
         });
         counter.save();
         let mut sources: BTreeMap<usize, SourceCost> = BTreeMap::new();
@@ -283,12 +283,7 @@ fn sent_text(name: &str, draft: &Draft, schema: Option<&Json>) -> String {
 }
 
 /// What could be left out of one tool, and the tokens that would save.
-fn savings_of(
-    name: &str,
-    draft: &Draft,
-    tokens: usize,
-    counter: &TokenCounter,
-) -> Vec<(SavingKind, usize)> {
+fn savings_of(draft: &Draft, counter: &TokenCounter) -> Vec<(SavingKind, usize)> {
     // A text has at most one token per byte, so short texts need not be counted.
     let excess = |text: &str, max: usize| match text.len() > max {
         true => counter.count(text).saturating_sub(max),
@@ -301,19 +296,8 @@ fn savings_of(
         collect(schema, "description", &mut descriptions);
         let long = descriptions.iter().map(|text| excess(text, LONG_PARAMETER_DESCRIPTION)).sum();
         found.push((SavingKind::LongParameterDescriptions, long));
-        let without = |kind, change: &dyn Fn(&mut Json) -> bool| {
-            let mut smaller = schema.clone();
-            let is_changed = change(&mut smaller);
-            let saved = match is_changed {
-                true => {
-                    tokens.saturating_sub(counter.count(&sent_text(name, draft, Some(&smaller))))
-                }
-                false => 0,
-            };
-            (kind, saved)
-        };
-        found.push(without(SavingKind::NeedlessKeywords, &drop_needless_keywords));
-        found.push(without(SavingKind::UnusedDefinitions, &drop_unused_definitions));
+        found.push((SavingKind::NeedlessKeywords, needless_keywords(schema, counter)));
+        found.push((SavingKind::UnusedDefinitions, unused_definitions(schema, counter)));
     }
     found.retain(|(_, tokens)| *tokens > 0);
     found
@@ -343,59 +327,46 @@ fn collect<'a>(schema: &'a Json, keyword: &str, texts: &mut Vec<&'a str>) {
     visit(schema, &mut |members| texts.extend(members.get(keyword).and_then(Json::as_str)));
 }
 
-/// Removes the keywords that say nothing to a model. Returns whether there was one.
-fn drop_needless_keywords(schema: &mut Json) -> bool {
-    match schema {
-        Json::Object(members) => {
-            let before = members.len();
-            // A `title` that is not a text is a property of that name under an unknown keyword.
-            members.retain(|keyword, value| {
-                !(NEEDLESS_KEYWORDS.contains(&keyword.as_str()) && value.is_string())
-            });
-            let mut is_changed = members.len() < before;
-            for (keyword, value) in members.iter_mut() {
-                if NAMED_SCHEMAS.contains(&keyword.as_str()) {
-                    for (_, one) in value.as_object_mut().into_iter().flatten() {
-                        is_changed |= drop_needless_keywords(one);
-                    }
-                } else if !DATA_KEYWORDS.contains(&keyword.as_str()) {
-                    is_changed |= drop_needless_keywords(value);
-                }
-            }
-            is_changed
+/// The tokens of the keywords that say nothing to a model. Each is counted by itself, which is a
+/// token or so apart from counting the schema without it, and takes much less time: most titles
+/// are short and repeat.
+fn needless_keywords(schema: &Json, counter: &TokenCounter) -> usize {
+    let mut tokens = 0;
+    visit(schema, &mut |members| {
+        for keyword in NEEDLESS_KEYWORDS {
+            let value = members.get(keyword).filter(|value| value.is_string());
+            tokens += value.map_or(0, |value| member_tokens(keyword, value, counter));
         }
-        Json::Array(list) => {
-            list.iter_mut().fold(false, |changed, one| drop_needless_keywords(one) | changed)
-        }
-        _ => false,
-    }
+    });
+    tokens
 }
 
-/// Removes the definitions at the root that no reference names. Returns whether there was one.
-/// Definitions that only refer to themselves or each other are kept.
-fn drop_unused_definitions(schema: &mut Json) -> bool {
+/// The tokens of the definitions at the root that no reference names. Definitions that only refer
+/// to themselves or each other count as named.
+fn unused_definitions(schema: &Json, counter: &TokenCounter) -> usize {
+    let definitions: Vec<(&String, &Json)> = ["$defs", "definitions"]
+        .into_iter()
+        .filter_map(|keyword| schema.get(keyword)?.as_object())
+        .flatten()
+        .collect();
+    if definitions.is_empty() {
+        return 0;
+    }
     let mut references = Vec::new();
     collect(schema, "$ref", &mut references);
     // References by anchor or URI are rare, and nothing is said about them.
     if references.iter().any(|reference| *reference != "#" && !reference.starts_with("#/")) {
-        return false;
+        return 0;
     }
     // `#/$defs/NAME/…`: the name as it is written in pointers.
-    let named: HashSet<String> = references
-        .iter()
-        .filter_map(|reference| reference.split('/').nth(2))
-        .map(str::to_owned)
-        .collect();
-    let Json::Object(members) = schema else { return false };
-    let mut is_changed = false;
-    for keyword in ["$defs", "definitions"] {
-        let Some(Json::Object(definitions)) = members.get_mut(keyword) else { continue };
-        let before = definitions.len();
-        definitions.retain(|name, _| named.contains(&name.replace('~', "~0").replace('/', "~1")));
-        is_changed |= definitions.len() < before;
-        if definitions.is_empty() {
-            members.shift_remove(keyword);
-        }
-    }
-    is_changed
+    let named: HashSet<&str> =
+        references.iter().filter_map(|reference| reference.split('/').nth(2)).collect();
+    let is_named = |name: &str| named.contains(name.replace('~', "~0").replace('/', "~1").as_str());
+    let unused = definitions.into_iter().filter(|(name, _)| !is_named(name));
+    unused.map(|(name, definition)| member_tokens(name, definition, counter)).sum()
+}
+
+/// The tokens of a member of an object, with its comma.
+fn member_tokens(key: &str, value: &Json, counter: &TokenCounter) -> usize {
+    counter.count(&format!("{}:{value},", Json::from(key)))
 }

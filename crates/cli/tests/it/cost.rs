@@ -80,8 +80,8 @@ fn savings_are_listed_largest_first() {
         [
             ("long-parameter-descriptions", 1),
             ("long-descriptions", 1),
-            ("unused-definitions", 1),
             ("needless-keywords", 2),
+            ("unused-definitions", 1),
         ]
     );
     let tokens = |at: usize| cost["savings"][at]["tokens"].as_u64().expect("a number");

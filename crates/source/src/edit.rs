@@ -323,7 +323,8 @@ impl<'d> EditPlanner<'d> {
             // text that the scan finds next.
             let own = member.key().unwrap_or(member).span().start as usize;
             from = member.span().end as usize;
-            (start.min(own), from)
+            // JSON has nothing before a key or an item but comments of the previous member.
+            (if self.is_json() { own } else { start.min(own) }, from)
         };
         parent.child_values().map(range).collect()
     }

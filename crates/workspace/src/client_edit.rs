@@ -114,8 +114,14 @@ impl<'t> ClientText<'t> {
             (ClientSyntax::Toml, _) => edited_toml(self.text, &keys, name, entry),
         };
         let edited = ClientText { text: &text, syntax: self.syntax, servers: self.servers.clone() };
+        // Of TOML, an empty table need not be left.
+        let mut pruned = after.clone();
+        let first = keys.first().map_or("", String::as_str);
+        if pruned[first] == Json::Object(Map::new()) {
+            set_entry(&mut pruned, &[], first, None);
+        }
         match edited.values() {
-            Ok(values) if values == after => Ok(text),
+            Ok(values) if values == after || values == pruned => Ok(text),
             _ => Err(ClientEditError::Refused),
         }
     }
@@ -180,10 +186,16 @@ fn around_comments(document: &Document, edit: TextEdit, at: &DocumentPath) -> Ve
         return vec![edit];
     }
     // The last member of an object leaves `{}` behind, but not where a comment is.
-    let (mut from, end) = match edit.text.is_empty() {
+    let (mut from, mut end) = match edit.text.is_empty() {
         true => (edit.span.start as usize, edit.span.end as usize),
         false => (own.start as usize, own.end as usize),
     };
+    // A trailing comma goes with the member, and the comma of the member before it stays.
+    let behind = &text[own.end as usize..];
+    let mut keeps_comma = behind.trim_start().starts_with(',') && end == own.end as usize;
+    if keeps_comma {
+        end += behind.find(',').map_or(0, |at| at + 1);
+    }
     let mut edits = Vec::new();
     let mut remove = |from: usize, to: usize| {
         if from < to {
@@ -192,8 +204,11 @@ fn around_comments(document: &Document, edit: TextEdit, at: &DocumentPath) -> Ve
     };
     for comment in kept.filter(|it| edit.text.is_empty() && it.end as usize <= end) {
         let start = comment.start as usize;
-        remove(from, text[..start].trim_end_matches([' ', '\t']).len().max(from));
-        from = comment.end as usize;
+        if !std::mem::take(&mut keeps_comma) {
+            remove(from, text[..start].trim_end_matches([' ', '\t']).len().max(from));
+        }
+        // Of a line that ends in CR LF, the comment includes the CR.
+        from = start + text[start..comment.end as usize].trim_end_matches('\r').len();
     }
     remove(from, end);
     edits
@@ -283,42 +298,38 @@ fn edited_toml(text: &str, keys: &[String], name: &str, entry: Option<&Json>) ->
     let block = entry.map(|entry| toml_table(&header, entry, newline)).unwrap_or_default();
     match table_lines(text, &header) {
         Some(lines) => {
-            // Blank lines before the next table stay.
-            let own = text[lines.clone()].trim_end().len();
-            let end = lines.start + own;
-            let block = if block.is_empty() { "" } else { block.trim_end() };
-            let rest = text[end..].strip_prefix(newline).filter(|_| block.is_empty());
-            format!("{}{block}{}", &text[..lines.start], rest.unwrap_or(&text[end..]))
+            let behind = &text[lines.end..];
+            let rest = behind.strip_prefix(newline).filter(|_| block.is_empty());
+            format!("{}{}{}", &text[..lines.start], block.trim_end(), rest.unwrap_or(behind))
         }
         None if text.trim().is_empty() => block,
         None => format!("{}{newline}{newline}{block}", text.trim_end()),
     }
 }
 
-/// The bytes from the header of a table to the next header that is not below it.
+/// The bytes from the header of a table to its last line before a header that is not below it. Blank
+/// lines and comments behind that line belong to what follows.
 fn table_lines(text: &str, header: &str) -> Option<std::ops::Range<usize>> {
     let below = format!("{}.", header.trim_end_matches(']'));
-    let mut start = None;
+    let mut lines: Option<std::ops::Range<usize>> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         // `[a . "b"] # c` is the same header as `[a.b]`. Where that is not right, the values of the
         // new text are wrong, and the edit is refused.
-        let written: String = line
-            .split('#')
-            .next()
-            .unwrap_or("")
-            .chars()
-            .filter(|c| !" \t\"'\r\n".contains(*c))
-            .collect();
-        let is_own = written == header || start.is_some() && written.starts_with(&below);
-        match start {
-            None if written == header => start = Some(at),
-            Some(start) if written.starts_with('[') && !is_own => return Some(start..at),
+        let code = line.split('#').next().unwrap_or("");
+        let code: String = code.chars().filter(|c| !" \t\"'\r\n".contains(*c)).collect();
+        let end = at + line.trim_end().len();
+        match &mut lines {
+            None if code == header => lines = Some(at..end),
+            Some(_) if code.starts_with('[') && code != header && !code.starts_with(&below) => {
+                break;
+            }
+            Some(lines) if !code.is_empty() => lines.end = end,
             _ => {}
         }
         at += line.len();
     }
-    start.map(|start| start..at)
+    lines
 }
 
 /// A table of strings and lists of strings. JSON's strings and lists are also TOML's.
@@ -379,5 +390,89 @@ impl ClientText<'_> {
         }
         edits.sort();
         splice(self.text, &edits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn text(text: &str, syntax: ClientSyntax) -> ClientText<'_> {
+        ClientText { text, syntax, servers: DocumentPath::root().child("s") }
+    }
+
+    /// The text with an entry, and the text after it was removed again.
+    fn with_and_without(before: &str, syntax: ClientSyntax) -> (String, String) {
+        let entry = json!({"command": "t"});
+        let with = text(before, syntax).with_entry("t", Some(&entry)).expect("it can be edited");
+        assert_eq!(text(&with, syntax).entry("t"), Ok(Some(entry)), "{with}");
+        let without = text(&with, syntax).with_entry("t", None).expect("it can be edited");
+        (with, without)
+    }
+
+    #[test]
+    fn entries_are_written_beside_others_and_removed() {
+        let cases = [
+            // Comments stay with the member that they are about.
+            (
+                "{\n  \"s\": {\n    \"a\": {} // about a\n  }\n}\n",
+                "{\n  \"s\": {\n    \"a\": {}, // about a\n    \"t\": {\n      \"command\": \"t\"\n    }\n  }\n}\n",
+                "{\n  \"s\": {\n    \"a\": {} // about a\n  }\n}\n",
+            ),
+            // A trailing comma stays one.
+            (
+                "{\r\n\t\"s\": {\r\n\t\t\"a\": {}, // keep\r\n\t},\r\n}\r\n",
+                "{\r\n\t\"s\": {\r\n\t\t\"a\": {}, // keep\r\n\t\t\"t\": {\r\n\t\t\t\"command\": \"t\"\r\n\t\t},\r\n\t},\r\n}\r\n",
+                "{\r\n\t\"s\": {\r\n\t\t\"a\": {}, // keep\r\n\t},\r\n}\r\n",
+            ),
+            (
+                "{\"s\":{\"a\":{}}}",
+                "{\"s\":{\"a\":{}, \"t\":{\"command\": \"t\"}}}",
+                "{\"s\":{\"a\":{}}}",
+            ),
+        ];
+        for (before, with, without) in cases {
+            let made = with_and_without(before, ClientSyntax::Json);
+            assert_eq!(made, (with.to_owned(), without.to_owned()));
+        }
+    }
+
+    #[test]
+    fn tables_of_toml_are_replaced_and_removed_by_their_lines() {
+        let cases = [
+            ("", "[s.t]\ncommand = \"t\"\n", ""),
+            ("# c\na = 1", "# c\na = 1\n\n[s.t]\ncommand = \"t\"\n", "# c\na = 1\n\n"),
+            (
+                "[s . \"t\"] # old\nargs = []\n[s.t.env]\nA = \"1\"\n\n# z\n[z]\ny = 1\n",
+                "[s.t]\ncommand = \"t\"\n\n# z\n[z]\ny = 1\n",
+                "\n# z\n[z]\ny = 1\n",
+            ),
+        ];
+        for (before, with, without) in cases {
+            let made = with_and_without(before, ClientSyntax::Toml);
+            assert_eq!(made, (with.to_owned(), without.to_owned()), "{before}");
+        }
+        // What cannot be appended to, and what only looks like a header.
+        for odd in [
+            "s = { a = {} }\n",
+            "[s]\nt = { x = 1 }\n",
+            "x = \"\"\"\n[s.t]\n\"\"\"\n[s.t]\nx = 1\n",
+        ] {
+            let edited =
+                text(odd, ClientSyntax::Toml).with_entry("t", Some(&json!({"command": "t"})));
+            assert_eq!(edited, Err(ClientEditError::Refused), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_diff_shows_no_other_values() {
+        let before = "{\"s\": {\"a\": {\"env\": {\"TOKEN\": \"secret\"}}}}";
+        let before = text(before, ClientSyntax::Json);
+        let after =
+            before.with_entry("t", Some(&json!({"command": "t"}))).expect("it can be edited");
+        let diff = entry_diff("x.json", &before, &text(&after, ClientSyntax::Json), "t");
+        assert!(!diff.contains("secret") && diff.contains("\"command\": \"t\""), "{diff}");
     }
 }

@@ -1,9 +1,10 @@
 //! The gate between what was read and what may be called.
 //!
 //! A tool with an error is quarantined alone; an error outside of any tool quarantines the whole
-//! document. What passes is a [`Toolset`] of [`Tool`]s: every field parsed, bindings complete,
-//! schemas compiled, hashes computed. Nothing changes it from here on: a reload and the merge with
-//! a server make new ones.
+//! document. What a live server lists has errors only where a tool cannot be used
+//! (`toolwright_formats::live`), so there only single tools are quarantined. What passes is a
+//! [`Toolset`] of [`Tool`]s: every field parsed, bindings complete, schemas compiled, hashes
+//! computed. Nothing changes it from here on: a reload and the merge with a server make new ones.
 //!
 //! ```text
 //! Reading (drafts) ─ gate ─▶ GatedToolset ─ register ─▶ RegisteredTool, one per tool
@@ -11,7 +12,7 @@
 //!                             └ quarantined drafts
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,13 +21,15 @@ use toolwright_exec::knowledge::ShareId;
 use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Binding, Details, Draft, FieldValue, InputSchema, Server, Tool, ToolId, ToolName, Toolset,
-    Variable,
+    Binding, Details, Draft, FieldValue, InputSchema, Json, Server, Tool, ToolId, ToolName,
+    Toolset, Variable,
 };
 use toolwright_schema::{SchemaError, SchemaValidator};
-use toolwright_source::{Diagnostic, DocumentPath, Origin, RecordPath, Severity, locate};
+use toolwright_source::{
+    Diagnostic, DocumentPath, Origin, RecordPath, Severity, ValueKind, locate,
+};
 use toolwright_workspace::content_hash::{ContentHasher, code_files};
-use toolwright_workspace::{LoadedDocument, SourceSpec, fill_in_tools};
+use toolwright_workspace::{COMPAT_HELP, LoadedDocument, SourceSpec, SourceTarget, fill_in_tools};
 
 use crate::javascript;
 use crate::live_sources::environment_of;
@@ -67,6 +70,8 @@ struct QuarantinedTool {
     tool: Tool,
     /// The first error, for the caller.
     reason: String,
+    /// What the caller can do about it.
+    remedy: String,
 }
 
 /// Decides which tools of a document may be called, and registers them.
@@ -79,16 +84,21 @@ pub(crate) fn gate(
     let environment = &environment_of(spec);
     let mut result = GateResult { diagnostics: loaded.diagnostics, ..GateResult::default() };
     // A document of unknown format has no tools, but its diagnostics are shown.
-    let Some(reading) = loaded.reading else { return result };
+    let Some(mut reading) = loaded.reading else { return result };
     let concurrency = concurrency_of(&reading, limits, concurrency);
     let knowledge = javascript::knowledge(&reading).map(Arc::new);
     let folder = folder_of(&reading);
     let implementations = spec.implementations.as_deref();
     let bodies = implementations.or(folder.as_deref());
-    // Before `finish`, which adds diagnostics about schemas: those lie inside of tools.
-    let whole = error_outside_of_tools(&reading, &result.diagnostics);
+    let is_live = matches!(spec.target, SourceTarget::Server(..));
+    if is_live {
+        reading.toolset.tools.iter_mut().for_each(fill_in_schema);
+    }
+    // Before `finish`, which adds diagnostics about schemas.
+    let errors = DocumentErrors::new(&reading, &result.diagnostics, is_live);
+    let command = check_command(&reading, spec);
     let gated =
-        finish(reading, whole.clone(), implementations, environment, &mut result.diagnostics);
+        finish(reading, &errors, implementations, environment, &command, &mut result.diagnostics);
     let server = gated.toolset.server.clone();
     let namespace = gated.toolset.namespace.clone();
     let origin = gated.origin.clone();
@@ -104,7 +114,7 @@ pub(crate) fn gate(
     match (server, namespace) {
         // The server is asked later, and its answer is merged with these tools. A quarantined
         // document starts no server.
-        (Some(server), FieldValue::Valid(namespace)) if whole.is_none() => {
+        (Some(server), FieldValue::Valid(namespace)) if errors.of_all.is_empty() => {
             let server = with_variables(&server, environment);
             result.definition = Some(ServerDefinition { namespace, server, own, origin });
         }
@@ -113,13 +123,22 @@ pub(crate) fn gate(
     result
 }
 
-/// Turns drafts into tools, and sets aside those with errors. `whole` is the error that quarantines
-/// all of them, if there is one.
+/// Gives a tool that its server lists without an input schema one that accepts any arguments. The
+/// server checks them itself.
+fn fill_in_schema(draft: &mut Draft) {
+    if matches!(draft.input, FieldValue::Missing | FieldValue::Invalid(Json::Null)) {
+        let anything = serde_json::json!({"type": "object"});
+        draft.input = FieldValue::Valid(InputSchema::Written(anything));
+    }
+}
+
+/// Turns drafts into tools, and sets aside those with errors. `command` shows these.
 fn finish(
     reading: Reading,
-    whole: Option<String>,
+    errors: &DocumentErrors,
     implementations: Option<&Path>,
     environment: &[(OsString, OsString)],
+    command: &str,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> GatedToolset {
     let folder = folder_of(&reading);
@@ -130,8 +149,8 @@ fn finish(
         // Without a name there is nothing to list; the diagnostics report it.
         let Some(id) = draft.id(reading.toolset.namespace.ok()) else { continue };
         let Some(name) = draft.name.ok() else { continue };
-        // The error of the whole document first, because it holds for every tool.
-        let error = whole.clone().or_else(|| error_within(&reading, n, diagnostics));
+        // The first one is enough as a reason; `check` shows all of them.
+        let error = errors.of(n).next().map(|error| error.reason.clone());
         match error.map_or_else(|| finish_tool(draft, n, &reading, diagnostics), Err) {
             Ok((mut tool, validator)) => {
                 complete(&mut tool.details.binding, folder.as_deref(), environment);
@@ -143,7 +162,12 @@ fn finish(
                 // Listed and refused, and not left out: a caller that knows the tool learns why it
                 // is not available instead of "not found".
                 let tool = without_details(name.clone(), draft);
-                quarantined.push(QuarantinedTool { n, id, tool, reason });
+                // Without any, the schema is at fault, which is never tolerated.
+                let is_tolerable =
+                    errors.of(n).next().is_some() && errors.of(n).all(|error| error.is_tolerable);
+                let compat = if is_tolerable { "; with `--compat` the tool is used" } else { "" };
+                let remedy = format!("{command} shows the error and its place{compat}");
+                quarantined.push(QuarantinedTool { n, id, tool, reason, remedy });
             }
         }
     }
@@ -188,8 +212,11 @@ fn register(
         entry.toolset_hash.clone_from(&toolset.hash);
         (n, entry)
     });
-    let quarantined = quarantined.into_iter().map(|QuarantinedTool { n, id, tool, reason }| {
-        (n, RegisteredTool::quarantined(id, tool, Arc::clone(concurrency), reason))
+    let quarantined = quarantined.into_iter().map(|it| {
+        let mut entry =
+            RegisteredTool::quarantined(it.id, it.tool, Arc::clone(concurrency), it.reason);
+        entry.remedy = Some(it.remedy.into());
+        (it.n, entry)
     });
     let mut tools: Vec<_> = accepted.chain(quarantined).collect();
     // Lists of tools must not change their order when a tool is quarantined.
@@ -197,23 +224,72 @@ fn register(
     tools
 }
 
-/// An error of the document that lies in no tool: it quarantines all of them.
-fn error_outside_of_tools(reading: &Reading, diagnostics: &[Diagnostic]) -> Option<String> {
-    let tools: Vec<DocumentPath> =
-        (0..reading.toolset.tools.len()).map(|n| path_of(reading, n)).collect();
-    let is_outside = |d: &&Diagnostic| !tools.iter().any(|tool| is_within(&d.path, tool));
-    // The first one is enough as a reason; `check` shows all of them.
-    errors(diagnostics).find(is_outside).map(reason_of)
+/// The errors of a document, by what they keep from being called.
+#[derive(Default)]
+struct DocumentErrors {
+    /// Errors that lie in no tool: they quarantine all of them.
+    of_all: Vec<ToolError>,
+    /// By the number of the tool that they lie in.
+    of_tools: HashMap<usize, Vec<ToolError>>,
 }
 
-/// The first error inside the `n`th tool.
-fn error_within(reading: &Reading, n: usize, diagnostics: &[Diagnostic]) -> Option<String> {
-    let tool = path_of(reading, n);
-    errors(diagnostics).find(|d| is_within(&d.path, &tool)).map(reason_of)
+/// An error that keeps a tool from being called.
+struct ToolError {
+    /// As the caller reads it.
+    reason: String,
+    /// Whether it is a warning in compat mode.
+    is_tolerable: bool,
 }
 
-fn errors(diagnostics: &[Diagnostic]) -> impl Iterator<Item = &Diagnostic> {
-    diagnostics.iter().filter(|d| d.severity == Severity::Error)
+impl DocumentErrors {
+    fn new(reading: &Reading, diagnostics: &[Diagnostic], is_live: bool) -> DocumentErrors {
+        let tools: Vec<DocumentPath> =
+            (0..reading.toolset.tools.len()).map(|n| path_of(reading, n)).collect();
+        // An item of a list of tools that is no object is not a tool, and concerns no other item.
+        let root = reading.origin.document().root();
+        let is_list = |path: &DocumentPath| {
+            root.find(path).is_some_and(|node| node.kind() == ValueKind::List)
+        };
+        let lists: HashSet<DocumentPath> =
+            tools.iter().filter_map(DocumentPath::parent).filter(is_list).collect();
+        let is_item =
+            |path: &DocumentPath| lists.iter().any(|list| path != list && is_within(path, list));
+        let mut errors = DocumentErrors::default();
+        for d in diagnostics.iter().filter(|d| d.severity == Severity::Error) {
+            let is_tolerable = d.help.iter().any(|help| help == COMPAT_HELP);
+            let error = ToolError { reason: reason_of(d), is_tolerable };
+            match tools.iter().position(|tool| is_within(&d.path, tool)) {
+                Some(n) => errors.of_tools.entry(n).or_default().push(error),
+                None if is_live || is_item(&d.path) => {}
+                None => errors.of_all.push(error),
+            }
+        }
+        errors
+    }
+
+    /// The errors that keep tool `n` from being called. Those of the whole document come first.
+    fn of(&self, n: usize) -> impl Iterator<Item = &ToolError> {
+        self.of_all.iter().chain(self.of_tools.get(&n).into_iter().flatten())
+    }
+}
+
+/// The command that shows what is wrong with a document, in backticks and as far as it can be
+/// given: the words of a server's command may hold secrets.
+fn check_command(reading: &Reading, spec: &SourceSpec) -> String {
+    let document = reading.origin.document().source().name();
+    let is_server = matches!(spec.target, SourceTarget::Server(..));
+    let sources = match &spec.anchor {
+        // The file that names the server. A definition may name one, too, and is checked itself.
+        Some(anchor) if is_server => match anchor.source.name() {
+            file if file.ends_with(".toml") => format!("--config {file}"),
+            file => file.to_owned(),
+        },
+        _ if is_server && spec.name.starts_with("-- ") => format!("{} …", spec.name),
+        _ if is_server => spec.name.clone(),
+        _ if document == "<stdin>" => "-".to_owned(),
+        _ => document.to_owned(),
+    };
+    format!("`toolwright check {sources}`")
 }
 
 /// An error as the caller of a quarantined tool reads it.

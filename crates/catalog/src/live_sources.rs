@@ -19,13 +19,13 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use toolwright_exec::{ExecutorContext, Failure, code, process};
-use toolwright_formats::Reading;
+use toolwright_formats::{Reading, live};
 use toolwright_model::{Binding, FieldValue, Namespace, Server};
 use toolwright_source::{Anchor, Document, Source, Syntax, TextOrigin};
 
 use toolwright_workspace::{
-    LoadError, LoadResult, LoadedDocument, ReadOptions, SourcePlan, SourceSpec, SourceTarget,
-    Workspace, is_program,
+    LoadError, LoadResult, LoadedDocument, SourcePlan, SourceSpec, SourceTarget, Workspace,
+    is_program,
 };
 
 /// The number of programs of a folder that run with `--schema` at the same time. A folder may hold
@@ -66,21 +66,17 @@ pub(crate) async fn read_server(
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
     let origin = TextOrigin::Answer(spec.anchor.clone());
     let document = Arc::new(Document::parse_from(&spec.name, origin, text, Syntax::Json));
-    let format = toolwright_formats::by_name("mcp").map(|format| format.id());
-    let options = ReadOptions { format, ..spec.options };
-    let mut loaded = while_blocking(|| workspace.read(&document, options));
+    let mut loaded = while_blocking(|| workspace.read_live(&document, spec.options));
     if let Some(Reading { toolset, .. }) = &mut loaded.reading {
         toolset.instructions = upstream.instructions().await;
         if let Some(namespace) = namespace {
             toolset.namespace = FieldValue::Valid(namespace.clone());
         }
         for draft in &mut toolset.tools {
-            // All tools of a server are in the namespace of the server. A namespace that a tool
-            // claims for itself could imitate the tools of another source.
-            draft.namespace = FieldValue::Missing;
             if let Some(name) = draft.name.ok() {
+                let own = live::name_on_server(&draft.details.rest).unwrap_or(name.as_str());
                 draft.details.binding =
-                    Binding::Server { server: Arc::clone(server), tool: name.to_string() };
+                    Binding::Server { server: Arc::clone(server), tool: own.to_owned() };
             }
         }
     }

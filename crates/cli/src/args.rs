@@ -323,8 +323,18 @@ pub(crate) struct SourceArgs {
     /// Command line of an MCP server to start and use instead of a configuration, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+    /// Use tools with mistakes that are common in published definitions
+    #[arg(long)]
+    pub(crate) compat: bool,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
+}
+
+impl SourceArgs {
+    /// The options for the catalog, which runs no rules.
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions { compat: self.compat, ..ReadOptions::default() }
+    }
 }
 
 /// How the JavaScript of definitions is run, for all commands that can run it.

@@ -25,7 +25,6 @@ use toolwright_exec::{
     RegisteredTool, ResultContent, code,
 };
 use toolwright_source::{Severity, render};
-use toolwright_workspace::ReadOptions;
 
 use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
@@ -54,7 +53,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         };
         let policy = args.source.sandbox.jail_policy();
         let catalog =
-            sources::open_catalog(&args.source, ReadOptions::default(), policy, context, listener)?;
+            sources::open_catalog(&args.source, args.source.options(), policy, context, listener)?;
         // Before anything is loaded: "tool not found" would hide the real reason.
         if catalog.source_count() == 0 {
             bail!("there is no source to load `{}` from", args.id);

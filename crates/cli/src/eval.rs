@@ -57,8 +57,17 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<ExitStatus> {
             () = runtime::wait_for_signal() => None,
         }
     });
+    // As in a call: what the declarative checks of a validator find counts, whatever its function
+    // says.
+    let failed_checks = match role {
+        FunctionRole::Validator => knowledge.check_errors(id, &arguments),
+        _ => Vec::new(),
+    };
     match result {
         None => bail!("interrupted"),
+        Some(result) if !failed_checks.is_empty() => {
+            report_result(refused(failed_checks, function, result), args.json)
+        }
         Some(Ok(output)) => {
             // Helpers and processors may return any JSON; a validator must return a verdict.
             if role == FunctionRole::Validator
@@ -76,6 +85,31 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<ExitStatus> {
         }
         Some(Err(failure)) => report_failure(&failure, args.json),
     }
+}
+
+/// The verdict on arguments that the checks of a validator refuse. Its function may rely on the
+/// checks, so if it failed, that is only noted.
+fn refused(
+    mut errors: Vec<String>,
+    function: &KnowledgeFunction,
+    result: Result<ProgramOutput, FunctionError>,
+) -> ProgramOutput {
+    let (answer, mut output) = match result {
+        Ok(output) => (read_validator_answer(function, &output.value), output),
+        Err(failure) => {
+            let why = function.explain(&failure);
+            let FunctionError { error, .. } = failure;
+            let log = error.log.into_vec();
+            let output = ProgramOutput { value: Json::Null, log, cpu: error.cpu, memory: 0 };
+            (Err(why), output)
+        }
+    };
+    match answer {
+        Ok(answer) => errors.extend(answer.errors.into_texts("errors")),
+        Err(why) => messages::print_note(&why),
+    }
+    output.value = json!({"valid": false, "errors": errors});
+    output
 }
 
 /// The functions of the definition. Its other mistakes are ignored: a function can be tried while

@@ -151,6 +151,11 @@ fn tool_text(out: &mut String, reading: &Reading, limits: &CallLimits, n: usize,
     };
     row(out, "time limit", time(holds) + &why);
     row(out, "runs as", binding(&details.binding));
+    if let Binding::Server { tool: own, .. } = &details.binding
+        && own != name
+    {
+        row(out, "upstream", own);
+    }
     // Of a command in a mapping the key is its start, of one in a list the value.
     let at = RecordPath::root().child("tools").child(n);
     let place = reading.origin.location(&at);

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 use toolwright_catalog::CatalogEvent;
 use toolwright_serve::{HttpError, HttpServer, McpHandler, serve_stdio};
 use toolwright_source::Severity;
-use toolwright_workspace::ReadOptions;
 
 use crate::args::ServeArgs;
 use crate::output::ExitStatus;
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
 async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     // Planned once before serving: without any source a typing error is likely, and an agent would
     // only see an empty list. A single broken source does not stop the others.
-    let planner = sources::planner(&args.source, ReadOptions::default())?;
+    let planner = sources::planner(&args.source, args.source.options())?;
     let plan = planner();
     if plan.specs.is_empty() {
         for diagnostic in &plan.diagnostics {
@@ -57,7 +56,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     }
     let catalog = sources::open_catalog(
         &args.source,
-        ReadOptions::default(),
+        args.source.options(),
         args.jail_policy(),
         runtime::executor_context(runtime::stderr_log()),
         Arc::new(log_event),

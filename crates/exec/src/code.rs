@@ -75,7 +75,7 @@ codes! {
         "check that the server runs; it is tried again after a pause"
     QUARANTINED -32017
         "The tool's definition has errors, so it is not run."
-        "fix the named error; the log and `toolwright show` report its position"
+        "fix the named error; `toolwright check` shows its place"
     NOT_RUNNABLE -32018
         "The definition does not say how to run the tool, or no executor here can run it that way."
         "give the tool an executable or a server"

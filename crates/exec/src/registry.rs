@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use toolwright_model::{ContentHash, DeclaredLimits, Tool, ToolId};
+use toolwright_model::{Binding, ContentHash, DeclaredLimits, Namespace, Tool, ToolId};
 use toolwright_schema::{SchemaError, SchemaValidator};
 
 use crate::ConcurrencyLimit;
@@ -51,6 +51,8 @@ pub struct RegisteredTool {
     pub environment: Vec<(OsString, OsString)>,
     /// Validators, processors and known mistakes of its toolset, if it has any.
     pub knowledge: Option<Arc<RunnableKnowledge>>,
+    /// What a caller of the quarantined tool can do, such as the command that shows its errors.
+    pub remedy: Option<Box<str>>,
     /// Its JavaScript body, or why it has none. The catalog sets it after looking for the file.
     pub body: Result<Arc<KnowledgeFunction>, Box<str>>,
     /// The compiled schemas; absent only for a quarantined tool.
@@ -115,6 +117,7 @@ impl RegisteredTool {
             concurrency,
             environment: Vec::new(),
             knowledge: None,
+            remedy: None,
             body: Err("no file was searched for one".into()),
             validator: None,
         }
@@ -147,13 +150,24 @@ impl ToolRegistry {
         self.tools.get(id)
     }
 
-    /// The tool that a person means: by its id, or by a bare name that only one tool has.
+    /// The tool that a person means: by its id, or by a bare name that only one tool has. The name
+    /// by which a tool's server knows it counts, too, with and without the namespace: an id has
+    /// another one where the server's cannot be part of an id.
     pub fn find(&self, id: &str) -> Option<&Arc<RegisteredTool>> {
-        let bare = || {
-            let mut found = self.tools.values().filter(|tool| tool.tool.name.as_str() == id);
+        let is_meant = |tool: &RegisteredTool| {
+            let own = match &tool.tool.details.binding {
+                Binding::Server { tool: own, .. } => own.as_str(),
+                _ => tool.tool.name.as_str(),
+            };
+            let namespace = tool.id.namespace.as_ref().map(Namespace::as_str);
+            let bare = namespace.and_then(|it| id.strip_prefix(it)?.strip_prefix(':'));
+            tool.tool.name.as_str() == id || own == id || bare == Some(own)
+        };
+        let other = || {
+            let mut found = self.tools.values().filter(|tool| is_meant(tool));
             found.next().filter(|_| found.next().is_none())
         };
-        self.get(id).or_else(bare)
+        self.get(id).or_else(other)
     }
 
     /// All tools, ordered by id.

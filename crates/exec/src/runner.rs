@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use toolwright_model::{CallLimits, OutputCheck};
-use toolwright_schema::SchemaValidator;
+use toolwright_schema::{SchemaValidator, ValidationErrors};
 
 use crate::budget::now;
 use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, too_large};
@@ -27,7 +27,8 @@ use crate::offload::LARGE;
 use crate::outcome::json_size;
 use crate::{
     Budget, Call, CallArguments, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, Host,
-    Json, KnowledgeAdvice, Outcome, RegisteredTool, ToolRegistry, ToolStatus, ValueError, code,
+    Json, KnowledgeAdvice, Outcome, RegisteredTool, ResultContent, ToolRegistry, ToolStatus,
+    ValueError, code,
 };
 
 /// One call that a caller asks for.
@@ -205,10 +206,14 @@ impl Runner {
         };
         match &tool.status {
             ToolStatus::Ready => Ok(Arc::clone(tool)),
-            ToolStatus::Quarantined(reason) => Err(Failure::new(
-                &code::QUARANTINED,
-                format!("`{}` is quarantined: {reason}", tool.id),
-            )),
+            ToolStatus::Quarantined(reason) => {
+                let message = format!("`{}` is quarantined: {reason}", tool.id);
+                let failure = Failure::new(&code::QUARANTINED, message);
+                Err(match &tool.remedy {
+                    Some(remedy) => failure.suggest(&**remedy),
+                    None => failure,
+                })
+            }
         }
     }
 
@@ -526,18 +531,25 @@ fn check_output(
     let Some(validator) = tool.validator.as_ref().filter(has_to_match) else {
         return Ok(outcome);
     };
-    let id = &tool.id;
+    let mismatch = |errors: &ValidationErrors| {
+        let message = format!("the answer of `{}` does not match its output schema", tool.id);
+        Failure::new(&code::OUTPUT_INVALID, message).schema_errors(errors)
+    };
     let failure = match &outcome.structured {
-        None => Failure::new(
-            &code::OUTPUT_INVALID,
-            format!("`{id}` has an output schema, but its answer has no structured content"),
-        ),
         Some(value) => match validator.validate_output(value) {
             Ok(()) => return Ok(outcome),
-            Err(errors) => {
-                let message = format!("the answer of `{id}` does not match its output schema");
-                Failure::new(&code::OUTPUT_INVALID, message).schema_errors(&errors)
-            }
+            Err(errors) => mismatch(&errors),
+        },
+        None => match match_text(validator, &outcome) {
+            Ok(structured) => return Ok(Outcome { structured, ..outcome }),
+            Err(TextMismatch::Errors(errors)) => mismatch(&errors),
+            Err(TextMismatch::NoValue) => Failure::new(
+                &code::OUTPUT_INVALID,
+                format!(
+                    "`{}` has an output schema, but its answer has no structured content",
+                    tool.id
+                ),
+            ),
         },
     };
     if check == OutputCheck::Enforce {
@@ -546,4 +558,37 @@ fn check_output(
     // The warning has the text of the failure, with the position of every wrong value.
     outcome.warnings.push(failure.to_text());
     Ok(outcome)
+}
+
+/// Why the text of an answer does not match the output schema.
+enum TextMismatch {
+    Errors(ValidationErrors),
+    /// There is not one text, or the schema describes something else than a text and it is no JSON.
+    NoValue,
+}
+
+/// Matches an answer without structured content with the output schema: command lines print text,
+/// and before revision 2026-07-28 structured content is always an object, so servers send strings,
+/// numbers and lists as text. The text counts as it is, or else as the JSON that it holds, which
+/// then is the structured content that the answer lacks.
+fn match_text(
+    validator: &SchemaValidator,
+    outcome: &Outcome,
+) -> Result<Option<Json>, TextMismatch> {
+    let mut texts = outcome.content.iter().filter_map(ResultContent::as_text);
+    let (Some(text), None) = (texts.next(), texts.next()) else {
+        return Err(TextMismatch::NoValue);
+    };
+    let Err(of_text) = validator.validate_output(Json::from(text)) else { return Ok(None) };
+    match serde_json::from_str::<Json>(text) {
+        Ok(value) => match validator.validate_output(&value) {
+            Ok(()) => Ok(Some(value)),
+            Err(errors) => Err(TextMismatch::Errors(errors)),
+        },
+        // The schema is about texts if anything but the type is wrong with this one.
+        Err(_) if of_text.iter().any(|error| error.keyword != "type") => {
+            Err(TextMismatch::Errors(of_text))
+        }
+        Err(_) => Err(TextMismatch::NoValue),
+    }
 }

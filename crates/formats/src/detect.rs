@@ -48,8 +48,8 @@ enum DetectionScope {
 
 /// The keys that the rules look for, listed in the help when none matches.
 pub const RECOGNISED_KEYS: &str = "\
-    `btcp`, `tool`, `functionDeclarations`, `type: function`, `input_schema`, \
-    `capabilities` or `examples` beside `name`, `inputSchema`, `parameters`, \
+    `btcp`, `tool`, `openapi`, `toolSpec`, `functionDeclarations`, `type: function`, \
+    `input_schema`, `capabilities` or `examples` beside `name`, `inputSchema`, `parameters`, \
     `id` beside an AIOS `type` or section";
 
 /// The rules in order.
@@ -58,6 +58,16 @@ static RULES: &[DetectionRule] = &[
     DetectionRule { format: "btcp", scope: DetectionScope::Root, matches: |n| n.has("btcp") },
     // The root key that the specification demands.
     DetectionRule { format: "aios", scope: DetectionScope::Root, matches: |n| n.has("tool") },
+    DetectionRule {
+        format: "openapi",
+        scope: DetectionScope::Root,
+        matches: |n| n.has("openapi") || n.has("swagger"),
+    },
+    DetectionRule {
+        format: "bedrock",
+        scope: DetectionScope::Elements,
+        matches: |n| n.has("toolSpec"),
+    },
     DetectionRule {
         format: "gemini",
         scope: DetectionScope::Elements,
@@ -79,7 +89,12 @@ static RULES: &[DetectionRule] = &[
         matches: |n| n.has("input_schema"),
     },
     // Before `mcp`, which the next rule would otherwise detect: BTCP tools have `inputSchema`, too.
-    DetectionRule { format: "btcp", scope: DetectionScope::Elements, matches: is_btcp_tool },
+    DetectionRule {
+        format: "btcp",
+        scope: DetectionScope::Elements,
+        matches: |n| is_named(n) && n.has("capabilities"),
+    },
+    DetectionRule { format: "btcp", scope: DetectionScope::Root, matches: has_btcp_tools },
     DetectionRule {
         format: "mcp",
         scope: DetectionScope::Elements,
@@ -98,11 +113,12 @@ static RULES: &[DetectionRule] = &[
     // Late, because `id` and `type` are common keys.
     DetectionRule { format: "aios", scope: DetectionScope::Root, matches: is_aios_without_root },
     DetectionRule {
-        // Last: `servers` is a common word, and a definition may have such a key.
+        // Late: `servers` is a common word, and a definition may have such a key.
         format: SERVERS,
         scope: DetectionScope::Root,
         matches: |n| n.has("mcpServers") || n.has("servers"),
     },
+    DetectionRule { format: "mcp", scope: DetectionScope::Root, matches: is_empty_list },
 ];
 
 /// Pseudo-format of documents that could be in several formats.
@@ -110,16 +126,32 @@ const AMBIGUOUS: &str = "ambiguous";
 /// Pseudo-format of servers files, which users pass by mistake where a definition belongs.
 const SERVERS: &str = "servers";
 
-/// Whether a tool has a key that BTCP has and MCP does not. `id` instead of `name` marks AIOS.
+/// Whether it may be a tool of BTCP or MCP. `id` instead of `name` marks AIOS.
+fn is_named(node: Node<'_>) -> bool {
+    node.has("name") && !node.has("id")
+}
+
+/// Whether a tool of the document has a key that BTCP defines and MCP does not, and none has a key
+/// of MCP alone. MCP allows other fields, and servers add such ones (`examples`, `deprecated`), so
+/// they prove nothing beside a field that BTCP does not have.
 ///
 /// A tool with none of these keys is read as MCP. Both formats call the schema `inputSchema`, so it
 /// is read completely; only BTCP's stricter rules are not applied.
-fn is_btcp_tool(node: Node<'_>) -> bool {
-    // Keys that MCP does not define. Such a tool may still be an MCP tool with additions, which
-    // `--format mcp` settles.
-    const BTCP_KEYS: [&str; 5] =
-        ["capabilities", "examples", "deprecated", "deprecationMessage", "timeout"];
-    node.has("name") && !node.has("id") && BTCP_KEYS.iter().any(|key| node.has(key))
+fn has_btcp_tools(root: Node<'_>) -> bool {
+    const BTCP_KEYS: [&str; 4] = ["examples", "deprecated", "deprecationMessage", "timeout"];
+    const MCP_KEYS: [&str; 5] = ["annotations", "title", "icons", "_meta", "execution"];
+    let has_any = |node: Node<'_>, keys: &[&str]| keys.iter().any(|key| node.has(key));
+    elements(root).any(|node| is_named(node) && has_any(node, &BTCP_KEYS))
+        && !elements(root).any(|node| has_any(node, &MCP_KEYS))
+}
+
+/// Whether the document is a list of tools without a tool: `[]`, `{"tools": []}`, or that as the
+/// result of a JSON-RPC response. Nothing tells its format apart; MCP is where such lists come
+/// from.
+fn is_empty_list(root: Node<'_>) -> bool {
+    let is_empty = |node: Node<'_>| node.kind() == ValueKind::List && node.len() == 0;
+    let tools = root.get("tools").or_else(|| root.get("result")?.get("tools"));
+    is_empty(tools.unwrap_or(root))
 }
 
 /// Whether a tool has a schema in `parameters`. In an AIOS command, which has an `id`, `parameters`

@@ -6,6 +6,7 @@
 //! shape.rs      a value + a table of fields ─▶ findings
 //! extract.rs    typed values out of the tree, for the record
 //! detect.rs     which format a document is in: one ordered list of rules
+//! live.rs       what a running server lists: the same, with other severities
 //! <format>/     its tables, and a reader that fills `Toolset<Draft>` and `Origin`
 //! ```
 //!
@@ -41,6 +42,7 @@ mod extract;
 mod field;
 mod findings;
 mod ikigai;
+pub mod live;
 mod mcp;
 mod patterns;
 mod shape;

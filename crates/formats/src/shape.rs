@@ -65,11 +65,11 @@ pub(crate) fn check_object(node: Node<'_>, fields: &'static [Field], out: &mut F
                 let (before, field) = (out.len(), &fields[index]);
                 check_value(node, member.value, &field.kind, out);
                 // Many serialisers write `null` for optional fields that have no value. The formats
-                // do not allow it, but with `--compat` it is a warning. A `null` schema is never
-                // harmless.
-                let optional = field.presence == FieldPresence::Optional
-                    && !matches!(field.kind, FieldKind::Schema);
-                if optional && member.value.kind() == ValueKind::Null {
+                // do not allow it, but with `--compat` it is a warning. Not for the schema of the
+                // arguments: without it the tool cannot be called.
+                let is_optional = field.presence == FieldPresence::Optional
+                    && (field.name != "inputSchema" || !matches!(field.kind, FieldKind::Schema));
+                if is_optional && member.value.kind() == ValueKind::Null {
                     out.mark_tolerable_from(before);
                 }
             }

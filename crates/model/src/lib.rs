@@ -53,7 +53,9 @@ pub use knowledge::{
     ProcessorStage, Quirk, Validator, ValidatorCheck,
 };
 pub use limits::{CallLimits, DeclaredLimits, FunctionLimits, OutputCheck, Sandbox};
-pub use name::{IdError, NameError, Namespace, NamespaceError, ToolId, ToolName, VersionedRef};
+pub use name::{
+    IdError, NameError, Namespace, NamespaceError, ToolId, ToolName, VersionedRef, short_hash,
+};
 pub use rest::{FormatId, Rest};
 pub use tag::{Tag, TagChange, Tags};
 pub use tool::{Deprecation, Details, Draft, DraftError, InputSchema, Tool};

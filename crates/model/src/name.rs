@@ -56,10 +56,40 @@ impl ToolName {
         check_name(text).map(|()| ToolName(text.into()))
     }
 
+    /// A name that stands for a text that is not one, such as `get weather` or `搜索`: its letters
+    /// and digits with `_` between them, and a hash of the text, so that different texts get
+    /// different names and a text always the same. `None` for a blank text.
+    ///
+    /// It cannot be turned back into the text: whoever uses it keeps the text beside it.
+    pub fn stand_in_for(text: &str) -> Option<ToolName> {
+        /// Characters of the text that are kept. Short enough that a client which accepts 64
+        /// characters accepts most ids.
+        const KEPT: usize = 40;
+        if text.trim().is_empty() {
+            return None;
+        }
+        let allowed = |c: char| if is_name_char(c) { c } else { '_' };
+        let kept: String = text.chars().take(KEPT).map(allowed).collect();
+        let kept = match kept.trim_matches('_') {
+            "" => "tool",
+            kept => kept,
+        };
+        Some(ToolName(format!("{kept}_{:08x}", short_hash(text)).into()))
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// A hash of a text for names that are made from it: FNV-1a with 64 bits, folded to 32. Names must
+/// not change between versions and machines, which the standard library's hashers do not promise.
+pub fn short_hash(text: &str) -> u32 {
+    let full = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    (full ^ (full >> 32)) as u32
 }
 
 /// Takes time in proportion to the length of the text, whatever it contains.
@@ -241,6 +271,27 @@ mod tests {
             NameError::Characters(vec!['\n', '!']).to_string(),
             "a name may not contain `\\n`, `!`"
         );
+    }
+
+    #[test]
+    fn a_text_that_is_not_a_name_gets_one_that_stands_for_it() {
+        let long = "x".repeat(500);
+        for (text, start) in [
+            ("get weather/now", "get_weather_now_"),
+            ("get weather now", "get_weather_now_"),
+            ("搜索", "tool_"),
+            ("\u{1b}[2Jclear", "2Jclear_"),
+            (&long, "xxxx"),
+        ] {
+            let name = ToolName::stand_in_for(text).expect("not blank");
+            assert!(name.as_str().starts_with(start), "{text}: {name}");
+            assert_eq!(ToolName::parse(name.as_str()), Ok(name.clone()), "{text}");
+            assert!(name.as_str().len() <= 49, "{name}");
+        }
+        let name = |text| ToolName::stand_in_for(text);
+        assert_ne!(name("get weather/now"), name("get weather now"));
+        assert_eq!(name("a b"), name("a b"));
+        assert_eq!((name(""), name(" \n")), (None, None));
     }
 
     #[test]

@@ -33,6 +33,11 @@ impl Rest {
         self.0.entry(format).or_default().insert(pointer, value);
     }
 
+    /// The field at `pointer` that was read from `format`.
+    pub fn get(&self, format: FormatId, pointer: &str) -> Option<&Json> {
+        self.0.get(&format)?.get(pointer)
+    }
+
     /// The fields of each format, by JSON Pointer.
     pub fn iter(&self) -> impl Iterator<Item = (FormatId, &Object)> {
         self.0.iter().map(|(format, fields)| (*format, fields))

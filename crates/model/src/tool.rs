@@ -94,7 +94,7 @@ pub struct Draft {
 
 /// The draft cannot become a tool: these fields are missing or invalid. Names are for messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a tool: {} missing or bad", .0.join(", "))]
+#[error("not a tool: {} missing or invalid", .0.join(", "))]
 pub struct DraftError(pub Vec<&'static str>);
 
 /// A tool all of whose fields have been parsed.
@@ -121,21 +121,12 @@ pub struct Tool {
 }
 
 impl Draft {
-    /// Turns the draft into a tool, if name and input schema are there and no field is invalid.
-    /// Otherwise all fields that prevent it are listed.
+    /// Turns the draft into a tool, if it has a name and an input schema; otherwise the ones that
+    /// it lacks are listed. Other invalid fields are left out: their findings decide before this
+    /// whether the tool may be used without them.
     pub fn finish(self) -> Result<Tool, DraftError> {
-        let bad = [
-            ("name", self.name.ok().is_none()),
-            ("namespace", self.namespace.is_invalid()),
-            ("description", self.description.is_invalid()),
-            ("version", self.version.is_invalid()),
-            ("input schema", self.input.ok().is_none()),
-            ("output schema", self.output.is_invalid()),
-            ("capabilities", self.needs.iter().any(|need| need.ok().is_none())),
-        ];
-        let names: Vec<_> = bad.iter().filter(|(_, bad)| *bad).map(|(name, _)| *name).collect();
         match (self.name, self.input) {
-            (FieldValue::Valid(name), FieldValue::Valid(input)) if names.is_empty() => Ok(Tool {
+            (FieldValue::Valid(name), FieldValue::Valid(input)) => Ok(Tool {
                 name,
                 namespace: self.namespace.into_ok(),
                 description: self.description.into_ok(),
@@ -146,7 +137,13 @@ impl Draft {
                 details: self.details,
                 hash: None,
             }),
-            _ => Err(DraftError(names)),
+            (name, input) => {
+                let lacking =
+                    [("name", name.ok().is_none()), ("input schema", input.ok().is_none())];
+                Err(DraftError(
+                    lacking.iter().filter(|(_, lacks)| *lacks).map(|(f, _)| *f).collect(),
+                ))
+            }
         }
     }
 
@@ -180,15 +177,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_draft_without_mistakes_becomes_a_tool() {
+    fn a_draft_with_a_name_and_a_schema_becomes_a_tool() {
         let mut draft = Draft::default();
         assert_eq!(draft.clone().finish(), Err(DraftError(vec!["name", "input schema"])));
         draft.name = FieldValue::Valid(ToolName::parse("x").expect("a name"));
+        draft.input = FieldValue::Invalid(Json::Null);
+        assert_eq!(draft.clone().finish(), Err(DraftError(vec!["input schema"])));
         draft.input = FieldValue::Valid(InputSchema::Deferred);
         draft.needs = vec![FieldValue::Invalid(Json::Null)];
-        assert_eq!(draft.clone().finish(), Err(DraftError(vec!["capabilities"])));
-        draft.needs.clear();
-        let mut tool = draft.finish().expect("every field is valid");
+        draft.version = FieldValue::Invalid(Json::Null);
+        let mut tool = draft.finish().expect("what it needs is valid");
+        assert_eq!((tool.needs.len(), &tool.version), (0, &None));
         assert_eq!(tool.display_name(), "x");
         tool.details.annotations.title = Some("From hints".into());
         assert_eq!(tool.display_name(), "From hints");

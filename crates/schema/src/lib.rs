@@ -48,6 +48,7 @@ mod measure;
 mod normalize;
 mod pattern_check;
 mod pointer;
+mod published;
 mod quick_check;
 mod resource_registry;
 mod schema;

@@ -34,7 +34,7 @@ use crate::measure::{self, ValueSize};
 use crate::stack_space::{self, MAX_STACK};
 use crate::step_budget::{StepBudget, worst_match_steps};
 use crate::{
-    Dialect, SchemaError, ValidationError, ValidationErrors, normalize, pattern_check,
+    Dialect, SchemaError, ValidationError, ValidationErrors, normalize, pattern_check, published,
     subschema_graph,
 };
 
@@ -126,6 +126,13 @@ impl Schema {
             return Err(SchemaError::invalid("", "a schema is an object or a boolean"));
         }
         let dialect = Dialect::of(&schema)?;
+        let (schema, depth) = match published::embed(schema, dialect) {
+            Cow::Owned(schema) => {
+                let depth = measure::depth_within(&schema, usize::MAX).unwrap_or(depth);
+                (Cow::Owned(schema), depth)
+            }
+            schema => (schema, depth),
+        };
         let document = normalize::normalize(schema, dialect)?;
         let settings = CompileSettings {
             dialect,

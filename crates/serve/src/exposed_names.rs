@@ -12,6 +12,8 @@
 
 use std::collections::HashMap;
 
+use toolwright_model::short_hash;
+
 /// The longest name that all known clients accept.
 const MAX_NAME: usize = 64;
 
@@ -42,7 +44,7 @@ impl ExposedNames {
         // `truncate` cannot split one.
         if name.len() > MAX_NAME || !id.chars().all(is_supported) || self.ids.contains_key(&name) {
             name.truncate(MAX_NAME - 9);
-            name = format!("{name}_{:08x}", hash(id));
+            name = format!("{name}_{:08x}", short_hash(id));
         }
         // Two ids with the same hash: hash with a counter until the name is free.
         for n in 2.. {
@@ -53,7 +55,7 @@ impl ExposedNames {
                 "{:.*}_{:08x}",
                 MAX_NAME - 9,
                 replace_unsupported(id),
-                hash(&format!("{id}#{n}"))
+                short_hash(&format!("{id}#{n}"))
             );
         }
         self.ids.insert(name.clone(), id.to_owned());
@@ -70,15 +72,6 @@ impl ExposedNames {
 fn replace_unsupported(id: &str) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     id.replace(':', "__").chars().map(allowed).collect()
-}
-
-/// FNV-1a with 64 bits, folded to 32. Names must not change between versions and machines, which
-/// the standard library's hashers do not promise.
-fn hash(text: &str) -> u32 {
-    let full = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    (full ^ (full >> 32)) as u32
 }
 
 #[cfg(test)]

@@ -75,10 +75,15 @@ fn describe(entry: &RegisteredTool, name: String) -> Tool {
     let record = &entry.tool;
     let details = &record.details;
     // The protocol requires an object. A boolean schema becomes `{}`.
-    let input = match record.input.to_json() {
+    let mut input = match record.input.to_json() {
         Json::Object(schema) => schema,
         _ => serde_json::Map::new(),
     };
+    // It also requires this type, and clients reject the whole list because of a tool without it.
+    // Arguments are always an object, so it excludes nothing.
+    if input.get("type").and_then(Json::as_str) != Some("object") {
+        input.insert("type".into(), json!("object"));
+    }
     let description = record.description.clone().map(Into::into);
     let mut tool = Tool::new_with_raw(name, description, Arc::new(input));
     tool.title.clone_from(&details.title);

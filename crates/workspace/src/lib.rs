@@ -65,7 +65,7 @@ pub use files::{
     LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file, replace_file,
 };
 pub use fix::{FixMode, FixReport};
-pub use load::{LoadResult, LoadedDocument, ReadOptions, in_parallel};
+pub use load::{COMPAT_HELP, LoadResult, LoadedDocument, ReadOptions, in_parallel};
 pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, is_program};
 pub use script_files::is_script;
 pub use selection::{CodeSelection, UnknownCode};

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use toolwright_check::Subject;
-use toolwright_formats::{DetectionResult, Reading, detect};
+use toolwright_formats::{DetectionResult, Reading, detect, live};
 use toolwright_model::FormatId;
 use toolwright_schema::TargetSet;
 use toolwright_source::{Diagnostic, Document, Finding, Severity, locate, render};
@@ -201,6 +201,13 @@ impl Workspace {
         read.pop().expect("one reading for each document")
     }
 
+    /// Reads what a running server answered to `tools/list`, which nobody here can edit. The format
+    /// of `options` does not count.
+    pub fn read_live(&self, document: &Arc<Document>, options: ReadOptions) -> LoadedDocument {
+        let mut read = self.read_as(std::slice::from_ref(document), options, ReadMode::Live);
+        read.pop().expect("one reading for each document")
+    }
+
     /// Detects the formats of some documents and reads them. With small documents this is much
     /// faster than one at a time: each rule runs over all of them before the next rule starts.
     pub fn read_all(
@@ -208,8 +215,22 @@ impl Workspace {
         documents: &[Arc<Document>],
         options: ReadOptions,
     ) -> Vec<LoadedDocument> {
+        let mode = if options.compat { ReadMode::Compat } else { ReadMode::Strict };
+        self.read_as(documents, options, mode)
+    }
+
+    fn read_as(
+        &self,
+        documents: &[Arc<Document>],
+        options: ReadOptions,
+        mode: ReadMode,
+    ) -> Vec<LoadedDocument> {
+        let read = |document: &Arc<Document>| match mode {
+            ReadMode::Live => Ok(live::read_live(document)),
+            ReadMode::Strict | ReadMode::Compat => read_record(document, options.format),
+        };
         let readings: Vec<Result<Reading, Option<Box<Finding>>>> =
-            documents.iter().map(|document| read_record(document, options.format)).collect();
+            documents.iter().map(read).collect();
         let subjects: Vec<Subject<'_>> = readings
             .iter()
             .flatten()
@@ -229,7 +250,7 @@ impl Workspace {
             |(document, reading): (&Arc<Document>, Result<Reading, Option<Box<Finding>>>)| {
                 let mut diagnostics = document.problems().to_vec();
                 let mut report = |finding| {
-                    diagnostics.push(locate(lower_severity(finding, options.compat), document));
+                    diagnostics.push(locate(mode.adapt(finding, document), document));
                 };
                 match &reading {
                     Ok(reading) => {
@@ -348,11 +369,36 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// In compat mode, what many published definitions do is a warning.
-fn lower_severity(mut finding: Finding, compat: bool) -> Finding {
-    if compat && finding.tolerable {
+/// The help of an error that is a warning with [`ReadOptions::compat`].
+pub const COMPAT_HELP: &str = "`--compat` makes this a warning";
+
+/// How strictly a document is read.
+#[derive(Clone, Copy)]
+enum ReadMode {
+    /// As its format demands.
+    Strict,
+    /// As [`ReadOptions::compat`] describes.
+    Compat,
+    /// As [`toolwright_formats::live`] describes.
+    Live,
+}
+
+impl ReadMode {
+    /// The finding with the severity and the help that it has in this mode.
+    fn adapt(self, mut finding: Finding, document: &Document) -> Finding {
         // `min`: a note stays a note.
-        finding.severity = finding.severity.min(Severity::Warning);
+        match self {
+            ReadMode::Live => {
+                finding.severity = finding.severity.min(live::severity(&finding, document));
+            }
+            ReadMode::Compat if finding.tolerable => {
+                finding.severity = finding.severity.min(Severity::Warning);
+            }
+            ReadMode::Strict if finding.tolerable && finding.severity == Severity::Error => {
+                finding.help.push(COMPAT_HELP.to_owned());
+            }
+            ReadMode::Strict | ReadMode::Compat => {}
+        }
+        finding
     }
-    finding
 }

@@ -194,6 +194,7 @@ async fn load_catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
         config: args.selected.config.clone(),
         from: args.selected.sources.clone(),
         command: args.selected.command.clone(),
+        compat: args.selected.reading.options(false).compat,
         sandbox: args.sandbox.clone(),
     };
     let listener = Arc::new(|event: &CatalogEvent| match event {

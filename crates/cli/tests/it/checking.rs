@@ -685,7 +685,6 @@ fn in_the_bad_list(run: &Run, source: &str, file: Json, line: Json) {
     assert_eq!(
         places,
         [
-            ["MISSING_REQUIRED_FIELD", "no_schema", "/tools/1/inputSchema"],
             ["MISSING_REQUIRED_FIELD", "", "/tools/2/name"],
             ["EXTERNAL_REF", "external_ref", "/tools/3/inputSchema/properties/x/$ref"],
         ],

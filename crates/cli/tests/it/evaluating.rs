@@ -49,6 +49,52 @@ fn eval_runs_one_function_and_prints_its_result() {
     assert_eq!(none.code, 2, "{none:?}");
 }
 
+/// As in a call: the checks of a validator count, and its function may rely on them.
+#[test]
+fn eval_runs_the_checks_of_a_validator() {
+    let text = "tool:
+  id: names
+  type: mcp
+  name: Names
+  version: 1.0.0
+  description: Takes names
+  commands: [go]
+  executable_knowledge:
+    validators:
+      - id: short
+        validates: go
+        language: javascript
+        checks: [{required_fields: [name]}]
+        function: |
+          module.exports = (args) => ({ valid: args.name.length < 5, errors: [] })
+      - id: both
+        validates: go
+        language: javascript
+        checks: [{required_fields: [place, name]}]
+        function: |
+          module.exports = () => ({ valid: false, errors: ['no'] })
+";
+    let folder = folder(&[("names.yaml", text.as_bytes())]);
+    for (id, args, errors) in [
+        ("short", r#"{"name": "Ann"}"#, json!([])),
+        ("short", "{}", json!(["name is required"])),
+        ("both", r#"{"name": null}"#, json!(["place is required", "name is required", "no"])),
+        ("both", r#"{"name": "Ann", "place": "x"}"#, json!(["no"])),
+    ] {
+        let args = ["eval", "names.yaml", "--validator", id, "--args", args];
+        let judged = run(folder.path(), &args);
+        let value: Json = serde_json::from_str(&judged.stdout).expect("JSON");
+        let valid = errors == json!([]);
+        assert_eq!(value, json!({"valid": valid, "errors": errors}), "{judged:?}");
+        assert_eq!(judged.code, 0, "{judged:?}");
+        let with_json = json_of(&run(folder.path(), &[&args[..], &["--json"]].concat()));
+        assert_eq!(with_json["result"], value);
+    }
+    // Its function throws without a name; the checks say why, so that is only noted.
+    let noted = run(folder.path(), &["eval", "names.yaml", "--validator", "short"]);
+    assert!(noted.stderr.contains("`short` threw TypeError"), "{noted:?}");
+}
+
 #[test]
 fn every_way_a_function_fails_has_its_code() {
     let cases = [

@@ -21,6 +21,7 @@ mod hostile_definitions;
 mod hostile_documents;
 mod hostile_scripts;
 mod knowledge;
+mod live_servers;
 mod manual_pages;
 mod markdown_and_web_tools;
 mod mutations;

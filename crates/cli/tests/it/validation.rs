@@ -35,6 +35,34 @@ fn every_failing_path_is_shown_in_the_instance() {
     insta::assert_snapshot!("invalid_instance", run.stderr);
 }
 
+/// The published schema of a BTCP manifest refers to that of a tool as `tool.json`.
+#[test]
+fn published_schemas_find_each_other() {
+    let tool = r#"{"name": "readTitle", "description": "Reads the title of a page",
+        "inputSchema": {"type": "object"}, "capabilities": ["dom:read"]}"#;
+    let manifest = |tool: &str| {
+        format!(
+            r#"{{"btcp": "1.0", "name": "page", "version": "1.0.0", "tools": [{tool}],
+            "capabilities": ["dom:read"]}}"#
+        )
+    };
+    let (good, bad) = (manifest(tool), manifest(&tool.replace("readTitle", "read-title")));
+    let schema = include_str!("../../../schema/src/published/btcp-manifest.json");
+    let folder = folder(&[
+        ("manifest.json", schema.as_bytes()),
+        ("refers.json", br#"{"$ref": "https://btcp.dev/schemas/manifest.json"}"#),
+        ("good.json", good.as_bytes()),
+        ("bad.json", bad.as_bytes()),
+    ]);
+    for schema in ["manifest.json", "refers.json"] {
+        let valid = run_in(folder.path(), &["validate", schema, "good.json"], b"");
+        assert_eq!((valid.code, valid.stdout.as_str()), (0, "good.json: valid\n"), "{valid:?}");
+        let invalid = run_in(folder.path(), &["validate", schema, "bad.json"], b"");
+        assert_eq!(invalid.code, 1, "{invalid:?}");
+        assert!(invalid.stderr.contains("read-title") && invalid.stderr.contains("bad.json:1:"));
+    }
+}
+
 #[test]
 fn a_bad_schema_is_shown_in_the_schema() {
     let cases: [(&str, &str); 5] = [

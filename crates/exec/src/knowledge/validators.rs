@@ -102,6 +102,19 @@ impl RunnableKnowledge {
     }
 }
 
+impl RunnableKnowledge {
+    /// The errors of the declarative checks of the validator with this id, of several the first.
+    /// `eval` uses it, which runs one validator and not those of a command.
+    pub fn check_errors(&self, validator: &str, arguments: &Json) -> Vec<String> {
+        let mut verdict = Verdict::default();
+        let has_id = |it: &&Validator| it.function.id.as_deref() == Some(validator);
+        if let Some(validator) = self.model.validators.iter().find(has_id) {
+            run_checks(validator, arguments, &mut verdict);
+        }
+        verdict.errors.into_texts("errors")
+    }
+}
+
 impl Verdict {
     /// Notes that a validator could not do its work. If its own checks have refused the arguments
     /// already, it may have relied on them: then the arguments are at fault, not the validator, and

@@ -29,7 +29,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ("root tool", "tool:\n  id: x\n", "aios"),
     ("root tool in JSON", r#"{"tool": {}}"#, "aios"),
     ("tool in a list", "- tool: {id: x}\n", "unknown"),
-    ("tools is not tool", r#"{"tools": []}"#, "unknown"),
+    ("tools is not tool", r#"{"tools": [{}]}"#, "unknown"),
     // 3
     ("declarations", r#"{"functionDeclarations": []}"#, "gemini!"),
     ("declarations, snake case", r#"{"function_declarations": []}"#, "gemini!"),
@@ -40,6 +40,11 @@ const RULES: &[(&str, &str, &str)] = &[
         r#"{"config": {"tools": [{"functionDeclarations": []}]}}"#,
         "unknown",
     ),
+    ("openapi", r#"{"openapi": "3.1.0", "paths": {}}"#, "openapi!"),
+    ("swagger", r#"{"swagger": "2.0"}"#, "openapi!"),
+    ("openapi in a list", r#"[{"openapi": "3.1.0"}]"#, "unknown"),
+    ("toolSpec", r#"{"tools": [{"toolSpec": {"name": "f"}}]}"#, "bedrock!"),
+    ("toolSpec at the root", r#"{"toolSpec": {}}"#, "bedrock!"),
     // 4
     ("chat", r#"[{"type": "function", "function": {"name": "f", "parameters": {}}}]"#, "openai!"),
     ("responses", r#"{"type": "function", "name": "f", "parameters": {}}"#, "openai!"),
@@ -64,6 +69,14 @@ const RULES: &[(&str, &str, &str)] = &[
     ("in a list", r#"[{"name": "f", "timeout": 1}]"#, "btcp"),
     ("in tools", r#"{"tools": [{"name": "f", "timeout": 1}]}"#, "btcp"),
     ("in an answer", r#"{"id": 1, "result": {"tools": [{"name": "f", "timeout": 1}]}}"#, "btcp"),
+    ("beside a title", r#"{"name": "f", "title": "F", "timeout": 1}"#, "unknown"),
+    (
+        "a field of MCP in another tool",
+        r#"[{"name": "f", "examples": [], "inputSchema": {}}, {"name": "g", "annotations": {}}]"#,
+        "mcp",
+    ),
+    ("with _meta", r#"{"name": "f", "inputSchema": {}, "deprecated": true, "_meta": {}}"#, "mcp"),
+    ("capabilities all the same", r#"{"name": "f", "icons": [], "capabilities": []}"#, "btcp"),
     ("no name", r#"{"capabilities": []}"#, "unknown"),
     ("an id", r#"{"id": "x", "name": "f", "capabilities": []}"#, "unknown"),
     ("name and description alone", r#"{"name": "f", "description": "d"}"#, "unknown"),
@@ -122,7 +135,11 @@ const RULES: &[(&str, &str, &str)] = &[
     // 11
     ("nothing", "", "unknown"),
     ("an empty object", "{}", "unknown"),
-    ("an empty list", "[]", "unknown"),
+    ("an empty list", "[]", "mcp"),
+    ("an empty list of tools", r#"{"tools": []}"#, "mcp"),
+    ("an empty answer", r#"{"id": 1, "result": {"tools": []}}"#, "mcp"),
+    ("a list of no objects", "[1]", "unknown"),
+    ("no tools but servers", r#"{"tools": [], "servers": {}}"#, "servers"),
     ("a scalar", "just words", "unknown"),
     ("a schema", r#"{"$schema": "x", "type": "object", "properties": {"btcp": {}}}"#, "unknown"),
 ];

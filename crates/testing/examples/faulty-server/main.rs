@@ -45,6 +45,7 @@
 //! | `changing` | after the first `echo` adds the tool `added` and sends `tools/list_changed` |
 //! | `changing-bad` | the same, with two unusable tools and a duplicate in the new list |
 //! | `bad-list` | `echo`; tools without schema, without name, with external `$ref`, odd fields |
+//! | `odd-list` | tools with everything that servers get wrong; each can be called |
 //! | `dies-every-call` | a line on stderr and exit 9 at every `tools/call` |
 //! | `close-stdout` | closes stdout at the first `tools/call`, keeps running |
 //! | `close-stdout-start` | closes stdout before anything else, keeps running |
@@ -80,6 +81,7 @@
 
 mod http;
 mod http_connection;
+mod odd_list;
 mod protocol;
 mod stdio;
 mod tools;

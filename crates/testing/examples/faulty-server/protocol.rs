@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
+use crate::odd_list;
 use crate::tools::{self, Caller, ServerAnswer};
 
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -93,7 +94,10 @@ impl ServerState {
                 json!({ "content": [{ "type": "text", "text": "changed" }] }),
             );
         }
-        tools::call(id, params, caller)
+        match self.mode.as_str() {
+            "odd-list" => odd_list::call(params),
+            _ => tools::call(id, params, caller),
+        }
     }
 
     fn has_change_tool(&self) -> bool {
@@ -119,8 +123,10 @@ impl ServerState {
     }
 
     fn tools(&self) -> Vec<Value> {
-        if self.mode == "bad-list" {
-            return bad_list();
+        match self.mode.as_str() {
+            "bad-list" => return bad_list(),
+            "odd-list" => return odd_list::definitions(),
+            _ => {}
         }
         let mut tools = tools::definitions();
         let anything = || json!({ "type": "object" });

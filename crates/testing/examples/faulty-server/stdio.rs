@@ -33,6 +33,7 @@ const MODES: &[&str] = &[
     "changing",
     "changing-bad",
     "bad-list",
+    "odd-list",
     "dies-every-call",
     "close-stdout",
     "close-stdout-start",

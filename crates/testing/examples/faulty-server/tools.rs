@@ -24,7 +24,7 @@ impl ServerAnswer {
         Self::Error { code, message: message.into(), data: None }
     }
 
-    fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::Result(json!({ "content": [{ "type": "text", "text": text.into() }] }))
     }
 

@@ -1,0 +1,98 @@
+//! Reads what a running server lists. Whoever reads a finding about it cannot edit it, so what is
+//! an error in a document excludes a tool here only if the tool cannot be used.
+//!
+//! | finding | severity |
+//! |---|---|
+//! | a tool has no name | error: there is nothing to call it by |
+//! | a schema cannot be used | error: the tool is listed, and calls are refused |
+//! | more tools than are read | error: the others are lost |
+//! | `null` for an optional field | note: serialisers write it for "none" |
+//! | everything else that is an error in a document | warning |
+//!
+//! Nothing is lost by this: warnings and notes have the code, the place and the message of the
+//! error.
+//!
+//! | the server says | the record has |
+//! |---|---|
+//! | a name that MCP does not allow | a name that stands for it; the server's own is kept |
+//! | a namespace | none, and the server's is kept: it could be that of another source |
+//!
+//! What is kept is in the `Rest` of the tool under its own pointer, and so in `show --json`.
+
+use std::sync::Arc;
+
+use toolwright_model::{Conventions, FieldValue, Json, Rest, ToolName};
+use toolwright_source::codes::{EXTERNAL_REF, INVALID_SCHEMA, TOO_LARGE, UNSUPPORTED_DIALECT};
+use toolwright_source::{Document, Finding, Node, RecordPath, Severity, ValueKind};
+
+use crate::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD};
+use crate::{Reading, mcp};
+
+/// The pointers under which [`read_live`] keeps what a server says.
+const NAME: &str = "/name";
+const NAMESPACE: &str = "/namespace";
+
+/// Reads the answer of a server to `tools/list`.
+pub fn read_live(document: &Arc<Document>) -> Reading {
+    let mut reading = crate::read(document, mcp::ID);
+    // What MCP demands beyond the shape of fields is a demand on authors, too.
+    reading.toolset.conventions = &Conventions::NONE;
+    for n in 0..reading.toolset.tools.len() {
+        use_stand_in_name(&mut reading, n);
+        let tool = &mut reading.toolset.tools[n];
+        match std::mem::take(&mut tool.namespace) {
+            FieldValue::Missing => {}
+            FieldValue::Invalid(claimed) => tool.details.rest.keep(mcp::ID, NAMESPACE, claimed),
+            FieldValue::Valid(claimed) => {
+                tool.details.rest.keep(mcp::ID, NAMESPACE, claimed.as_str().into());
+            }
+        }
+    }
+    reading
+}
+
+/// The name by which a server knows a tool that [`read_live`] read, if that is not the tool's name.
+pub fn name_on_server(rest: &Rest) -> Option<&str> {
+    rest.get(mcp::ID, NAME).and_then(Json::as_str)
+}
+
+/// The severity that a finding has at most in what a server lists: the table above.
+pub fn severity(finding: &Finding, document: &Document) -> Severity {
+    let node = document.root().find(&finding.at);
+    let is_null = node.is_some_and(|node| node.kind() == ValueKind::Null);
+    let is_about =
+        |fields: &[&str]| finding.at.last().is_some_and(|field| fields.contains(&&*field));
+    let is_schema_error =
+        [&INVALID_SCHEMA, &UNSUPPORTED_DIALECT, &EXTERNAL_REF].contains(&finding.code);
+    let has_wrong_type = finding.code == &INVALID_TYPE;
+    match () {
+        // Marked as tolerable: the field is optional.
+        () if is_null && finding.tolerable => Severity::Info,
+        // Without a schema the tool takes any arguments.
+        () if is_null && is_about(&["inputSchema"]) => Severity::Warning,
+        () if is_schema_error || finding.code == &TOO_LARGE => Severity::Error,
+        () if has_wrong_type && is_about(&["inputSchema", "outputSchema"]) => Severity::Error,
+        () if has_wrong_type && is_about(&["name"]) => Severity::Error,
+        () if finding.code == &MISSING_REQUIRED_FIELD && is_about(&["name"]) => Severity::Error,
+        () => Severity::Warning,
+    }
+}
+
+/// Gives tool `n` a name that can be part of an id, if its own cannot.
+fn use_stand_in_name(reading: &mut Reading, n: usize) {
+    if !reading.toolset.tools[n].name.is_invalid() {
+        return;
+    }
+    let at = RecordPath::root().child("tools").child(n).child("name");
+    // From the document, because the record shows a number as text, too.
+    let own = reading.origin.value(&at).and_then(Node::text).map(str::to_owned);
+    let Some(own) = own else { return };
+    let Some(name) = ToolName::stand_in_for(&own) else { return };
+    let place = reading.origin.document_path(&at);
+    for finding in reading.findings.iter_mut().filter(|finding| finding.at == place) {
+        finding.help.push(format!("it is listed, served and called as `{name}`"));
+    }
+    let tool = &mut reading.toolset.tools[n];
+    tool.details.rest.keep(mcp::ID, NAME, own.into());
+    tool.name = FieldValue::Valid(name);
+}

@@ -279,7 +279,7 @@ fn check_command(reading: &Reading, spec: &SourceSpec) -> String {
     let document = reading.origin.document().source().name();
     let is_server = matches!(spec.target, SourceTarget::Server(..));
     let sources = match &spec.anchor {
-        // The file that names the server. A definition may name one, too, and is checked itself.
+        // The file that names the server.
         Some(anchor) if is_server => match anchor.source.name() {
             file if file.ends_with(".toml") => format!("--config {file}"),
             file => file.to_owned(),

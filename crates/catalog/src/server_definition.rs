@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use toolwright_exec::{CallLimits, ExecutorContext, Failure, RegisteredTool, ToolStatus};
 use toolwright_model::{Annotations, Binding, ContentHash, InputSchema, Namespace, Server, Tool};
-use toolwright_source::{Diagnostic, Origin, RecordFinding, RecordPath, locate};
+use toolwright_source::{Anchor, Diagnostic, Origin, RecordFinding, RecordPath, locate};
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
 use toolwright_workspace::{SourceSpec, SourceTarget, Workspace, content_hash};
 
@@ -65,6 +65,11 @@ impl ServerDefinition {
             name: self.namespace.to_string(),
             target: SourceTarget::Server(Arc::clone(&self.server), Some(self.namespace.clone())),
             implementations: None,
+            // What the server lists is used because of the definition.
+            anchor: spec.anchor.clone().or_else(|| {
+                let source = Arc::clone(self.origin.document().source());
+                Some(Anchor { source, span: None })
+            }),
             ..spec.clone()
         };
         let loaded = live_sources::read_server(

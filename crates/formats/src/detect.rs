@@ -149,7 +149,7 @@ fn has_btcp_tools(root: Node<'_>) -> bool {
 /// result of a JSON-RPC response. Nothing tells its format apart; MCP is where such lists come
 /// from.
 fn is_empty_list(root: Node<'_>) -> bool {
-    let is_empty = |node: Node<'_>| node.kind() == ValueKind::List && node.len() == 0;
+    let is_empty = |node: Node<'_>| node.kind() == ValueKind::List && node.is_empty();
     let tools = root.get("tools").or_else(|| root.get("result")?.get("tools"));
     is_empty(tools.unwrap_or(root))
 }

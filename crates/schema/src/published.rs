@@ -37,7 +37,7 @@ pub(crate) fn embed(schema: Cow<'_, Value>, dialect: Dialect) -> Cow<'_, Value> 
     for (file, published) in &*SCHEMAS {
         let uri = format!("{BTCP}{file}");
         if uses.references.iter().any(|used| used == file || *used == uri)
-            && !uses.ids.iter().any(|id| *id == uri)
+            && !uses.ids.contains(&uri)
         {
             uses.collect(published);
             copies.insert(uri, published.clone());

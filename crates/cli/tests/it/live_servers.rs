@@ -95,8 +95,8 @@ fn what_a_server_lists_is_served_under_names_that_clients_accept() {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
     }
     let name = |start: &str| {
-        let names = tools.iter().filter_map(|tool| tool["name"].as_str());
-        names.filter(|name| name.starts_with(start)).next().expect(start).to_owned()
+        let mut names = tools.iter().filter_map(|tool| tool["name"].as_str());
+        names.find(|name| name.starts_with(start)).expect(start).to_owned()
     };
     for (start, own) in [("odd__get_weather", "get weather/now"), ("odd__tool_", "搜索")] {
         let answer = client.call(&name(start), json!({}));

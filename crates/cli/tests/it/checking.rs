@@ -222,7 +222,7 @@ fn the_report_for_people_folds_warnings_and_counts_notes_but_prints_every_error(
     let last_error = full.stdout.rfind("error[").expect("errors");
     assert!(last_error < full.stdout.find("warning[").expect("a warning"), "{}", full.stdout);
     assert!(
-        full.stdout.contains("215 times in 215 tools; also at many.json:2, "),
+        full.stdout.contains("215 times in 215 tools; also at line 2 (t1), "),
         "{}",
         full.stdout
     );

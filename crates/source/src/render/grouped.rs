@@ -304,8 +304,13 @@ fn places_in_files(all: &[&Diagnostic]) -> Option<String> {
         return None;
     }
     let place = |d: &&Diagnostic| {
-        let line = d.line_column().map_or(String::new(), |(line, _)| format!(":{line}"));
-        format!("{}{line}", visible(d.source.name()))
+        let line = d.line_column().map_or(1, |(line, _)| line);
+        let tool = d.tool.as_ref().map(|tool| format!(" ({})", cut(&visible(&tool.name), 60)));
+        let tool = tool.unwrap_or_default();
+        match d.source.name() == all[0].source.name() {
+            true => format!("line {line}{tool}"),
+            false => format!("{}:{line}{tool}", visible(d.source.name())),
+        }
     };
     let tools = tools_of(all).len();
     let files = all.iter().map(|d| d.source.name()).collect::<BTreeSet<_>>().len();

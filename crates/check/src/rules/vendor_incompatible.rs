@@ -52,12 +52,12 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         }
         check_description(subject, at, out);
     }
-    let mut totals = RequestTotals::default();
+    let mut counts: Vec<(usize, SchemaCounts)> = Vec::new();
     for (tool, schema) in parameters::valid_input_schemas(subject) {
         if out.is_full() {
             return;
         }
-        totals.add(subject, tool, &SchemaCounts::of(schema), out);
+        counts.push((tool, SchemaCounts::of(schema)));
         let found = incompatibilities(schema, subject.targets());
         if found.is_empty() {
             continue;
@@ -74,6 +74,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             );
         }
     }
+    check_parameters_of_request(subject, &counts, out);
 }
 
 /// Reports a name that a target does not accept.
@@ -114,43 +115,37 @@ fn check_description(subject: &Subject<'_>, at: ToolPath, out: &mut Report<'_>) 
     }
 }
 
-/// What the tools of a document have together, for limits on a request.
-#[derive(Default)]
-struct RequestTotals {
-    optional: usize,
-    unions: usize,
-    properties: usize,
-}
-
-impl RequestTotals {
-    /// Adds one tool, and reports each limit that it exceeds first.
-    fn add(&mut self, subject: &Subject<'_>, tool: usize, of: &SchemaCounts, out: &mut Report<'_>) {
-        for (part, total, more, what) in [
-            (
-                RequestPart::OptionalParameters,
-                &mut self.optional,
-                of.optional,
-                "optional parameters",
-            ),
-            (
-                RequestPart::UnionParameters,
-                &mut self.unions,
-                of.unions,
-                "parameters of several types",
-            ),
-            (RequestPart::Parameters, &mut self.properties, of.properties, "parameters"),
-        ] {
-            let before = std::mem::replace(total, *total + more);
-            for target in subject.targets().iter() {
-                let Some(max) = max_in_request(target, part) else { continue };
-                if before <= max && *total > max {
-                    let what = format!("sending {total} {what}, more than {max},");
-                    let at = ToolPath(tool).child("name");
-                    let message = rejection(&what, &[target]);
-                    let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, at, message);
-                    out.push(finding.help("send fewer tools in strict mode at a time"));
-                }
-            }
+/// Reports the first tool whose parameters a request has no room for. `counts` are those of each
+/// tool, by its number.
+fn check_parameters_of_request(
+    subject: &Subject<'_>,
+    counts: &[(usize, SchemaCounts)],
+    out: &mut Report<'_>,
+) {
+    type Count = fn(&SchemaCounts) -> usize;
+    let parts: [(RequestPart, Count, &str); 3] = [
+        (RequestPart::OptionalParameters, |of| of.optional, "optional parameters"),
+        (RequestPart::UnionParameters, |of| of.unions, "parameters of several types"),
+        // Only Cohere limits them.
+        (RequestPart::Parameters, |of| of.properties, "parameters with `strict_tools`"),
+    ];
+    for (part, count, what) in parts {
+        let total: usize = counts.iter().map(|(_, of)| count(of)).sum();
+        for target in subject.targets().iter() {
+            let Some(max) = max_in_request(target, part).filter(|max| total > *max) else {
+                continue;
+            };
+            let mut sum = 0;
+            let crosses = |(_, of): &&(usize, SchemaCounts)| {
+                sum += count(of);
+                sum > max
+            };
+            let Some((tool, _)) = counts.iter().find(crosses) else { continue };
+            let what = format!("sending {total} {what}, more than {max},");
+            let at = ToolPath(*tool).child("name");
+            let message = rejection(&what, &[target]);
+            let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, at, message);
+            out.push(finding.help("send fewer tools in strict mode at a time"));
         }
     }
 }

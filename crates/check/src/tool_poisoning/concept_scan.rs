@@ -216,7 +216,7 @@ impl ConceptScanner<'_> {
     /// Finds the phrases that begin with the word at `start`, and what its form says.
     fn find_at_word(&mut self, start: usize, len: usize, text: &NormalizedText<'_>) {
         let word = &self.text[start..start + len];
-        if let Some(known) = self.lexicon.words.get(word) {
+        if let Some(known) = self.lexicon.word(word) {
             self.push_matching(&known.phrases, start, start + len);
             let two = if known.begins_two { two_words_len(&self.text[start..], len) } else { len };
             if two > len
@@ -225,8 +225,7 @@ impl ConceptScanner<'_> {
                 self.push_matching(phrases, start, start + two);
             }
         }
-        if let Some(key) = word.as_bytes().first_chunk::<STEM_KEY>()
-            && let Some(phrases) = self.lexicon.stems.get(key)
+        if let Some(phrases) = self.lexicon.stems_like(word)
             && self.text.is_char_boundary(start + STEM_KEY)
         {
             self.push_matching(phrases, start, start + STEM_KEY);
@@ -289,7 +288,7 @@ impl ConceptScanner<'_> {
     /// Records the phrases that are exactly this word, as found at `start..end`.
     fn push_whole_word(&mut self, word: &str, start: usize, end: usize) {
         let lexicon = self.lexicon;
-        for phrase in lexicon.words.get(word).into_iter().flat_map(|word| &word.phrases) {
+        for phrase in lexicon.word(word).into_iter().flat_map(|word| &word.phrases) {
             if phrase.rest.is_empty() {
                 self.push(start, end, phrase.concepts, phrase.languages);
             }

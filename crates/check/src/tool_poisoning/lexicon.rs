@@ -90,8 +90,7 @@ impl AttackClass {
     }
 }
 
-/// Two concepts in this order, at most [`PAIR_GAP`](super::concept_scan) apart, as a concept of
-/// its own.
+/// Two concepts in this order and close to each other, as a concept of its own.
 pub(super) struct OrderedPair {
     pub(super) first: ConceptSet,
     pub(super) second: ConceptSet,
@@ -119,15 +118,19 @@ pub(super) struct Rule {
 pub(super) struct Lexicon {
     names: HashMap<&'static str, ConceptSet>,
     /// By their first word: phrases of one word, and those that the next map cannot have.
-    pub(super) words: HashMap<String, FirstWord, FoldBuilder>,
+    words: HashMap<String, FirstWord, FoldBuilder>,
     /// By their first two words. Articles and pronouns begin hundreds of phrases.
     pub(super) two_words: HashMap<String, Vec<Phrase>, FoldBuilder>,
     /// Stems by their first [`STEM_KEY`] bytes, with the rest of the stem and `*` as the rest.
-    pub(super) stems: HashMap<[u8; STEM_KEY], Vec<Phrase>, FoldBuilder>,
+    stems: HashMap<[u8; STEM_KEY], Vec<Phrase>, FoldBuilder>,
     /// Phrases that begin with a sign or a letter of a script without spaces.
     pub(super) chars: HashMap<char, Vec<Phrase>, FoldBuilder>,
     /// The ASCII signs among their keys, one bit each: most signs begin nothing.
     ascii_signs: u128,
+    /// Which words the maps may have. Most words of a text are none of them, and are ruled out
+    /// without hashing them in full.
+    known_words: WordFilter,
+    known_stems: WordFilter,
     pub(super) pairs: Vec<OrderedPair>,
     pub(super) rules: Vec<Rule>,
     /// For each concept the rules whose first term has it, as indices.
@@ -225,13 +228,18 @@ impl Lexicon {
             _ if folded[first..].starts_with('*') => {
                 assert!(first >= STEM_KEY, "the stem `{phrase}` is too short");
                 let key = folded.as_bytes().first_chunk().expect("long enough");
+                self.known_stems.insert(key);
                 (self.stems.entry(*key).or_default(), STEM_KEY)
             }
             _ if two > first && !folded[two..].starts_with('*') => {
+                self.known_words.insert(&folded.as_bytes()[..first]);
                 self.words.entry(folded[..first].to_owned()).or_default().begins_two = true;
                 (self.two_words.entry(folded[..two].to_owned()).or_default(), two)
             }
-            _ => (&mut self.words.entry(folded[..first].to_owned()).or_default().phrases, first),
+            _ => {
+                self.known_words.insert(&folded.as_bytes()[..first]);
+                (&mut self.words.entry(folded[..first].to_owned()).or_default().phrases, first)
+            }
         };
         // The same phrase of two languages is one.
         let rest = folded.get(key..).unwrap_or_default();
@@ -239,6 +247,17 @@ impl Lexicon {
             Some(old) => old.languages |= languages,
             None => known.push(Phrase { rest: rest.to_owned(), concepts, languages }),
         }
+    }
+
+    /// The phrases that begin with this word.
+    pub(super) fn word(&self, word: &str) -> Option<&FirstWord> {
+        self.known_words.contains(word.as_bytes()).then(|| self.words.get(word)).flatten()
+    }
+
+    /// The stems that begin like this word, by their first [`STEM_KEY`] bytes.
+    pub(super) fn stems_like(&self, word: &str) -> Option<&Vec<Phrase>> {
+        let key = word.as_bytes().first_chunk()?;
+        self.known_stems.contains(key).then(|| self.stems.get(key)).flatten()
     }
 
     /// Whether a phrase begins with this ASCII character.
@@ -352,6 +371,35 @@ pub(super) fn two_words_len(text: &str, first: usize) -> usize {
             second => first + 1 + second,
         },
         _ => first,
+    }
+}
+
+/// A set of words that has false positives: one bit for each combination of the first two bytes,
+/// the last one and the length.
+struct WordFilter(Vec<u64>);
+
+impl Default for WordFilter {
+    fn default() -> Self {
+        Self(vec![0; 1 << 10])
+    }
+}
+
+impl WordFilter {
+    fn bit(word: &[u8]) -> usize {
+        let byte = |at: usize| word.get(at).copied().map_or(0, usize::from);
+        let ends = byte(0) << 16 ^ byte(1) << 8 ^ byte(word.len().wrapping_sub(1));
+        // The middle bits of the product depend on all bytes.
+        (ends ^ word.len() << 21).wrapping_mul(0x9E37_79B1) >> 12 & 0xFFFF
+    }
+
+    fn insert(&mut self, word: &[u8]) {
+        let bit = Self::bit(word);
+        self.0[bit / 64] |= 1 << (bit % 64);
+    }
+
+    fn contains(&self, word: &[u8]) -> bool {
+        let bit = Self::bit(word);
+        self.0[bit / 64] >> (bit % 64) & 1 != 0
     }
 }
 

@@ -21,8 +21,8 @@ use toolwright_exec::knowledge::ShareId;
 use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Binding, Details, Draft, FieldValue, InputSchema, Json, Server, Tool, ToolId, ToolName,
-    Toolset, Variable,
+    Binding, Details, Draft, FieldValue, InputSchema, Server, Tool, ToolId, ToolName, Toolset,
+    Variable,
 };
 use toolwright_schema::{SchemaError, SchemaValidator};
 use toolwright_source::{
@@ -126,7 +126,7 @@ pub(crate) fn gate(
 /// Gives a tool that its server lists without an input schema one that accepts any arguments. The
 /// server checks them itself.
 fn fill_in_schema(draft: &mut Draft) {
-    if matches!(draft.input, FieldValue::Missing | FieldValue::Invalid(Json::Null)) {
+    if matches!(draft.input, FieldValue::Missing) {
         let anything = serde_json::json!({"type": "object"});
         draft.input = FieldValue::Valid(InputSchema::Written(anything));
     }

@@ -16,6 +16,7 @@
 //! |---|---|
 //! | a name that MCP does not allow | a name that stands for it; the server's own is kept |
 //! | a namespace | none, and the server's is kept: it could be that of another source |
+//! | `null` for a schema or a version | none |
 //!
 //! What is kept is in the `Rest` of the tool under its own pointer, and so in `show --json`.
 
@@ -40,6 +41,9 @@ pub fn read_live(document: &Arc<Document>) -> Reading {
     for n in 0..reading.toolset.tools.len() {
         use_stand_in_name(&mut reading, n);
         let tool = &mut reading.toolset.tools[n];
+        leave_out_null(&mut tool.input);
+        leave_out_null(&mut tool.output);
+        leave_out_null(&mut tool.version);
         match std::mem::take(&mut tool.namespace) {
             FieldValue::Missing => {}
             FieldValue::Invalid(claimed) => tool.details.rest.keep(mcp::ID, NAMESPACE, claimed),
@@ -75,6 +79,12 @@ pub fn severity(finding: &Finding, document: &Document) -> Severity {
         () if has_wrong_type && is_about(&["name"]) => Severity::Error,
         () if finding.code == &MISSING_REQUIRED_FIELD && is_about(&["name"]) => Severity::Error,
         () => Severity::Warning,
+    }
+}
+
+fn leave_out_null<T>(field: &mut FieldValue<T>) {
+    if matches!(field, FieldValue::Invalid(Json::Null)) {
+        *field = FieldValue::Missing;
     }
 }
 

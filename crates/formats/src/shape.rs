@@ -457,10 +457,13 @@ fn check_schema(node: Node<'_>, out: &mut FindingList) {
         ValueKind::Null => {
             let message = format!("{} is null, expected a JSON Schema object", display_name(node));
             let finding = Finding::new(&text_codes::INVALID_SCHEMA, node.pointer(), message);
-            out.push(finding.help(
+            let is_output = node.key().is_some_and(|key| key.raw() == "outputSchema");
+            out.push(finding.help(if is_output {
+                "a tool whose result is not described has no `outputSchema`"
+            } else {
                 "a tool without parameters has \
-                 `{\"type\": \"object\", \"additionalProperties\": false}`",
-            ));
+                 `{\"type\": \"object\", \"additionalProperties\": false}`"
+            }));
         }
         _ => report_wrong_type(node, "a JSON Schema object", out),
     }

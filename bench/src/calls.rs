@@ -354,6 +354,7 @@ async fn compare_servers(
 ) {
     let server = Server {
         connection,
+        shown: None,
         environment: Vec::new(),
         headers: Vec::new(),
         directory: None,

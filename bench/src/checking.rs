@@ -81,6 +81,36 @@ pub(crate) fn run(peers: &Path) {
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }
 
+/// The time of `check --no-start` on a servers file with 40 servers, as a share of its limit.
+pub(crate) fn servers_file() {
+    const LIMIT: f64 = 0.050;
+    let entry = |n: usize| {
+        format!(
+            r#"    "server-{n}": {{"command": "npx", "args": ["-y", "@scope/server-{n}", "--token",
+      "tok-{n}a9f8e7d6c"], "env": {{"API_KEY": "0123abcd4567-{n}", "HOME_PAGE": "https://h/{n}"}}}}"#
+        )
+    };
+    let entries: Vec<String> = (0..40).map(entry).collect();
+    let folder = std::env::temp_dir().join(format!("toolwright-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let text = format!("{{\n  \"mcpServers\": {{\n{}\n  }}\n}}\n", entries.join(",\n"));
+    std::fs::write(folder.join(".mcp.json"), text).expect("a file");
+    let mut command = Command::new(built_program("toolwright"));
+    command.args(["check", "--no-start", "--fail-on", "never", ".mcp.json"]).current_dir(&folder);
+    // Once before, so that the program is in memory.
+    time_of(&mut command);
+    let seconds = median((0..ROUNDS).map(|_| time_of(&mut command)).collect());
+    println!("checking a servers file without starting anything, process start included");
+    println!(
+        "  toolwright check --no-start  {:6.1} ms   {:.2} of the limit of {:.0} ms {}",
+        seconds * 1e3,
+        seconds / LIMIT,
+        LIMIT * 1e3,
+        verdict(seconds <= LIMIT)
+    );
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
 /// How much longer checking takes than reading.
 fn ratio(name: &str, count: usize, bound: Option<f64>, check: impl FnMut(), read: impl FnMut()) {
     let (checked, merely_read, ratio) = compare(ROUNDS, check, read);

@@ -33,6 +33,7 @@ fn main() {
         ["cases"] => println!("{}", validating::cases()),
         ["check", peers] => checking::run(peers.as_ref()),
         ["cost"] => cost::run(),
+        ["servers-file"] => checking::servers_file(),
         ["calls"] => calls::run(),
         ["sandbox", peers] => sandbox::run(peers.as_ref()),
         ["knowledge"] => knowledge::run(),
@@ -42,7 +43,7 @@ fn main() {
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
-                "usage: toolwright-bench read | validate | cases | check PEERS | cost | \
+                "usage: toolwright-bench read | validate | cases | check PEERS | cost | servers-file | \
                  calls | sandbox PEERS | knowledge | fairness | web PEERS | proxies PEERS | client URL"
             );
             std::process::exit(2);

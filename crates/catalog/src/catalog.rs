@@ -70,8 +70,10 @@ pub enum CatalogEvent {
         /// The number of its tools that are listed but refused because of errors.
         quarantined: usize,
     },
-    /// A mistake in a definition or in the configuration, of any severity.
+    /// A mistake in a definition, of any severity.
     Problem(Box<Diagnostic>),
+    /// A mistake in the configuration or in a servers file, of any severity.
+    PlanProblem(Box<Diagnostic>),
     /// A source, or one program of it, could not be loaded.
     SourceFailure(SourceFailure),
     /// A sentence about something without a position in a file: an unreadable file, a duplicate id.
@@ -487,7 +489,9 @@ impl Catalog {
 
     /// Reports the mistakes in the configuration that a plan was made from.
     fn publish_plan_problems(&self, plan: &SourcePlan) {
-        self.publish_problems(plan.diagnostics.clone());
+        for diagnostic in plan.diagnostics.iter().cloned() {
+            self.publish_event(CatalogEvent::PlanProblem(Box::new(diagnostic)));
+        }
         for failure in &plan.failures {
             self.publish_event(CatalogEvent::Note(failure.to_string()));
         }

@@ -55,6 +55,7 @@ pub use rules::invalid_schema::finding as schema_finding;
 pub use rules::unresolved_reference::UNRESOLVED_REFERENCE;
 pub use silence::{USELESS_SILENCE, silence};
 pub use subject::Subject;
+pub use tool_poisoning::secrets_in;
 
 /// Runs all rules about single documents on one document. The findings point into the document, not
 /// into the record, and are in the order of the rules. At most [`MAX_FINDINGS`] and [`MAX_NOTES`].

@@ -193,6 +193,9 @@ pub(crate) struct ListArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) selected: SelectedSources,
+    /// Start no server and no program, and connect to none: check files and settings alone
+    #[arg(long)]
+    pub(crate) no_start: bool,
     /// Apply the fixes that do not change the meaning of a definition
     #[arg(long)]
     pub(crate) fix: bool,

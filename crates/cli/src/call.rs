@@ -40,6 +40,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
     let listener = Arc::new(|event: &CatalogEvent| match event {
         // Warnings about definitions belong to `check`; here they would bury the result.
         CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
+        CatalogEvent::PlanProblem(d) if d.severity == Severity::Info => {}
         // Reported as the reason of the failed call, if the tool is not found elsewhere.
         CatalogEvent::SourceFailure(_) => {}
         event => messages::print_event(event),

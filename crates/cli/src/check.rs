@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use toolwright_schema::{TargetSet, VendorTarget};
-use toolwright_source::Diagnostic;
 use toolwright_source::render::{self, Colour, GroupedOptions, ReportedFinding};
+use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
     CheckOptions, CheckReport, CodeSelection, FixMode, FixReport, LoadResult, LoadedDocument,
     ReadOptions, SourcePlan, in_parallel, is_script, is_stdin,
@@ -23,7 +23,7 @@ use toolwright_workspace::{
 
 use crate::args::{CheckArgs, CheckFormat, FailOn};
 use crate::environment::variable;
-use crate::messages::{diagnostic_line, print_note};
+use crate::messages::{plan_error, print_note};
 use crate::output::{self, ExitStatus};
 use crate::report;
 use crate::sources::{self, FoundSources};
@@ -39,6 +39,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     }
     let how = FoundSources {
         command: "check",
+        starts: !args.no_start,
         // As `make` runs a Makefile: a project is checked with one word, also by its continuous
         // integration.
         trusts_configuration: true,
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     };
     let args = &CheckArgs { selected: sources::resolve(&args.selected, &how)?, ..args.clone() };
     let plan = configured_plan(args)?;
-    let CheckReport { load, fixes } = check(args, plan)?;
+    let (CheckReport { load, fixes }, not_started) = check(args, plan)?;
     // Files that have fixes but could not be written, and sources that are not files.
     let answers = load.documents.iter().filter_map(report::answer_of);
     let answers: Vec<&str> = answers.map(|source| source.name()).collect();
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     // "0 tools in 0 files: nothing to report" beside a failure would look like success.
     let nothing_read = load.documents.is_empty() && !load.failures.is_empty();
     if matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise) && !nothing_read {
-        output::print(&summary(&load, &fixes, args))?;
+        output::print(&(summary(&load, &fixes, args) + &not_started.line()))?;
     }
     for failure in &load.failures {
         output::print_error(&failure.clone().into());
@@ -84,28 +85,31 @@ fn configured_plan(args: &CheckArgs) -> anyhow::Result<Option<SourcePlan>> {
         return Ok(None);
     };
     let plan = SourcePlan::from_config(&path, args.selected.reading.options(true), &variable);
-    if let Some(error) = plan.config_error() {
-        return Err(error.clone().into());
+    if plan.config_error().is_some() {
+        return Err(plan_error(&plan));
     }
     // A mistake in `levels`, in `check` or at the top level, such as a misspelled `levels`, could
     // hide findings, so nothing is checked. Mistakes in a source are reported together with those
     // of its tools.
-    let is_fatal = |d: &&Diagnostic| {
+    let is_fatal = |d: &Diagnostic| {
         let mut tokens = d.path.tokens();
         let first = tokens.next();
         first.is_none()
             || first.as_ref().is_some_and(|table| ["check", "levels"].contains(&table.as_ref()))
             || d.code.name == "UNKNOWN_KEY" && tokens.next().is_none()
     };
-    if let Some(diagnostic) = plan.diagnostics.iter().find(is_fatal) {
-        bail!("{}", diagnostic_line(diagnostic));
+    if plan.diagnostics.iter().any(is_fatal) {
+        return Err(plan_error(&plan));
     }
     Ok(Some(plan))
 }
 
 /// Loads and checks what the command line names, or else all sources of the configuration. Files
 /// alone take the short way: without async runtime, on all cores.
-fn check(args: &CheckArgs, configured: Option<SourcePlan>) -> anyhow::Result<CheckReport> {
+fn check(
+    args: &CheckArgs,
+    configured: Option<SourcePlan>,
+) -> anyhow::Result<(CheckReport, NotStarted)> {
     let levels = configured.as_ref().map(|plan| plan.levels.clone()).unwrap_or_default();
     let fix = (args.fix || args.unsafe_fixes || args.diff)
         .then_some(FixMode { unsafe_fixes: args.unsafe_fixes, diff: args.diff });
@@ -132,18 +136,97 @@ fn check(args: &CheckArgs, configured: Option<SourcePlan>) -> anyhow::Result<Che
         print_note("standard input cannot be fixed; name the file instead");
     }
     if words.is_empty() && command.is_empty() {
-        let load = sources::load_plan(plan_to_check(configured, targets)?)?;
-        return Ok(workspace.check_loaded(load, &[], &options));
+        let (mut plan, fixes) = fix_settings(plan_to_check(configured, targets)?, fix, || {
+            plan_to_check(configured_plan(args)?, targets)
+        })?;
+        let not_started = NotStarted::of(&mut plan, args);
+        let load = sources::load_plan(plan)?;
+        let report = workspace.check_loaded(load, &[], &options);
+        return Ok((with_fixes(report, fixes), not_started));
     }
     if let Some(paths) = sources::paths_if_all_files(&words, command, options.read) {
-        return Ok(workspace.check(&paths, &options));
+        return Ok((workspace.check(&paths, &options), NotStarted::default()));
     }
     // JavaScript files are checked, too, but a plan of sources cannot hold them.
     let (scripts, others): (Vec<String>, Vec<String>) =
         words.into_iter().partition(|word| is_script(word.as_ref()));
     let scripts: Vec<PathBuf> = scripts.into_iter().map(PathBuf::from).collect();
-    let load = sources::load_named(&others, command, options.read)?;
-    Ok(workspace.check_loaded(load, &scripts, &options))
+    let named = || sources::plan_named(&others, command, options.read);
+    let (mut plan, fixes) = fix_settings(named(), fix, || Ok(named()))?;
+    let not_started = NotStarted::of(&mut plan, args);
+    let load = sources::load_plan(plan)?;
+    let report = workspace.check_loaded(load, &scripts, &options);
+    Ok((with_fixes(report, fixes), not_started))
+}
+
+/// Rounds of repairs of one plan: two secrets in one value are repaired one after the other.
+const SETTINGS_ROUNDS: usize = 20;
+
+/// Makes the repairs of configurations and servers files, before anything is started. `again` makes
+/// the plan of the repaired files.
+fn fix_settings(
+    mut plan: SourcePlan,
+    mode: Option<FixMode>,
+    again: impl Fn() -> anyhow::Result<SourcePlan>,
+) -> anyhow::Result<(SourcePlan, FixReport)> {
+    let mut all = FixReport::default();
+    let Some(mode) = mode else { return Ok((plan, all)) };
+    for _ in 0..SETTINGS_ROUNDS {
+        let made = toolwright_workspace::fix_settings(&plan, mode);
+        all.applied += made.applied;
+        all.diff += &made.diff;
+        all.refused.extend(made.refused);
+        if made.applied == 0 || mode.diff {
+            break;
+        }
+        plan = again()?;
+    }
+    Ok((plan, all))
+}
+
+/// The report with the repairs of the settings before those of the definitions.
+fn with_fixes(mut report: CheckReport, settings: FixReport) -> CheckReport {
+    report.fixes.applied += settings.applied;
+    report.fixes.diff = settings.diff + &report.fixes.diff;
+    report.fixes.refused.extend(settings.refused);
+    report
+}
+
+/// What `--no-start` left out.
+#[derive(Default)]
+struct NotStarted {
+    servers: usize,
+    /// Programs, and folders of programs.
+    programs: usize,
+    /// Whether the option was given.
+    asked: bool,
+}
+
+impl NotStarted {
+    /// With `--no-start`, removes everything from the plan that would have to be started.
+    fn of(plan: &mut SourcePlan, args: &CheckArgs) -> NotStarted {
+        if !args.no_start {
+            return NotStarted::default();
+        }
+        // Whoever starts the servers needs the variables; whoever checks the file does not.
+        for diagnostic in plan.diagnostics.iter_mut().filter(|d| d.code.name == "UNSET_VARIABLE") {
+            diagnostic.severity = Severity::Info;
+        }
+        let programs = plan.remove_live();
+        NotStarted { servers: plan.servers, programs, asked: true }
+    }
+
+    /// The line that says so; empty without the option.
+    fn line(&self) -> String {
+        let programs = match self.programs {
+            0 => String::new(),
+            n => format!(", {} of programs", report::plural(n, "source")),
+        };
+        match self.asked {
+            true => format!("not started: {}{programs}\n", report::plural(self.servers, "server")),
+            false => String::new(),
+        }
+    }
 }
 
 /// The plan of the configuration, for these targets.

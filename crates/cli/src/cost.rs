@@ -7,12 +7,12 @@ use serde_json::json;
 use toolwright_source::Severity;
 use toolwright_workspace::{CostReport, Saving, SourceCost};
 
-use crate::args::CostArgs;
+use crate::args::{CostArgs, DiagnosticFormat};
 use crate::messages::print_note;
 use crate::output::{self, ExitStatus};
 use crate::record_text::{one_line, shorten};
 use crate::report::{self, plural};
-use crate::sources::{self, FoundSources};
+use crate::sources::{self, FoundSources, PlanLog};
 
 /// The most savings that the text lists. The JSON has all.
 const MOST_SAVINGS: usize = 5;
@@ -21,7 +21,7 @@ const MOST_TOOLS: usize = 3;
 
 /// `cost` only looks, as `list` does, so it asks before it starts what was only found.
 const FIND: FoundSources =
-    FoundSources { command: "cost", trusts_configuration: false, announced: true };
+    FoundSources { command: "cost", starts: true, trusts_configuration: false, announced: true };
 
 /// Prints the costs to stdout, and sources that could not be read to stderr.
 ///
@@ -29,7 +29,8 @@ const FIND: FoundSources =
 /// If there is nothing to count, the async runtime cannot start, the user interrupts, or stdout
 /// cannot be written.
 pub(crate) fn run(args: &CostArgs) -> anyhow::Result<ExitStatus> {
-    let load = sources::load_resolved(&sources::resolve(&args.selected, &FIND)?)?;
+    let selected = sources::resolve(&args.selected, &FIND)?;
+    let load = sources::load_resolved(&selected, PlanLog::All(DiagnosticFormat::Concise))?;
     let cost = sources::workspace().cost(&load.documents);
     match args.json {
         true => output::print_json(&as_json(&cost))?,

@@ -20,6 +20,7 @@ use anyhow::{Context, bail};
 use toolwright_model::{Connection, redacted_url};
 use toolwright_source::render::visible;
 use toolwright_source::{Diagnostic, Severity};
+use toolwright_workspace::record::shown_connection;
 use toolwright_workspace::{Config, SourceArgument, SourcePlan, SourceSpec, SourceTarget};
 
 use crate::args::SelectedSources;
@@ -41,6 +42,8 @@ const SHOWN_COMMAND: usize = 1_000;
 pub(crate) struct FoundSources {
     /// The name of the command, for the command line in messages.
     pub(crate) command: &'static str,
+    /// Whether it starts anything at all.
+    pub(crate) starts: bool,
     /// Whether it starts what a `toolwright.toml` lists without asking.
     pub(crate) trusts_configuration: bool,
     /// Whether to print which file was found.
@@ -66,8 +69,7 @@ pub(crate) fn resolve(
         if !plan.specs.is_empty() || !plan.diagnostics.is_empty() || !plan.failures.is_empty() {
             let name = relative_name(&path, &here);
             if !how.trusts_configuration {
-                let shown = SourcePlan::from_config(&path, options, &reference);
-                confirm_start(&plan, &shown, &name, how)?;
+                confirm_start(&plan, &name, how)?;
             }
             // Errors name the file themselves.
             if plan.failures.is_empty() && !plan.diagnostics.iter().any(is_error) {
@@ -84,10 +86,9 @@ pub(crate) fn resolve(
         );
     };
     let named = [SourceArgument::Path(name.into())];
-    let plan_with = |variables: &dyn Fn(&str) -> Option<String>| {
-        SourcePlan::from_arguments(&named, options, variables)
-    };
-    confirm_start(&plan_with(&variable), &plan_with(&reference), name, how)?;
+    if how.starts {
+        confirm_start(&SourcePlan::from_arguments(&named, options, &variable), name, how)?;
+    }
     announce(name, how);
     Ok(SelectedSources { sources: vec![name.to_owned()], ..selected.clone() })
 }
@@ -103,22 +104,12 @@ fn announce(name: &str, how: &FoundSources) {
     }
 }
 
-/// Expands a reference to itself: questions show `${TOKEN}` and not its value.
-fn reference(name: &str) -> Option<String> {
-    Some(format!("${{{name}}}"))
-}
-
-/// Asks whether the live sources of a plan may be started. `shown` is the same plan with its
-/// references unexpanded.
+/// Asks whether the live sources of a plan may be started. The question shows references such as
+/// `${TOKEN}` and not their values.
 ///
 /// # Errors
 /// If the answer is no, or nobody can answer.
-fn confirm_start(
-    plan: &SourcePlan,
-    shown: &SourcePlan,
-    name: &str,
-    how: &FoundSources,
-) -> anyhow::Result<()> {
+fn confirm_start(plan: &SourcePlan, name: &str, how: &FoundSources) -> anyhow::Result<()> {
     let live: Vec<&SourceSpec> = plan.live_specs().collect();
     if live.is_empty() {
         return Ok(());
@@ -126,11 +117,7 @@ fn confirm_start(
     let mut text = format!("`{}` was found here and would start:\n", visible(name));
     let width = live.iter().map(|spec| spec.name.chars().count()).max().unwrap_or(0).min(32);
     for spec in live.iter().take(SHOWN_SERVERS) {
-        let target = match shown.specs.iter().find(|shown| shown.name == spec.name) {
-            Some(spec) => target_text(&spec.target),
-            // Only an address that is not one without the values of its variables.
-            None => "a server whose address is in a variable".to_owned(),
-        };
+        let target = target_text(&spec.target);
         text += &format!("  {:width$}  {target}\n", one_line(&spec.name));
     }
     if live.len() > SHOWN_SERVERS {
@@ -150,10 +137,10 @@ fn confirm_start(
 /// What a source starts or connects to, on one line.
 fn target_text(target: &SourceTarget) -> String {
     let text = match target {
-        SourceTarget::Server(server, _) => match &server.connection {
+        SourceTarget::Server(server, _) => match shown_connection(server) {
             Connection::Stdio { command } => command.join(" "),
             Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
-                format!("a connection to {}", redacted_url(url))
+                format!("a connection to {}", redacted_url(&url))
             }
         },
         SourceTarget::Program(path) => path.display().to_string(),

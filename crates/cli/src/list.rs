@@ -10,7 +10,7 @@ use toolwright_workspace::LoadResult;
 
 use crate::args::ListArgs;
 use crate::output::{self, ExitStatus};
-use crate::sources::{self, FoundSources};
+use crate::sources::{self, FoundSources, PlanLog};
 use crate::{messages, record_text, report};
 
 /// Prints the tools to stdout, and failures and the number of problems to stderr.
@@ -19,9 +19,15 @@ use crate::{messages, record_text, report};
 /// If nothing is named or found, the async runtime cannot start, the user interrupts, or stdout
 /// cannot be written.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
-    let how = FoundSources { command: "list", trusts_configuration: false, announced: !args.quiet };
+    let how = FoundSources {
+        command: "list",
+        starts: true,
+        trusts_configuration: false,
+        announced: !args.quiet,
+    };
     let selected = sources::resolve(&args.selected, &how)?;
-    let load = sources::load_resolved(&selected)?;
+    let log = if args.quiet { PlanLog::Nothing } else { PlanLog::Servers };
+    let load = sources::load_resolved(&selected, log)?;
     // Collected first: the widths of the columns depend on all rows.
     let mut rows: Vec<(String, String, String)> = Vec::new();
     let filter = ToolFilter::new(args);

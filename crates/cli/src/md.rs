@@ -5,8 +5,9 @@
 
 use std::io::Read;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use toolwright_web::{FetchOptions, MarkdownOptions, decode, fetch, markdown};
+use toolwright_workspace::special_file;
 
 use crate::args::MdArgs;
 use crate::environment::variable;
@@ -41,6 +42,9 @@ fn from_network(args: &MdArgs) -> anyhow::Result<String> {
 
 fn from_file(path: &str) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
+    if let Some(kind) = special_file(path.as_ref()) {
+        bail!("cannot read `{path}`: it is {kind}");
+    }
     let read = match path {
         "-" => std::io::stdin().lock().read_to_end(&mut bytes),
         path => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),

@@ -2,7 +2,8 @@
 //! diagnostics where there is no room for the lines of a file. `report` prints diagnostics in full.
 
 use toolwright_catalog::CatalogEvent;
-use toolwright_source::{Diagnostic, render};
+use toolwright_source::{Diagnostic, Severity, render};
+use toolwright_workspace::SourcePlan;
 
 use crate::output;
 
@@ -18,7 +19,7 @@ fn event_text(event: &CatalogEvent) -> Option<String> {
     match event {
         // Without the lines of the file: they may hold secrets, and stderr of `serve` usually ends
         // up in a log file.
-        CatalogEvent::Problem(diagnostic) => {
+        CatalogEvent::Problem(diagnostic) | CatalogEvent::PlanProblem(diagnostic) => {
             let help: String =
                 diagnostic.help.iter().map(|help| format!(" (help: {help})")).collect();
             Some(format!("{}{help}", render::concise(diagnostic)))
@@ -29,8 +30,20 @@ fn event_text(event: &CatalogEvent) -> Option<String> {
     }
 }
 
-/// A diagnostic as the reason why a command cannot go on, for `bail!`.
-pub(crate) fn diagnostic_line(diagnostic: &Diagnostic) -> String {
+/// The error of a command that cannot go on because of its configuration. All other problems are
+/// printed first, so that they can be corrected together. Called only if there is one.
+pub(crate) fn plan_error(plan: &SourcePlan) -> anyhow::Error {
+    let notes = |diagnostic: &&Diagnostic| diagnostic.severity > Severity::Info;
+    let lines = plan.diagnostics.iter().filter(notes).map(diagnostic_line);
+    let mut lines: Vec<String> =
+        lines.chain(plan.failures.iter().map(ToString::to_string)).collect();
+    let last = lines.pop().unwrap_or_else(|| "the configuration cannot be used".to_owned());
+    lines.iter().for_each(|line| print_note(line));
+    anyhow::anyhow!("{last}")
+}
+
+/// A diagnostic as the reason why a command cannot go on.
+fn diagnostic_line(diagnostic: &Diagnostic) -> String {
     let help: String = diagnostic.help.iter().map(|help| format!(" ({help})")).collect();
     format!("{}{help}", render::concise(diagnostic))
 }

@@ -311,14 +311,18 @@ fn binding(binding: &Binding) -> String {
                 runtime.as_ref().map_or(String::new(), |r| format!(" under {r}"))
             )
         }
-        Binding::Server { server, .. } => match &server.connection {
-            Connection::Stdio { command } => {
-                format!("a tool of the MCP server {}", command.join(" "))
+        Binding::Server { server, .. } => {
+            match toolwright_workspace::record::shown_connection(server) {
+                Connection::Stdio { command } => {
+                    format!("a tool of the MCP server {}", command.join(" "))
+                }
+                Connection::Http { url }
+                | Connection::Sse { url }
+                | Connection::WebSocket { url } => {
+                    format!("a tool of the MCP server at {url}")
+                }
             }
-            Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
-                format!("a tool of the MCP server at {url}")
-            }
-        },
+        }
         Binding::Orchestration { helper, aggregates } => {
             format!("the helper {helper} over {}", aggregates.join(", "))
         }

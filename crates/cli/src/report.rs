@@ -7,7 +7,7 @@ use std::fmt::Write;
 use toolwright_model::redacted_url;
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Severity, Source, TextOrigin};
-use toolwright_workspace::{LoadError, LoadResult, LoadedDocument, SourceArgument};
+use toolwright_workspace::{LoadError, LoadResult, LoadedDocument, SourceArgument, codes};
 
 use crate::args::{DiagnosticFormat, SelectedSources};
 use crate::output::{self, ExitStatus};
@@ -42,16 +42,22 @@ pub(crate) fn print_diagnostics<'d>(
     output::write_stderr(&text);
 }
 
+/// Writes diagnostics of configurations and servers files to stderr, without the lines of these
+/// files, which may hold secrets. The other two formats never contain lines.
+pub(crate) fn print_without_lines<'d>(
+    diagnostics: impl Iterator<Item = &'d Diagnostic>,
+    format: DiagnosticFormat,
+) {
+    let format = if format == DiagnosticFormat::Full { DiagnosticFormat::Concise } else { format };
+    print_diagnostics(diagnostics, format);
+}
+
 /// Writes all diagnostics and failures of a load, then the totals. Returns the exit status that
 /// follows from them.
 pub(crate) fn print_report(load: &LoadResult, format: DiagnosticFormat) -> ExitStatus {
-    // Documents that may hold secrets are reported without their lines.
-    let (secret, open): (Vec<_>, Vec<_>) = load.documents.iter().partition(|file| file.secret);
-    // The other two formats never contain lines of the file.
-    let without_lines =
-        if format == DiagnosticFormat::Full { DiagnosticFormat::Concise } else { format };
-    print_diagnostics(secret.into_iter().flat_map(|file| &file.diagnostics), without_lines);
-    print_diagnostics(open.into_iter().flat_map(|file| &file.diagnostics), format);
+    // Those of the plan have been printed before it was loaded.
+    let documents = load.documents.iter().filter(|file| !file.secret);
+    print_diagnostics(documents.flat_map(|file| &file.diagnostics), format);
     // With `json`, every line of stderr is an object.
     if format != DiagnosticFormat::Json {
         output::write_stderr(&summary(load));
@@ -73,7 +79,7 @@ pub(crate) fn exit_status(load: &LoadResult) -> ExitStatus {
         .documents
         .iter()
         .flat_map(|file| &file.diagnostics)
-        .any(|d| d.severity == Severity::Error);
+        .any(|d| d.severity == Severity::Error && !codes::is_advice(d.code));
     if !load.failures.is_empty() {
         ExitStatus::CouldNotRun
     } else if errors {

@@ -40,12 +40,9 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     let planner = sources::planner(&args.source, args.source.options())?;
     let plan = planner();
     if plan.specs.is_empty() {
-        for diagnostic in &plan.diagnostics {
-            messages::print_note(&toolwright_source::render::concise(diagnostic));
-        }
-        match plan.failures.first() {
-            Some(failure) => bail!("{failure}"),
-            None => bail!("there is no source to serve"),
+        match plan.diagnostics.is_empty() && plan.failures.is_empty() {
+            true => bail!("there is no source to serve"),
+            false => return Err(messages::plan_error(&plan)),
         }
     }
     let reads_stdin = args.source.from.iter().any(|source| source == "-");
@@ -94,7 +91,8 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Clean)
 }
 
-/// Logs what happens to sources. Warnings are left out: `check` is the place for them.
+/// Logs what happens to sources. Warnings about definitions are left out: `check` is the place for
+/// them. Those about servers are logged, because servers are about to be started.
 fn log_event(event: &CatalogEvent) {
     match event {
         // The usual line; the second number appears only if there is something to look at.
@@ -108,6 +106,7 @@ fn log_event(event: &CatalogEvent) {
             ));
         }
         CatalogEvent::Problem(diagnostic) if diagnostic.severity < Severity::Error => {}
+        CatalogEvent::PlanProblem(diagnostic) if diagnostic.severity == Severity::Info => {}
         event => messages::print_event(event),
     }
 }

@@ -6,7 +6,7 @@ use toolwright_workspace::record;
 
 use crate::args::{DiagnosticFormat, ShowArgs};
 use crate::output::{self, ExitStatus};
-use crate::sources::{self, FoundSources};
+use crate::sources::{self, FoundSources, PlanLog};
 use crate::{record_text, report};
 
 /// Prints the records to stdout and diagnostics to stderr. Definitions with errors are shown as far
@@ -19,13 +19,14 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
     let format = args.report.output_format;
     let how = FoundSources {
         command: "show",
+        starts: true,
         trusts_configuration: false,
         // With `json`, every line of stderr is an object.
         announced: format != DiagnosticFormat::Json,
     };
     let selected = sources::resolve(&args.selected, &how)?;
     let limits = sources::configured_limits(selected.named_configuration())?;
-    let load = sources::load_resolved(&selected)?;
+    let load = sources::load_resolved(&selected, PlanLog::All(format))?;
     let readings: Vec<_> = load.documents.iter().filter_map(|file| file.reading.as_ref()).collect();
     if args.json {
         let tools: Vec<_> =

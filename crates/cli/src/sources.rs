@@ -18,17 +18,17 @@ use toolwright_catalog::{Catalog, EventListener, Planner};
 use toolwright_exec::{ExecutorContext, Log, Runner};
 use toolwright_model::CallLimits;
 use toolwright_sandbox::JailPolicy;
-use toolwright_source::Severity;
+use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
-    Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, Workspace,
+    Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, Workspace, codes, special_file,
 };
 
-use crate::args::{SelectedSources, SourceArgs};
+use crate::args::{DiagnosticFormat, SelectedSources, SourceArgs};
 use crate::environment::{cache_folder, variable};
 pub(crate) use crate::found_sources::{FoundSources, resolve};
-use crate::messages::diagnostic_line;
+use crate::messages::plan_error;
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
-use crate::{sandbox, script_analyzer};
+use crate::{report, sandbox, script_analyzer};
 
 /// A workspace with the analyzer of this process. Cheap to make.
 pub(crate) fn workspace() -> Workspace {
@@ -37,36 +37,56 @@ pub(crate) fn workspace() -> Workspace {
     workspace
 }
 
-/// Loads the named sources, or else those of the configuration.
+/// Which problems of a plan are written to stderr before anything of it is started.
+pub(crate) enum PlanLog {
+    /// All of them, in this format.
+    All(DiagnosticFormat),
+    /// Those that are about the settings of servers, a line each.
+    Servers,
+    Nothing,
+}
+
+/// Loads the named sources, or else those of the configuration. Servers and programs are started
+/// and asked for their tools; what is wrong with their settings is written to stderr before.
 ///
 /// # Errors
 /// If there is no such configuration, the async runtime cannot start, or the user interrupts.
-pub(crate) fn load_resolved(selected: &SelectedSources) -> anyhow::Result<LoadResult> {
+/// Sources that fail are in the result.
+pub(crate) fn load_resolved(
+    selected: &SelectedSources,
+    log: PlanLog,
+) -> anyhow::Result<LoadResult> {
     let SelectedSources { sources, command, config, reading } = selected;
     let options = reading.options(false);
-    match find_configuration(config.as_deref())? {
+    let plan = match find_configuration(config.as_deref())? {
         Some(config) if sources.is_empty() && command.is_empty() => {
-            load_plan(SourcePlan::from_config(&config, options, &variable))
+            SourcePlan::from_config(&config, options, &variable)
         }
-        _ => load_named(sources, command, options),
+        // Files alone need no async runtime, and are read on all cores.
+        _ => match paths_if_all_files(sources, command, options) {
+            Some(paths) => return Ok(workspace().load(&paths, options)),
+            None => plan_named(sources, command, options),
+        },
+    };
+    let diagnostics = plan.diagnostics.iter();
+    match log {
+        PlanLog::All(format) => report::print_without_lines(diagnostics, format),
+        PlanLog::Servers => report::print_without_lines(
+            diagnostics.filter(|d| d.severity > Severity::Info && codes::is_about_server(d.code)),
+            DiagnosticFormat::Concise,
+        ),
+        PlanLog::Nothing => {}
     }
+    load_plan(plan)
 }
 
-/// Loads the sources that the command line names. Servers and programs are started and asked for
-/// their tools.
-///
-/// # Errors
-/// If the async runtime cannot start, or the user interrupts. Sources that fail are in the result.
-pub(crate) fn load_named(
+/// The plan of the sources that the command line names.
+pub(crate) fn plan_named(
     sources: &[String],
     command: &[String],
     options: ReadOptions,
-) -> anyhow::Result<LoadResult> {
-    // Files alone need no async runtime, and are read on all cores.
-    if let Some(paths) = paths_if_all_files(sources, command, options) {
-        return Ok(workspace().load(&paths, options));
-    }
-    load_plan(SourcePlan::from_arguments(&parse_sources(sources, command), options, &variable))
+) -> SourcePlan {
+    SourcePlan::from_arguments(&parse_sources(sources, command), options, &variable)
 }
 
 /// The named paths, if all sources are files and folders that can be read without starting a
@@ -118,7 +138,10 @@ fn parse_sources(sources: &[String], command: &[String]) -> Vec<SourceArgument> 
 pub(crate) fn find_configuration(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     match named {
         Some(path) if path.is_file() => Ok(Some(path.to_owned())),
-        Some(path) => bail!("there is no configuration file `{}`", path.display()),
+        Some(path) => match special_file(path) {
+            Some(kind) => bail!("cannot read `{}`: it is {kind}", path.display()),
+            None => bail!("there is no configuration file `{}`", path.display()),
+        },
         None => {
             Ok(Config::find(&std::env::current_dir().context("cannot find the working directory")?))
         }
@@ -133,9 +156,11 @@ pub(crate) fn find_configuration(named: Option<&Path>) -> anyhow::Result<Option<
 pub(crate) fn configured_limits(config: Option<&Path>) -> anyhow::Result<CallLimits> {
     let Some(path) = find_configuration(config)? else { return Ok(CallLimits::default()) };
     let plan = SourcePlan::from_config(&path, ReadOptions::default(), &variable);
-    match plan.diagnostics.iter().find(|d| d.severity == Severity::Error) {
-        Some(error) => bail!("{}", diagnostic_line(error)),
-        None => Ok(plan.limits),
+    let is_error =
+        |d: &Diagnostic| d.severity == Severity::Error && !codes::is_about_server(d.code);
+    match plan.config_error().is_some() || plan.diagnostics.iter().any(is_error) {
+        true => Err(plan_error(&plan)),
+        false => Ok(plan.limits),
     }
 }
 
@@ -172,8 +197,9 @@ pub(crate) fn open_catalog(
 ) -> anyhow::Result<Arc<Catalog>> {
     // A wrong limit stops the command; other mistakes of the configuration concern one source.
     let planner = planner(args, options)?;
-    if let Some(error) = planner().bad_limit() {
-        bail!("{}", diagnostic_line(error));
+    let plan = planner();
+    if plan.bad_limit().is_some() {
+        return Err(plan_error(&plan));
     }
     let pool = sandbox::new_pool(jail_policy)?;
     let context = ExecutorContext {

@@ -81,6 +81,9 @@ impl Binding {
 pub struct Server {
     /// The transport.
     pub connection: Connection,
+    /// The same as messages may show it, with references instead of their values and without
+    /// secrets; `None` if it is no different, or if nobody has looked.
+    pub shown: Option<Connection>,
     /// Environment variables that the server needs.
     pub environment: Vec<Variable>,
     /// Headers for every HTTP request. Their values may be secrets.

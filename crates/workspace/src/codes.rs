@@ -19,6 +19,121 @@ toolwright_source::codes! {
         `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}`."
     SUSPICIOUS_COMMAND Warning "`command` is the name of one program, spaces included, because no \
         shell splits it. Its arguments belong in `args`."
+    LITERAL_SECRET Error "A token, key or password stands in the settings of a server. Everybody \
+        who can read the file can use it: colleagues, backups, the history of the repository. \
+        Write `${VAR}` (`${env:VAR}` in VS Code and Cursor) and set the variable where the client \
+        is started; revoke the secret if others could read the file. Claude Desktop and Zed do not \
+        expand references; for them, a small program that sets the variable and then starts the \
+        server keeps the secret out of the file."
+    => (
+        ".mcp.json",
+        r#"{
+  "mcpServers": {
+    "notes": {"url": "https://notes.example.com/mcp", "headers": {"X-Api-Key": "9f8e7d6c5b4a"}}
+  }
+}
+"#,
+        r#"{
+  "mcpServers": {
+    "notes": {"url": "https://notes.example.com/mcp", "headers": {"X-Api-Key": "${NOTES_KEY}"}}
+  }
+}
+"#
+    )
+    PLACEHOLDER_VALUE Info "A setting that has to be a secret still holds the placeholder of its \
+        documentation, such as `<your-token>` or `YOUR_API_KEY`. The server gets that text as its \
+        token and will be refused."
+    => (
+        ".mcp.json",
+        r#"{
+  "mcpServers": {
+    "notes": {"url": "https://notes.example.com/mcp", "headers": {"X-Api-Key": "<your-key>"}}
+  }
+}
+"#,
+        r#"{
+  "mcpServers": {
+    "notes": {"url": "https://notes.example.com/mcp", "headers": {"X-Api-Key": "${NOTES_KEY}"}}
+  }
+}
+"#
+    )
+    UNPINNED_PACKAGE Warning "The command fetches a package and runs it without naming a version. \
+        Whatever is released next runs on this machine at the next start, with the variables and \
+        files of the server: also if an attacker has taken over the account of its author. With a \
+        version, such as `server@1.2.3`, `server==1.2.3` or `image:1.2.3`, everybody runs the \
+        same, and an update is a change of this file that can be reviewed."
+    PIPE_TO_SHELL Warning "A shell runs what another program prints, usually a download. Nothing \
+        says what that will be: there is no version and no checksum, and if the connection breaks, \
+        half of it runs. Install the server once, and start what was installed."
+    => (
+        ".mcp.json",
+        r#"{
+  "mcpServers": {
+    "notes": {"command": "sh", "args": ["-c", "curl -s https://notes.example.com/run | sh"]}
+  }
+}
+"#,
+        r#"{
+  "mcpServers": {
+    "notes": {"command": "sh", "args": ["-c", "exec notes-server"]}
+  }
+}
+"#
+    )
+    PLAIN_HTTP Warning "The server is on another machine and is reached over http, without TLS. \
+        Everybody on the way can read the tokens that are sent, and can change what the tools \
+        answer. Use `https`. Addresses of this machine, such as `http://localhost`, are fine."
+    => (
+        ".mcp.json",
+        r#"{
+  "mcpServers": {
+    "notes": {"url": "http://notes.example.com/mcp"}
+  }
+}
+"#,
+        r#"{
+  "mcpServers": {
+    "notes": {"url": "https://notes.example.com/mcp"}
+  }
+}
+"#
+    )
+    COMMAND_NOT_FOUND Error "The program of a server is not there: a name without `/` is looked \
+        for in the folders of `PATH`. The server is not started. Install the program, or correct \
+        its name."
+    => (
+        ".mcp.json",
+        r#"{
+  "mcpServers": {
+    "notes": {"command": "./no-such-program"}
+  }
+}
+"#,
+        r#"{
+  "mcpServers": {
+    "notes": {"command": "sh"}
+  }
+}
+"#
+    )
+    DIRECTORY_NOT_FOUND Error "The working directory of a server does not exist, or is not a \
+        directory. The server is not started."
+    => (
+        ".mcp.json",
+        r#"{
+  "mcpServers": {
+    "notes": {"command": "sh", "cwd": "/no/such/directory"}
+  }
+}
+"#,
+        r#"{
+  "mcpServers": {
+    "notes": {"command": "sh", "cwd": "/"}
+  }
+}
+"#
+    )
     COMMAND_NOT_ON_SERVER Error "The server that the definition names has no tool of this name. \
         The command is left out; the others are served."
     TOO_MANY_TOKENS Warning "A tool, or all tools together, cost more tokens than \
@@ -36,6 +151,19 @@ pub fn all() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
     let text = toolwright_source::codes::ALL.iter().copied();
     let shape = toolwright_formats::codes::ALL.iter().copied();
     text.chain(shape).chain(toolwright_check::codes()).chain(ALL.iter().copied())
+}
+
+/// Whether a finding under this code is advice about the settings of a server: whatever its
+/// severity is, it keeps nothing from being started, listed or called.
+pub fn is_advice(code: &DiagnosticCode) -> bool {
+    [&LITERAL_SECRET, &PLACEHOLDER_VALUE, &UNPINNED_PACKAGE, &PIPE_TO_SHELL, &PLAIN_HTTP]
+        .contains(&code)
+}
+
+/// Whether a finding under this code is about the settings of a server that could be started: what
+/// `server_rules` finds.
+pub fn is_about_server(code: &DiagnosticCode) -> bool {
+    is_advice(code) || [&COMMAND_NOT_FOUND, &DIRECTORY_NOT_FOUND].contains(&code)
 }
 
 /// The code with this name.

@@ -14,6 +14,7 @@
 //! Not here: whether the paths exist and what is in them (`plan`, `load`).
 
 mod keys;
+mod written;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -38,6 +39,7 @@ use self::keys::{
 };
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
 use crate::cost::TokenLimits;
+use crate::server_rules::WrittenServer;
 use crate::{VariableScope, Variables, expand};
 
 /// The name of the file in every folder.
@@ -57,6 +59,19 @@ pub struct Config {
     pub check: CheckSettings,
     /// Severities that replace those of the codes themselves.
     pub levels: Levels,
+    /// The settings of all sources as they are written, also of those with mistakes.
+    pub(crate) written: Vec<WrittenServer<ConfigPlace>>,
+}
+
+/// A place in the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConfigPlace {
+    /// The bytes of the value.
+    pub(crate) span: Span,
+    pub(crate) path: DocumentPath,
+    /// Whether the text at this place is the whole value, so that another text can replace it. A
+    /// word of a command line is not.
+    pub(crate) is_whole_value: bool,
 }
 
 /// The settings of `[check]`.
@@ -167,7 +182,8 @@ impl Config {
         // differently from what the author wrote.
         let config = if is_toml {
             let scope = VariableScope { variables, workspace: folder };
-            ConfigReader { scope, problems: &mut problems, names_seen: HashMap::new() }
+            let names_seen = HashMap::new();
+            ConfigReader { scope, problems: &mut problems, names_seen, written: Vec::new() }
                 .read(root.get_ref())
         } else {
             Config::default()
@@ -213,6 +229,8 @@ struct ConfigReader<'r, 's> {
     problems: &'r mut ConfigProblems<'s>,
     /// The names of sources so far, with their positions for the label "first used here".
     names_seen: HashMap<String, Span>,
+    /// The settings of the sources so far, as they are written.
+    written: Vec<WrittenServer<ConfigPlace>>,
 }
 
 impl ConfigReader<'_, '_> {
@@ -232,7 +250,7 @@ impl ConfigReader<'_, '_> {
         let (limits, startup) = self.limits(root);
         let check = self.check(root);
         let levels = self.levels(root);
-        Config { sources, limits, startup, check, levels }
+        Config { sources, limits, startup, check, levels, written: self.written }
     }
 
     /// The sources of the list `source`.
@@ -276,6 +294,7 @@ impl ConfigReader<'_, '_> {
             self.problems.add(&INVALID_TYPE, item.span(), at, message);
             return None;
         };
+        self.written.push(written::source(table, item, at));
         let intended = check_members(table, SOURCE_KEYS, at, self.problems);
         let name = self.name(table, item, at, &intended);
         let kind = self.kind_key(table, item, at, &intended);

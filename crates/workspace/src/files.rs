@@ -54,6 +54,20 @@ impl Overlay {
     /// # Errors
     /// If it cannot be read, or is not text.
     pub(crate) fn parse(&self, path: &Path) -> Result<Document, LoadError> {
+        // The ending decides. Standard input and files without a known ending are judged by their
+        // first bytes.
+        self.parse_with(path, |bytes| syntax_of(path).unwrap_or_else(|| Syntax::sniff(bytes)))
+    }
+
+    /// Parses the file at `path` in the language that `syntax` chooses for its bytes.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not text.
+    pub(crate) fn parse_with(
+        &self,
+        path: &Path,
+        syntax: impl FnOnce(&[u8]) -> Syntax,
+    ) -> Result<Document, LoadError> {
         let bytes = match self.0.get(path) {
             Some(text) => text.clone(),
             None => read(path)?,
@@ -62,9 +76,7 @@ impl Overlay {
         if is_binary(&bytes) {
             return Err(LoadError::Binary(name));
         }
-        // The ending decides. Standard input and files without a known ending are judged by their
-        // first bytes.
-        let syntax = syntax_of(path).unwrap_or_else(|| Syntax::sniff(&bytes));
+        let syntax = syntax(&bytes);
         let origin = if is_stdin(path) { TextOrigin::Input } else { TextOrigin::File };
         Ok(Document::parse_from(&name, origin, bytes, syntax))
     }
@@ -126,13 +138,32 @@ pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
         return read_bounded(io::stdin().lock(), 0)
             .map_err(|e| LoadError::new(format!("cannot read standard input: {e}")));
     }
+    let cannot = |why: &str| LoadError::new(format!("cannot read `{}`: {why}", path.display()));
+    if let Some(kind) = special_file(path) {
+        return Err(cannot(&format!("it is {kind}")));
+    }
     let bytes = File::open(path).and_then(|file| {
         let len = file.metadata().map_or(0, |about| about.len());
         read_bounded(file, len)
     });
-    bytes.map_err(|error| {
-        LoadError::new(format!("cannot read `{}`: {}", path.display(), io_reason(&error)))
-    })
+    bytes.map_err(|error| cannot(&io_reason(&error)))
+}
+
+/// What stands at a path instead of a file, with its article, if opening or reading it could wait
+/// forever: a named pipe, a socket or a device. Looked up before opening, because that is what
+/// waits. The pipes in `/dev/fd` are those of a shell, `toolwright check <(…)`, and have a writer.
+pub fn special_file(path: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = path.metadata().ok()?.file_type();
+    let is_of_shell =
+        ["/dev/fd", "/dev/stdin", "/proc/self/fd"].iter().any(|p| path.starts_with(p));
+    match kind {
+        _ if is_of_shell => None,
+        kind if kind.is_fifo() => Some("a named pipe, not a file"),
+        kind if kind.is_socket() => Some("a socket, not a file"),
+        kind if kind.is_char_device() || kind.is_block_device() => Some("a device, not a file"),
+        _ => None,
+    }
 }
 
 /// Reads at most one byte more than a document may have. `expected` is the length of the file, so
@@ -208,7 +239,8 @@ pub fn io_reason(error: &io::Error) -> String {
     }
 }
 
-fn syntax_of(path: &Path) -> Option<Syntax> {
+/// The language of a file by its ending.
+pub(crate) fn syntax_of(path: &Path) -> Option<Syntax> {
     match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "json" => Some(Syntax::Json),
         "yaml" | "yml" => Some(Syntax::Yaml),

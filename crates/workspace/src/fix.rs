@@ -404,7 +404,7 @@ fn apply(document: &Arc<Document>, fixes: &[&Fix]) -> Option<(Arc<Document>, usi
 }
 
 /// Those of the repairs that touch different bytes, in order.
-fn compatible<'f>(fixes: &[&'f Fix]) -> Vec<&'f Fix> {
+pub(crate) fn compatible<'f>(fixes: &[&'f Fix]) -> Vec<&'f Fix> {
     let mut chosen: Vec<&Fix> = Vec::new();
     for fix in fixes {
         // Touching counts as overlapping: two insertions at one byte have no defined order.
@@ -443,7 +443,8 @@ fn errors_in_syntax(document: &Document) -> usize {
         .count()
 }
 
-fn unified_diff(before: &Source, after: &Source) -> String {
+/// The changes of a file.
+pub(crate) fn unified_diff(before: &Source, after: &Source) -> String {
     let name = before.name();
     TextDiff::from_lines(before.text(), after.text())
         .unified_diff()

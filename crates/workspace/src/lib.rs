@@ -45,7 +45,9 @@ mod plan;
 pub mod record;
 mod script_files;
 mod selection;
+mod server_rules;
 mod servers_file;
+mod settings_fix;
 mod text_forms;
 mod token_count;
 mod tool_places;
@@ -63,13 +65,16 @@ pub use config::{CheckSettings, Config, Levels, SourceConfig, SourceKind};
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use files::{
     LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file, replace_file,
+    special_file,
 };
 pub use fix::{FixMode, FixReport};
 pub use load::{COMPAT_HELP, LoadResult, LoadedDocument, ReadOptions, in_parallel};
 pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, is_program};
 pub use script_files::is_script;
 pub use selection::{CodeSelection, UnknownCode};
+pub use server_rules::masked_connection;
 pub use servers_file::{NamedServer, is_servers_file, read_servers};
+pub use settings_fix::fix_settings;
 pub use tool_places::fill_in_tools;
 pub use variables::{ExpandError, VariableScope, Variables, expand, workspace_of};
 

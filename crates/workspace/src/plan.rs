@@ -11,6 +11,7 @@
 //! next to the sources that are fine. Whether that is good enough is the caller's decision: `serve`
 //! refuses a bad limit at the start, and a reload keeps the old plan if the new one is broken.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +20,18 @@ use toolwright_model::{
     CallLimits, Connection, FormatId, Namespace, Server, Variable, redacted_url,
 };
 use toolwright_source::codes::INVALID_SYNTAX;
-use toolwright_source::{Anchor, Diagnostic, Document, Node, Severity, Source, Syntax, locate};
+use toolwright_source::{
+    Anchor, Diagnostic, Document, DocumentPath, Finding, Node, Severity, Source, Syntax, locate,
+    render,
+};
 
-use crate::config::{CheckSettings, Config, Levels, SourceConfig, SourceKind};
-use crate::files::{self, LoadError, Overlay};
+use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND};
+use crate::config::{CheckSettings, Config, ConfigPlace, Levels, SourceConfig, SourceKind};
+use crate::files::{self, LoadError};
 use crate::load::ReadOptions;
-use crate::servers_file::{is_servers_file, read_servers, server_around};
+use crate::server_rules::{MissingPart, ServerFinding, WrittenServer};
+use crate::server_rules::{check_server, missing_part, shown_connection};
+use crate::servers_file::{self, is_servers_file, read_servers, server_around};
 use crate::variables::{VariableScope, Variables, workspace_of};
 
 /// A source named on the command line.
@@ -115,6 +122,9 @@ pub struct SourcePlan {
     pub diagnostics: Vec<Diagnostic>,
     /// Files that could not be read, and sources that could not be added.
     pub failures: Vec<LoadError>,
+    /// How many servers its author wrote down and did not switch off, also those that cannot be
+    /// started because of a mistake.
+    pub servers: usize,
     /// The files this plan was made from, for watching them.
     pub files: Vec<PathBuf>,
     /// Whether the configuration itself could not be read. The first failure tells why.
@@ -135,6 +145,7 @@ impl Default for SourcePlan {
             levels: Levels::new(),
             diagnostics: Vec::new(),
             failures: Vec::new(),
+            servers: 0,
             files: Vec::new(),
             config_unreadable: false,
         }
@@ -206,12 +217,10 @@ impl SourcePlan {
         // the parent of a bare file name is empty.
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         self.files.push(path.to_owned());
-        let text = match std::fs::read(path) {
+        let text = match files::read(path) {
             Ok(bytes) => Source::decode(&files::relative_name(path), bytes),
             Err(error) => {
-                let message =
-                    format!("cannot read `{}`: {}", path.display(), files::io_reason(&error));
-                self.failures.push(LoadError::new(message));
+                self.failures.push(error);
                 self.config_unreadable = true;
                 return;
             }
@@ -228,21 +237,26 @@ impl SourcePlan {
         let folder = path.parent().unwrap_or(Path::new("."));
         let (config, diagnostics) = Config::parse(&source, folder, variables);
         self.diagnostics.extend(diagnostics);
+        let written = config.written.iter();
+        let found = written.flat_map(check_server).map(|finding| finding.in_config(&source));
+        self.diagnostics.extend(found);
         self.limits = config.limits;
         self.check = config.check;
         self.levels = config.levels;
         self.startup = config.startup.unwrap_or(DEFAULT_STARTUP);
         for configured in config.sources {
             let anchor = Anchor { source: Arc::clone(&source), span: Some(configured.span) };
-            self.add_configured(configured, anchor, options, folder, variables);
+            let written = config.written.iter().find(|written| written.at.span == configured.span);
+            self.add_configured(configured, (anchor, written), options, folder, variables);
         }
+        render::sort(&mut self.diagnostics);
     }
 
     /// Adds one `[[source]]`.
     fn add_configured(
         &mut self,
         source: SourceConfig,
-        anchor: Anchor,
+        (anchor, written): (Anchor, Option<&WrittenServer<ConfigPlace>>),
         options: ReadOptions,
         folder: &Path,
         variables: &Variables<'_>,
@@ -255,7 +269,7 @@ impl SourcePlan {
             environment: environment.clone(),
             options: ReadOptions { compat: compat || options.compat, ..options },
             implementations,
-            anchor: Some(anchor),
+            anchor: Some(anchor.clone()),
         };
         // Pairs of the configuration as the variables of a server.
         let variables_from = |list: Vec<(String, String)>| -> Vec<Variable> {
@@ -266,6 +280,7 @@ impl SourcePlan {
         let server = |connection, headers, directory: Option<PathBuf>| {
             let directory = directory.map(|path| path.display().to_string());
             Arc::new(Server {
+                shown: written.and_then(|written| shown_if_different(written, &connection)),
                 connection,
                 environment: variables_from(environment),
                 headers,
@@ -304,6 +319,13 @@ impl SourcePlan {
                 SourceTarget::Server(server(Connection::Http { url }, headers, None), Some(name))
             }
         };
+        self.servers += usize::from(matches!(spec.target, SourceTarget::Server(..)));
+        if let (SourceTarget::Server(server, _), Some(written)) = (&spec.target, written)
+            && let Some(finding) = self.missing(server, written, variables)
+        {
+            self.diagnostics.push(finding.in_config(&anchor.source));
+            return;
+        }
         self.add(spec);
     }
 
@@ -311,6 +333,36 @@ impl SourcePlan {
     pub fn live_specs(&self) -> impl Iterator<Item = &SourceSpec> {
         let is_live = |spec: &&SourceSpec| !matches!(spec.target, SourceTarget::Definitions(_));
         self.specs.iter().filter(is_live)
+    }
+
+    /// The finding that a server cannot be started, if its program or directory is missing. The
+    /// places where it could be are watched, so that the plan is made again once it is there.
+    fn missing<P: Clone>(
+        &mut self,
+        server: &Server,
+        written: &WrittenServer<P>,
+        variables: &Variables<'_>,
+    ) -> Option<ServerFinding<P>> {
+        let part = missing_part(server, variables("PATH").as_deref())?;
+        // They are looked at once a second, and the file may be hostile.
+        if self.files.len() < MAX_WATCHED {
+            self.files.extend(match &part {
+                MissingPart::Program(files) => files.clone(),
+                MissingPart::Directory(directory) => vec![directory.clone()],
+            });
+        }
+        Some(part.finding(written))
+    }
+
+    /// Removes everything that would have to be started or connected to. Definitions stay. Returns
+    /// how many programs and folders of programs were removed; the servers are in `servers`.
+    pub fn remove_live(&mut self) -> usize {
+        let is_program = |target: &SourceTarget| {
+            matches!(target, SourceTarget::Executables(_) | SourceTarget::Program(_))
+        };
+        let programs = self.specs.iter().filter(|spec| is_program(&spec.target)).count();
+        self.specs.retain(|spec| matches!(spec.target, SourceTarget::Definitions(_)));
+        programs
     }
 
     /// The plan of the sources named on the command line.
@@ -323,6 +375,7 @@ impl SourcePlan {
         for argument in arguments {
             plan.add_argument(argument, options, variables);
         }
+        render::sort(&mut plan.diagnostics);
         plan
     }
 
@@ -345,6 +398,7 @@ impl SourcePlan {
         let server = |connection| {
             Arc::new(Server {
                 connection,
+                shown: None,
                 environment: Vec::new(),
                 headers: Vec::new(),
                 directory: None,
@@ -386,6 +440,7 @@ impl SourcePlan {
                 (files::display_name(path), SourceTarget::Definitions(path.clone()))
             }
         };
+        self.servers += usize::from(matches!(target, SourceTarget::Server(..)));
         self.add(SourceSpec {
             name,
             target,
@@ -394,6 +449,24 @@ impl SourcePlan {
             implementations: None,
             anchor: None,
         });
+    }
+
+    /// Reports that the server at `at` cannot be started. A command line in `command` has been
+    /// reported already: that is why there is no such program, so it becomes the error.
+    fn report_missing(&mut self, missing: Diagnostic, at: &DocumentPath) {
+        let is_reason = |d: &&mut Diagnostic| {
+            d.code == &SUSPICIOUS_COMMAND
+                && Arc::ptr_eq(&d.source, &missing.source)
+                && d.path
+                    .as_str()
+                    .strip_prefix(at.as_str())
+                    .is_some_and(|rest| rest.starts_with('/'))
+                && missing.code == &COMMAND_NOT_FOUND
+        };
+        match self.diagnostics.iter_mut().find(is_reason) {
+            Some(reason) => reason.severity = Severity::Error,
+            None => self.diagnostics.push(missing),
+        }
     }
 
     /// Adds the servers of a servers file that are not disabled. `environment` comes from the
@@ -408,24 +481,34 @@ impl SourcePlan {
     ) {
         // Also if it cannot be read, so that the plan is made again once the file is corrected.
         self.files.push(path.to_owned());
-        let document = match Overlay::default().parse(path) {
-            Ok(document) => Arc::new(document),
+        let document = match servers_file::parse(path) {
+            Ok((document, problems)) => {
+                self.diagnostics.extend(problems);
+                Arc::new(document)
+            }
             Err(error) => return self.failures.push(error),
         };
-        self.diagnostics.extend(document.problems().iter().cloned());
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         // Variables of the source first, so that a configuration can supply secrets for a file that
         // another client owns.
+        let defaults = servers_file::input_defaults(&document);
         let own = |name: &str| {
-            let own = environment.iter().find(|(known, _)| known == name);
-            own.map(|(_, value)| value.clone()).or_else(|| variables(name))
+            let of = |list: &[(String, String)]| {
+                list.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+            };
+            of(environment).or_else(|| variables(name)).or_else(|| of(&defaults))
         };
         let scope = VariableScope { variables: &own, workspace: workspace_of(&absolute) };
         let (servers, findings) = read_servers(&document, &scope);
-        self.diagnostics.extend(findings.into_iter().map(|finding| {
+        let written = servers_file::written_servers(&document);
+        self.servers += written.iter().filter(|written| !written.disabled).count();
+        let rules = written.iter().flat_map(check_server).map(ServerFinding::in_file);
+        let all = findings.into_iter().chain(rules.take(MAX_RULE_FINDINGS));
+        let located = |finding: Finding| {
             let about = server_around(&document, &finding.at);
             Diagnostic { about: about.map(Arc::from), ..locate(finding, &document) }
-        }));
+        };
+        self.diagnostics.extend(all.map(located));
         // A file without the expected keys was named by mistake; one with an empty list is fine.
         if servers.is_empty() && !is_servers_file(&document) {
             let message = format!(
@@ -434,6 +517,9 @@ impl SourcePlan {
             );
             self.failures.push(LoadError::new(message));
         }
+        let by_place: HashMap<&str, &WrittenServer<DocumentPath>> =
+            written.iter().map(|written| (written.at.as_str(), written)).collect();
+        let mut missing = 0;
         for mut named in servers.into_iter().filter(|named| !named.disabled) {
             // Cannot fail: the reader reports such a name and leaves the entry out.
             let Ok(namespace) = Namespace::parse(&named.name) else { continue };
@@ -450,6 +536,16 @@ impl SourcePlan {
                 })
                 .collect();
             named.server.environment.extend(added);
+            if let Some(written) = by_place.get(named.at.as_str()) {
+                named.server.shown = shown_if_different(written, &named.server.connection);
+                if let Some(finding) = self.missing(&named.server, written, variables) {
+                    missing += 1;
+                    if missing <= MAX_RULE_FINDINGS {
+                        self.report_missing(located(finding.in_file()), &named.at);
+                    }
+                    continue;
+                }
+            }
             let entry = document.root().find(&named.at);
             let anchor = entry.and_then(Node::key).map(|key| Anchor {
                 source: Arc::clone(document.source()),
@@ -466,6 +562,17 @@ impl SourcePlan {
             });
         }
     }
+}
+
+/// Findings of the rules about servers that are kept for one file, which may be hostile.
+const MAX_RULE_FINDINGS: usize = 1_000;
+
+/// Files from which on no further places of missing programs are watched.
+const MAX_WATCHED: usize = 1_000;
+
+/// The connection as it may be shown, if that is not the connection itself.
+fn shown_if_different<P>(written: &WrittenServer<P>, is: &Connection) -> Option<Connection> {
+    Some(shown_connection(written, is)).filter(|shown| shown != is)
 }
 
 /// The format of this name. `config` has checked that it exists.
@@ -485,17 +592,20 @@ pub fn is_program(path: &Path) -> bool {
 /// Whether a file is a servers file. Only JSON files are looked at, and parsed only if they have
 /// one of the keys: definitions should not be parsed twice, here and where they are loaded.
 fn may_be_servers_file(path: &Path) -> bool {
-    let is_json = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("json"));
+    let is_json = path.extension().is_some_and(|ext| {
+        ["json", "jsonc", "code-workspace"].iter().any(|known| ext.eq_ignore_ascii_case(known))
+    });
     is_json
         && path.is_file()
-        && std::fs::read(path).is_ok_and(|bytes| {
+        && files::read(path).is_ok_and(|bytes| {
             // On bytes: the file need not be UTF-8, and most files are ruled out here.
             let has = |word: &[u8]| bytes.windows(word.len()).any(|part| part == word);
-            (has(b"\"mcpServers\"") || has(b"\"servers\""))
+            let keys: [&[u8]; 3] = [b"\"mcpServers\"", b"\"servers\"", b"\"context_servers\""];
+            keys.into_iter().any(has)
                 && is_servers_file(&Document::parse(
                     &files::display_name(path),
                     bytes,
-                    Syntax::Json,
+                    Syntax::Jsonc,
                 ))
         })
 }

@@ -6,6 +6,7 @@
 //! This is written by hand and not derived with `serde`: the types of the record change with the
 //! code, and the JSON must not.
 
+use crate::masked_connection;
 use serde_json::{Map, json};
 use toolwright_formats::Reading;
 use toolwright_model::{
@@ -146,10 +147,15 @@ fn binding(binding: &Binding) -> Json {
     json
 }
 
+/// The connection to a server without secrets, for everything that prints it.
+pub fn shown_connection(server: &Server) -> Connection {
+    server.shown.clone().unwrap_or_else(|| masked_connection(&server.connection))
+}
+
 /// The server behind a tool.
 fn server_json(server: &Server, tool: &str) -> Json {
     // All four keys are always there; those that do not apply to the transport are `null`.
-    let (transport, command, url) = match &server.connection {
+    let (transport, command, url) = match shown_connection(server) {
         Connection::Stdio { command } => ("stdio", Some(command), None),
         Connection::Http { url } => ("http", None, Some(url)),
         Connection::Sse { url } => ("sse", None, Some(url)),

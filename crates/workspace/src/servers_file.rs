@@ -5,13 +5,21 @@
 //! | Claude Code, Claude Desktop, Cursor, Windsurf, most others | `{"mcpServers": {name: {…}}}` |
 //! | VS Code, `.vscode/mcp.json` | `{"servers": {name: {…}}, "inputs": […]}` |
 //! | VS Code, `settings.json` | `{"mcp": {"servers": {name: {…}}}}` |
+//! | VS Code, `*.code-workspace` | the same, at the root or below `settings` |
+//! | Zed, `settings.json` | `{"context_servers": {name: {…}}}` |
 //!
 //! There is no specification of these files, only the documentation of each client. The keys of all
 //! clients are accepted in every file, because users copy entries from one to the other. A bad
-//! entry is reported and left out; the others stay.
+//! entry is reported and left out; the others stay. Comments and trailing commas are read in the
+//! files of VS Code and Zed, which allow them, and are errors in all others.
+//!
+//! What is wrong with a server that could be started, such as a secret in its settings, is not
+//! found here but in `server_rules`, which gets the texts as they are written ([`written_servers`]).
 //!
 //! No finding quotes a value of `env` or `headers`, or a text whose references were expanded: they
 //! may be secrets.
+
+mod shape;
 
 use std::collections::HashSet;
 
@@ -21,12 +29,21 @@ use toolwright_formats::codes::{
     UNKNOWN_FIELD,
 };
 use toolwright_model::{Connection, Namespace, Server, Variable};
-use toolwright_source::words::{alternatives, nearest, nearest_word, shorten};
+use toolwright_source::words::{alternatives, nearest, nearest_word, shorten, split_words};
 use toolwright_source::{
     Document, DocumentPath, Edit, Finding, Member, Node, Safety, Severity, ValueKind,
 };
 
-use crate::codes::{DUPLICATE_SOURCE, IGNORED_SETTING, INVALID_SOURCE, SUSPICIOUS_COMMAND};
+pub use self::shape::is_servers_file;
+use self::shape::{
+    FileClient, inputs, is_disabled, launch_settings, namespace_of, servers_and_client,
+    unknown_input,
+};
+pub(crate) use self::shape::{input_defaults, parse, server_around, written_servers};
+use crate::codes::{
+    DUPLICATE_SOURCE, IGNORED_SETTING, INVALID_REFERENCE, INVALID_SOURCE, SUSPICIOUS_COMMAND,
+};
+use crate::server_rules::masked_words;
 use crate::text_forms::{can_be_variable, is_address, is_header_name};
 use crate::{VariableScope, expand};
 
@@ -51,6 +68,8 @@ pub struct NamedServer {
 #[derive(Clone, Copy)]
 enum ServerKeyForm {
     Text,
+    /// A program: a string, or in older settings of Zed an object with `path`, `args` and `env`.
+    Program,
     /// A list of strings.
     Texts,
     Flag,
@@ -69,7 +88,7 @@ enum ServerKeyForm {
 
 /// The keys of an entry, of all clients together.
 const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
-    ("command", ServerKeyForm::Text),
+    ("command", ServerKeyForm::Program),
     ("args", ServerKeyForm::Texts),
     ("env", ServerKeyForm::Variables),
     // The server would start without its variables and fail in a way that is hard to explain.
@@ -95,6 +114,11 @@ const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
     ("dev", ServerKeyForm::Ignored),
     ("sandbox", ServerKeyForm::Ignored),
     ("sandboxEnabled", ServerKeyForm::Ignored),
+    ("trust", ServerKeyForm::Ignored), // Gemini CLI, with the next two
+    ("includeTools", ServerKeyForm::Ignored),
+    ("excludeTools", ServerKeyForm::Ignored),
+    ("source", ServerKeyForm::Ignored), // Zed, with the next one
+    ("settings", ServerKeyForm::Ignored),
 ];
 
 /// The keys for an address, by precedence. An entry that was copied between clients may have
@@ -122,45 +146,19 @@ enum ServerTransport {
     WebSocket,
 }
 
-/// Whether the document lists servers. Whether the entries are valid does not matter here: a file
-/// with mistakes must still be read as what it is.
-pub fn is_servers_file(document: &Document) -> bool {
-    servers_object(document.root()).is_some()
-}
-
-/// The object that holds the servers. A value of `mcpServers` that is not an object is returned
-/// too, to be reported; `servers` and `mcp` are common words, so there only an object counts.
-fn servers_object(root: Node<'_>) -> Option<Node<'_>> {
-    let object = |node: &Node<'_>| node.kind() == ValueKind::Map;
-    root.get("mcpServers")
-        .or_else(|| root.get("servers").filter(object))
-        .or_else(|| root.get("mcp")?.get("servers").filter(object))
-}
-
-/// The name of the server whose entry is at or around `path`; `None` outside of the entries.
-pub(crate) fn server_around(document: &Document, path: &DocumentPath) -> Option<String> {
-    let entries = servers_object(document.root())?;
-    let key = path.below(&entries.pointer())?.tokens().next()?.into_owned();
-    Some(namespace_of(&key))
-}
-
-/// The namespace made of a key. Other clients allow names such as `My Server`, hence the
-/// replacement.
-fn namespace_of(key: &str) -> String {
-    // The characters that `Namespace::is_portable` accepts.
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
-    key.chars().map(plain).collect()
-}
-
 /// The servers of a servers file and the findings about it. Other documents have no servers and no
 /// findings.
 pub fn read_servers(
     document: &Document,
     scope: &VariableScope<'_>,
 ) -> (Vec<NamedServer>, Vec<Finding>) {
-    let mut reader = ServersReader { scope, findings: Vec::new(), names: HashSet::new() };
     // Not a finding: the caller knows whether the document was meant to list servers.
-    let Some(node) = servers_object(document.root()) else { return (Vec::new(), Vec::new()) };
+    let Some((node, client)) = servers_and_client(document.root()) else {
+        return (Vec::new(), Vec::new());
+    };
+    let inputs = (client == FileClient::VsCode)
+        .then(|| inputs(document.root()).into_iter().map(|(id, _)| id).collect());
+    let mut reader = ServersReader { scope, inputs, findings: Vec::new(), names: HashSet::new() };
     let mut list = Vec::new();
     if node.kind() == ValueKind::Map {
         // The last of several members with the same key counts, and a pointer can lead only to it.
@@ -176,14 +174,16 @@ pub fn read_servers(
 }
 
 /// Reads the entries one by one.
-struct ServersReader<'r, 'v> {
+struct ServersReader<'d, 'r, 'v> {
     scope: &'r VariableScope<'v>,
+    /// The ids that `${input:id}` can name, in a file of VS Code.
+    inputs: Option<Vec<&'d str>>,
     findings: Vec<Finding>,
     /// The names so far, after replacing characters.
     names: HashSet<String>,
 }
 
-impl ServersReader<'_, '_> {
+impl ServersReader<'_, '_, '_> {
     /// Adds a finding, up to the bound.
     fn report(&mut self, finding: Finding) {
         if self.findings.len() < MAX_FINDINGS {
@@ -206,14 +206,21 @@ impl ServersReader<'_, '_> {
             self.report_wrong_type(node, "an object");
             return None;
         }
+        // Zed starts these itself, with a program that only the extension knows.
+        let is_extension = node.get("source").and_then(Node::text) == Some("extension")
+            || node.has("settings") && !node.has("command") && !node.has("url");
+        if is_extension {
+            let message = "the server belongs to an extension of Zed, and only Zed can start it";
+            self.report(Finding::new(&IGNORED_SETTING, node.pointer(), message).on_key());
+            return None;
+        }
         // The findings behind this index are those about this entry.
         let before = self.findings.len();
         let name = self.name(entry);
         // First each key by itself, then the server as a whole, so that the findings of both are
         // reported.
         node.members().iter().for_each(|entry| self.check_key(node, entry));
-        // Clients have two spellings for it.
-        let disabled = flag(node, "disabled") == Some(true) || flag(node, "enabled") == Some(false);
+        let disabled = is_disabled(node);
         let server = ServerValues { node, disabled, reader: self }.server();
         let is_bad =
             self.findings[before..].iter().any(|finding| finding.severity == Severity::Error);
@@ -268,12 +275,21 @@ impl ServersReader<'_, '_> {
             ServerKeyForm::Variables | ServerKeyForm::Headers if kind != ValueKind::Map => {
                 self.report_wrong_type(value, "an object")
             }
+            ServerKeyForm::Program if !matches!(kind, ValueKind::String | ValueKind::Map) => {
+                self.report_wrong_type(value, "a string")
+            }
+            ServerKeyForm::Program if kind == ValueKind::Map => {
+                // Older settings of Zed. The same keys, checked in the same way.
+                for entry in value.members().iter().filter(|entry| !entry.is("path")) {
+                    self.check_key(value, entry);
+                }
+            }
             // From here on, texts, flags, lists and objects have the right type.
-            ServerKeyForm::Text if value.raw().trim().is_empty() => {
+            ServerKeyForm::Text | ServerKeyForm::Program if value.raw().trim().is_empty() => {
                 let message = format!("`{name}` is blank");
                 self.report(Finding::new(&MISSING_REQUIRED_FIELD, value.pointer(), message));
             }
-            ServerKeyForm::Text | ServerKeyForm::Flag => {}
+            ServerKeyForm::Text | ServerKeyForm::Program | ServerKeyForm::Flag => {}
             ServerKeyForm::Texts => {
                 let others =
                     value.items().take(MAX_ITEMS).filter(|item| item.kind() != ValueKind::String);
@@ -357,6 +373,30 @@ impl ServersReader<'_, '_> {
     }
 }
 
+/// The finding about a whole command line in `command`, with the repair that moves its arguments
+/// into `args`.
+fn command_line_finding(command: Node<'_>, entry: &Node<'_>) -> Finding {
+    let message = "`command` is one program, and its name has a space";
+    let finding = Finding::new(&SUSPICIOUS_COMMAND, command.pointer(), message)
+        .help("put what follows the program into `args`, one item for each word");
+    let words = split_words(command.raw()).unwrap_or_default();
+    let texts: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        // A repair is printed, so one with a secret in it is not offered.
+        _ if masked_words(&texts) != words => finding,
+        [program, args @ ..] if !args.is_empty() => finding.repair(
+            // The program may really have a space in its name.
+            Safety::Unsafe,
+            "move the arguments into `args`",
+            vec![
+                Edit::Replace(command.pointer(), program.as_str().into()),
+                Edit::Insert(entry.pointer().child("args"), args.into()),
+            ],
+        ),
+        _ => finding,
+    }
+}
+
 /// A boolean setting.
 fn flag(node: Node<'_>, name: &str) -> Option<bool> {
     node.get(name)?.boolean()
@@ -369,21 +409,22 @@ fn transport(value: Node<'_>) -> Option<ServerTransport> {
 }
 
 /// Builds the server from an entry whose keys were checked.
-struct ServerValues<'d, 'r, 's, 'v> {
+struct ServerValues<'d, 'r, 'i, 's, 'v> {
     node: Node<'d>,
     disabled: bool,
-    reader: &'r mut ServersReader<'s, 'v>,
+    reader: &'r mut ServersReader<'i, 's, 'v>,
 }
 
-impl<'d> ServerValues<'d, '_, '_, '_> {
+impl<'d> ServerValues<'d, '_, '_, '_, '_> {
     /// The server, or `None` if it cannot be reached as the entry says. All parts are expanded
     /// before that is known, so that every unset variable is reported at once.
     fn server(mut self) -> Option<Server> {
-        let environment = self.variables("env");
-        let headers = self.variables("headers");
+        let environment = self.variables(launch_settings(self.node).node.get("env"));
+        let headers = self.variables(self.node.get("headers"));
         let directory = self.text("cwd");
         let connection = self.connection()?;
-        Some(Server { connection, environment, headers, directory, health_check: None })
+        let shown = None;
+        Some(Server { connection, shown, environment, headers, directory, health_check: None })
     }
 
     /// The value at `name`, if it is a string and not blank.
@@ -398,6 +439,14 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
 
     /// A text with its references expanded, or `None` after reporting why that is impossible.
     fn expand_value(&mut self, value: Node<'_>) -> Option<String> {
+        let unknown =
+            self.reader.inputs.as_deref().and_then(|inputs| unknown_input(value.raw(), inputs));
+        if let Some((id, help)) = unknown {
+            let message = format!("`inputs` has no input `{}`", shorten(&id));
+            let finding = Finding::new(&INVALID_REFERENCE, value.pointer(), message);
+            self.reader.report(finding.help(help));
+            return None;
+        }
         match expand(value.raw(), self.reader.scope) {
             Ok(text) => Some(text),
             // A user who switched a server off need not have its variables set.
@@ -410,9 +459,9 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
         }
     }
 
-    /// The members of the object at `name`. A variable that is null is left out, as VS Code does.
-    fn variables(&mut self, name: &str) -> Vec<Variable> {
-        let entries = self.node.get(name).map(Node::members).unwrap_or_default();
+    /// The members of an object. A variable that is null is left out, as VS Code does.
+    fn variables(&mut self, object: Option<Node<'_>>) -> Vec<Variable> {
+        let entries = object.map(Node::members).unwrap_or_default();
         // Lists and objects have been reported; null means "not set".
         let scalar = |entry: &Member<'_>| {
             !matches!(entry.value.kind(), ValueKind::Null | ValueKind::List | ValueKind::Map)
@@ -433,7 +482,8 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
     fn connection(&mut self) -> Option<Connection> {
         // Two names for one setting; `type` is the one that most clients write.
         let declared = ["type", "transport"].into_iter().find_map(|name| self.non_blank(name));
-        let command = self.non_blank("command");
+        let is_text = |node: &Node<'_>| node.text().is_some_and(|text| !text.trim().is_empty());
+        let command = launch_settings(self.node).program().filter(is_text);
         let address = ADDRESS_KEYS.into_iter().find_map(|name| Some((name, self.non_blank(name)?)));
         match (declared.and_then(transport), command, address) {
             // With a stated transport, the keys of the other transports are ignored.
@@ -502,17 +552,14 @@ impl<'d> ServerValues<'d, '_, '_, '_> {
     fn stdio(&mut self, command: Node<'_>) -> Option<Connection> {
         // Only without `args`: the path of a program may have a space, and with `args` it is clear
         // where the arguments are.
-        if command.raw().trim().contains(char::is_whitespace) && !self.node.has("args") {
-            let message = "`command` is one program, and its name has a space";
-            let finding = Finding::new(&SUSPICIOUS_COMMAND, command.pointer(), message);
-            self.reader.report(
-                finding.help("put what follows the program into `args`, one item for each word"),
-            );
+        let launch = launch_settings(self.node);
+        if command.raw().trim().contains(char::is_whitespace) && !launch.node.has("args") {
+            self.reader.report(command_line_finding(command, &launch.node));
         }
         // Every word is expanded before the first failure counts, so that all unset variables are
         // reported.
         let mut words = vec![self.expand_value(command)];
-        let args = self.node.get("args");
+        let args = launch.node.get("args");
         for item in args
             .into_iter()
             .flat_map(Node::items)

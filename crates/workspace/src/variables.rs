@@ -6,7 +6,7 @@
 //! | `${env:VAR}` | – | yes | yes |
 //! | `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}` | – | yes | yes |
 //! | `${pathSeparator}`, `${/}` | – | yes | yes |
-//! | `${input:id}` | – | asks the user | – |
+//! | `${input:id}` | – | asks the user; here the variable `ID`, or its default | – |
 //!
 //! No two clients give one reference different meanings, so all of them are supported everywhere.
 //! One difference is deliberate: an unset variable is an error. Claude Code passes the reference on
@@ -43,7 +43,7 @@ pub enum ExpandError {
     /// The variable is not set, and the reference has no default.
     #[error("environment variable `{0}` is not set")]
     Unset(String),
-    /// VS Code would ask its user for this value.
+    /// VS Code would ask its user for this value, and no variable stands for it.
     #[error("`${{input:{0}}}` asks the user for a value, which is not possible here")]
     Input(String),
     /// `${kind:…}` with a kind that no client has.
@@ -64,7 +64,7 @@ impl ExpandError {
     /// The code it is reported under.
     pub fn code(&self) -> &'static DiagnosticCode {
         match self {
-            ExpandError::Unset(_) => &codes::UNSET_VARIABLE,
+            ExpandError::Unset(_) | ExpandError::Input(_) => &codes::UNSET_VARIABLE,
             _ => &codes::INVALID_REFERENCE,
         }
     }
@@ -78,7 +78,7 @@ impl ExpandError {
             ExpandError::Unset(_) => "set it, or write the value here".to_owned(),
             ExpandError::Input(id) => {
                 let name = variable_for(id);
-                format!("write `${{{name}}}` instead, and set environment variable `{name}`")
+                format!("set environment variable `{name}`, which stands for it here")
             }
             ExpandError::Kind(_) | ExpandError::Unknown => {
                 "use `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${userHome}` or \
@@ -91,8 +91,8 @@ impl ExpandError {
     }
 }
 
-/// The environment variable to suggest instead of an input: `github-token` gives `GITHUB_TOKEN`.
-fn variable_for(id: &str) -> String {
+/// The environment variable that stands for an input: `github-token` gives `GITHUB_TOKEN`.
+pub(crate) fn variable_for(id: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let name: String = id.chars().map(word).collect();
     if is_variable_name(&name) { name } else { format!("INPUT_{name}") }
@@ -148,7 +148,9 @@ fn named_value(
         // variable.
         Some(("env", name)) if !name.is_empty() => variable(name, default, scope),
         // VS Code asks its user. A server that starts in the background has nobody to ask.
-        Some(("input", id)) => Err(ExpandError::Input(id.to_owned())),
+        Some(("input", id)) => {
+            (scope.variables)(&variable_for(id)).ok_or_else(|| ExpandError::Input(id.to_owned()))
+        }
         // Only a kind that is a plain word is quoted: other text may be part of a secret.
         Some((kind, _)) if is_variable_name(kind) => Err(ExpandError::Kind(kind.to_owned())),
         Some(_) => Err(ExpandError::Unknown),

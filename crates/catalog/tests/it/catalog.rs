@@ -142,7 +142,7 @@ fn describe(event: &CatalogEvent) -> String {
         CatalogEvent::Loaded { source, ready, quarantined } => {
             format!("loaded {source}: {ready} ready, {quarantined} quarantined")
         }
-        CatalogEvent::Problem(problem) => {
+        CatalogEvent::Problem(problem) | CatalogEvent::PlanProblem(problem) => {
             format!(
                 "{} {} {}: {}",
                 problem.severity.name(),

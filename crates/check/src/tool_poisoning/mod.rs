@@ -41,6 +41,7 @@ pub(crate) use hidden_text::{can_hide_text, find_hidden_text};
 pub(crate) use instructions::InstructionDetector;
 pub(crate) use lookalike_names::skeleton;
 pub(crate) use secrets::find_secrets;
+pub use secrets::secrets_in;
 
 /// A part of a text that a detector reports.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,9 +19,23 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::{MAX_FOUND, SuspiciousText, has_long_run, near};
 
-/// Finds secrets in `text`. Where two overlap, the first one found is reported.
+/// Finds secrets in `text`, for a report about a definition.
 pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
-    let mut found: Vec<SuspiciousText> = Vec::new();
+    let found = secrets_in(text).into_iter().map(|(range, what)| {
+        // Enough to find the secret in the file, too few to be of use to a reader of the log.
+        let shown: String = text[range.clone()].chars().take(6).collect();
+        let message = format!("`{shown}…` looks like {what}");
+        let help =
+            "revoke it and remove it: everybody who can read the definition can use it".to_owned();
+        SuspiciousText { range, message, help: Some(help) }
+    });
+    found.collect()
+}
+
+/// The bytes of each secret in `text`, and what it is, with its article. Where two overlap, the
+/// first one found is returned.
+pub fn secrets_in(text: &str) -> Vec<(Range<usize>, &'static str)> {
+    let mut found: Vec<FoundSecret> = Vec::new();
     // Every secret is one long run, except a password in a URL and a private key on several lines,
     // and those have one of these signs. The fold looks at all bytes without returning early, so
     // that the compiler can compare many at once.
@@ -40,18 +54,10 @@ pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
             Some(index) => OTHER_MARKS[index].1(text, mark.range()),
         };
         let Some((range, what)) = secret else { continue };
-        let overlaps =
-            |other: &SuspiciousText| other.range.start < range.end && range.start < other.range.end;
         // `sk-ant-…` matches `sk-` as well, and a labelled token matches its prefix and its label.
-        if found.iter().any(overlaps) {
-            continue;
+        if !found.iter().any(|(other, _)| other.start < range.end && range.start < other.end) {
+            found.push((range, what));
         }
-        // Enough to find the secret in the file, too few to be of use to a reader of the log.
-        let shown: String = text[range.clone()].chars().take(6).collect();
-        let message = format!("`{shown}…` looks like {what}");
-        let help =
-            "revoke it and remove it: everybody who can read the definition can use it".to_owned();
-        found.push(SuspiciousText { range, message, help: Some(help) });
     }
     found
 }

@@ -21,18 +21,18 @@ use futures::StreamExt;
 use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::Log;
 use toolwright_source::{Diagnostic, Severity, render as diagnostics};
-use toolwright_workspace::LoadResult;
 use toolwright_workspace::examples::{self, ExampleCase};
+use toolwright_workspace::{LoadResult, codes};
 
 use self::run::{ExampleResult, ExampleRunner, ExampleStatus};
-use crate::args::{SourceArgs, TestArgs, TestFormat};
+use crate::args::{DiagnosticFormat, SourceArgs, TestArgs, TestFormat};
 use crate::output::{self, ExitStatus};
-use crate::sources::{self, FoundSources};
+use crate::sources::{self, FoundSources, PlanLog};
 use crate::{messages, report, runtime, sandbox, script_analyzer};
 
 /// A `toolwright.toml` is written for `test`, too, so it starts its servers.
 const FIND: FoundSources =
-    FoundSources { command: "test", trusts_configuration: true, announced: true };
+    FoundSources { command: "test", starts: true, trusts_configuration: true, announced: true };
 
 /// Runs the command.
 ///
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
         bail!("`--run` cannot read `-`: name the file of the definition");
     }
     let args = &TestArgs { selected: sources::resolve(&args.selected, &FIND)?, ..args.clone() };
-    let load = sources::load_resolved(&args.selected)?;
+    let load = sources::load_resolved(&args.selected, PlanLog::All(DiagnosticFormat::Concise))?;
     let unread = report_errors(&load);
     let mut cases = examples::cases(&load);
     let total = cases.len();
@@ -157,7 +157,10 @@ fn report_errors(load: &LoadResult) -> Vec<String> {
     let errors = load.documents.iter().flat_map(|file| &file.diagnostics);
     let errors: Vec<_> =
         errors.filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
-    for diagnostic in &errors {
+    // Those of the plan have been written before it was loaded.
+    let of_documents = load.documents.iter().filter(|file| !file.secret);
+    let of_documents = of_documents.flat_map(|file| &file.diagnostics);
+    for diagnostic in of_documents.filter(|d| d.severity == Severity::Error) {
         output::write_stderr(&format!("{}\n", diagnostics::concise(diagnostic)));
     }
     let unparsed = |name: &String| format!("`{name}` could not be parsed and is skipped");
@@ -174,7 +177,8 @@ fn report_errors(load: &LoadResult) -> Vec<String> {
         .documents
         .iter()
         .filter(|file| file.reading.is_none())
-        .flat_map(|file| &file.diagnostics);
+        .flat_map(|file| &file.diagnostics)
+        .filter(|diagnostic| !codes::is_advice(diagnostic.code));
     let mut hiding: Vec<&Diagnostic> = errors.into_iter().filter(may_hide).collect();
     hiding.extend(unread.filter(|diagnostic| !may_hide(diagnostic)));
     let failures = load.failures.iter().map(ToString::to_string);

@@ -28,6 +28,7 @@ mod mutations;
 mod program;
 mod rules;
 mod sandbox;
+mod servers_files;
 mod serving;
 mod serving_http;
 mod show_and_list;

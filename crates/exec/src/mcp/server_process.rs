@@ -57,6 +57,14 @@ impl ServerProcess {
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Without one, the server inherits our working directory.
         if let Some(directory) = &server.directory {
+            // The system reports it as if the program were missing.
+            if !std::path::Path::new(directory).is_dir() {
+                let why = format!("its directory `{directory}` does not exist");
+                return Err(ConnectError::Other(Failure::new(
+                    &code::SPAWN_FAILED,
+                    format!("`{program}` cannot be started: {why}"),
+                )));
+            }
             command.current_dir(directory);
         }
         let (mut child, tree) = ProcessTree::start(&mut command, &environment)

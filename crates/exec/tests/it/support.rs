@@ -353,6 +353,7 @@ impl TestServer {
         };
         let server = Server {
             connection,
+            shown: None,
             environment: variables(environment),
             headers: variables(headers),
             directory: None,

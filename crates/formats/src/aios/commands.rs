@@ -427,6 +427,7 @@ fn read_server(tool: Node<'_>) -> Option<Server> {
     };
     Some(Server {
         connection,
+        shown: None,
         environment: extract::objects(section, "environment_variables")
             .map(read_variable)
             .collect(),

@@ -217,7 +217,7 @@ fn every_mistake_has_its_finding() {
         (r#"{"command": "x", "env": []}"#, "INVALID_TYPE", "/env"),
         (r#"{"command": "x", "env": {"A": {}}}"#, "INVALID_TYPE", "/env/A"),
         (r#"{"command": "x", "env": {"": "y"}}"#, "INVALID_PATTERN", "/env/"),
-        (r#"{"command": "x", "env": {"A": "${input:x}"}}"#, "INVALID_REFERENCE", "/env/A"),
+        (r#"{"command": "x", "env": {"A": "${input:x}"}}"#, "UNSET_VARIABLE", "/env/A"),
         (r#"{"url": "https://h", "headers": {"A B": "y"}}"#, "INVALID_PATTERN", "/headers/A B"),
         (r#"{"url": "https://h", "headers": {"A": "${NONE}"}}"#, "UNSET_VARIABLE", "/headers/A"),
         (r#"{"command": "x", "disabled": "yes"}"#, "INVALID_TYPE", "/disabled"),

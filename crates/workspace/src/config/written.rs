@@ -1,0 +1,78 @@
+//! The settings of a source as they are written, for `server_rules`. Values of the wrong type are
+//! left out: `keys` reports them.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use toolwright_source::DocumentPath;
+
+use super::keys::{members_in_order, span};
+use super::{ConfigPlace, words};
+use crate::server_rules::{ReferenceStyle, WrittenServer, WrittenText};
+
+/// The settings of the source at `at`.
+pub(super) fn source(
+    table: &DeTable<'_>,
+    item: &Spanned<DeValue<'_>>,
+    at: &DocumentPath,
+) -> WrittenServer<ConfigPlace> {
+    let text = |key: &str| {
+        let value = table.get(key)?;
+        Some(written(value, value.get_ref().as_str()?, at.child(key), true))
+    };
+    WrittenServer {
+        name: text("name").map_or_else(String::new, |name| name.text),
+        at: ConfigPlace { span: span(&item.span()), path: at.clone(), is_whole_value: false },
+        disabled: false,
+        command: command(table, at),
+        environment: pairs(table, "env", at),
+        headers: pairs(table, "headers", at),
+        url: text("url"),
+        directory: text("directory"),
+        style: ReferenceStyle::Plain,
+    }
+}
+
+fn written(
+    value: &Spanned<DeValue<'_>>,
+    text: &str,
+    path: DocumentPath,
+    is_whole_value: bool,
+) -> WrittenText<ConfigPlace> {
+    let at = ConfigPlace { span: span(&value.span()), path, is_whole_value };
+    WrittenText { text: text.to_owned(), at }
+}
+
+/// The words of `command`: each at its place in a list, all at one place in a line.
+fn command(table: &DeTable<'_>, at: &DocumentPath) -> Vec<WrittenText<ConfigPlace>> {
+    let Some(value) = table.get("command") else { return Vec::new() };
+    let at = at.child("command");
+    match value.get_ref() {
+        DeValue::Array(items) => {
+            let word = |(n, item): (usize, &Spanned<DeValue<'_>>)| {
+                Some(written(item, item.get_ref().as_str()?, at.child(n), true))
+            };
+            items.iter().enumerate().filter_map(word).collect()
+        }
+        line => {
+            let words = words(line).unwrap_or_default();
+            words.iter().map(|word| written(value, word, at.clone(), false)).collect()
+        }
+    }
+}
+
+/// The strings of the table at `key`.
+fn pairs(
+    table: &DeTable<'_>,
+    key: &str,
+    at: &DocumentPath,
+) -> Vec<(String, WrittenText<ConfigPlace>)> {
+    let Some(DeValue::Table(values)) = table.get(key).map(Spanned::get_ref) else {
+        return Vec::new();
+    };
+    let pair = |(name, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+        let name: &str = AsRef::<str>::as_ref(name.get_ref());
+        let path = at.child(key).child(name);
+        Some((name.to_owned(), written(value, value.get_ref().as_str()?, path, true)))
+    };
+    members_in_order(values).into_iter().filter_map(pair).collect()
+}

@@ -1,0 +1,278 @@
+//! What is wrong with the settings of a server, found without starting it: secrets that stand in
+//! them, packages without a version, downloads that a shell runs, and plain http.
+//!
+//! ```text
+//! servers file ─ servers_file ─┐                       ┌─ secrets ─────▶ LITERAL_SECRET, …
+//!                              ├─▶ WrittenServer<P> ───┼─ packages ────▶ UNPINNED_PACKAGE
+//! toolwright.toml ─ config ────┘                       ├─ shells ──────▶ PIPE_TO_SHELL
+//!                                                      └─ plain_http ──▶ PLAIN_HTTP
+//! ```
+//!
+//! The rules see texts as they are written, with `${VAR}` and not its value: a value is the
+//! business of the machine, the text is that of everybody who reads the file. They are advice, so
+//! none keeps a server from starting. What does is in `start`: a command or a directory that is
+//! missing, which is the one question about the machine that is asked here.
+//!
+//! No message quotes a value. A label such as the name of a variable is quoted, unless it holds a
+//! secret itself.
+
+mod labels;
+mod packages;
+mod plain_http;
+mod secrets;
+mod shells;
+mod start;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use toolwright_model::Connection;
+use toolwright_source::words::split_words;
+use toolwright_source::{
+    Diagnostic, DiagnosticCode, DocumentPath, Edit, Finding, Fix, Safety, Source, TextEdit,
+};
+
+pub(crate) use secrets::masked_words;
+pub(crate) use start::{MissingPart, missing_part};
+
+use crate::config::ConfigPlace;
+
+/// A text of the settings as it is written, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WrittenText<P> {
+    /// The text, with references such as `${VAR}` in it.
+    pub(crate) text: String,
+    /// Its place: a path in a servers file, bytes in a configuration.
+    pub(crate) at: P,
+}
+
+/// How the client that owns a file refers to an environment variable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ReferenceStyle {
+    /// `${VAR}`
+    #[default]
+    Plain,
+    /// `${env:VAR}`, in VS Code and Cursor
+    Env,
+}
+
+impl ReferenceStyle {
+    /// The reference to a variable.
+    fn reference(self, variable: &str) -> String {
+        match self {
+            ReferenceStyle::Plain => format!("${{{variable}}}"),
+            ReferenceStyle::Env => format!("${{env:{variable}}}"),
+        }
+    }
+}
+
+/// The settings of one server as they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WrittenServer<P> {
+    /// The name of the server, from which names of variables are made.
+    pub(crate) name: String,
+    /// The place of the whole entry.
+    pub(crate) at: P,
+    /// Whether the file switches it off. Its secrets are still in the file.
+    pub(crate) disabled: bool,
+    /// The program and its arguments.
+    pub(crate) command: Vec<WrittenText<P>>,
+    pub(crate) environment: Vec<(String, WrittenText<P>)>,
+    pub(crate) headers: Vec<(String, WrittenText<P>)>,
+    pub(crate) url: Option<WrittenText<P>>,
+    pub(crate) directory: Option<WrittenText<P>>,
+    pub(crate) style: ReferenceStyle,
+}
+
+/// Something wrong with the settings of a server.
+#[derive(Debug)]
+pub(crate) struct ServerFinding<P> {
+    pub(crate) code: &'static DiagnosticCode,
+    pub(crate) at: P,
+    pub(crate) message: String,
+    pub(crate) help: String,
+    /// Another text for the value at `at`, and what that does, as an imperative. It can change what
+    /// the server does, so it is never made without being asked for.
+    pub(crate) replacement: Option<(String, String)>,
+}
+
+impl<P: Clone> ServerFinding<P> {
+    fn new(
+        code: &'static DiagnosticCode,
+        at: &P,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> ServerFinding<P> {
+        ServerFinding {
+            code,
+            at: at.clone(),
+            message: message.into(),
+            help: help.into(),
+            replacement: None,
+        }
+    }
+}
+
+impl ServerFinding<DocumentPath> {
+    /// The finding as one about a servers file.
+    pub(crate) fn in_file(self) -> Finding {
+        let ServerFinding { code, at, message, help, replacement } = self;
+        let finding = Finding::new(code, at.clone(), message).help(help);
+        match replacement {
+            Some((title, text)) => {
+                finding.repair(Safety::Unsafe, title, vec![Edit::Replace(at, text.into())])
+            }
+            None => finding,
+        }
+    }
+}
+
+impl ServerFinding<ConfigPlace> {
+    /// The finding as one about the configuration with this text.
+    pub(crate) fn in_config(self, source: &Arc<Source>) -> Diagnostic {
+        let ServerFinding { code, at, message, help, replacement } = self;
+        let mut diagnostic = Diagnostic::at(code, source, at.span, message).help(help);
+        diagnostic.path = at.path;
+        // A string of JSON is one of TOML.
+        diagnostic.fix = replacement.filter(|_| at.is_whole_value).map(|(title, text)| {
+            let text = serde_json::Value::from(text).to_string();
+            Fix { title, safe: false, edits: vec![TextEdit { span: at.span, text }] }
+        });
+        diagnostic
+    }
+}
+
+/// Everything that is wrong with one server.
+pub(crate) fn check_server<P: Clone>(server: &WrittenServer<P>) -> Vec<ServerFinding<P>> {
+    let mut found = secrets::check(server);
+    // How a server is started does not matter while it is switched off.
+    if !server.disabled {
+        found.extend(packages::check(server));
+        found.extend(shells::check(server));
+        found.extend(plain_http::check(server));
+    }
+    found
+}
+
+/// The connection as messages and `show` may print it: with references instead of their values, and
+/// with `***` instead of secrets. `like` tells which kind of connection it is.
+pub(crate) fn shown_connection<P>(server: &WrittenServer<P>, like: &Connection) -> Connection {
+    let words = || {
+        let words: Vec<&str> = server.command.iter().map(|word| word.text.as_str()).collect();
+        secrets::masked_words(&words)
+    };
+    let url = || server.url.as_ref().map_or_else(String::new, |url| secrets::masked_url(&url.text));
+    match like {
+        Connection::Stdio { .. } => Connection::Stdio { command: words() },
+        Connection::Http { .. } => Connection::Http { url: url() },
+        Connection::Sse { .. } => Connection::Sse { url: url() },
+        Connection::WebSocket { .. } => Connection::WebSocket { url: url() },
+    }
+}
+
+/// A connection without its secrets, for servers of the command line and of definitions, whose
+/// texts have no other form.
+pub fn masked_connection(connection: &Connection) -> Connection {
+    match connection {
+        Connection::Stdio { command } => {
+            let words: Vec<&str> = command.iter().map(String::as_str).collect();
+            Connection::Stdio { command: secrets::masked_words(&words) }
+        }
+        Connection::Http { url } => Connection::Http { url: secrets::masked_url(url) },
+        Connection::Sse { url } => Connection::Sse { url: secrets::masked_url(url) },
+        Connection::WebSocket { url } => Connection::WebSocket { url: secrets::masked_url(url) },
+    }
+}
+
+/// A command line of the settings: the words, and the number of the argument that each is from.
+/// Lines that a shell splits are split here, too.
+struct CommandLine<'t> {
+    words: Vec<(usize, Cow<'t, str>)>,
+}
+
+/// Words of one command line that are looked at. Real ones have a few dozen.
+const MAX_WORDS: usize = 1_000;
+
+/// The last part of a path: `npx` for `/usr/bin/npx` and `npx.cmd`.
+fn program_name(word: &str) -> &str {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    [".exe", ".cmd", ".bat"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
+}
+
+/// The shells that run the text after `-c`.
+const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "ash"];
+
+/// The texts that a shell runs, with the number of the argument that each is.
+fn shell_texts<'t>(words: &[&'t str]) -> Vec<(usize, &'t str)> {
+    let mut texts = Vec::new();
+    for (n, word) in words.iter().enumerate().take(MAX_WORDS) {
+        let name = program_name(word).to_ascii_lowercase();
+        if SHELLS.contains(&name.as_str()) {
+            // `-c`, `-lc`, `-l -c`: options come before the text.
+            let options = words[n + 1..].iter().take_while(|word| word.starts_with('-')).count();
+            let is_code = |word: &&str| !word.starts_with("--") && word.ends_with('c');
+            if words[n + 1..n + 1 + options].iter().any(is_code)
+                && let Some(text) = words.get(n + 1 + options)
+            {
+                texts.push((n + 1 + options, *text));
+            }
+        } else if ["powershell", "pwsh", "cmd"].contains(&name.as_str()) {
+            // What follows the option is one line, in one word or in several.
+            let option = words[n + 1..].iter().position(|word| {
+                ["-command", "-c", "/c", "/k"].contains(&word.to_ascii_lowercase().as_str())
+            });
+            let first = option.map(|option| n + 1 + option + 1);
+            texts.extend(first.and_then(|first| Some((first, *words.get(first)?))));
+        }
+    }
+    texts
+}
+
+impl<'t> CommandLine<'t> {
+    /// The command lines in the words of a command: that of the words themselves, without what
+    /// only sets its environment, and those that shells run.
+    fn all(words: &[&'t str]) -> Vec<CommandLine<'t>> {
+        let own = words.iter().take(MAX_WORDS).enumerate();
+        let own = own.map(|(n, word)| (n, Cow::Borrowed(*word))).collect();
+        let mut lines = vec![CommandLine { words: own }];
+        for (n, text) in shell_texts(words) {
+            for part in text.split(['|', '&', ';', '\n']).take(MAX_WORDS) {
+                let words = split_words(part).unwrap_or_default();
+                let words = words.into_iter().take(MAX_WORDS).map(|word| (n, word.into()));
+                lines.push(CommandLine { words: words.collect() });
+            }
+        }
+        lines.iter_mut().for_each(CommandLine::skip_wrappers);
+        lines
+    }
+
+    /// Removes `env A=B`, `cmd /c`, `exec` and the like from the front.
+    fn skip_wrappers(&mut self) {
+        let mut start = 0;
+        while let Some((_, word)) = self.words.get(start) {
+            let is_setting = |word: &str| {
+                word.split_once('=')
+                    .is_some_and(|(name, _)| crate::text_forms::is_variable_name(name))
+            };
+            match program_name(word) {
+                "env" | "exec" | "sudo" | "nohup" | "time" | "cmd" | "wsl" => {
+                    start += 1;
+                    let options = self.words[start..].iter();
+                    start += options
+                        .take_while(|(_, word)| {
+                            word.starts_with('-') || matches!(&**word, "/c" | "/C" | "/k")
+                        })
+                        .count();
+                }
+                _ if start > 0 && is_setting(word) => start += 1,
+                _ => break,
+            }
+        }
+        self.words.drain(..start);
+    }
+
+    /// The name of the program.
+    fn program(&self) -> &str {
+        self.words.first().map_or("", |(_, word)| program_name(word))
+    }
+}

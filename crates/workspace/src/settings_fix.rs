@@ -1,0 +1,66 @@
+//! Repairs of configurations and servers files: `${VAR}` in the place of a secret, `args` for what
+//! stands in `command`.
+//!
+//! All of them change what a server gets, so they are made only on request, and without the trial
+//! of `fix`: there is nothing that could be called safe. A diff shows `***` in the place of secrets,
+//! because it ends up in terminals and logs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use toolwright_source::{Diagnostic, Fix, Source, TextEdit, splice};
+
+use crate::codes::LITERAL_SECRET;
+use crate::files::replace_file;
+use crate::fix::{FixMode, FixReport, compatible, unified_diff};
+use crate::plan::SourcePlan;
+
+/// Makes the repairs of a plan that touch different text, and writes the files. The others can be
+/// made once the plan was made again.
+pub fn fix_settings(plan: &SourcePlan, mode: FixMode) -> FixReport {
+    let mut report = FixReport::default();
+    if !mode.unsafe_fixes {
+        return report;
+    }
+    let mut by_file: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
+    for diagnostic in &plan.diagnostics {
+        by_file.entry(diagnostic.source.name()).or_default().push(diagnostic);
+    }
+    for (name, diagnostics) in by_file {
+        let source = &diagnostics[0].source;
+        let fixes: Vec<&Fix> = diagnostics.iter().filter_map(|d| d.fix.as_ref()).collect();
+        let made = compatible(&fixes);
+        let edits: Vec<TextEdit> = made.iter().flat_map(|fix| fix.edits.iter().cloned()).collect();
+        if edits.is_empty() {
+            continue;
+        }
+        let after = Source::new(name, edited(source, edits.clone()));
+        if mode.diff {
+            report.applied += made.len();
+            report.diff += &unified_diff(&masked(source, &diagnostics), &after);
+            continue;
+        }
+        let (old, new) = (source.with_text(source.text()), source.with_text(after.text()));
+        match replace_file(Path::new(name), Some(&old), &new) {
+            Ok(()) => report.applied += made.len(),
+            Err(reason) => report.refused.push(reason),
+        }
+    }
+    report
+}
+
+fn edited(source: &Arc<Source>, mut edits: Vec<TextEdit>) -> String {
+    edits.sort();
+    splice(source.text(), &edits)
+}
+
+/// The text with `***` for every value that holds a secret.
+fn masked(source: &Arc<Source>, diagnostics: &[&Diagnostic]) -> Source {
+    let secrets = diagnostics.iter().filter(|d| d.code == &LITERAL_SECRET);
+    let mut spans: Vec<_> = secrets.filter_map(|diagnostic| diagnostic.span).collect();
+    spans.sort();
+    spans.dedup();
+    let edits = spans.into_iter().map(|span| TextEdit { span, text: "\"***\"".to_owned() });
+    Source::new(source.name(), edited(source, edits.collect()))
+}

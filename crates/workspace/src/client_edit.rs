@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! text ─ JSON: edits by path (toolwright_source::edit) ─┐
-//!      └ TOML: the lines of one table ──────────────────┴▶ new text ─ parsed again: the same values
+//!      └ TOML: the lines of one table ──────────────────┴▶ new text, parsed again to compare
 //! ```
 //!
 //! The new text is parsed, and used only if it holds the old values and the entry, no more and no
@@ -307,8 +307,8 @@ fn edited_toml(text: &str, keys: &[String], name: &str, entry: Option<&Json>) ->
     }
 }
 
-/// The bytes from the header of a table to its last line before a header that is not below it. Blank
-/// lines and comments behind that line belong to what follows.
+/// The bytes from the header of a table to its last line before a header that is not below it.
+/// Blank lines and comments behind that line belong to what follows.
 fn table_lines(text: &str, header: &str) -> Option<std::ops::Range<usize>> {
     let below = format!("{}.", header.trim_end_matches(']'));
     let mut lines: Option<std::ops::Range<usize>> = None;

@@ -498,7 +498,8 @@ fn all_functions_of_a_call_share_its_time() {
             // The caller's own limit includes the start of the server, which may take most of it.
             if timeout.is_none() {
                 assert!(message.contains(": the functions of its definition took "), "{message}");
-                assert!(message.contains(" had run, ") && message.contains(what), "{message}");
+                // None is running at the moment in which one has ended.
+                assert!(message.contains(" had run"), "{what}: {message}");
             }
             assert!(began.elapsed() < std::time::Duration::from_secs(40), "{what}");
         }

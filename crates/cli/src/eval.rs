@@ -105,7 +105,14 @@ fn refused(
         }
     };
     match answer {
-        Ok(answer) => errors.extend(answer.errors.into_texts("errors")),
+        // A function often repeats what its checks have said.
+        Ok(answer) => {
+            for error in answer.errors.into_texts("errors") {
+                if !errors.contains(&error) {
+                    errors.push(error);
+                }
+            }
+        }
         Err(why) => messages::print_note(&why),
     }
     output.value = json!({"valid": false, "errors": errors});

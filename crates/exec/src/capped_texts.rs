@@ -81,9 +81,14 @@ impl CappedTexts {
         }
     }
 
-    /// Adds all texts of another list.
+    /// Adds all texts of another list that are not in this one: a validator often repeats what its
+    /// own checks have said.
     pub(crate) fn append(&mut self, other: CappedTexts) {
-        other.texts.iter().for_each(|text| self.push(text));
+        for text in other.texts {
+            if !self.texts.contains(&text) {
+                self.push(&text);
+            }
+        }
         self.left_out += other.left_out;
     }
 

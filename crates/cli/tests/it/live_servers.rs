@@ -73,7 +73,7 @@ fn what_a_server_lists_is_called_by_the_name_that_list_prints() {
     {
         let refused = call(id);
         assert_eq!(refused.code, 1, "{refused:?}");
-        assert!(refused.stderr.starts_with(&format!("QUARANTINED: `{id}` is")), "{refused:?}");
+        assert!(refused.stderr.contains(&format!("\nQUARANTINED: `{id}` is")), "{refused:?}");
         assert!(refused.stderr.contains(code), "{refused:?}");
         let help = "help: `toolwright check --config toolwright.toml` shows the error";
         assert!(refused.stderr.contains(help), "{refused:?}");
@@ -182,8 +182,11 @@ fn an_answer_in_text_matches_an_output_schema() {
     ] {
         let called = run(folder.path(), &["call", id]);
         assert_eq!(called.code, code, "{called:?}");
-        let text = if code == 0 { &called.stdout } else { &called.stderr };
-        assert!(text.starts_with(expected), "{id}: {called:?}");
+        let is_right = match code {
+            0 => called.stdout == expected,
+            _ => called.stderr.contains(&format!("\n{expected}")),
+        };
+        assert!(is_right, "{id}: {called:?}");
     }
     // Clients before 2026-07-28 get an object where the list promises one.
     let mut client = StdioClient::start(folder.path(), &[], &[]);
@@ -223,15 +226,15 @@ fn documents_stay_strict_and_name_compat() {
     // The item that is no tool loses only itself, and the others are quarantined for their own.
     let call = |args: &[&str]| run(folder.path(), &[&["call"], args].concat());
     let refused = call(&["now", "--from", "tools.json"]);
-    assert!(refused.stderr.starts_with("QUARANTINED: `now` is quarantined: "), "{refused:?}");
+    assert!(refused.stderr.contains("\nQUARANTINED: `now` is quarantined: "), "{refused:?}");
     let help = "help: `toolwright check tools.json` shows the error and its place; \
                 with `--compat` the tool is used";
     assert!(refused.stderr.contains(help), "{refused:?}");
     // `then` is used; nothing in the file says how to run it.
     let other = call(&["then", "--from", "tools.json"]);
-    assert!(other.stderr.starts_with("NOT_RUNNABLE: "), "{other:?}");
+    assert!(other.stderr.contains("\nNOT_RUNNABLE: "), "{other:?}");
     let compat = call(&["now", "--from", "tools.json", "--compat"]);
-    assert!(compat.stderr.starts_with("NOT_RUNNABLE: "), "{compat:?}");
+    assert!(compat.stderr.contains("\nNOT_RUNNABLE: "), "{compat:?}");
     for (args, expected) in [(&[][..], &["then"][..]), (&["--compat"], &["now", "then"])] {
         let args = [&["--from", "tools.json"], args].concat();
         let mut client = StdioClient::start(folder.path(), &args, &[]);

@@ -163,8 +163,9 @@ struct PageFunctions {
     /// declaring it: code of a manual that only its author could complete.
     helper: (&'static str, &'static str),
     processor: (&'static str, &'static str),
-    /// Id of the validator, and the field without which it refuses arguments.
-    validator: (&'static str, &'static str),
+    /// Id of the validator, and the fields that its checks require. Its function requires the
+    /// first, and says so in the same words.
+    validator: (&'static str, [&'static str; 2]),
 }
 
 /// Runs the functions of blocks 2, 3 and 4 with `eval`.
@@ -186,11 +187,14 @@ fn assert_functions(blocks: &[String], functions: &PageFunctions) {
         assert!(ran.stderr.contains(&message), "{ran:?}");
         assert!(ran.code == 1 && ran.stderr.contains(&place), "{ran:?}");
     }
-    let (id, field) = functions.validator;
-    let missing = json!({"valid": false, "errors": [format!("{field} is required")]});
-    for (arguments, verdict) in
-        [(json!({}), missing), (json!({field: 1}), json!({"valid": true, "errors": []}))]
-    {
+    let (id, fields) = functions.validator;
+    let errors = fields.map(|field| format!("{field} is required"));
+    let [first, second] = fields;
+    for (arguments, verdict) in [
+        (json!({}), json!({"valid": false, "errors": errors})),
+        (json!({first: 1}), json!({"valid": false, "errors": [errors[1]]})),
+        (json!({first: 1, second: 1}), json!({"valid": true, "errors": []})),
+    ] {
         let ran = eval(&["4.yaml", "--validator", id, "--args", &arguments.to_string()]);
         assert_eq!(serde_json::from_str::<Json>(&ran.stdout).expect("JSON"), verdict, "{ran:?}");
     }
@@ -203,7 +207,7 @@ fn functions_of_the_aios_pages_run() {
         &PageFunctions {
             helper: ("lamp-label", "label"),
             processor: ("round-power", "rounded"),
-            validator: ("check-dim", "lamp"),
+            validator: ("check-dim", ["lamp", "level"]),
         },
     );
     if let Some(shared) = shared("manual_pages::functions_of_the_aios_pages_run") {
@@ -212,7 +216,7 @@ fn functions_of_the_aios_pages_run() {
             &PageFunctions {
                 helper: ("helper-name", "result"),
                 processor: ("processor-name", "processedData"),
-                validator: ("validator-name", "field1"),
+                validator: ("validator-name", ["field1", "field2"]),
             },
         );
     }

@@ -167,7 +167,7 @@ const OWN: &[CorpusFile] = &[
         file: "checkout.json",
         format: Ok("mcp"),
         ids: "payOrder emptyBasket",
-        findings: "INVALID_SCHEMA /tools/0/outputSchema
+        findings: "INVALID_SCHEMA /tools/0/outputSchema (compat)
                    INVALID_SCHEMA /tools/1/inputSchema",
     },
     CorpusFile { file: "invitations.json", format: Ok("mcp"), ids: "invite", findings: "" },

@@ -30,7 +30,7 @@ const FIND: FoundSources =
 /// cannot be written.
 pub(crate) fn run(args: &CostArgs) -> anyhow::Result<ExitStatus> {
     let selected = sources::resolve(&args.selected, &FIND)?;
-    let load = sources::load_resolved(&selected, PlanLog::All(DiagnosticFormat::Concise))?;
+    let load = sources::load_resolved(&selected, PlanLog::All(DiagnosticFormat::Full))?;
     let cost = sources::workspace().cost(&load.documents);
     match args.json {
         true => output::print_json(&as_json(&cost))?,

@@ -42,8 +42,8 @@ pub(crate) fn plan_error(plan: &SourcePlan) -> anyhow::Error {
     anyhow::anyhow!("{last}")
 }
 
-/// A diagnostic as the reason why a command cannot go on.
-fn diagnostic_line(diagnostic: &Diagnostic) -> String {
+/// A diagnostic on one line, with its help.
+pub(crate) fn diagnostic_line(diagnostic: &Diagnostic) -> String {
     let help: String = diagnostic.help.iter().map(|help| format!(" ({help})")).collect();
     format!("{}{help}", render::concise(diagnostic))
 }

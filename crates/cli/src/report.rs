@@ -10,6 +10,7 @@ use toolwright_source::{Diagnostic, Severity, Source, TextOrigin};
 use toolwright_workspace::{LoadError, LoadResult, LoadedDocument, SourceArgument, codes};
 
 use crate::args::{DiagnosticFormat, SelectedSources};
+use crate::messages;
 use crate::output::{self, ExitStatus};
 
 /// The most diagnostics that the format `full` prints; each takes several lines. The formats of one
@@ -43,13 +44,18 @@ pub(crate) fn print_diagnostics<'d>(
 }
 
 /// Writes diagnostics of configurations and servers files to stderr, without the lines of these
-/// files, which may hold secrets. The other two formats never contain lines.
+/// files, which may hold secrets: in the format `full`, one line with its help. The other two
+/// formats never contain lines.
 pub(crate) fn print_without_lines<'d>(
     diagnostics: impl Iterator<Item = &'d Diagnostic>,
     format: DiagnosticFormat,
 ) {
-    let format = if format == DiagnosticFormat::Full { DiagnosticFormat::Concise } else { format };
-    print_diagnostics(diagnostics, format);
+    match format {
+        DiagnosticFormat::Full => diagnostics.for_each(|diagnostic| {
+            output::write_stderr(&format!("{}\n", messages::diagnostic_line(diagnostic)));
+        }),
+        format => print_diagnostics(diagnostics, format),
+    }
 }
 
 /// Writes all diagnostics and failures of a load, then the totals. Returns the exit status that

@@ -73,7 +73,7 @@ pub(crate) fn load_resolved(
         PlanLog::All(format) => report::print_without_lines(diagnostics, format),
         PlanLog::Servers => report::print_without_lines(
             diagnostics.filter(|d| d.severity > Severity::Info && codes::is_about_server(d.code)),
-            DiagnosticFormat::Concise,
+            DiagnosticFormat::Full,
         ),
         PlanLog::Nothing => {}
     }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
         bail!("`--run` cannot read `-`: name the file of the definition");
     }
     let args = &TestArgs { selected: sources::resolve(&args.selected, &FIND)?, ..args.clone() };
-    let load = sources::load_resolved(&args.selected, PlanLog::All(DiagnosticFormat::Concise))?;
+    let load = sources::load_resolved(&args.selected, PlanLog::All(DiagnosticFormat::Full))?;
     let unread = report_errors(&load);
     let mut cases = examples::cases(&load);
     let total = cases.len();

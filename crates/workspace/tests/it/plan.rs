@@ -78,10 +78,10 @@ fn way(server: &Server) -> String {
 }
 
 const SERVERS: &str = r#"{"mcpServers": {
-    "one": {"command": "srv", "args": ["-x"], "env": {"KEY": "${TOKEN}"}},
-    "off": {"command": "srv", "disabled": true},
+    "one": {"command": "sh", "args": ["-x"], "env": {"KEY": "${TOKEN}"}},
+    "off": {"command": "sh", "disabled": true},
     "bad": {"args": []},
-    "two": {"url": "http://h/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}
+    "two": {"url": "https://h/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}
 }}"#;
 
 #[test]
@@ -103,7 +103,7 @@ fn every_source_of_a_configuration_is_planned() {
 
             [[source]]
             name = "started"
-            command = "srv 'a b' c"
+            command = "sh 'a b' c"
             directory = "work"
             env = { KEY = "k" }
 
@@ -124,6 +124,7 @@ fn every_source_of_a_configuration_is_planned() {
             "#,
         ),
         ("mcp.json", SERVERS),
+        ("work/x", ""),
     ]);
     let config = folder.path().join("toolwright.toml");
     let plan = SourcePlan::from_config(&config, ReadOptions::default(), &variables);
@@ -132,10 +133,10 @@ fn every_source_of_a_configuration_is_planned() {
         [
             "defs = definitions ~/tools as aios true KEY=sesame",
             "programs = executables ~/bin",
-            "started = server started srv a b c KEY=k in ~/work KEY=k",
+            "started = server started sh a b c KEY=k in ~/work KEY=k",
             "reached = server reached http https://h/mcp Authorization=Bearer sesame",
-            "one = server one srv -x KEY=sesame MORE=m",
-            "two = server two sse http://h/mcp MORE=m KEY=not this Authorization=Bearer sesame",
+            "one = server one sh -x KEY=sesame MORE=m",
+            "two = server two sse https://h/mcp MORE=m KEY=not this Authorization=Bearer sesame",
             "MISSING_REQUIRED_FIELD /mcpServers/bad/command",
         ]
     );
@@ -153,7 +154,7 @@ fn the_valid_sources_of_a_configuration_with_mistakes_are_planned() {
             vec!["a = definitions ~/t", "MISSING_REQUIRED_FIELD /source/1"],
         ),
         (
-            "[[source]]\nname = \"a\"\ncommand = \"srv\"\nenv = { X = \"${NOT_SET}\" }\n",
+            "[[source]]\nname = \"a\"\ncommand = \"sh\"\nenv = { X = \"${NOT_SET}\" }\n",
             vec!["UNSET_VARIABLE /source/0/env/X"],
         ),
         (
@@ -215,7 +216,7 @@ fn every_source_of_a_command_line_is_planned() {
         ("b.yaml", ""),
         ("echo-tool", "#!/bin/sh\n"),
         ("mcp.json", SERVERS),
-        ("vscode.json", r#"{"servers": {"v": {"command": "srv"}}, "inputs": []}"#),
+        ("vscode.json", r#"{"servers": {"v": {"command": "sh"}}, "inputs": []}"#),
         (
             "talks-about.json",
             r#"{"name": "x", "description": "mcpServers", "tools": ["mcpServers"]}"#,
@@ -239,12 +240,12 @@ fn every_source_of_a_command_line_is_planned() {
             at("mcp.json"),
             none,
             vec![
-                "one = server one srv -x KEY=sesame",
-                "two = server two sse http://h/mcp Authorization=Bearer sesame",
+                "one = server one sh -x KEY=sesame",
+                "two = server two sse https://h/mcp Authorization=Bearer sesame",
                 "MISSING_REQUIRED_FIELD /mcpServers/bad/command",
             ],
         ),
-        (at("vscode.json"), none, vec!["v = server v srv"]),
+        (at("vscode.json"), none, vec!["v = server v sh"]),
         (at("empty.json"), none, vec![]),
         (at("talks-about.json"), none, vec!["~/talks-about.json = definitions ~/talks-about.json"]),
         (at("mcp.json"), as_mcp, vec!["~/mcp.json = definitions ~/mcp.json as mcp false"]),
@@ -256,9 +257,9 @@ fn every_source_of_a_command_line_is_planned() {
             vec!["http://h/mcp = server - http http://h/mcp?key=k#f"],
         ),
         (
-            SourceArgument::Command(vec!["srv".into(), "-x".into()]),
+            SourceArgument::Command(vec!["sh".into(), "-x".into()]),
             none,
-            vec!["-- srv = server - srv -x"],
+            vec!["-- sh = server - sh -x"],
         ),
     ] {
         let plan = SourcePlan::from_arguments(std::slice::from_ref(&named), reader, &variables);

@@ -45,7 +45,8 @@ toolwright_source::codes! {
     USELESS_SILENCE Warning
         "A comment silences a code that is not reported at its line, or that does not exist. It \
          belongs on the line that the finding points at or where its value starts, or on a line \
-         of its own above. Remove it if its cause is gone."
+         of its own above. The same is reported for an `[[ignore]]` of `toolwright.toml` that no \
+         finding matches. Remove it if its cause is gone."
     => (
         "tool.yaml",
         r#"tool:
@@ -86,7 +87,7 @@ struct SilenceComment<'d> {
 const MAX_USELESS: usize = 100;
 
 /// Removes the diagnostics that comments of the document silence, and adds diagnostics about
-/// comments that lack a reason or silence nothing.
+/// comments that lack a reason or silence nothing. Returns how many were removed.
 ///
 /// `diagnostics` must be everything that was found in this document, also together with others:
 /// otherwise comments look useless that are not. `known` are all codes that exist.
@@ -94,12 +95,13 @@ pub fn silence(
     document: &Document,
     diagnostics: &mut Vec<Diagnostic>,
     known: impl Iterator<Item = &'static DiagnosticCode> + Clone,
-) {
+) -> usize {
     // Nearly all documents have no such comment, and return here.
     let mut comments = comments_by_line(document);
     if comments.is_empty() {
-        return;
+        return 0;
     }
+    let found = diagnostics.len();
     // In a broken text, or beyond the limit on findings, more would be found: whether a comment is
     // useless is unknown then.
     let notes = diagnostics.iter().filter(|d| d.severity == Severity::Info).count();
@@ -121,9 +123,11 @@ pub fn silence(
         }
         !silenced
     });
+    let removed = found - diagnostics.len();
     let decided = comments.values().flatten().filter(|comment| comment.used || is_complete);
     let wrong = decided.filter_map(|comment| diagnose_comment(document, comment, known.clone()));
     diagnostics.extend(wrong.take(MAX_USELESS));
+    removed
 }
 
 /// The comments by the number of the line that each is about, counted from 1.

@@ -58,6 +58,8 @@ pub(crate) enum CliCommand {
     Doctor,
     /// Print a web page as Markdown
     Md(MdArgs),
+    /// Print the JSON Schema of `toolwright.toml`, for editors
+    Schema,
     /// Print the completions for a shell
     Completions {
         /// The shell to complete for
@@ -221,6 +223,12 @@ pub(crate) struct CheckArgs {
     /// Report all codes except these
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub(crate) ignore: Vec<String>,
+    /// Report only findings that this file does not list; `--write-baseline` writes it
+    #[arg(long, value_name = "FILE", conflicts_with = "write_baseline")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Write all findings to this file, as the known ones for `--baseline`, and report none
+    #[arg(long, value_name = "FILE", conflicts_with = "diff")]
+    pub(crate) write_baseline: Option<PathBuf>,
     /// Write findings to standard output in this format
     #[arg(long, value_enum, default_value_t = CheckFormat::Full, value_name = "FORMAT")]
     pub(crate) output_format: CheckFormat,

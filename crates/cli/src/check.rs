@@ -11,21 +11,22 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::bail;
 use toolwright_schema::{TargetSet, VendorTarget};
 use toolwright_source::render::{self, Colour, GroupedOptions, ReportedFinding};
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
-    CheckOptions, CheckReport, CodeSelection, FixMode, FixReport, LoadResult, LoadedDocument,
-    ReadOptions, SourcePlan, in_parallel, is_script, is_stdin,
+    Baseline, CheckOptions, CheckReport, CodeSelection, Coverage, FixMode, FixReport, LoadResult,
+    LoadedDocument, ReadOptions, SourcePlan, in_parallel, is_script, is_stdin, write_baseline,
 };
 
 use crate::args::{CheckArgs, CheckFormat, FailOn};
 use crate::environment::variable;
 use crate::messages::{plan_error, print_note};
 use crate::output::{self, ExitStatus};
-use crate::report;
+use crate::report::{self, plural};
 use crate::sources::{self, FoundSources};
 
 /// Runs the command.
@@ -37,6 +38,8 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     if args.diff && !matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise) {
         bail!("`--diff` needs `--output-format full` or `concise`");
     }
+    // Read first: without it, the check would be for nothing.
+    let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     let how = FoundSources {
         command: "check",
         starts: !args.no_start,
@@ -47,7 +50,9 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     };
     let args = &CheckArgs { selected: sources::resolve(&args.selected, &how)?, ..args.clone() };
     let plan = configured_plan(args)?;
-    let (CheckReport { load, fixes }, not_started) = check(args, plan)?;
+    let (report, not_started) = check(args, plan)?;
+    let CheckReport { mut load, fixes, silenced } = report;
+    let known = remove_known(baseline.as_ref(), &mut load, args)?;
     // Files that have fixes but could not be written, and sources that are not files.
     let answers = load.documents.iter().filter_map(report::answer_of);
     let answers: Vec<&str> = answers.map(|source| source.name()).collect();
@@ -63,7 +68,9 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     // "0 tools in 0 files: nothing to report" beside a failure would look like success.
     let nothing_read = load.documents.is_empty() && !load.failures.is_empty();
     if matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise) && !nothing_read {
-        output::print(&(summary(&load, &fixes, args) + &not_started.line()))?;
+        let left_out = [(silenced, "silenced"), (known, "in the baseline")];
+        let summary = summary(&load, &fixes, &left_out, args);
+        output::print(&(summary + &not_started.line()))?;
     }
     for failure in &load.failures {
         output::print_error(&failure.clone().into());
@@ -73,6 +80,36 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     // printing their findings.
     std::mem::forget(load);
     Ok(status)
+}
+
+/// Removes the findings that the baseline lists, or that were just written to one, and returns their
+/// number.
+///
+/// # Errors
+/// If the baseline cannot be written.
+fn remove_known(
+    baseline: Option<&Baseline>,
+    load: &mut LoadResult,
+    args: &CheckArgs,
+) -> anyhow::Result<usize> {
+    if let Some(baseline) = baseline {
+        return Ok(baseline.remove_known(load, coverage(args)));
+    }
+    let Some(path) = &args.write_baseline else { return Ok(0) };
+    if !load.failures.is_empty() {
+        print_note("the baseline is not written, because something could not be read");
+        return Ok(0);
+    }
+    let known = write_baseline(path, load)?;
+    load.documents.iter_mut().for_each(|document| document.diagnostics.clear());
+    print_note(&format!("{} written to `{}`", plural(known, "finding"), path.display()));
+    Ok(known)
+}
+
+/// Without names, everything that the configuration names is checked, unless it is not started.
+fn coverage(args: &CheckArgs) -> Coverage {
+    let is_named = !args.selected.sources.is_empty() || !args.selected.command.is_empty();
+    if is_named || args.no_start { Coverage::Named } else { Coverage::Everything }
 }
 
 /// The plan of the configuration that was named or found; `None` without a configuration. It is
@@ -110,7 +147,10 @@ fn check(
     args: &CheckArgs,
     configured: Option<SourcePlan>,
 ) -> anyhow::Result<(CheckReport, NotStarted)> {
-    let levels = configured.as_ref().map(|plan| plan.levels.clone()).unwrap_or_default();
+    let (levels, ignores) = match &configured {
+        Some(plan) => (plan.levels.clone(), Arc::clone(&plan.ignores)),
+        None => Default::default(),
+    };
     let fix = (args.fix || args.unsafe_fixes || args.diff)
         .then_some(FixMode { unsafe_fixes: args.unsafe_fixes, diff: args.diff });
     let configured_check = configured.as_ref().map(|plan| plan.check).unwrap_or_default();
@@ -122,10 +162,11 @@ fn check(
     let options = CheckOptions {
         read: ReadOptions { targets, ..args.selected.reading.options(true) },
         tokens: configured_check.tokens,
-        selection: CodeSelection::new(&args.select, &args.ignore, levels)?,
+        selection: CodeSelection::new(&args.select, &args.ignore, levels, ignores)?,
         fix,
         // These two formats say whether a fix is safe, so every fix has to be tried.
         try_fixes: matches!(args.output_format, CheckFormat::Json | CheckFormat::Sarif),
+        coverage: coverage(args),
     };
     let workspace = sources::workspace();
     let (command, mut words) = (&args.selected.command, args.selected.sources.clone());
@@ -319,7 +360,12 @@ fn shows_secret(diagnostic: &Diagnostic, secrets: &HashSet<(&str, usize)>) -> bo
 /// The last line of the formats for people: `12 tools in 5 files: 2 errors, 1 fixable`. Without an
 /// option that tries fixes, the number of fixable findings is an upper bound: a fix that its rule
 /// calls safe may turn out to add another finding, and `--fix` then refuses it.
-fn summary(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> String {
+fn summary(
+    load: &LoadResult,
+    fixes: &FixReport,
+    left_out: &[(usize, &str)],
+    args: &CheckArgs,
+) -> String {
     let mut found = report::severity_counts(load);
     // Fixes change files, so fixes for the answer of a server or program do not count.
     let in_files = || {
@@ -350,7 +396,11 @@ fn summary(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> String {
         );
     }
     // Unlike the other commands, `check` also reports that there is nothing wrong.
-    let found = if found.is_empty() { "nothing to report".to_owned() } else { found.join(", ") };
+    if found.is_empty() {
+        found.push("nothing to report".to_owned());
+    }
+    found.extend(left_out.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
+    let found = found.join(", ");
     format!("{}: {found}\n", report::tools_and_sources(load)) + &report::skipped_files(load)
 }
 

@@ -40,12 +40,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitStatus> {
 fn text_table() -> String {
     let width = codes::all().map(|code| code.name.len()).max().unwrap_or(0);
     let line = |code: &DiagnosticCode| {
-        format!(
-            "{:width$}  {:7}  {}\n",
-            code.name,
-            code.severity.name(),
-            first_sentence(code.manual)
-        )
+        format!("{:width$}  {:7}  {}\n", code.name, code.severity.name(), code.title())
     };
     sorted().into_iter().map(line).collect()
 }
@@ -55,12 +50,6 @@ fn sorted() -> Vec<&'static DiagnosticCode> {
     let mut all: Vec<&DiagnosticCode> = codes::all().collect();
     all.sort_by_key(|code| code.name);
     all
-}
-
-/// The first sentence of a manual text. By convention it summarises the rest.
-fn first_sentence(text: &str) -> &str {
-    let paragraph = text.lines().next().unwrap_or("");
-    paragraph.split_inclusive(". ").next().unwrap_or("").trim_end()
 }
 
 /// The page for a terminal.
@@ -119,7 +108,7 @@ fn markdown_index() -> String {
         .to_owned();
     for code in sorted() {
         // A bar would end the cell of the table.
-        let about = first_sentence(code.manual).replace('|', "\\|");
+        let about = code.title().replace('|', "\\|");
         let _ =
             writeln!(text, "| [{0}]({0}.md) | {1} | {about} |", code.name, code.severity.name());
     }

@@ -72,6 +72,7 @@ fn main() -> std::process::ExitCode {
         CliCommand::Eval(args) => eval::run(&args),
         CliCommand::Doctor => doctor::run(),
         CliCommand::Md(args) => md::run(&args),
+        CliCommand::Schema => manual::print_schema(),
         CliCommand::Completions { shell } => manual::print_completions(shell),
         CliCommand::Man { command } => manual::print_page(command.as_deref()),
     };

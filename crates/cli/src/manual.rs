@@ -1,5 +1,6 @@
-//! `toolwright completions` and `toolwright man`: generated from the types in `args`, like
-//! `--help`. The pages of diagnostics codes are in `explain`.
+//! Generated texts: `toolwright completions` and `toolwright man` from the types in `args`, like
+//! `--help`; `toolwright schema` from the table of keys of the configuration. The pages of
+//! diagnostics codes are in `explain`.
 
 use std::io;
 
@@ -19,6 +20,15 @@ pub(crate) fn print_completions(shell: Shell) -> anyhow::Result<ExitStatus> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut CliArgs::command(), "toolwright", &mut text);
     output::print_unfiltered(&String::from_utf8_lossy(&text))?;
+    Ok(ExitStatus::Clean)
+}
+
+/// Prints the JSON Schema of `toolwright.toml`.
+///
+/// # Errors
+/// If stdout cannot be written.
+pub(crate) fn print_schema() -> anyhow::Result<ExitStatus> {
+    output::print_json(&toolwright_workspace::config_schema())?;
     Ok(ExitStatus::Clean)
 }
 

@@ -50,7 +50,8 @@ pub struct DiagnosticCode {
 impl DiagnosticCode {
     /// The first sentence of the manual.
     pub fn title(&self) -> &'static str {
-        self.manual.split_inclusive(". ").next().unwrap_or_default().trim_end()
+        let paragraph = self.manual.lines().next().unwrap_or_default();
+        paragraph.split_inclusive(". ").next().unwrap_or_default().trim_end()
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use toolwright_formats::Reading;
@@ -33,6 +34,18 @@ pub struct CheckOptions {
     /// Whether each repair that its rule calls safe is tried before it is reported as safe. That
     /// reads and checks every such document again, so callers ask for it only where they show it.
     pub try_fixes: bool,
+    /// Whether all sources are checked.
+    pub coverage: Coverage,
+}
+
+/// Whether a check reads everything: only then is it certain that a silence hits nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coverage {
+    /// All sources of the configuration.
+    Everything,
+    /// Sources that were named or could be read, which may be some of many.
+    #[default]
+    Named,
 }
 
 /// The result of a check.
@@ -42,6 +55,8 @@ pub struct CheckReport {
     pub load: LoadResult,
     /// The repairs that were made.
     pub fixes: FixReport,
+    /// How many findings comments and the configuration silence.
+    pub silenced: usize,
 }
 
 impl CheckReport {
@@ -107,7 +122,10 @@ impl Workspace {
         // Taken out, because `report` borrows the documents while it changes the diagnostics.
         let found: Vec<Vec<Diagnostic>> =
             load.documents.iter_mut().map(|it| std::mem::take(&mut it.diagnostics)).collect();
-        let mut reported = self.report(&load.documents, found, selection);
+        // Repairs have looked at findings, too, some of which are gone now.
+        selection.ignores.reset();
+        let (mut reported, silenced) = self.report(&load.documents, found, selection);
+        let mut about_silences = selection.ignores.problems(&load, options.coverage);
         // After the selection, so that only repairs which are shown are tried.
         if options.fix.is_some() || options.try_fixes {
             for_each_document(&load.documents, &mut reported, |document, diagnostics| {
@@ -123,17 +141,25 @@ impl Workspace {
         for (document, diagnostics) in load.documents.iter_mut().zip(reported) {
             document.diagnostics = diagnostics;
         }
-        CheckReport { load, fixes }
+        selection.apply(&mut about_silences);
+        if !about_silences.is_empty() {
+            // Without the lines of the configuration, which may hold tokens.
+            let document = LoadedDocument::only_diagnostics(about_silences);
+            load.documents.push(LoadedDocument { secret: true, ..document });
+        }
+        CheckReport { load, fixes, silenced }
     }
 
     /// The diagnostics to report about each document, given those `found` in it alone: adds the
-    /// rules between documents, drops what comments silence, sets severities.
+    /// rules between documents, drops what is silenced, sets severities. Also returns how many were
+    /// silenced.
     pub(crate) fn report(
         &self,
         documents: &[LoadedDocument],
         mut found: Vec<Vec<Diagnostic>>,
         selection: &CodeSelection,
-    ) -> Vec<Vec<Diagnostic>> {
+    ) -> (Vec<Vec<Diagnostic>>, usize) {
+        let silenced = AtomicUsize::new(0);
         // The order matters: comments can silence findings between documents, too, and a level set
         // in the configuration applies to whatever is left.
         for (n, diagnostic) in self.check_between(documents) {
@@ -144,12 +170,14 @@ impl Workspace {
             if let Some(reading) = &document.reading {
                 // Those that were added here; the others have their tools.
                 fill_in_tools(reading, diagnostics);
-                toolwright_check::silence(reading.origin.document(), diagnostics, codes::all());
+                let document = reading.origin.document();
+                let by_comments = toolwright_check::silence(document, diagnostics, codes::all());
+                silenced.fetch_add(by_comments, Ordering::Relaxed);
             }
-            selection.apply(diagnostics);
+            silenced.fetch_add(selection.apply(diagnostics), Ordering::Relaxed);
             render::sort(diagnostics);
         });
-        found
+        (found, silenced.into_inner())
     }
 
     /// What is wrong between documents, each with the number of the document it is reported at.

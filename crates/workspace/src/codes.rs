@@ -141,6 +141,8 @@ toolwright_source::codes! {
         client sends the name, the description and the input schema of every tool with every \
         request; that is what is counted, with the vocabulary o200k. `toolwright cost` shows the \
         tokens of each tool and what would save most. Without a threshold nothing is counted."
+    STALE_BASELINE Warning "The baseline lists findings that are no longer found. Write it again \
+        with `--write-baseline`, so that they are reported if they come back."
     IGNORED_SETTING Warning "The setting has an effect in the MCP client that this file was \
         written for, but is ignored here."
 }

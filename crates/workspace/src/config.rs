@@ -1,9 +1,10 @@
-//! The configuration file `toolwright.toml`: where tools come from, the limits of calls, and the
-//! severity of diagnostics.
+//! The configuration file `toolwright.toml`: where tools come from, the limits of calls, and which
+//! diagnostics are reported.
 //!
 //! ```text
-//! text ─ toml ─▶ table with spans ─ keys.rs: each key by itself ─┐
-//!                                 ─ here: keys that belong together ─┴▶ Config + diagnostics
+//! text ─ toml ─▶ table with spans ─ key_checks.rs: each key by itself ─┐
+//!                       │         ─ here: keys that belong together ───┴▶ Config + diagnostics
+//! keys.rs: all keys ────┴─ schema.rs ─▶ JSON Schema, for editors
 //! ```
 //!
 //! Reading goes on after a mistake: a bad source is reported and left out, a bad limit is reported
@@ -13,7 +14,10 @@
 //!
 //! Not here: whether the paths exist and what is in them (`plan`, `load`).
 
+mod key_checks;
 mod keys;
+mod limits;
+mod schema;
 mod written;
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,8 +28,8 @@ use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use toolwright_formats::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE};
-use toolwright_model::{CallLimits, Namespace, OutputCheck};
+use toolwright_formats::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD};
+use toolwright_model::{CallLimits, Namespace};
 use toolwright_schema::{TargetSet, VendorTarget};
 use toolwright_source::codes::{DUPLICATE_KEY, INVALID_SYNTAX};
 use toolwright_source::words::{alternatives, split_words};
@@ -33,14 +37,16 @@ use toolwright_source::{
     Diagnostic, DocumentPath, Label, MAX_PROBLEMS, Severity, Source, Span, render,
 };
 
-use self::keys::{
-    CHECK_KEYS, ConfigKey, ConfigProblems, KIND_KEYS, LIMIT_KEYS, ROOT_KEYS, SOURCE_KEYS,
-    check_members, members_in_order, report_unknown_key, span, type_with_article, unsigned_integer,
+use self::key_checks::{
+    ConfigProblems, check_members, key_number, members_in_order, report_unknown_key, span,
+    type_with_article,
 };
+use self::keys::{CHECK_KEYS, IGNORE_KEYS, KIND_KEYS, SOURCE_KEYS, table_names};
+pub use self::schema::schema as config_schema;
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
 use crate::cost::TokenLimits;
 use crate::server_rules::WrittenServer;
-use crate::{VariableScope, Variables, expand};
+use crate::{IgnoreEntry, VariableScope, Variables, expand};
 
 /// The name of the file in every folder.
 const FILE_NAME: &str = "toolwright.toml";
@@ -59,6 +65,8 @@ pub struct Config {
     pub check: CheckSettings,
     /// Severities that replace those of the codes themselves.
     pub levels: Levels,
+    /// Findings that are not reported.
+    pub ignores: Vec<IgnoreEntry>,
     /// The settings of all sources as they are written, also of those with mistakes.
     pub(crate) written: Vec<WrittenServer<ConfigPlace>>,
 }
@@ -150,17 +158,6 @@ pub enum SourceKind {
     },
 }
 
-/// The policy for results that do not match the tool's output schema. `None` for other words, which
-/// `keys` has reported.
-fn output_check(word: &str) -> Option<OutputCheck> {
-    match word {
-        "enforce" => Some(OutputCheck::Enforce),
-        "warn" => Some(OutputCheck::Warn),
-        "off" => Some(OutputCheck::Off),
-        _ => None,
-    }
-}
-
 impl Config {
     /// Parses the configuration in `source`. Relative paths start at `folder`, and references are
     /// expanded with `variables`. Returns all diagnostics in the order of the text.
@@ -237,49 +234,117 @@ impl ConfigReader<'_, '_> {
     /// Reads the whole file.
     fn read(mut self, root: &DeTable<'_>) -> Config {
         for (key, _) in members_in_order(root) {
-            if !ROOT_KEYS.contains(&key.get_ref().as_ref()) {
-                report_unknown_key(
-                    key,
-                    ROOT_KEYS.iter().copied(),
-                    &DocumentPath::root(),
-                    self.problems,
-                );
+            if !table_names().any(|name| name == key.get_ref()) {
+                report_unknown_key(key, table_names(), &DocumentPath::root(), self.problems);
             }
         }
         let sources = self.sources(root);
         let (limits, startup) = self.limits(root);
         let check = self.check(root);
         let levels = self.levels(root);
-        Config { sources, limits, startup, check, levels, written: self.written }
+        let ignores = self.ignores(root);
+        let written = self.written;
+        Config { sources, limits, startup, check, levels, ignores, written }
     }
 
     /// The sources of the list `source`.
     fn sources(&mut self, root: &DeTable<'_>) -> Vec<SourceConfig> {
-        let Some(list) = root.get("source") else { return Vec::new() };
-        let at = DocumentPath::root().child("source");
-        // `[[source]]` is a list of tables in TOML, also if there is only one.
-        let items = match list.get_ref() {
-            DeValue::Array(items) => items.iter().collect(),
-            DeValue::Table(_) => {
-                let message = "`source` is a table, expected a list of tables";
+        let (items, usable) = self.list_of_tables(root, "source", "source");
+        let read = |(at, item): (DocumentPath, &Spanned<DeValue<'_>>)| self.source(item, &at);
+        let sources: Vec<SourceConfig> = items.into_iter().filter_map(read).collect();
+        if usable { sources } else { Vec::new() }
+    }
+
+    /// The entries of the list `ignore`. One with a mistake is left out: it silences nothing.
+    fn ignores(&mut self, root: &DeTable<'_>) -> Vec<IgnoreEntry> {
+        let (items, usable) = self.list_of_tables(root, "ignore", "entry");
+        let read = |(at, item): (DocumentPath, &Spanned<DeValue<'_>>)| self.ignore(item, &at);
+        let entries: Vec<IgnoreEntry> = items.into_iter().filter_map(read).collect();
+        if usable { entries } else { Vec::new() }
+    }
+
+    /// One `[[ignore]]`, or `None` if anything is wrong with it.
+    fn ignore(&mut self, item: &Spanned<DeValue<'_>>, at: &DocumentPath) -> Option<IgnoreEntry> {
+        let before = self.problems.list.len();
+        let table = self.table(item, at)?;
+        let intended = check_members(table, IGNORE_KEYS, at, self.problems);
+        for (name, help) in [
+            ("code", "`toolwright explain` lists all codes"),
+            ("reason", "`reason` tells the next reader why this is not a mistake"),
+        ] {
+            if !table.contains_key(name) && !intended.contains(&name) {
+                let message = format!("the entry has no `{name}`, and silences nothing");
                 self.problems
-                    .add(&INVALID_TYPE, list.span(), &at, message)
+                    .add(&MISSING_REQUIRED_FIELD, item.span(), &at.child(name), message)
                     .help
-                    .push("write `[[source]]`, with two brackets, above each source".to_owned());
-                // Its own mistakes are reported too, so that the author does not find them one
-                // after the other. It is not used: `[source]` could be meant as one of several.
-                self.source(list, &at);
-                Vec::new()
+                    .push(help.to_owned());
             }
-            other => {
-                let message =
-                    format!("`source` is {}, expected a list of tables", type_with_article(other));
-                self.problems.add(&INVALID_TYPE, list.span(), &at, message);
-                Vec::new()
-            }
-        };
-        let read = |(n, item)| self.source(item, &at.child(n));
-        items.into_iter().enumerate().filter_map(read).collect()
+        }
+        let text = |name: &str| table.get(name)?.get_ref().as_str().map(str::to_owned);
+        let code = crate::codes::find(&text("code")?).ok()?.name;
+        (self.problems.list.len() == before).then_some(IgnoreEntry {
+            source: text("source"),
+            tool: text("tool"),
+            code,
+            span: span(&item.span()),
+        })
+    }
+
+    /// The items of the list `name`, and whether they can be used. `[name]` with one bracket is
+    /// reported, and its own mistakes are, too, so that the author does not find them one after the
+    /// other; but it could be meant as one of several.
+    fn list_of_tables<'t, 'i>(
+        &mut self,
+        root: &'t DeTable<'i>,
+        name: &str,
+        noun: &str,
+    ) -> (Vec<(DocumentPath, &'t Spanned<DeValue<'i>>)>, bool) {
+        let Some(list) = root.get(name) else { return (Vec::new(), true) };
+        let at = DocumentPath::root().child(name);
+        if let DeValue::Array(items) = list.get_ref() {
+            return (items.iter().enumerate().map(|(n, item)| (at.child(n), item)).collect(), true);
+        }
+        let article = type_with_article(list.get_ref());
+        let message = format!("`{name}` is {article}, expected a list of tables");
+        let diagnostic = self.problems.add(&INVALID_TYPE, list.span(), &at, message);
+        if !list.get_ref().is_table() {
+            return (Vec::new(), false);
+        }
+        let help = format!("write `[[{name}]]`, with two brackets, above each {noun}");
+        diagnostic.help.push(help);
+        (vec![(at, list)], false)
+    }
+
+    /// The table `[name]` with its path; `None` if it is absent or not a table, which is reported.
+    fn single_table<'t, 'i>(
+        &mut self,
+        root: &'t DeTable<'i>,
+        name: &str,
+    ) -> Option<(&'t DeTable<'i>, DocumentPath)> {
+        let value = root.get(name)?;
+        let at = DocumentPath::root().child(name);
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            let found = type_with_article(value.get_ref());
+            let message = format!("`{name}` is {found}, expected a table");
+            self.problems.add(&INVALID_TYPE, value.span(), &at, message);
+        }
+        Some((table?, at))
+    }
+
+    /// The table at `at`; anything else is reported.
+    fn table<'t, 'i>(
+        &mut self,
+        item: &'t Spanned<DeValue<'i>>,
+        at: &DocumentPath,
+    ) -> Option<&'t DeTable<'i>> {
+        let table = item.get_ref().as_table();
+        if table.is_none() {
+            let message =
+                format!("this is {}, expected a table", type_with_article(item.get_ref()));
+            self.problems.add(&INVALID_TYPE, item.span(), at, message);
+        }
+        table
     }
 
     /// One source, or `None` if anything is wrong with it. A source with a mistake in a secondary
@@ -288,12 +353,7 @@ impl ConfigReader<'_, '_> {
     fn source(&mut self, item: &Spanned<DeValue<'_>>, at: &DocumentPath) -> Option<SourceConfig> {
         // The number of problems now and at the end tells whether this source has one.
         let before = self.problems.list.len();
-        let DeValue::Table(table) = item.get_ref() else {
-            let message =
-                format!("this is {}, expected a table", type_with_article(item.get_ref()));
-            self.problems.add(&INVALID_TYPE, item.span(), at, message);
-            return None;
-        };
+        let table = self.table(item, at)?;
         self.written.push(written::source(table, item, at));
         let intended = check_members(table, SOURCE_KEYS, at, self.problems);
         let name = self.name(table, item, at, &intended);
@@ -479,48 +539,9 @@ impl ConfigReader<'_, '_> {
         out
     }
 
-    /// The limits, and the time to wait for servers at the start. A value out of its range keeps
-    /// the default; `SourcePlan::bad_limit` makes callers refuse to serve with it.
-    fn limits(&mut self, root: &DeTable<'_>) -> (CallLimits, Option<Duration>) {
-        let mut limits = CallLimits::default();
-        let Some(value) = root.get("limits") else { return (limits, None) };
-        let at = DocumentPath::root().child("limits");
-        let DeValue::Table(table) = value.get_ref() else {
-            let message =
-                format!("`limits` is {}, expected a table", type_with_article(value.get_ref()));
-            self.problems.add(&INVALID_TYPE, value.span(), &at, message);
-            return (limits, None);
-        };
-        check_members(table, LIMIT_KEYS, &at, self.problems);
-        let count = |name: &str| key_number(table, LIMIT_KEYS, name);
-        let time = |name: &str| count(name).map(|n| Duration::from_millis(n as u64));
-        // Keys that are not set keep the default of `CallLimits`, which `model` documents.
-        limits.max_timeout = time("max_timeout").unwrap_or(limits.max_timeout);
-        limits.timeout = time("timeout").unwrap_or(limits.timeout);
-        limits.output = count("output").unwrap_or(limits.output);
-        limits.max_concurrent = count("max_concurrent").unwrap_or(limits.max_concurrent);
-        limits.queue = count("queue").unwrap_or(limits.queue);
-        let functions = &mut limits.functions;
-        // One setting caps the output of tools and of the functions around them.
-        functions.output = limits.output;
-        functions.validator = time("validator_timeout").unwrap_or(functions.validator);
-        functions.function = time("function_timeout").unwrap_or(functions.function);
-        functions.memory = count("function_memory").unwrap_or(functions.memory);
-        functions.body_memory = count("body_memory").unwrap_or(functions.body_memory);
-        let word = table.get("output_schema").and_then(|value| value.get_ref().as_str());
-        limits.output_check = word.and_then(output_check).unwrap_or(limits.output_check);
-        self.cap_default_timeout(&mut limits, table, &at);
-        (limits, time("startup"))
-    }
-
     /// The settings of `check`.
     fn check(&mut self, root: &DeTable<'_>) -> CheckSettings {
-        let Some(value) = root.get("check") else { return CheckSettings::default() };
-        let at = DocumentPath::root().child("check");
-        let DeValue::Table(table) = value.get_ref() else {
-            let message =
-                format!("`check` is {}, expected a table", type_with_article(value.get_ref()));
-            self.problems.add(&INVALID_TYPE, value.span(), &at, message);
+        let Some((table, at)) = self.single_table(root, "check") else {
             return CheckSettings::default();
         };
         check_members(table, CHECK_KEYS, &at, self.problems);
@@ -536,53 +557,16 @@ impl ConfigReader<'_, '_> {
     /// The severities of codes. Unknown codes and severities are reported.
     fn levels(&mut self, root: &DeTable<'_>) -> Levels {
         let mut levels = Levels::new();
-        let Some(value) = root.get("levels") else { return levels };
-        let at = DocumentPath::root().child("levels");
-        let DeValue::Table(table) = value.get_ref() else {
-            let message =
-                format!("`levels` is {}, expected a table", type_with_article(value.get_ref()));
-            self.problems.add(&INVALID_TYPE, value.span(), &at, message);
-            return levels;
-        };
+        let Some((table, at)) = self.single_table(root, "levels") else { return levels };
         for (key, value) in members_in_order(table) {
             // Both are read before they are combined, so that a line with two mistakes gets two
             // diagnostics.
-            let code = keys::code_of_key(key, &at, self.problems);
-            let level = keys::level_of_value(key, value, &at, self.problems);
+            let code = key_checks::code_of_key(key, &at, self.problems);
+            let level = key_checks::level_of_value(key, value, &at, self.problems);
             levels.extend(code.zip(level).map(|(code, level)| (code.name, level)));
         }
         levels
     }
-
-    /// Applies `max_timeout` to the default time-out. An author who set both, one above the other,
-    /// wrote a contradiction, which is reported; one who set only the cap did not.
-    fn cap_default_timeout(
-        &mut self,
-        limits: &mut CallLimits,
-        table: &DeTable<'_>,
-        at: &DocumentPath,
-    ) {
-        if limits.timeout <= limits.max_timeout {
-            return;
-        }
-        if let (Some(timeout), Some(cap)) = (table.get("timeout"), table.get("max_timeout")) {
-            let message = "`timeout` is more than `max_timeout`";
-            let label = Label { span: span(&cap.span()), text: "the cap".to_owned() };
-            self.problems
-                .add(&OUT_OF_RANGE, timeout.span(), &at.child("timeout"), message)
-                .labels
-                .push(label);
-        }
-        // Also after the report: nothing may run longer than the cap.
-        limits.timeout = limits.max_timeout;
-    }
-}
-
-/// The number of a key. Out of range has been reported and counts as not set.
-fn key_number(table: &DeTable<'_>, keys: &[ConfigKey], name: &str) -> Option<usize> {
-    let key = keys.iter().find(|key| key.name == name)?;
-    let number = unsigned_integer(table.get(name)?.get_ref()).filter(|n| key.allows(*n))?;
-    usize::try_from(number).ok()
 }
 
 /// The words of a command: a list of them, or a line that is split as a shell would.

@@ -172,7 +172,7 @@ impl Fixer<'_> {
         for _ in 0..ROUNDS {
             let documents = &self.load.documents;
             let found = documents.iter().map(|file| file.diagnostics.clone()).collect();
-            let reported = self.workspace.report(documents, found, self.selection);
+            let (reported, _) = self.workspace.report(documents, found, self.selection);
             let mut changed = false;
             for (n, diagnostics) in reported.iter().enumerate() {
                 let Some(before) = document_of(&self.load.documents[n]) else { continue };

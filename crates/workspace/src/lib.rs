@@ -30,6 +30,7 @@
 //! assert_eq!(errors, ["INVALID_SCHEMA"]);
 //! ```
 
+mod baseline;
 mod check;
 mod client_edit;
 mod client_files;
@@ -40,6 +41,7 @@ mod cost;
 pub mod examples;
 mod files;
 mod fix;
+mod ignore_list;
 mod load;
 mod plan;
 pub mod record;
@@ -58,16 +60,18 @@ use std::sync::Arc;
 
 use toolwright_script::ScriptAnalyzer;
 
-pub use check::{CheckOptions, CheckReport};
+pub use baseline::{Baseline, write as write_baseline};
+pub use check::{CheckOptions, CheckReport, Coverage};
 pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
-pub use config::{CheckSettings, Config, Levels, SourceConfig, SourceKind};
+pub use config::{CheckSettings, Config, Levels, SourceConfig, SourceKind, config_schema};
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use files::{
     LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file, replace_file,
     special_file,
 };
 pub use fix::{FixMode, FixReport};
+pub use ignore_list::{IgnoreEntry, IgnoreList};
 pub use load::{COMPAT_HELP, LoadResult, LoadedDocument, ReadOptions, in_parallel};
 pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, is_program};
 pub use script_files::is_script;

@@ -17,7 +17,7 @@ use toolwright_check::Subject;
 use toolwright_formats::{DetectionResult, Reading, detect, live};
 use toolwright_model::FormatId;
 use toolwright_schema::TargetSet;
-use toolwright_source::{Diagnostic, Document, Finding, Severity, locate, render};
+use toolwright_source::{Diagnostic, Document, Finding, Severity, Source, locate, render};
 
 use crate::Workspace;
 use crate::files::{self, LoadError};
@@ -48,6 +48,11 @@ impl LoadedDocument {
             secret: false,
             options: ReadOptions::default(),
         }
+    }
+
+    /// The text that was read; `None` for scripts and configurations.
+    pub(crate) fn source(&self) -> Option<&Source> {
+        Some(self.reading.as_ref()?.origin.document().source())
     }
 }
 

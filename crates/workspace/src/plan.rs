@@ -28,6 +28,7 @@ use toolwright_source::{
 use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND};
 use crate::config::{CheckSettings, Config, ConfigPlace, Levels, SourceConfig, SourceKind};
 use crate::files::{self, LoadError};
+use crate::ignore_list::IgnoreList;
 use crate::load::ReadOptions;
 use crate::server_rules::{MissingPart, ServerFinding, WrittenServer};
 use crate::server_rules::{check_server, missing_part, shown_connection};
@@ -118,6 +119,8 @@ pub struct SourcePlan {
     pub check: CheckSettings,
     /// Severities that the configuration sets for codes.
     pub levels: Levels,
+    /// Findings that the configuration silences.
+    pub ignores: Arc<IgnoreList>,
     /// Mistakes in the configuration and in servers files.
     pub diagnostics: Vec<Diagnostic>,
     /// Files that could not be read, and sources that could not be added.
@@ -133,7 +136,7 @@ pub struct SourcePlan {
 
 /// The wait for servers at the start, if the configuration sets none: long enough for most servers,
 /// and short enough for an agent that waits for its first list of tools.
-const DEFAULT_STARTUP: Duration = Duration::from_secs(3);
+pub(crate) const DEFAULT_STARTUP: Duration = Duration::from_secs(3);
 
 impl Default for SourcePlan {
     fn default() -> SourcePlan {
@@ -143,6 +146,7 @@ impl Default for SourcePlan {
             startup: DEFAULT_STARTUP,
             check: CheckSettings::default(),
             levels: Levels::new(),
+            ignores: Arc::default(),
             diagnostics: Vec::new(),
             failures: Vec::new(),
             servers: 0,
@@ -236,6 +240,7 @@ impl SourcePlan {
         };
         let folder = path.parent().unwrap_or(Path::new("."));
         let (config, diagnostics) = Config::parse(&source, folder, variables);
+        self.ignores = Arc::new(IgnoreList::new(&config, &source, folder, &diagnostics));
         self.diagnostics.extend(diagnostics);
         let written = config.written.iter();
         let found = written.flat_map(check_server).map(|finding| finding.in_config(&source));

@@ -1,12 +1,15 @@
 //! Which codes are reported, and with which severity: the code's own, unless the configuration says
-//! otherwise, and only those that the command line asks for.
+//! otherwise, and only those that the command line asks for. Findings that the configuration silences
+//! one by one (`ignore_list`) are left out, too.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use toolwright_source::Diagnostic;
 
 use crate::codes;
 use crate::config::Levels;
+use crate::ignore_list::IgnoreList;
 
 /// Which codes are reported, and with which severity.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +19,8 @@ pub struct CodeSelection {
     /// Wins over `only`: `--select A --ignore A` reports nothing.
     never: HashSet<&'static str>,
     levels: Levels,
+    /// Findings that the configuration silences.
+    pub(crate) ignores: Arc<IgnoreList>,
 }
 
 /// A code that does not exist, and what to do about it.
@@ -28,7 +33,7 @@ pub struct UnknownCode {
 
 impl CodeSelection {
     /// Reports the codes named in `only` (all if it is empty) without those named in `never`, with
-    /// the severities of the configuration.
+    /// the severities of the configuration and without what it ignores. Case does not matter.
     ///
     /// # Errors
     /// If a name is not the name of a code.
@@ -36,8 +41,9 @@ impl CodeSelection {
         only: &[String],
         never: &[String],
         levels: Levels,
+        ignores: Arc<IgnoreList>,
     ) -> Result<CodeSelection, UnknownCode> {
-        Ok(CodeSelection { only: code_names(only)?, never: code_names(never)?, levels })
+        Ok(CodeSelection { only: code_names(only)?, never: code_names(never)?, levels, ignores })
     }
 
     /// Whether the configuration switches this code off. `--select` is not considered: this decides
@@ -47,9 +53,13 @@ impl CodeSelection {
         self.levels.get(code) == Some(&None)
     }
 
-    /// Drops what is not reported, and sets the severity of the rest.
-    pub(crate) fn apply(&self, diagnostics: &mut Vec<Diagnostic>) {
+    /// Drops what is not reported, and sets the severity of the rest. Returns how many findings
+    /// the configuration silences; those that are not reported anyway do not count.
+    pub(crate) fn apply(&self, diagnostics: &mut Vec<Diagnostic>) -> usize {
+        let mut silenced = 0;
         diagnostics.retain_mut(|diagnostic| {
+            // First, because an entry is needed also if this run does not report its code.
+            let ignored = self.ignores.hits(diagnostic);
             let name = diagnostic.code.name;
             match self.levels.get(name) {
                 Some(Some(severity)) => diagnostic.severity = *severity,
@@ -57,14 +67,19 @@ impl CodeSelection {
                 Some(None) if !self.only.contains(name) => return false,
                 Some(None) | None => {}
             }
-            (self.only.is_empty() || self.only.contains(name)) && !self.never.contains(name)
+            let selected =
+                (self.only.is_empty() || self.only.contains(name)) && !self.never.contains(name);
+            silenced += usize::from(selected && ignored);
+            selected && !ignored
         });
+        silenced
     }
 }
 
 fn code_names(names: &[String]) -> Result<HashSet<&'static str>, UnknownCode> {
     let find = |name: &str| {
-        let code = codes::find(name);
+        // Codes are upper case everywhere, but users type lower case.
+        let code = codes::find(&name.to_ascii_uppercase());
         code.map(|code| code.name).map_err(|help| UnknownCode { name: name.to_owned(), help })
     };
     names.iter().map(|name| find(name.trim())).collect()

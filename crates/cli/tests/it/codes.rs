@@ -23,6 +23,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("INVALID_SOURCE", "workspace/tests/it/config.rs"),
     ("UNSET_VARIABLE", "workspace/tests/it/config.rs"),
     ("INVALID_REFERENCE", "workspace/tests/it/config.rs"),
+    ("STALE_BASELINE", "cli/tests/it/baseline.rs"),
     ("SUSPICIOUS_COMMAND", "workspace/tests/it/servers.rs"),
     // Which programs there are depends on the machine.
     ("UNPINNED_PACKAGE", "cli/tests/it/servers_files.rs"),
@@ -124,6 +125,14 @@ fn codes_of_large_documents_have_near_misses() {
             full.lines().map(|line| line.chars().take(100).collect::<String>() + "\n").collect();
         insta::assert_snapshot!(code, short);
     }
+}
+
+/// Editors complete the names of codes in `[levels]` from it.
+#[test]
+fn the_schema_of_the_configuration_is_up_to_date() {
+    let schema = run(&["schema"]);
+    assert_eq!((schema.code, schema.stderr.as_str()), (0, ""));
+    assert_page(&project().join("docs/toolwright.schema.json"), &schema.stdout);
 }
 
 #[test]

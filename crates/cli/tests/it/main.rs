@@ -4,6 +4,7 @@
 
 mod architecture;
 mod architecture_page;
+mod baseline;
 mod btcp_tool_bodies;
 mod calling;
 mod checking;

@@ -1,38 +1,47 @@
-//! The keys of the configuration as data, and the checks that follow from the tables: each key
-//! exists, and its value has the right type and range. Rules that relate two keys are in `config`.
+//! The keys of the configuration as data. From the tables follow the checks of each key by itself
+//! (`key_checks`) and the JSON Schema for editors (`schema`).
 //!
 //! It is the same idea as `formats::field`, for TOML: the two parsers have different trees, and the
 //! configuration has kinds of values (commands, tables of secrets) that no tool format has.
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use toml::Spanned;
-use toml::de::{DeString, DeTable, DeValue};
 use toolwright_formats::FORMATS;
-use toolwright_formats::codes::{
-    INVALID_ENUM_VALUE, INVALID_PATTERN, INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE,
-};
-use toolwright_model::Namespace;
 use toolwright_schema::VendorTarget;
-use toolwright_source::words::{alternatives, nearest_word, shorten, split_words};
-use toolwright_source::{Diagnostic, DiagnosticCode, DocumentPath, Severity, Source, Span};
 
-use super::LEVEL_WORDS;
-use crate::codes::UNKNOWN_KEY;
-use crate::text_forms::{can_be_variable, is_address, is_header_name};
+use super::limits::OUTPUT_CHECKS;
+use crate::text_forms::{can_be_variable, is_header_name};
+
+/// A table of the file.
+pub(super) struct ConfigTable {
+    pub(super) name: &'static str,
+    pub(super) shape: TableShape,
+    /// What editors show for it.
+    pub(super) about: &'static str,
+}
+
+/// What a table holds.
+pub(super) enum TableShape {
+    /// `[[name]]`, any number of times, each with these keys; the second list has those that every
+    /// one must have.
+    List(&'static [ConfigKey], &'static [&'static str]),
+    /// `[name]`, once, with these keys.
+    Once(&'static [ConfigKey]),
+    /// `[name]`, once, with the codes of diagnostics as keys and severities as values.
+    Levels,
+}
 
 /// A key and the values it accepts.
 pub(super) struct ConfigKey {
     pub(super) name: &'static str,
     /// The values it accepts.
-    form: KeyForm,
+    pub(super) form: KeyForm,
+    /// What editors show for it.
+    pub(super) about: &'static str,
     /// The kinds of source that may have it, by their key in [`KIND_KEYS`].
     pub(super) goes_with: &'static [&'static str],
 }
 
 /// The values that a key accepts.
-enum KeyForm {
+pub(super) enum KeyForm {
     /// A string that is not blank.
     Text,
     /// A portable namespace.
@@ -49,75 +58,204 @@ enum KeyForm {
     Choice(fn() -> Vec<&'static str>),
     /// A list of such words.
     Choices(fn() -> Vec<&'static str>),
-    /// A table of strings: a check for its keys, and what the keys are called in messages.
-    Texts(fn(&str) -> bool, &'static str),
+    /// The name of a diagnostic code.
+    Code,
+    /// A table of strings.
+    Texts {
+        /// Whether a text can be a key of it.
+        allowed: fn(&str) -> bool,
+        /// The same as a regular expression, for the schema.
+        pattern: &'static str,
+        /// What the keys are called in messages.
+        what: &'static str,
+    },
 }
 
-/// The keys of the file.
-pub(super) const ROOT_KEYS: &[&str] = &["source", "limits", "check", "levels"];
+/// The tables of the file, which has no other keys.
+pub(super) const TABLES: &[ConfigTable] = &[
+    ConfigTable {
+        name: "source",
+        shape: TableShape::List(SOURCE_KEYS, &["name"]),
+        about: "A source of tools: a name, and one of `path`, `executables`, `mcp`, `command` and \
+            `url`.",
+    },
+    ConfigTable {
+        name: "limits",
+        shape: TableShape::Once(LIMIT_KEYS),
+        about: "Limits of calls. Definitions and callers can set their own within these.",
+    },
+    ConfigTable {
+        name: "check",
+        shape: TableShape::Once(CHECK_KEYS),
+        about: "What `toolwright check` looks for.",
+    },
+    ConfigTable {
+        name: "levels",
+        shape: TableShape::Levels,
+        about: "The severities that `toolwright check` gives to codes.",
+    },
+    ConfigTable {
+        name: "ignore",
+        shape: TableShape::List(IGNORE_KEYS, &["code", "reason"]),
+        about: "Findings of one code that `toolwright check` does not report, with the reason.",
+    },
+];
+
 /// The keys that tell where the tools of a source are. Every source has exactly one of them. The
 /// order is that of the help text that lists them.
 pub(super) const KIND_KEYS: &[&str] = &["path", "executables", "mcp", "command", "url"];
 
 /// The keys of `[[source]]`.
 pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
-    key("name", KeyForm::Namespace),
-    key("path", KeyForm::Text),
-    key("executables", KeyForm::Text),
-    key("mcp", KeyForm::Text),
-    key("command", KeyForm::Command),
-    key("url", KeyForm::Url),
-    // Not with `url`: a server that is reached over HTTP has its own environment.
-    key("env", KeyForm::Texts(can_be_variable, "the name of an environment variable")).with(&[
-        "path",
-        "executables",
-        "mcp",
+    key("name", KeyForm::Namespace, "What the ids of its tools start with. Unique in the file."),
+    key("path", KeyForm::Text, "A file or folder of definitions, relative to this file."),
+    key("executables", KeyForm::Text, "A folder; its programs named `*-tool` are tools."),
+    key("mcp", KeyForm::Text, "A file with `mcpServers`, such as `.mcp.json`."),
+    key(
         "command",
-    ]),
+        KeyForm::Command,
+        "An MCP server to start: a list of words, or a line that is split into words. `${VAR}` is \
+         replaced by an environment variable.",
+    ),
+    key(
+        "url",
+        KeyForm::Url,
+        "An MCP server over HTTP. `${VAR}` is replaced by an environment variable.",
+    ),
+    // Not with `url`: a server that is reached over HTTP has its own environment.
+    key(
+        "env",
+        KeyForm::Texts {
+            allowed: can_be_variable,
+            pattern: "^[^=\\u0000]+$",
+            what: "the name of an environment variable",
+        },
+        "Variables for what the source starts. `${VAR}` and `${VAR:-default}` are replaced.",
+    )
+    .with(&["path", "executables", "mcp", "command"]),
     // A program that is started receives no HTTP request.
-    key("headers", KeyForm::Texts(is_header_name, "the name of a header")).with(&["url"]),
-    // The working directory of the server that `command` starts.
-    key("directory", KeyForm::Text).with(&["command"]),
-    key("compat", KeyForm::Flag),
+    key(
+        "headers",
+        KeyForm::Texts {
+            allowed: is_header_name,
+            pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+            what: "the name of a header",
+        },
+        "Headers of every request. `${VAR}` and `${VAR:-default}` are replaced.",
+    )
+    .with(&["url"]),
+    key("directory", KeyForm::Text, "The working directory of the server that `command` starts.")
+        .with(&["command"]),
+    key("compat", KeyForm::Flag, "Tolerate common deviations from the specifications."),
     // Programs and servers answer in a known format; only files may need it.
-    key("format", KeyForm::Choice(format_names)).with(&["path"]),
-    key("implementations", KeyForm::Text).with(&["path"]),
+    key("format", KeyForm::Choice(format_names), "Read every file as this format.").with(&["path"]),
+    key(
+        "implementations",
+        KeyForm::Text,
+        "The folder of the JavaScript bodies of its tools, if they are not beside their manifests.",
+    )
+    .with(&["path"]),
 ];
 
 /// The keys of `[limits]`. Times are in milliseconds, sizes in bytes.
 pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
-    // The default for calls, in milliseconds. 5 minutes is also what BTCP allows at most.
-    key("timeout", KeyForm::Integer(1, 300_000)),
-    // The cap for what definitions and callers ask for: at most an hour.
-    key("max_timeout", KeyForm::Integer(1, 3_600_000)),
+    // 5 minutes is also what BTCP allows at most.
+    key(
+        "timeout",
+        KeyForm::Integer(1, 300_000),
+        "Milliseconds for a call, if neither the caller nor the definition sets a limit.",
+    ),
+    // At most an hour.
+    key(
+        "max_timeout",
+        KeyForm::Integer(1, 3_600_000),
+        "The longest limit that a caller or a definition can set, in milliseconds.",
+    ),
     // From 1 KiB, which still holds an error message, to 64 MiB, which every running call may then
     // occupy in memory.
-    key("output", KeyForm::Integer(1 << 10, 64 << 20)),
-    key("output_schema", KeyForm::Choice(|| vec!["enforce", "warn", "off"])),
+    key(
+        "output",
+        KeyForm::Integer(1 << 10, 64 << 20),
+        "The largest result in bytes. A larger one is refused as a whole.",
+    ),
+    key(
+        "output_schema",
+        KeyForm::Choice(|| OUTPUT_CHECKS.iter().map(|(word, _)| *word).collect()),
+        "What happens to a result that breaks its output schema.",
+    ),
     // For each toolset. 0 would refuse every call.
-    key("max_concurrent", KeyForm::Integer(1, 1024)),
+    key("max_concurrent", KeyForm::Integer(1, 1024), "Calls of one toolset that run at once."),
     // 0 is allowed: calls beyond `max_concurrent` then fail at once instead of waiting.
-    key("queue", KeyForm::Integer(0, 65_536)),
+    key("queue", KeyForm::Integer(0, 65_536), "Calls of one toolset that may wait."),
     // 0 is allowed: the first list of tools then has only what is ready.
-    key("startup", KeyForm::Integer(0, 60_000)),
-    key("validator_timeout", KeyForm::Integer(1, 60_000)),
-    key("function_timeout", KeyForm::Integer(1, 60_000)),
-    // Bytes: first for the functions around a call, then for the JavaScript body of a tool.
-    key("function_memory", KeyForm::Integer(1 << 20, 256 << 20)),
-    key("body_memory", KeyForm::Integer(1 << 20, 256 << 20)),
+    key(
+        "startup",
+        KeyForm::Integer(0, 60_000),
+        "Milliseconds that the first list of tools waits for servers that are still starting.",
+    ),
+    key(
+        "validator_timeout",
+        KeyForm::Integer(1, 60_000),
+        "Milliseconds of processor time for a validator of a definition.",
+    ),
+    key(
+        "function_timeout",
+        KeyForm::Integer(1, 60_000),
+        "Milliseconds of processor time for a helper or processor of a definition.",
+    ),
+    key(
+        "function_memory",
+        KeyForm::Integer(1 << 20, 256 << 20),
+        "Bytes of memory for each function of a definition, beyond its input.",
+    ),
+    key(
+        "body_memory",
+        KeyForm::Integer(1 << 20, 256 << 20),
+        "Bytes of memory for the JavaScript body of a tool, beyond its input.",
+    ),
 ];
 
 /// The keys of `[check]`.
 pub(super) const CHECK_KEYS: &[ConfigKey] = &[
-    key("targets", KeyForm::Choices(target_ids)),
+    key(
+        "targets",
+        KeyForm::Choices(target_ids),
+        "The APIs that the tools are sent to. Without it, what vendors reject is not checked.",
+    ),
     // 0 would warn of every tool.
-    key("max_tool_tokens", KeyForm::Integer(1, 1_000_000)),
-    key("max_total_tokens", KeyForm::Integer(1, 100_000_000)),
+    key(
+        "max_tool_tokens",
+        KeyForm::Integer(1, 1_000_000),
+        "Warn of each tool that costs more tokens than this in every request.",
+    ),
+    key(
+        "max_total_tokens",
+        KeyForm::Integer(1, 100_000_000),
+        "Warn if all tools together cost more tokens than this in every request.",
+    ),
+];
+
+/// The keys of `[[ignore]]`.
+pub(super) const IGNORE_KEYS: &[ConfigKey] = &[
+    key(
+        "source",
+        KeyForm::Text,
+        "A file, relative to this one, or the name of a server or source. `*` stands for any \
+         characters, `?` for one. Without it: all sources.",
+    ),
+    key("tool", KeyForm::Text, "The name of a tool, with `*` and `?`. Without it: all tools."),
+    key("code", KeyForm::Code, "The code of the findings."),
+    key("reason", KeyForm::Text, "Why they are not a mistake here, for the next reader."),
 ];
 
 /// A key that every kind of source may have.
-const fn key(name: &'static str, form: KeyForm) -> ConfigKey {
-    ConfigKey { name, form, goes_with: KIND_KEYS }
+const fn key(name: &'static str, form: KeyForm, about: &'static str) -> ConfigKey {
+    ConfigKey { name, form, about, goes_with: KIND_KEYS }
+}
+
+/// The names of the tables.
+pub(super) fn table_names() -> impl Iterator<Item = &'static str> + Clone {
+    TABLES.iter().map(|table| table.name)
 }
 
 impl ConfigKey {
@@ -143,368 +281,13 @@ fn target_ids() -> Vec<&'static str> {
     VendorTarget::ALL.iter().map(|target| target.id()).collect()
 }
 
-/// The diagnostics of one file. There is no bound as for definitions: a configuration is short, and
-/// written by the person who reads them.
-pub(super) struct ConfigProblems<'s> {
-    source: &'s Arc<Source>,
-    pub(super) list: Vec<Diagnostic>,
-}
-
-impl<'s> ConfigProblems<'s> {
-    /// An empty list for the file `source`.
-    pub(super) fn new(source: &'s Arc<Source>) -> ConfigProblems<'s> {
-        ConfigProblems { source, list: Vec::new() }
-    }
-
-    /// Adds a diagnostic and returns it, so that the caller can add help and labels.
-    pub(super) fn add(
-        &mut self,
-        code: &'static DiagnosticCode,
-        place: Range<usize>,
-        at: &DocumentPath,
-        message: impl Into<String>,
-    ) -> &mut Diagnostic {
-        // The path is set as well: `SourcePlan::bad_limit` recognises errors in `[limits]` by it.
-        let mut diagnostic = Diagnostic::at(code, self.source, span(&place), message);
-        diagnostic.path = at.clone();
-        self.list.push_mut(diagnostic)
-    }
-
-    /// The text at `place`.
-    pub(super) fn text(&self, place: &Range<usize>) -> &'s str {
-        self.source.slice(span(place))
-    }
-}
-
-/// A range of the TOML parser as a span.
-pub(super) fn span(range: &Range<usize>) -> Span {
-    Span::new(range.start, range.end)
-}
-
-/// The TOML type of a value with its article, such as "an integer".
-pub(super) fn type_with_article(value: &DeValue<'_>) -> String {
-    let name = value.type_str();
-    // TOML's types are array, integer, string, float, boolean, table and datetime.
-    let article = if name.starts_with(['a', 'i']) { "an" } else { "a" };
-    format!("{article} {name}")
-}
-
-/// A key and its value, both with positions.
-type TomlMember<'t, 'i> = (&'t Spanned<DeString<'i>>, &'t Spanned<DeValue<'i>>);
-
-/// The members of a table in the order of the text. The parser sorts them by name, which would make
-/// the order of diagnostics, and which of two exclusive keys counts as the first, look arbitrary.
-pub(super) fn members_in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<TomlMember<'t, 'i>> {
-    let mut members: Vec<TomlMember<'t, 'i>> = table.iter().collect();
-    members.sort_by_key(|(key, _)| key.span().start);
-    members
-}
-
-/// Checks every member of a table by itself. Returns the keys that misspelled ones were probably
-/// meant to be, so that the caller does not report those as missing, too.
-pub(super) fn check_members(
-    table: &DeTable<'_>,
-    keys: &'static [ConfigKey],
-    at: &DocumentPath,
-    problems: &mut ConfigProblems<'_>,
-) -> Vec<&'static str> {
-    // `nmae = "x"` is one mistake, not two: an unknown key and a missing `name`.
-    let mut intended = Vec::new();
-    for (key, value) in members_in_order(table) {
-        let name = key.get_ref().as_ref();
-        match keys.iter().find(|known| known.name == name) {
-            Some(known) => {
-                known.form.check(&KeyValue { name, value, at: at.child(name) }, problems)
-            }
-            None => {
-                // A key that is present already cannot be what a misspelled one was meant to be.
-                let others =
-                    keys.iter().map(|known| known.name).filter(|name| !table.contains_key(*name));
-                intended.extend(report_unknown_key(key, others, at, problems));
-            }
-        }
-    }
-    intended
-}
-
-/// Reports a key that does not exist. Returns the one of `known` that it was probably meant to be.
-pub(super) fn report_unknown_key(
-    key: &Spanned<DeString<'_>>,
-    known: impl Iterator<Item = &'static str> + Clone,
-    at: &DocumentPath,
-    problems: &mut ConfigProblems<'_>,
-) -> Option<&'static str> {
-    let name = key.get_ref().as_ref();
-    let suggestion = nearest_word(name, known.clone());
-    // A similar key of the same table is likelier than the same key in the wrong table.
-    let help = match (suggestion, table_with_key(name)) {
-        (Some(suggestion), _) => format!("did you mean `{suggestion}`?"),
-        (None, Some(table)) => format!("it belongs under `{table}`"),
-        (None, None) => format!("expected {}", alternatives(&known.collect::<Vec<_>>())),
-    };
-    let message = format!("unknown key `{}`", shorten(name));
-    problems.add(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help);
-    suggestion
-}
-
-/// The code that a key of `[levels]` names; an unknown one is reported.
-pub(super) fn code_of_key(
-    key: &Spanned<DeString<'_>>,
-    at: &DocumentPath,
-    problems: &mut ConfigProblems<'_>,
-) -> Option<&'static DiagnosticCode> {
-    let name = key.get_ref().as_ref();
-    // The error of `find` is the help text: the nearest code, or where all are listed.
-    let known = crate::codes::find(name);
-    if let Err(help) = &known {
-        let message = format!("there is no code `{}`", shorten(name));
-        problems.add(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help.clone());
-    }
-    known.ok()
-}
-
-/// The severity behind a code; an unknown one is reported.
-///
-/// `None` is a wrong value, `Some(None)` is `off`, `Some(Some(severity))` a severity.
-pub(super) fn level_of_value(
-    key: &Spanned<DeString<'_>>,
-    value: &Spanned<DeValue<'_>>,
-    at: &DocumentPath,
-    problems: &mut ConfigProblems<'_>,
-) -> Option<Option<Severity>> {
-    let name = key.get_ref().as_ref();
-    let words: Vec<&'static str> = LEVEL_WORDS.iter().map(|(word, _)| *word).collect();
-    // Reports every wrong value. What follows only reads, and gives `None` for a wrong one.
-    check_choice(&KeyValue { name, value, at: at.child(name) }, &words, problems);
-    let word = value.get_ref().as_str()?;
-    LEVEL_WORDS.iter().find(|(known, _)| *known == word).map(|(_, level)| *level)
-}
-
 /// The table that has a key of this name, for the help "it belongs under …". Example: `timeout`
 /// under `[[source]]` gets "it belongs under `[limits]`".
-fn table_with_key(name: &str) -> Option<&'static str> {
-    let tables = [(SOURCE_KEYS, "[[source]]"), (LIMIT_KEYS, "[limits]"), (CHECK_KEYS, "[check]")];
-    tables
-        .into_iter()
-        .find(|(keys, _)| keys.iter().any(|key| key.name == name))
-        .map(|(_, table)| table)
-}
-
-/// A value to be checked, with its key and its path.
-struct KeyValue<'t, 'i> {
-    name: &'t str,
-    value: &'t Spanned<DeValue<'i>>,
-    at: DocumentPath,
-}
-
-impl KeyValue<'_, '_> {
-    /// Adds a diagnostic at the value.
-    fn add<'r>(
-        &self,
-        code: &'static DiagnosticCode,
-        message: impl Into<String>,
-        problems: &'r mut ConfigProblems<'_>,
-    ) -> &'r mut Diagnostic {
-        problems.add(code, self.value.span(), &self.at, message)
-    }
-
-    /// Reports that the value is not `wanted`, a phrase such as "a string".
-    fn report_wrong_type(&self, wanted: &str, problems: &mut ConfigProblems<'_>) {
-        let message = format!(
-            "`{}` is {}, expected {wanted}",
-            shorten(self.name),
-            type_with_article(self.value.get_ref())
-        );
-        self.add(&INVALID_TYPE, message, problems);
-    }
-
-    /// The string; anything else, and a blank one, is reported.
-    fn text(&self, problems: &mut ConfigProblems<'_>) -> Option<&str> {
-        let text = self.value.get_ref().as_str();
-        match text {
-            None => self.report_wrong_type("a string", problems),
-            Some(text) if text.trim().is_empty() => self.report_blank(problems),
-            Some(_) => return text,
-        }
-        None
-    }
-
-    /// Reports a blank value.
-    fn report_blank(&self, problems: &mut ConfigProblems<'_>) {
-        self.add(&MISSING_REQUIRED_FIELD, format!("`{}` is blank", self.name), problems);
-    }
-}
-
-impl KeyForm {
-    /// Reports everything that is wrong with the value.
-    fn check(&self, value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
-        match self {
-            KeyForm::Text => {
-                value.text(problems);
-            }
-            KeyForm::Namespace => check_name(value, problems),
-            KeyForm::Command => check_command(value, problems),
-            KeyForm::Url => check_url(value, problems),
-            // TOML has booleans, so `"true"` in quotes is a mistake and not a spelling.
-            KeyForm::Flag if value.value.get_ref().is_bool() => {}
-            KeyForm::Flag => value.report_wrong_type("a boolean", problems),
-            KeyForm::Integer(min, max) => check_integer(value, *min, *max, problems),
-            KeyForm::Choice(words) => check_choice(value, &words(), problems),
-            KeyForm::Choices(words) => check_choices(value, &words(), problems),
-            KeyForm::Texts(allowed, what) => check_texts(value, *allowed, what, problems),
-        }
-    }
-}
-
-/// The name of a source is stricter than a namespace in a definition: users type it on command
-/// lines.
-fn check_name(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
-    let Some(text) = value.value.get_ref().as_str() else {
-        return value.report_wrong_type("a string", problems);
-    };
-    let why = match Namespace::parse(text) {
-        // `Namespace` itself accepts names in all scripts, because collections in the wild have
-        // them.
-        Ok(name) if name.is_portable() => return,
-        // Ids on the command line and in configurations accept these characters only.
-        Ok(_) => "it may have letters, digits, `_`, `.` and `-`".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    let message = format!("`{}` cannot be the name of a source: {why}", shorten(text));
-    value.add(&INVALID_PATTERN, message, problems);
-}
-
-/// A command needs a program. Its arguments may be blank.
-fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
-    match value.value.get_ref() {
-        DeValue::Array(items) => {
-            // Every word is checked, so that one run reports all of them.
-            for (n, item) in items.iter().enumerate() {
-                let message = match item.get_ref() {
-                    // Arguments may be empty strings; the program may not.
-                    DeValue::String(word) if n > 0 || !word.trim().is_empty() => continue,
-                    DeValue::String(_) => "the program is blank".to_owned(),
-                    other => {
-                        format!("this word is {}, expected a string", type_with_article(other))
-                    }
-                };
-                // A blank program is missing; anything else that is wrong with a word is its type.
-                let code =
-                    if item.get_ref().is_str() { &MISSING_REQUIRED_FIELD } else { &INVALID_TYPE };
-                problems.add(code, item.span(), &value.at.child(n), message);
-            }
-            if items.is_empty() {
-                value.report_blank(problems);
-            }
-        }
-        DeValue::String(_) => {
-            let Some(line) = value.text(problems) else { return };
-            // Split only to find mistakes; `config` splits again when it builds the source.
-            match split_words(line) {
-                None => {
-                    value.add(
-                        &INVALID_PATTERN,
-                        "`command` has a quote that is not closed",
-                        problems,
-                    );
-                }
-                Some(words) if words.first().is_none_or(|word| word.trim().is_empty()) => {
-                    value.report_blank(problems)
-                }
-                Some(_) => {}
-            }
-        }
-        _ => value.report_wrong_type("an array of strings or a string", problems),
-    }
-}
-
-/// Only HTTP: MCP's other remote transports are read from servers files alone.
-fn check_url(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
-    let Some(text) = value.text(problems) else { return };
-    if !is_address(text, &["http", "https"]) {
-        let message = "`url` is not an `http` or `https` address";
-        value
-            .add(&INVALID_PATTERN, message, problems)
-            .help
-            .push("write it as `https://host/mcp`".to_owned());
-    }
-}
-
-/// An integer in its range.
-fn check_integer(value: &KeyValue<'_, '_>, min: u64, max: u64, problems: &mut ConfigProblems<'_>) {
-    // A float such as `1e3` is refused, also if it is a whole number.
-    let DeValue::Integer(integer) = value.value.get_ref() else {
-        return value.report_wrong_type("an integer", problems);
-    };
-    if !unsigned_integer(value.value.get_ref()).is_some_and(|number| (min..=max).contains(&number))
-    {
-        // As written, which may be beyond any integer type.
-        let written = shorten(&integer.to_string());
-        let message = format!("`{}` is {written}, expected {min} to {max}", value.name);
-        value.add(&OUT_OF_RANGE, message, problems);
-    }
-}
-
-/// The number, if it is whole and not negative. TOML integers may be written as `0x10` or `1_000`.
-pub(super) fn unsigned_integer(value: &DeValue<'_>) -> Option<u64> {
-    let integer = value.as_integer()?;
-    // The parser has removed the underscores and the prefix of the radix. A minus sign makes this
-    // fail.
-    u64::from_str_radix(integer.as_str(), integer.radix()).ok()
-}
-
-/// One of `words`, with the nearest one as help.
-fn check_choice(
-    value: &KeyValue<'_, '_>,
-    words: &[&'static str],
-    problems: &mut ConfigProblems<'_>,
-) {
-    let Some(text) = value.text(problems) else { return };
-    if words.contains(&text) {
-        return;
-    }
-    let message =
-        format!("`{}` is `{}`, expected {}", value.name, shorten(text), alternatives(words));
-    let diagnostic = value.add(&INVALID_ENUM_VALUE, message, problems);
-    if let Some(suggestion) = nearest_word(text, words.iter().copied()) {
-        diagnostic.help.push(format!("did you mean `{suggestion}`?"));
-    }
-}
-
-/// A list of `words`; each wrong one is reported.
-fn check_choices(
-    value: &KeyValue<'_, '_>,
-    words: &[&'static str],
-    problems: &mut ConfigProblems<'_>,
-) {
-    let DeValue::Array(items) = value.value.get_ref() else {
-        return value.report_wrong_type("an array of strings", problems);
-    };
-    for (n, item) in items.iter().enumerate() {
-        let item = KeyValue { name: value.name, value: item, at: value.at.child(n) };
-        check_choice(&item, words, problems);
-    }
-}
-
-/// A table of strings. The values may be secrets, so no message quotes one.
-fn check_texts(
-    value: &KeyValue<'_, '_>,
-    allowed: fn(&str) -> bool,
-    what: &str,
-    problems: &mut ConfigProblems<'_>,
-) {
-    let DeValue::Table(table) = value.value.get_ref() else {
-        return value.report_wrong_type("a table of strings", problems);
-    };
-    for (key, text) in members_in_order(table) {
-        let name = key.get_ref().as_ref();
-        let at = value.at.child(name);
-        if !allowed(name) {
-            let message = format!("`{}` cannot be {what}", shorten(name));
-            problems.add(&INVALID_PATTERN, key.span(), &at, message);
-        }
-        if !text.get_ref().is_str() {
-            KeyValue { name, value: text, at }.report_wrong_type("a string", problems);
-        }
-    }
+pub(super) fn table_with_key(name: &str) -> Option<String> {
+    let has = |keys: &[ConfigKey]| keys.iter().any(|key| key.name == name);
+    TABLES.iter().find_map(|table| match table.shape {
+        TableShape::List(keys, _) => has(keys).then(|| format!("[[{}]]", table.name)),
+        TableShape::Once(keys) => has(keys).then(|| format!("[{}]", table.name)),
+        TableShape::Levels => None,
+    })
 }

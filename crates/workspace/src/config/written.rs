@@ -5,7 +5,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolwright_source::DocumentPath;
 
-use super::keys::{members_in_order, span};
+use super::key_checks::{members_in_order, span};
 use super::{ConfigPlace, words};
 use crate::server_rules::{ReferenceStyle, WrittenServer, WrittenText};
 

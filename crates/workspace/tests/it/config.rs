@@ -1,19 +1,80 @@
 //! The configuration file: its sources and limits, and the findings of one with mistakes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use serde_json::Value as Json;
+use toml::de::{DeTable, DeValue};
 use toolwright_model::{CallLimits, FunctionLimits, OutputCheck};
 use toolwright_source::render::{Colour, full};
 use toolwright_source::{Diagnostic, Source};
-use toolwright_workspace::{Config, SourceKind};
+use toolwright_workspace::{Config, SourceKind, config_schema};
 
 use crate::expand::variables;
 
+/// Parses a text, and compares what is found with what the schema for editors says about it: every
+/// configuration of these tests is a test of the schema, too.
 fn parse(text: impl Into<Vec<u8>>) -> (Config, Vec<Diagnostic>) {
     let source = Source::decode("toolwright.toml", text.into()).expect("this is UTF-8");
-    Config::parse(&Arc::new(source), Path::new("/project"), &variables)
+    let source = Arc::new(source);
+    let (config, problems) = Config::parse(&source, Path::new("/project"), &variables);
+    if let Some(json) = json_of(source.text()) {
+        let refused = problems.iter().any(|problem| schema_can_express(problem, &json));
+        let expected = if problems.is_empty() { Some(true) } else { refused.then_some(false) };
+        let matches = matches_schema(&json);
+        assert!(expected.is_none_or(|it| it == matches), "{}\n{problems:#?}", source.text());
+    }
+    (config, problems)
+}
+
+/// Whether a value matches the schema of the configuration.
+fn matches_schema(json: &Json) -> bool {
+    static SCHEMA: LazyLock<jsonschema::Validator> =
+        LazyLock::new(|| jsonschema::draft7::new(&config_schema()).expect("the schema is valid"));
+    SCHEMA.is_valid(json)
+}
+
+/// Whether a schema can find this mistake.
+fn schema_can_express(problem: &Diagnostic, json: &Json) -> bool {
+    let value = json.pointer(&problem.path.to_string());
+    match problem.code.name {
+        // These are about two places, about the environment, or about the host of a URL.
+        "UNSET_VARIABLE" | "INVALID_REFERENCE" | "DUPLICATE_SOURCE" => false,
+        "OUT_OF_RANGE" => !problem.message.contains("more than"),
+        // To a schema, 5.0 is an integer.
+        "INVALID_TYPE" => !value.is_some_and(|n| n.is_f64() && n.to_string().ends_with(".0")),
+        // The words of a command line.
+        "INVALID_PATTERN" | "MISSING_REQUIRED_FIELD" => {
+            !problem.path.to_string().ends_with("/command")
+                || value.and_then(Json::as_str).is_none_or(|line| line.trim().is_empty())
+        }
+        _ => true,
+    }
+}
+
+/// The text as JSON; `None` if it is not TOML.
+fn json_of(text: &str) -> Option<Json> {
+    fn value(toml: &DeValue<'_>) -> Json {
+        match toml {
+            DeValue::String(text) => Json::from(text.as_ref()),
+            // Beyond the range of a number is beyond every range.
+            DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
+                .map_or_else(|_| Json::from(f64::MAX), Json::from),
+            DeValue::Float(n) => Json::from(n.as_str().parse::<f64>().unwrap_or(f64::NAN)),
+            DeValue::Boolean(flag) => Json::from(*flag),
+            DeValue::Datetime(time) => Json::from(time.to_string()),
+            DeValue::Array(items) => items.iter().map(|item| value(item.get_ref())).collect(),
+            DeValue::Table(members) => table(members),
+        }
+    }
+    fn table(members: &DeTable<'_>) -> Json {
+        let member = |(key, item): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
+            (AsRef::<str>::as_ref(key.get_ref()).to_owned(), value(item.get_ref()))
+        };
+        Json::Object(members.iter().map(member).collect())
+    }
+    DeTable::parse(text).ok().map(|root| table(root.get_ref()))
 }
 
 fn good(text: &str) -> Config {
@@ -129,6 +190,26 @@ fn other_spellings_of_toml_give_the_same_sources() {
     }
 }
 
+/// The examples, and the configurations that pages show.
+#[test]
+fn configurations_of_the_repository_match_the_schema() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &Path| std::fs::read_to_string(path).expect("a file of the repository");
+    let mut texts = vec![read(&root.join("examples/toolwright.toml"))];
+    let pages = std::fs::read_dir(root.join("docs")).expect("the pages").flatten();
+    let pages = pages.map(|page| page.path()).chain([root.join("README.md")]);
+    for page in pages.filter(|page| page.extension().is_some_and(|end| end == "md")) {
+        let page = read(&page);
+        let blocks = page.split("```toml\n").skip(1);
+        texts.extend(blocks.map(|block| block.split("```").next().unwrap_or("").to_owned()));
+    }
+    assert!(texts.len() > 2, "the pages show configurations");
+    for text in texts {
+        let json = json_of(&text).unwrap_or_else(|| panic!("not TOML:\n{text}"));
+        assert!(matches_schema(&json), "{text}");
+    }
+}
+
 #[test]
 fn an_empty_file_has_no_sources_and_default_limits() {
     for text in ["", "\n", "# nothing yet\n", "\u{feff}", "source = []", "[limits]"] {
@@ -233,12 +314,34 @@ fn every_mistake_has_its_finding_at_its_place() {
             &["3:1 UNKNOWN_KEY /source/0/executable executable"],
         ),
         ("[[source]]\nname = 5\npath = 'x'", &["2:8 INVALID_TYPE /source/0/name 5"]),
+        ("ignore = 5", &["1:10 INVALID_TYPE /ignore 5"]),
+        ("ignore = [5]", &["1:11 INVALID_TYPE /ignore/0 5"]),
+        ("[ignore]\ncode = 'OPEN_OBJECT'\nreason = 'x'", &["1:1 INVALID_TYPE /ignore [ignore]"]),
+        (
+            "[[ignore]]",
+            &[
+                "1:1 MISSING_REQUIRED_FIELD /ignore/0/code [[ignore]]",
+                "1:1 MISSING_REQUIRED_FIELD /ignore/0/reason [[ignore]]",
+            ],
+        ),
+        (
+            "[[ignore]]\ncode = 'OPEN_OBJEKT'\nreason = ' '",
+            &[
+                "2:8 INVALID_ENUM_VALUE /ignore/0/code 'OPEN_OBJEKT'",
+                "3:10 MISSING_REQUIRED_FIELD /ignore/0/reason ' '",
+            ],
+        ),
+        (
+            "[[ignore]]\ncode = 'OPEN_OBJECT'\nraeson = 'x'\ntool = 5",
+            &["3:1 UNKNOWN_KEY /ignore/0/raeson raeson", "4:8 INVALID_TYPE /ignore/0/tool 5"],
+        ),
         ("[[source]]\nname = ''\npath = 'x'", &["2:8 INVALID_PATTERN /source/0/name ''"]),
         ("[[source]]\nname = 'a:b'\npath = 'x'", &["2:8 INVALID_PATTERN /source/0/name 'a:b'"]),
     ];
     for (text, expected) in cases {
         assert_eq!(places(text), *expected, "{text}");
-        assert_eq!(parse(*text).0.sources.len(), 0, "{text}");
+        let config = parse(*text).0;
+        assert_eq!((config.sources.len(), config.ignores.len()), (0, 0), "{text}");
     }
     let cases: &[(&str, &[&str])] = &[
         ("path = ' '", &["3:8 MISSING_REQUIRED_FIELD /source/0/path ' '"]),

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use toolwright_script::InProcessAnalyzer;
 use toolwright_source::Severity;
-use toolwright_workspace::{CheckOptions, CheckReport, CodeSelection, FixMode, Workspace};
+use toolwright_workspace::{
+    CheckOptions, CheckReport, CodeSelection, FixMode, UnknownCode, Workspace,
+};
 
 const GOOD: &str = r#"{"name": "now", "description": "Returns the time", "inputSchema": {"type": "object", "additionalProperties": false}}"#;
 
@@ -58,12 +60,16 @@ fn a_file_that_was_never_saved_is_found_in_its_folder() {
     assert_eq!(codes(&report), ["DUPLICATE_ID"]);
 }
 
+fn select(code: &str) -> Result<CodeSelection, UnknownCode> {
+    CodeSelection::new(&[code.to_owned()], &[], Default::default(), Default::default())
+}
+
 #[test]
 fn one_call_selects_silences_and_fixes() {
     let wrong = GOOD.replace("description", "descripton");
     let folder = folder(&[("now.json", &wrong)]);
     let file = folder.path().join("now.json");
-    let only = CodeSelection::new(&["MISSPELLED_FIELD".into()], &[], Default::default());
+    let only = select("misspelled_field");
     let options = CheckOptions {
         selection: only.expect("a code"),
         try_fixes: true,
@@ -78,7 +84,7 @@ fn one_call_selects_silences_and_fixes() {
         .check(std::slice::from_ref(&file), &CheckOptions { fix, ..CheckOptions::default() });
     assert_eq!((report.fixes.applied, codes(&report)), (1, vec![]));
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), GOOD);
-    let unknown = CodeSelection::new(&["MISPELLED_FIELD".into()], &[], Default::default());
+    let unknown = select("MISPELLED_FIELD");
     assert_eq!(
         unknown.expect_err("no such code").to_string(),
         "there is no code `MISPELLED_FIELD` (did you mean `MISSPELLED_FIELD`?)"

@@ -1,0 +1,159 @@
+//! The JSON Schema of `toolwright.toml`, for editors: names of keys, their values and what they are
+//! for, made from the tables in `keys`. docs/toolwright.schema.json is its text.
+//!
+//! It is draft-07, which Taplo and the extensions of editors read. A schema cannot say everything
+//! that reading reports: names of sources that occur twice, variables that are not set, a `timeout`
+//! above `max_timeout`, a quote in `command` that is not closed, a host that is not one.
+
+use serde_json::{Map, Value as Json, json};
+use toolwright_model::CallLimits;
+
+use super::LEVEL_WORDS;
+use super::keys::{ConfigKey, KIND_KEYS, KeyForm, TABLES, TableShape};
+use super::limits::OUTPUT_CHECKS;
+use crate::codes;
+
+/// The schema. Taplo and others find it by `#:schema` in the first line of a configuration.
+pub fn schema() -> Json {
+    let tables = TABLES.iter().map(|table| {
+        let schema = match table.shape {
+            TableShape::List(keys, required) => {
+                json!({"type": "array", "items": item_schema(keys, required)})
+            }
+            TableShape::Once(keys) => table_schema(keys),
+            TableShape::Levels => levels_schema(),
+        };
+        (table.name, described(schema, table.about))
+    });
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "toolwright.toml",
+        "description": "Where tools come from, the limits of calls, and which findings are reported.",
+        "type": "object",
+        "properties": members(tables),
+        "additionalProperties": false,
+    })
+}
+
+/// A table with these keys and no others.
+fn table_schema(keys: &[ConfigKey]) -> Json {
+    let properties = keys.iter().map(|key| {
+        let mut schema = described(key.form.schema(), key.about);
+        if let Some(default) = default_limit(key.name) {
+            schema["default"] = default;
+        }
+        (key.name, schema)
+    });
+    json!({"type": "object", "properties": members(properties), "additionalProperties": false})
+}
+
+/// An item of a list of tables. A source has exactly one of the keys that tell where its tools are,
+/// and keys that go with some of them only.
+fn item_schema(keys: &'static [ConfigKey], required: &[&str]) -> Json {
+    let mut schema = table_schema(keys);
+    schema["required"] = json!(required);
+    let with = |kind: &&str| json!({"required": [kind]});
+    let is_kind = |key: &ConfigKey| KIND_KEYS.contains(&key.name);
+    if keys.iter().any(is_kind) {
+        schema["oneOf"] = KIND_KEYS.iter().map(with).collect();
+    }
+    let dependencies = keys.iter().filter(|key| key.goes_with != KIND_KEYS).map(|key| {
+        let kinds: Vec<Json> = key.goes_with.iter().map(with).collect();
+        (key.name, json!({"anyOf": kinds}))
+    });
+    let dependencies = members(dependencies);
+    if dependencies.as_object().is_some_and(|map| !map.is_empty()) {
+        schema["dependencies"] = dependencies;
+    }
+    schema
+}
+
+/// The names of all codes, sorted.
+fn code_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = codes::all().map(|code| code.name).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Every code, with its own severity and the first sentence of its manual.
+fn levels_schema() -> Json {
+    let mut all: Vec<_> = codes::all().collect();
+    all.sort_by_key(|code| code.name);
+    let words: Vec<&str> = LEVEL_WORDS.iter().map(|(word, _)| *word).collect();
+    let properties = all.into_iter().map(|code| {
+        let about = format!("{} (by default: {})", code.title(), code.severity.name());
+        (code.name, described(json!({"enum": words}), &about))
+    });
+    json!({"type": "object", "properties": members(properties), "additionalProperties": false})
+}
+
+impl KeyForm {
+    /// The schema of the values that it accepts.
+    fn schema(&self) -> Json {
+        // At least one character that is not white space.
+        let text = json!({"type": "string", "pattern": "\\S"});
+        match self {
+            KeyForm::Text => text,
+            KeyForm::Namespace => json!({"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,128}$"}),
+            KeyForm::Command => {
+                let words = json!({
+                    "type": "array", "minItems": 1, "items": [text],
+                    "additionalItems": {"type": "string"},
+                });
+                json!({"anyOf": [words, text]})
+            }
+            KeyForm::Url => json!({
+                "type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#:@]\\S*$",
+            }),
+            KeyForm::Flag => json!({"type": "boolean"}),
+            KeyForm::Integer(min, max) => {
+                json!({"type": "integer", "minimum": min, "maximum": max})
+            }
+            KeyForm::Choice(words) => json!({"enum": words()}),
+            KeyForm::Choices(words) => json!({"type": "array", "items": {"enum": words()}}),
+            KeyForm::Code => json!({"enum": code_names()}),
+            KeyForm::Texts { pattern, .. } => json!({
+                "type": "object", "propertyNames": {"pattern": pattern},
+                "additionalProperties": {"type": "string"},
+            }),
+        }
+    }
+}
+
+/// The default of a limit that is not set; `None` for keys of other tables.
+fn default_limit(name: &str) -> Option<Json> {
+    let limits = CallLimits::default();
+    let time = |time: std::time::Duration| json!(u64::try_from(time.as_millis()).ok());
+    Some(match name {
+        "timeout" => time(limits.timeout),
+        "max_timeout" => time(limits.max_timeout),
+        "output" => json!(limits.output),
+        "output_schema" => {
+            let known = OUTPUT_CHECKS.iter().find(|(_, check)| *check == limits.output_check);
+            json!(known?.0)
+        }
+        "max_concurrent" => json!(limits.max_concurrent),
+        "queue" => json!(limits.queue),
+        "startup" => time(crate::plan::DEFAULT_STARTUP),
+        "validator_timeout" => time(limits.functions.validator),
+        "function_timeout" => time(limits.functions.function),
+        "function_memory" => json!(limits.functions.memory),
+        "body_memory" => json!(limits.functions.body_memory),
+        _ => return None,
+    })
+}
+
+/// The schema with a description in front, where readers of the file look for it.
+fn described(schema: Json, about: &str) -> Json {
+    let mut all = Map::new();
+    all.insert("description".to_owned(), about.into());
+    if let Json::Object(schema) = schema {
+        all.extend(schema);
+    }
+    Json::Object(all)
+}
+
+/// An object of these members, in their order.
+fn members<'a>(pairs: impl Iterator<Item = (&'a str, Json)>) -> Json {
+    Json::Object(pairs.map(|(name, value)| (name.to_owned(), value)).collect())
+}

@@ -541,7 +541,7 @@ fn check_output(
             Err(errors) => mismatch(&errors),
         },
         None => match match_text(validator, &outcome) {
-            Ok(structured) => return Ok(Outcome { structured, ..outcome }),
+            Ok(value) => return Ok(Outcome { structured: Some(value), ..outcome }),
             Err(TextMismatch::Errors(errors)) => mismatch(&errors),
             Err(TextMismatch::NoValue) => Failure::new(
                 &code::OUTPUT_INVALID,
@@ -569,20 +569,18 @@ enum TextMismatch {
 
 /// Matches an answer without structured content with the output schema: command lines print text,
 /// and before revision 2026-07-28 structured content is always an object, so servers send strings,
-/// numbers and lists as text. The text counts as it is, or else as the JSON that it holds, which
-/// then is the structured content that the answer lacks.
-fn match_text(
-    validator: &SchemaValidator,
-    outcome: &Outcome,
-) -> Result<Option<Json>, TextMismatch> {
+/// numbers and lists as text. The text counts as it is, or else as the JSON that it holds. Returns
+/// the structured content that the answer lacks: clients demand it where a schema promises it.
+fn match_text(validator: &SchemaValidator, outcome: &Outcome) -> Result<Json, TextMismatch> {
     let mut texts = outcome.content.iter().filter_map(ResultContent::as_text);
     let (Some(text), None) = (texts.next(), texts.next()) else {
         return Err(TextMismatch::NoValue);
     };
-    let Err(of_text) = validator.validate_output(Json::from(text)) else { return Ok(None) };
+    let own = Json::from(text);
+    let Err(of_text) = validator.validate_output(&own) else { return Ok(own) };
     match serde_json::from_str::<Json>(text) {
         Ok(value) => match validator.validate_output(&value) {
-            Ok(()) => Ok(Some(value)),
+            Ok(()) => Ok(value),
             Err(errors) => Err(TextMismatch::Errors(errors)),
         },
         // The schema is about texts if anything but the type is wrong with this one.

@@ -5,7 +5,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{LONG, StdioClient, configured, faulty_server, until};
+use crate::client::{LONG, StdioClient, configured, faulty_server, modern, until};
 use crate::program::{Run, folder};
 use crate::serving::{LONG_STARTUP, server};
 
@@ -192,6 +192,11 @@ fn an_answer_in_text_matches_an_output_schema() {
     let mut client = StdioClient::start(folder.path(), &[], &[]);
     let answer = client.call("odd__object", json!({}));
     assert_eq!(answer["structuredContent"], json!({"sum": 3}), "{answer}");
+    // Later ones demand structured content of every type.
+    let mut modern_client = StdioClient::bare(folder.path(), &[], &[]);
+    let call = modern(json!({"name": "odd__shout", "arguments": {}}));
+    let answer = modern_client.ask("tools/call", call);
+    assert_eq!(answer["result"]["structuredContent"], "LOUD", "{answer}");
     let answer = client.call("odd__shout", json!({}));
     assert_eq!(
         (&answer["content"][0]["text"], &answer["isError"]),

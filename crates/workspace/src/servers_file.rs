@@ -14,7 +14,8 @@
 //! files of VS Code and Zed, which allow them, and are errors in all others.
 //!
 //! What is wrong with a server that could be started, such as a secret in its settings, is not
-//! found here but in `server_rules`, which gets the texts as they are written ([`written_servers`]).
+//! found here but in `server_rules`, which gets the texts as they are written
+//! ([`written_servers`]).
 //!
 //! No finding quotes a value of `env` or `headers`, or a text whose references were expanded: they
 //! may be secrets.

@@ -2,8 +2,8 @@
 //! stands in `command`.
 //!
 //! All of them change what a server gets, so they are made only on request, and without the trial
-//! of `fix`: there is nothing that could be called safe. A diff shows `***` in the place of secrets,
-//! because it ends up in terminals and logs.
+//! of `fix`: there is nothing that could be called safe. A diff shows `***` in the place of
+//! secrets, because it ends up in terminals and logs.
 
 use std::collections::BTreeMap;
 use std::path::Path;

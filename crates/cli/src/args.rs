@@ -42,6 +42,8 @@ pub(crate) enum CliCommand {
     Cost(CostArgs),
     /// Explain the code of a diagnostic, or list all codes
     Explain(ExplainArgs),
+    /// Write a `toolwright.toml` of the servers that your MCP clients have
+    Init(InitArgs),
     /// Let an MCP client start `toolwright serve`
     Install(InstallArgs),
     /// Call one tool and print its result
@@ -293,6 +295,17 @@ pub(crate) struct ExplainArgs {
     /// Print Markdown, as in docs/codes
     #[arg(long)]
     pub(crate) markdown: bool,
+}
+
+/// `toolwright init`, in `init.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InitArgs {
+    /// Write the file without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Replace the `toolwright.toml` that is here
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// `toolwright install`, in `install.rs`.

@@ -5,7 +5,7 @@
 //! options, calls a library, and turns the result into text.
 //!
 //! ```text
-//! args ─▶ one of: show list check cost explain install call serve validate test eval doctor md
+//! args ─▶ one of: show list check cost explain init install call serve validate test eval doctor md
 //!                manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
@@ -24,6 +24,7 @@ mod environment;
 mod eval;
 mod explain;
 mod found_sources;
+mod init;
 mod install;
 mod list;
 mod manual;
@@ -64,6 +65,7 @@ fn main() -> std::process::ExitCode {
         CliCommand::Check(args) => check::run(&args),
         CliCommand::Cost(args) => cost::run(&args),
         CliCommand::Explain(args) => explain::run(&args),
+        CliCommand::Init(args) => init::run(&args),
         CliCommand::Install(args) => install::run(&args),
         CliCommand::Call(args) => call::run(&args),
         CliCommand::Serve(args) => serve::run(&args),

@@ -34,6 +34,7 @@ mod baseline;
 mod check;
 mod client_edit;
 mod client_files;
+mod client_servers;
 pub mod codes;
 mod config;
 pub mod content_hash;
@@ -64,6 +65,7 @@ pub use baseline::{Baseline, write as write_baseline};
 pub use check::{CheckOptions, CheckReport, Coverage};
 pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
+pub use client_servers::{ClientConfig, collect_servers};
 pub use config::{CheckSettings, Config, Levels, SourceConfig, SourceKind, config_schema};
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use files::{

@@ -21,6 +21,7 @@ mod found_sources;
 mod hostile_definitions;
 mod hostile_documents;
 mod hostile_scripts;
+mod init;
 mod knowledge;
 mod live_servers;
 mod manual_pages;

@@ -1,0 +1,481 @@
+//! The servers of all MCP clients on this machine as one `toolwright.toml`, for `init`.
+//!
+//! ```text
+//! files of CLIENTS ─ read ─▶ ClientServer ─ merge the same ones ─ secrets to ${VAR} ─▶ TOML text
+//!                                                         each source is parsed as a check ─┘
+//! ```
+//!
+//! The texts are copied as they are written, with their references. A secret is never copied: the
+//! file that is made here will be committed by somebody. What cannot be taken over is listed with
+//! its reason, in comments of the new file, and never dropped silently.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use toolwright_formats::MAX_ITEMS;
+use toolwright_model::Namespace;
+use toolwright_source::render::visible;
+use toolwright_source::words::shorten;
+use toolwright_source::{Document, Severity, Source, Syntax};
+
+use crate::client_edit::{toml_value, toml_values};
+use crate::client_files::{CLIENTS, Client, ClientFile, ClientFolders, ClientSyntax};
+use crate::codes::LITERAL_SECRET;
+use crate::config::Config;
+use crate::files;
+use crate::server_rules::{ReferenceStyle, WrittenServer, WrittenText, check_server};
+use crate::variables::variable_for;
+
+/// Servers that are taken over. A file with more is not one that a person wrote.
+const MAX_SERVERS: usize = 1_000;
+
+/// A configuration made of the servers of other clients.
+#[derive(Debug, Default)]
+pub struct ClientConfig {
+    /// The text of `toolwright.toml`.
+    pub text: String,
+    /// How many servers are in it.
+    pub servers: usize,
+    /// The files that were read, as people write their paths.
+    pub files: Vec<String>,
+    /// The files that were looked for and do not exist.
+    pub absent: Vec<String>,
+    /// Files that could not be read, and servers that could not be taken over, a sentence each.
+    pub left_out: Vec<String>,
+    /// The variables that stand for secrets, each with the file that holds the value.
+    pub variables: Vec<(String, String)>,
+}
+
+/// A server of a client's file, with its texts as they are written.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct ClientServer {
+    name: String,
+    command: Vec<String>,
+    url: Option<String>,
+    environment: Vec<(String, String)>,
+    headers: Vec<(String, String)>,
+    directory: Option<String>,
+}
+
+impl ClientServer {
+    /// Whether both start or reach the same server in the same way, whatever they call it.
+    fn is_same(&self, other: &ClientServer) -> bool {
+        ClientServer { name: other.name.clone(), ..self.clone() } == *other
+    }
+}
+
+/// A server and the files it was found in.
+struct CollectedServer {
+    server: ClientServer,
+    origins: Vec<String>,
+    /// The variables that stand for its secrets.
+    secrets: Vec<String>,
+}
+
+/// Reads the files of all clients and makes a configuration of their servers.
+pub fn collect_servers(folders: &ClientFolders) -> ClientConfig {
+    let mut config = ClientConfig::default();
+    let mut collected: Vec<CollectedServer> = Vec::new();
+    for client in CLIENTS {
+        for file in client.files {
+            collect_file(client, file, folders, &mut config, &mut collected);
+        }
+    }
+    let mut values = BTreeMap::new();
+    for found in &mut collected {
+        replace_secrets(found, &mut values);
+    }
+    let mut sources = String::new();
+    for found in &collected {
+        let text = source_text(found);
+        match source_error(&text) {
+            None => {
+                config.servers += 1;
+                sources += &text;
+                let origin = found.origins.join(", ");
+                config
+                    .variables
+                    .extend(found.secrets.iter().map(|it| (it.clone(), origin.clone())));
+            }
+            Some(why) => {
+                let place = found.origins.join(", ");
+                config.left_out.push(left_out(&found.server.name, &place, &why));
+            }
+        }
+    }
+    let comment = |line: &String| format!("# {line}\n");
+    let notes: String = config.left_out.iter().map(comment).collect();
+    config.text = format!(
+        "# Written by `toolwright init` from the settings of MCP clients on this machine.\n\
+         # `toolwright check` checks these servers, `toolwright serve` serves them as one.\n\
+         {notes}{sources}"
+    );
+    config
+}
+
+/// The sentence about something that is not in the new file, on one line.
+fn left_out(name: &str, place: &str, why: &str) -> String {
+    visible(&format!("`{}` of {place} is left out: {why}", shorten(name)).replace('\n', " "))
+}
+
+/// Adds the servers of one file.
+fn collect_file(
+    client: &'static Client,
+    file: &ClientFile,
+    folders: &ClientFolders,
+    config: &mut ClientConfig,
+    collected: &mut Vec<CollectedServer>,
+) {
+    let path = file.path(folders);
+    let place = visible(&folders.display(&path));
+    if !path.is_file() {
+        if !config.absent.contains(&place) {
+            config.absent.push(place);
+        }
+        return;
+    }
+    let values = match read_values(&path, file.syntax) {
+        Ok(values) => values,
+        Err(why) => {
+            let sentence = visible(&format!("`{place}` is left out: {why}").replace('\n', " "));
+            // Claude Code has two places in one file.
+            if !config.left_out.contains(&sentence) {
+                config.left_out.push(sentence);
+            }
+            return;
+        }
+    };
+    if !config.files.contains(&place) {
+        config.files.push(place.clone());
+    }
+    let keys = file.servers(folders);
+    let servers = keys.tokens().try_fold(&values, |at, key| at.get(&*key));
+    let origin = format!("{} ({place})", client.name);
+    for (name, entry) in servers.and_then(Json::as_object).into_iter().flatten().take(MAX_ITEMS) {
+        if collected.len() >= MAX_SERVERS {
+            break;
+        }
+        let server = match read_entry(name, entry, client) {
+            Ok(server) => server,
+            Err(why) => {
+                config.left_out.push(left_out(name, &origin, &why));
+                continue;
+            }
+        };
+        match collected.iter_mut().find(|known| known.server.is_same(&server)) {
+            Some(known) => {
+                if !known.origins.contains(&origin) {
+                    known.origins.push(origin.clone());
+                }
+            }
+            None => {
+                let server =
+                    ClientServer { name: free_name(&server.name, client, collected), ..server };
+                let origins = vec![origin.clone()];
+                collected.push(CollectedServer { server, origins, secrets: Vec::new() });
+            }
+        }
+    }
+}
+
+/// The values of a file.
+fn read_values(path: &Path, syntax: ClientSyntax) -> Result<Json, String> {
+    let bytes = files::read(path).map_err(|error| error.to_string())?;
+    match syntax {
+        ClientSyntax::Toml => {
+            let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+            toml_values(&text).map_err(|error| error.to_string())
+        }
+        ClientSyntax::Json => {
+            let document = Document::parse("", bytes, Syntax::Jsonc);
+            let is_error =
+                |problem: &&toolwright_source::Diagnostic| problem.severity == Severity::Error;
+            match document.problems().iter().find(is_error) {
+                Some(problem) => Err(format!("it cannot be parsed: {}", problem.message)),
+                None => Ok(document.root().to_json()),
+            }
+        }
+    }
+}
+
+/// A name that no other server has: the key, with `-` for every character that names of sources do
+/// not have, and the client behind it if the name is taken.
+fn free_name(name: &str, client: &Client, taken: &[CollectedServer]) -> String {
+    let is_free = |name: &String| !taken.iter().any(|other| other.server.name == *name);
+    let others = (2..).map(|n| format!("{name}-{}-{n}", client.id));
+    [name.to_owned(), format!("{name}-{}", client.id)]
+        .into_iter()
+        .chain(others)
+        .find(is_free)
+        .expect("the numbers do not end")
+}
+
+/// Reads one entry, of whatever client: the keys of all clients are accepted in every file.
+///
+/// # Errors
+/// If the server is switched off, or is of a kind that a configuration cannot hold.
+fn read_entry(name: &str, entry: &Json, client: &Client) -> Result<ClientServer, String> {
+    let portable = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
+    let name: String = name.chars().take(64).map(portable).collect();
+    Namespace::parse(&name).map_err(|error| error.to_string())?;
+    if !entry.is_object() {
+        return Err("it is not an object".to_owned());
+    }
+    let flag = |key: &str| entry.get(key).and_then(Json::as_bool);
+    if flag("disabled") == Some(true) || flag("enabled") == Some(false) {
+        return Err("it is switched off".to_owned());
+    }
+    // Zed once had the program in an object of its own.
+    let (launch, key) = match entry.get("command").filter(|command| command.is_object()) {
+        Some(command) => (command, "path"),
+        None => (entry, "command"),
+    };
+    let program = launch.get(key).and_then(Json::as_str);
+    let texts = |value: Option<&Json>| -> Vec<String> {
+        let items = value.and_then(Json::as_array).into_iter().flatten().take(MAX_ITEMS);
+        items.filter_map(Json::as_str).map(|text| references(text, client)).collect()
+    };
+    let pairs = |value: Option<&Json>| -> Vec<(String, String)> {
+        let members = value.and_then(Json::as_object).into_iter().flatten().take(MAX_ITEMS);
+        members
+            .filter_map(|(key, value)| Some((key.clone(), references(&scalar(value)?, client))))
+            .collect()
+    };
+    let mut command: Vec<String> =
+        program.map(|text| references(text, client)).into_iter().collect();
+    if !command.is_empty() {
+        command.extend(texts(launch.get("args")));
+    }
+    let is_toolwright =
+        command.first().is_some_and(|program| program.rsplit('/').next() == Some("toolwright"));
+    if is_toolwright && command.get(1).is_some_and(|word| word == "serve") {
+        return Err("it is Toolwright itself".to_owned());
+    }
+    let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| entry.get(*key)?.as_str());
+    let mut environment = pairs(launch.get("env"));
+    let mut headers = pairs(entry.get("headers"));
+    // Codex names variables in keys of their own.
+    headers.extend(pairs(entry.get("http_headers")));
+    let variable = |value: &Json| Some(format!("${{{}}}", value.as_str()?));
+    let named = entry.get("env_http_headers").and_then(Json::as_object).into_iter().flatten();
+    headers.extend(named.filter_map(|(key, value)| Some((key.clone(), variable(value)?))));
+    if let Some(reference) = entry.get("bearer_token_env_var").and_then(variable) {
+        headers.push(("Authorization".to_owned(), format!("Bearer {reference}")));
+    }
+    for name in texts(entry.get("env_vars")) {
+        environment.push((name.clone(), format!("${{{name}}}")));
+    }
+    let kind = entry.get("type").or(entry.get("transport")).and_then(Json::as_str).unwrap_or("");
+    let is_remote = !matches!(kind, "" | "stdio" | "local") || command.is_empty();
+    if !is_remote {
+        let directory = entry.get("cwd").and_then(Json::as_str).map(directory).transpose()?;
+        return Ok(ClientServer {
+            name,
+            command,
+            environment,
+            directory,
+            ..ClientServer::default()
+        });
+    }
+    match url {
+        Some(url) if kind != "ws" => {
+            let url = Some(references(url, client));
+            Ok(ClientServer { name, url, headers, ..ClientServer::default() })
+        }
+        Some(_) => Err("a configuration has no WebSocket servers".to_owned()),
+        None => Err("it has neither a command nor an address".to_owned()),
+    }
+}
+
+/// A text, a number or a boolean as a text.
+fn scalar(value: &Json) -> Option<String> {
+    match value {
+        Json::String(text) => Some(text.clone()),
+        Json::Number(_) | Json::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// The working directory, which has no references in a configuration.
+fn directory(text: &str) -> Result<String, String> {
+    let text = match text.strip_prefix("${workspaceFolder}") {
+        Some("" | "/") => ".",
+        Some(inside) => inside.trim_start_matches('/'),
+        None => text,
+    };
+    match text.contains("${") {
+        true => {
+            Err("its working directory has a reference, which a configuration cannot hold"
+                .to_owned())
+        }
+        false => Ok(text.to_owned()),
+    }
+}
+
+/// A text with those references rewritten that a configuration does not have: `${input:id}` of VS
+/// Code, which asks a person, and `$NAME` of Gemini CLI.
+fn references(text: &str, client: &Client) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out += before;
+        let input = after.strip_prefix("{input:").and_then(|after| after.split_once('}'));
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let word = &after[..after.find(|c: char| !is_word(c)).unwrap_or(after.len())];
+        if let Some((id, behind)) = input {
+            out += &format!("${{{}}}", variable_for(id));
+            rest = behind;
+        } else if client.id == "gemini" && word.starts_with(|c: char| !c.is_ascii_digit()) {
+            out += &format!("${{{word}}}");
+            rest = &after[word.len()..];
+        } else {
+            out.push('$');
+            rest = after;
+        }
+    }
+    out + rest
+}
+
+/// The settings of a server that a text stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SettingPlace {
+    Whole,
+    Word(usize),
+    Variable(usize),
+    Header(usize),
+    Url,
+}
+
+/// Puts references in the place of secrets. `values` holds the secret that each variable stands
+/// for: two servers may have different tokens in variables of the same name.
+fn replace_secrets(found: &mut CollectedServer, values: &mut BTreeMap<String, String>) {
+    // A text may hold several secrets, and every round replaces one of each text.
+    for _ in 0..MAX_ITEMS {
+        let mut done: Vec<SettingPlace> = Vec::new();
+        for finding in check_server(&written_server(&found.server)) {
+            if finding.code != &LITERAL_SECRET || done.contains(&finding.at) {
+                continue;
+            }
+            let server = variable_for(&found.server.name);
+            let Some(value) = setting(&mut found.server, finding.at) else { continue };
+            let Some((_, text)) = finding.replacement else { continue };
+            let Some((variable, text)) = own_variable(value, &text, &server, values) else {
+                continue;
+            };
+            done.push(finding.at);
+            *value = text;
+            if !found.secrets.contains(&variable) {
+                found.secrets.push(variable);
+            }
+        }
+        if done.is_empty() {
+            break;
+        }
+    }
+}
+
+/// The server as the rules about secrets see it.
+fn written_server(server: &ClientServer) -> WrittenServer<SettingPlace> {
+    let text = |text: &String, at| WrittenText { text: text.clone(), at };
+    let pairs = |list: &[(String, String)], at: fn(usize) -> SettingPlace| {
+        let one =
+            |(n, (name, value)): (usize, &(String, String))| (name.clone(), text(value, at(n)));
+        list.iter().enumerate().map(one).collect()
+    };
+    let words = server.command.iter().enumerate();
+    WrittenServer {
+        name: server.name.clone(),
+        at: SettingPlace::Whole,
+        disabled: false,
+        command: words.map(|(n, word)| text(word, SettingPlace::Word(n))).collect(),
+        environment: pairs(&server.environment, SettingPlace::Variable),
+        headers: pairs(&server.headers, SettingPlace::Header),
+        url: server.url.as_ref().map(|url| text(url, SettingPlace::Url)),
+        directory: None,
+        style: ReferenceStyle::Plain,
+    }
+}
+
+/// The text at a place.
+fn setting(server: &mut ClientServer, at: SettingPlace) -> Option<&mut String> {
+    match at {
+        SettingPlace::Whole => None,
+        SettingPlace::Word(n) => server.command.get_mut(n),
+        SettingPlace::Variable(n) => server.environment.get_mut(n).map(|(_, value)| value),
+        SettingPlace::Header(n) => server.headers.get_mut(n).map(|(_, value)| value),
+        SettingPlace::Url => server.url.as_mut(),
+    }
+}
+
+/// The variable that `new` has in the place of a secret of `old`, and the text with it. If another
+/// secret has that variable already, the name of the server is put before it.
+fn own_variable(
+    old: &str,
+    new: &str,
+    server: &str,
+    values: &mut BTreeMap<String, String>,
+) -> Option<(String, String)> {
+    let same = old.char_indices().zip(new.chars()).find(|((_, old), new)| old != new);
+    let start = same.map_or(old.len().min(new.len()), |((at, _), _)| at);
+    let (name, behind) = new.get(start..)?.strip_prefix("${")?.split_once('}')?;
+    let secret = old.get(start..old.len().checked_sub(behind.len())?)?;
+    let mut variable = name.to_owned();
+    while values.get(&variable).is_some_and(|known| known != secret) {
+        variable = format!("{server}_{variable}");
+    }
+    values.insert(variable.clone(), secret.to_owned());
+    Some((variable.clone(), format!("{}${{{variable}}}{behind}", &new[..start])))
+}
+
+/// The `[[source]]` of a server, with where it is from.
+fn source_text(found: &CollectedServer) -> String {
+    let server = &found.server;
+    let origins = found.origins.join(", ");
+    let mut text = format!("\n# from {origins}\n");
+    for variable in &found.secrets {
+        text += &format!("# set the variable {variable}: its value was not copied\n");
+    }
+    let string = |text: &String| toml_value(&Json::from(text.as_str()));
+    text += &format!("[[source]]\nname = {}\n", string(&server.name));
+    if let Some(url) = &server.url {
+        text += &format!("url = {}\n", string(url));
+    } else {
+        let words: Vec<String> = server.command.iter().map(string).collect();
+        text += &format!("command = [{}]\n", words.join(", "));
+    }
+    for (key, pairs) in [("env", &server.environment), ("headers", &server.headers)] {
+        let pair =
+            |(name, value): &(String, String)| format!("{} = {}", toml_key(name), string(value));
+        let pairs: Vec<String> = pairs.iter().map(pair).collect();
+        if !pairs.is_empty() {
+            text += &format!("{key} = {{ {} }}\n", pairs.join(", "));
+        }
+    }
+    if let Some(directory) = &server.directory {
+        text += &format!("directory = {}\n", string(directory));
+    }
+    text
+}
+
+/// A key as TOML writes it.
+fn toml_key(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match !name.is_empty() && name.chars().all(is_bare) {
+        true => name.to_owned(),
+        false => toml_value(&Json::from(name)),
+    }
+}
+
+/// Why a `[[source]]` would not be accepted; `None` if it would.
+fn source_error(text: &str) -> Option<String> {
+    let Ok(source) = Source::decode("toolwright.toml", text.as_bytes().to_vec()) else {
+        return Some("it cannot be written as TOML".to_owned());
+    };
+    // Which variables are set is another question.
+    let variables = |_: &str| Some("https://example.com".to_owned());
+    let (_, diagnostics) = Config::parse(&Arc::new(source), Path::new("."), &variables);
+    let error = diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
+    error.map(|error| error.message.clone())
+}

@@ -3,13 +3,13 @@
 //!
 //! ```text
 //! text ─ JSON: edits by path (toolwright_source::edit) ─┐
-//!      └ TOML: the lines of one table ──────────────────┴▶ new text, parsed again to compare
+//!      └ TOML: the lines of one table ──────────────────┴▶ new text ─ parsed again, compared
 //! ```
 //!
 //! The new text is parsed, and used only if it holds the old values and the entry, no more and no
 //! less. So an odd spelling of a file leads to a refusal and never to a damaged file.
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 use similar::TextDiff;
 use toml::de::{DeTable, DeValue};
 use toolwright_source::{
@@ -277,15 +277,19 @@ fn table_json(table: &DeTable<'_>) -> Json {
     Json::Object(members.collect())
 }
 
-/// A TOML value as JSON. Numbers and dates become texts: the values are only compared, or not used.
-/// The recursion is bounded by the parser, which refuses 80 levels.
+/// A TOML value as JSON. What JSON does not have becomes something that cannot be written as TOML:
+/// it can be compared, and an entry with it is not written. The recursion is bounded by the parser,
+/// which refuses 80 levels.
 fn value_json(value: &DeValue<'_>) -> Json {
     match value {
         DeValue::String(text) => Json::String(text.to_string()),
         DeValue::Boolean(flag) => Json::Bool(*flag),
-        DeValue::Integer(number) => Json::String(number.to_string()),
-        DeValue::Float(number) => Json::String(number.to_string()),
-        DeValue::Datetime(time) => Json::String(time.to_string()),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => Json::from(number),
+            Err(_) => json!([null, number.to_string()]),
+        },
+        DeValue::Float(number) => json!([null, number.to_string()]),
+        DeValue::Datetime(time) => json!([null, time.to_string()]),
         DeValue::Array(items) => items.iter().map(|item| value_json(item.get_ref())).collect(),
         DeValue::Table(table) => table_json(table),
     }
@@ -332,21 +336,39 @@ fn table_lines(text: &str, header: &str) -> Option<std::ops::Range<usize>> {
     lines
 }
 
-/// A table of strings and lists of strings. JSON's strings and lists are also TOML's.
+/// A table, `command` first: the order does not depend on the one in which the entry was read.
 fn toml_table(header: &str, entry: &Json, newline: &str) -> String {
-    let members = entry.as_object().into_iter().flatten();
-    let line = |(key, value): (&String, &Json)| format!("{key} = {}{newline}", toml_value(value));
-    format!("{header}{newline}") + &members.map(line).collect::<String>()
+    let mut members: Vec<(&String, &Json)> = entry.as_object().into_iter().flatten().collect();
+    members.sort_by_key(|(key, _)| (*key != "command", *key));
+    let line = |(key, value): (&String, &Json)| {
+        format!("{} = {}{newline}", toml_key(key), toml_value(value))
+    };
+    format!("{header}{newline}") + &members.into_iter().map(line).collect::<String>()
 }
 
-/// A string or a list of strings as TOML writes it.
+/// A value as TOML writes it on one line. Strings of JSON are strings of TOML.
 pub(crate) fn toml_value(value: &Json) -> String {
     match value {
         Json::Array(items) => {
             format!("[{}]", items.iter().map(toml_value).collect::<Vec<_>>().join(", "))
         }
+        Json::Object(members) => {
+            let member = |(key, value): (&String, &Json)| {
+                format!("{} = {}", toml_key(key), toml_value(value))
+            };
+            format!("{{ {} }}", members.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
         // JSON leaves DEL as it is; TOML does not allow it.
         other => other.to_string().replace('\u{7f}', "\\u007f"),
+    }
+}
+
+/// A key as TOML writes it.
+pub(crate) fn toml_key(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match !name.is_empty() && name.chars().all(is_bare) {
+        true => name.to_owned(),
+        false => toml_value(&Json::from(name)),
     }
 }
 
@@ -395,8 +417,6 @@ impl ClientText<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn text(text: &str, syntax: ClientSyntax) -> ClientText<'_> {

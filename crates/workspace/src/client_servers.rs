@@ -20,7 +20,7 @@ use toolwright_source::render::visible;
 use toolwright_source::words::shorten;
 use toolwright_source::{Document, Severity, Source, Syntax};
 
-use crate::client_edit::{toml_value, toml_values};
+use crate::client_edit::{toml_key, toml_value, toml_values};
 use crate::client_files::{CLIENTS, Client, ClientFile, ClientFolders, ClientSyntax};
 use crate::codes::LITERAL_SECRET;
 use crate::config::Config;
@@ -457,15 +457,6 @@ fn source_text(found: &CollectedServer) -> String {
         text += &format!("directory = {}\n", string(directory));
     }
     text
-}
-
-/// A key as TOML writes it.
-fn toml_key(name: &str) -> String {
-    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    match !name.is_empty() && name.chars().all(is_bare) {
-        true => name.to_owned(),
-        false => toml_value(&Json::from(name)),
-    }
 }
 
 /// Why a `[[source]]` would not be accepted; `None` if it would.

@@ -1,5 +1,5 @@
-//! `init`: a configuration made of the files of MCP clients in a temporary home. What is copied from
-//! them, and what is not.
+//! `init`: a configuration made of the files of MCP clients in a temporary home. What is copied
+//! from them, and what is not.
 
 use serde_json::json;
 

@@ -82,8 +82,8 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     Ok(status)
 }
 
-/// Removes the findings that the baseline lists, or that were just written to one, and returns their
-/// number.
+/// Removes the findings that the baseline lists, or that were just written to one, and returns
+/// their number.
 ///
 /// # Errors
 /// If the baseline cannot be written.

@@ -8,8 +8,8 @@
 //!
 //! A finding is known by its source, tool, code, path below the tool and message. Lines and columns
 //! are left out, and so is the position of a tool in its list: editing something else does not make
-//! a known finding new. The message is part of it, because another text in the same place is another
-//! finding: a description that tells the model something else, for instance.
+//! a known finding new. The message is part of it, because another text in the same place is
+//! another finding: a description that tells the model something else, for instance.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -155,8 +155,8 @@ impl IgnoreEntry {
 }
 
 /// The name of a source that is the same on every machine and in every working directory: the path
-/// of a file from `folder`, or the name of a server. `about` is the server that a finding in another
-/// file is about.
+/// of a file from `folder`, or the name of a server. `about` is the server that a finding in
+/// another file is about.
 pub(crate) fn portable_name(source: &Source, about: Option<&str>, folder: &Path) -> String {
     let name = about.unwrap_or_else(|| source.name());
     let is_file = about.is_none() && matches!(source.origin(), TextOrigin::File);

@@ -1,6 +1,6 @@
 //! Which codes are reported, and with which severity: the code's own, unless the configuration says
-//! otherwise, and only those that the command line asks for. Findings that the configuration silences
-//! one by one (`ignore_list`) are left out, too.
+//! otherwise, and only those that the command line asks for. Findings that the configuration
+//! silences one by one (`ignore_list`) are left out, too.
 
 use std::collections::HashSet;
 use std::sync::Arc;

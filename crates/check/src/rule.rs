@@ -17,9 +17,9 @@ pub(crate) struct Rule {
     pub(crate) check: fn(&Subject<'_>, &mut Report<'_>),
 }
 
-/// A rule that compares documents that are used together. It may read names, namespaces and
-/// bindings only: when thousands of documents are loaded, their callers drop everything else before
-/// this.
+/// A rule that compares documents that are used together. It may read names, namespaces,
+/// descriptions and bindings only: when thousands of documents are loaded, their callers drop
+/// everything else before this.
 pub(crate) struct RuleBetween {
     /// The codes that the file of the rule declares, as in [`Rule`].
     pub(crate) codes: &'static [&'static DiagnosticCode],

@@ -41,9 +41,9 @@ pub struct Subject<'a> {
 /// that the tool has no such schema.
 #[derive(Default)]
 pub(crate) struct CompiledSchemas {
-    /// Whether the quick test found the input schema valid, which makes compiling it unnecessary.
-    /// Kept because every rule about parameters asks.
-    plain: OnceLock<bool>,
+    /// Whether the quick test found the input schema valid, and the output schema, which makes
+    /// compiling it unnecessary. Kept because several rules ask.
+    plain: [OnceLock<bool>; 2],
     input: OnceLock<Option<Result<Schema, SchemaError>>>,
     output: OnceLock<Option<Result<Schema, SchemaError>>>,
 }
@@ -263,12 +263,8 @@ impl<'a> Subject<'a> {
         let Some(schema) = tool.and_then(|tool| written_schema(tool, side)) else {
             return false;
         };
-        let is_plain = match side {
-            SchemaSide::Input => *self.cells()[tool_index]
-                .plain
-                .get_or_init(|| toolwright_schema::is_certainly_valid_schema(schema)),
-            SchemaSide::Output => toolwright_schema::is_certainly_valid_schema(schema),
-        };
+        let is_plain = *self.cells()[tool_index].plain[usize::from(side == SchemaSide::Output)]
+            .get_or_init(|| toolwright_schema::is_certainly_valid_schema(schema));
         is_plain || matches!(self.schema(tool_index, side), Some(Ok(_)))
     }
 

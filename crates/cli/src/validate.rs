@@ -107,7 +107,7 @@ fn validation_diagnostics(
             vec![locate(schema_finding(&error, &DocumentPath::root()), schema)]
         }
         Err(ValidateError::Instance(errors)) => {
-            errors.iter().map(|error| locate(violation(error), instance)).collect()
+            errors.iter().flat_map(violations).map(|found| locate(found, instance)).collect()
         }
     }
 }
@@ -120,16 +120,20 @@ fn is_unrepresentable(diagnostic: &Diagnostic, document: &Document) -> bool {
         && node().is_some_and(|node| node.to_json().is_null())
 }
 
-/// A violation as a finding at the violating value, with the place in the schema as help.
-fn violation(failure: &ValidationError) -> Finding {
-    let at = DocumentPath::parse(&failure.instance_path).unwrap_or_default();
-    let finding = Finding::new(&INVALID_INSTANCE, at, failure.message.clone());
-    // `false` as a schema refuses everything without any keyword to point at.
-    if failure.keyword.is_empty() {
-        finding
-    } else {
-        finding.help(format!("required by the schema at `{}`", failure.schema_path))
-    }
+/// A violation as findings at the violating value, or at the keys that should not be there, with
+/// the place in the schema as help.
+fn violations(failure: &ValidationError) -> impl Iterator<Item = Finding> {
+    failure.places().into_iter().map(|place| {
+        let at = DocumentPath::parse(&place.path).unwrap_or_default();
+        let finding = Finding::new(&INVALID_INSTANCE, at, place.message);
+        let finding = if place.is_key { finding.on_key() } else { finding };
+        // `false` as a schema refuses everything without any keyword to point at.
+        if failure.keyword.is_empty() {
+            finding
+        } else {
+            finding.help(format!("required by the schema at `{}`", failure.schema_path))
+        }
+    })
 }
 
 /// Writes a result line for each line of stdin. Invalid instances are results, not failures: the

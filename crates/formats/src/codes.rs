@@ -118,7 +118,7 @@ toolwright_source::codes! {
         "tool.json",
         r#"{
   "name": "readTitle",
-  "description": "Title",
+  "description": "Heading",
   "inputSchema": {"type": "object"},
   "capabilities": ["dom:read"]
 }

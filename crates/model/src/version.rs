@@ -12,7 +12,7 @@ pub struct Version {
     semver: semver::Version,
 }
 
-/// Why a text is not a version, in the words of the crate `semver`.
+/// Why a text is not a version: the parts that are missing, or the words of the crate `semver`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct VersionError(String);
@@ -29,7 +29,8 @@ impl Version {
     }
 
     fn read(authored: &str, bare: &str) -> Result<Version, VersionError> {
-        let semver = semver::Version::parse(bare).map_err(|e| VersionError(e.to_string()))?;
+        let semver = semver::Version::parse(bare)
+            .map_err(|error| VersionError(missing_parts(bare).unwrap_or(error.to_string())))?;
         Ok(Version { authored: authored.into(), semver })
     }
 
@@ -42,6 +43,26 @@ impl Version {
     /// different versions can be equal here; that is why there is no `Ord`.
     pub fn precedence(&self, other: &Version) -> Ordering {
         self.semver.cmp_precedence(&other.semver)
+    }
+}
+
+/// Which of the three numbers are missing, if that is all that is wrong with them: the crate
+/// `semver` only says where it stopped reading.
+fn missing_parts(bare: &str) -> Option<String> {
+    let numbers = bare.split(['-', '+']).next().filter(|numbers| !numbers.is_empty())?;
+    let parts: Vec<&str> = numbers.split('.').collect();
+    if parts.len() > 3 || !parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_digit())) {
+        return None;
+    }
+    let is_missing = |n: &usize| parts.get(*n).is_none_or(|part| part.is_empty());
+    let missing: Vec<&str> =
+        (0..3).filter(is_missing).map(|n| ["major", "minor", "patch"][n]).collect();
+    match missing.as_slice() {
+        [] => None,
+        [one] => Some(format!("the {one} number is missing")),
+        [rest @ .., last] => {
+            Some(format!("the {} and {last} numbers are missing", rest.join(", ")))
+        }
     }
 }
 
@@ -85,6 +106,25 @@ mod tests {
             assert!(Version::parse(bad).is_err(), "{bad:?}");
         }
         assert!(Version::parse_bare("v1.2.3").is_err());
+    }
+
+    #[test]
+    fn missing_numbers_are_named() {
+        for (text, reason) in [
+            ("1", "the minor and patch numbers are missing"),
+            ("1.0", "the patch number is missing"),
+            ("v1.0", "the patch number is missing"),
+            ("1.0-beta.2", "the patch number is missing"),
+            ("1..3", "the minor number is missing"),
+            (".1.2", "the major number is missing"),
+            ("1.2.", "the patch number is missing"),
+        ] {
+            assert_eq!(Version::parse(text).expect_err(text).to_string(), reason, "{text}");
+        }
+        for other in ["", "1.2.x", "01.2.3", "1.2.3.4", "1.0.0-01", "latest", "-1"] {
+            let error = Version::parse(other).expect_err(other).to_string();
+            assert!(!error.contains("missing"), "{other}: {error}");
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::{error_message, pointer};
+
 /// Why a schema was rejected. `at` is a JSON pointer into the schema, `""` for its root.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SchemaError {
@@ -126,9 +128,47 @@ pub struct ValidationError {
     pub keyword: String,
     /// What is wrong, in one line.
     pub message: String,
+    /// The members of the failing value that should not be there, if that is the mistake.
+    pub unexpected: Vec<String>,
 }
 
+/// A value, or a key, that an error is shown at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorPlace {
+    /// JSON pointer into the instance.
+    pub path: String,
+    /// Whether the key is wrong and not its value.
+    pub is_key: bool,
+    /// What is wrong there, in one line.
+    pub message: String,
+}
+
+/// The most keys of one value that are shown one by one.
+const MAX_KEYS: usize = 20;
+
 impl ValidationError {
+    /// Where to show the error in the text of the instance: each unexpected property at its key,
+    /// everything else at the failing value.
+    pub fn places(&self) -> Vec<ErrorPlace> {
+        let whole = |message: String| ErrorPlace {
+            path: self.instance_path.clone(),
+            is_key: false,
+            message,
+        };
+        let key = |name: &String| ErrorPlace {
+            path: pointer::join(&self.instance_path, name),
+            is_key: true,
+            message: format!("unexpected property `{}`", error_message::shorten(name)),
+        };
+        let mut places: Vec<ErrorPlace> = self.unexpected.iter().take(MAX_KEYS).map(key).collect();
+        match self.unexpected.len().saturating_sub(MAX_KEYS) {
+            0 if places.is_empty() => places.push(whole(self.message.clone())),
+            0 => {}
+            more => places.push(whole(format!("{more} more unexpected properties"))),
+        }
+        places
+    }
+
     /// An error about the whole instance that no keyword of the schema causes.
     pub(crate) fn without_keyword(message: impl Into<String>) -> ValidationError {
         ValidationError {
@@ -136,6 +176,7 @@ impl ValidationError {
             schema_path: String::new(),
             keyword: String::new(),
             message: message.into(),
+            unexpected: Vec::new(),
         }
     }
 }

@@ -103,6 +103,21 @@ pub(crate) fn describe(
     }
 }
 
+/// The properties that an error calls unexpected; empty for every other error.
+pub(crate) fn unexpected_names(
+    kind: &ValidationErrorKind,
+    value: &Value,
+    context: &MessageContext<'_>,
+) -> Vec<String> {
+    use ValidationErrorKind as Kind;
+    match kind {
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            unexpected.clone()
+        }
+        _ => closed_object(kind, value, context).unwrap_or_default(),
+    }
+}
+
 /// Keyword and message for an object that is closed by `additionalProperties: false` without
 /// `properties`, the usual schema of a tool without parameters; `None` for any other error.
 ///
@@ -113,17 +128,24 @@ pub(crate) fn describe_closed_object(
     value: &Value,
     context: &MessageContext<'_>,
 ) -> Option<(String, String)> {
-    let keyword = context.schema_path.rsplit('/').next()?;
-    // The keyword at the end of the path distinguishes this case from a property whose own schema
-    // is `false`.
-    let alone =
-        matches!(kind, ValidationErrorKind::FalseSchema) && keyword == "additionalProperties";
-    let members = value.as_object().filter(|_| alone)?;
-    let unexpected: Vec<String> = members.keys().cloned().collect();
+    let unexpected = closed_object(kind, value, context)?;
     Some((
-        keyword.to_owned(),
+        "additionalProperties".to_owned(),
         format!("unexpected {}", names(&unexpected, "property", "properties")),
     ))
+}
+
+/// The members of an object that is closed in this way.
+fn closed_object(
+    kind: &ValidationErrorKind,
+    value: &Value,
+    context: &MessageContext<'_>,
+) -> Option<Vec<String>> {
+    // The keyword at the end of the path distinguishes this case from a property whose own schema
+    // is `false`.
+    let alone = matches!(kind, ValidationErrorKind::FalseSchema)
+        && context.schema_path.rsplit('/').next() == Some("additionalProperties");
+    Some(value.as_object().filter(|_| alone)?.keys().cloned().collect())
 }
 
 /// The second half of [`describe`]: errors of bounds, patterns and formats, which all start with
@@ -271,7 +293,7 @@ fn pattern_at(context: &MessageContext<'_>) -> String {
 }
 
 /// `value` as JSON in backticks, cut to a readable length.
-fn quoted(value: &Value) -> String {
+pub(crate) fn quoted(value: &Value) -> String {
     // Writing stops at the limit, so a large value costs no more than a small one.
     let mut writer = TruncatingWriter { text: String::new(), left: QUOTED_CHARS };
     let truncated = write!(writer, "{value}").is_err();

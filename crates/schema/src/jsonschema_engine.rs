@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Errors and their paths only come from the second, so listing them always ends. Elsewhere,
-//! `step_budget` implements the traits of `jsonschema`, `error_message` words its errors, and
-//! `subschema_graph` uses its resolver; no other file names it.
+//! `step_budget` implements the traits of `jsonschema`, `error_message` words its errors,
+//! `subschema_graph` uses its resolver, and `satisfiability` its canonical form; no other file
+//! names it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -153,6 +154,7 @@ fn validation_error(
         schema_path: schema_path.to_owned(),
         keyword,
         message,
+        unexpected: error_message::unexpected_names(error.kind(), value, &context),
     }
 }
 

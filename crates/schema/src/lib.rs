@@ -26,8 +26,9 @@
 //! ```
 //!
 //! Below it are [`Schema`], one compiled schema, for checks that keep schemas by other rules; the
-//! quick check of schemas that need not be compiled ([`is_certainly_valid_schema`]); and what the
-//! APIs of model vendors reject ([`incompatibilities`], [`VendorTarget`]).
+//! quick check of schemas that need not be compiled ([`is_certainly_valid_schema`]); what is wrong
+//! with a schema that compiles ([`mistakes()`]); and what the APIs of model vendors reject
+//! ([`incompatibilities`], [`VendorTarget`]).
 //!
 //! Deliberately absent: the network, files, the clock, printing, and the record of a tool. A `$ref`
 //! is never fetched.
@@ -45,12 +46,14 @@ mod json_text;
 mod jsonschema_engine;
 mod limits;
 mod measure;
+mod mistakes;
 mod normalize;
 mod pattern_check;
 mod pointer;
 mod published;
 mod quick_check;
 mod resource_registry;
+mod satisfiability;
 mod schema;
 mod stack_space;
 mod step_budget;
@@ -61,9 +64,11 @@ mod vendors;
 
 pub use dialect::Dialect;
 pub use error::{
-    SchemaError, SchemaSide, ToolSchemaError, ValidateError, ValidationError, ValidationErrors,
+    ErrorPlace, SchemaError, SchemaSide, ToolSchemaError, ValidateError, ValidationError,
+    ValidationErrors,
 };
 pub use json_text::decode;
+pub use mistakes::{MistakeKind, SchemaMistake, keyword_names, mistakes};
 pub use quick_check::{is_certainly_valid_instance, is_certainly_valid_schema};
 pub use schema::{FormatAssertion, Schema, SchemaOptions};
 pub use validator::{InstanceSource, SchemaSource, SchemaValidator};

@@ -96,6 +96,17 @@ pub(crate) const PATTERN_STATE_BYTES: u64 = 32;
 /// runs out.
 pub(crate) const STEPS_PER_VALUE: u64 = 40;
 
+/// Values of a schema whose canonical form is made, which decides whether any value matches. The
+/// largest schemas of published tools have a quarter of that.
+pub(crate) const MAX_CANONICAL_VALUES: u64 = 4_000;
+
+/// Branches of combining keywords of such a schema.
+pub(crate) const MAX_CANONICAL_BRANCHES: usize = 200;
+
+/// Combinations of branches for one value, the largest union not counted: `allOf` over unions
+/// multiplies them. Ten conditionals in an `allOf` would take a second and a hundred megabytes.
+pub(crate) const MAX_CANONICAL_COMBINATIONS: u64 = 32;
+
 /// Errors listed; the list then ends with a note.
 pub(crate) const MAX_ERRORS: usize = 10_000;
 

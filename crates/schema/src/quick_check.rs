@@ -63,7 +63,8 @@ fn check_keyword(keyword: &str, value: &Value, depth: usize, left: &mut usize) -
             .is_some_and(|list| !list.is_empty() && check_all(list.iter(), depth, left)),
         "required" => is_list_of_unique_names(value),
         "enum" => value.as_array().is_some_and(|list| !list.is_empty() && are_shallow(list)),
-        "title" | "description" | "format" => value.is_string(),
+        "title" | "description" | "format" | "$comment" => value.is_string(),
+        "examples" => value.as_array().is_some_and(|list| are_shallow(list)),
         "default" | "const" => are_shallow(std::slice::from_ref(value)),
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
         "minLength" | "maxLength" | "minItems" | "maxItems" => value.is_u64(),
@@ -184,6 +185,18 @@ pub fn is_certainly_valid_instance(schema: &Value, instance: &Value) -> bool {
     members.iter().all(|(keyword, value)| allows(members, keyword, value, instance))
 }
 
+/// Whether `instance` certainly matches all keywords of `schema` but one.
+pub(crate) fn is_certainly_valid_without(
+    schema: &Map<String, Value>,
+    keyword: &str,
+    instance: &Value,
+) -> bool {
+    schema
+        .iter()
+        .filter(|(name, _)| *name != keyword)
+        .all(|(name, value)| name == "$schema" || allows(schema, name, value, instance))
+}
+
 /// Whether one keyword of `schema` certainly allows `instance`. Keywords that apply to another type
 /// allow every value, as the specification prescribes.
 fn allows(schema: &Map<String, Value>, keyword: &str, value: &Value, instance: &Value) -> bool {
@@ -221,11 +234,9 @@ fn allows(schema: &Map<String, Value>, keyword: &str, value: &Value, instance: &
             list.iter().any(|schema| is_certainly_valid_instance(schema, instance))
         }),
         "allOf" => each(&|schema| is_certainly_valid_instance(schema, instance)),
-        // Strings only: `1` and `1.0` are equal to the validator, but not to `serde_json`.
-        "enum" => {
-            instance.is_string() && value.as_array().is_some_and(|list| list.contains(instance))
-        }
-        "const" => instance.is_string() && value == instance,
+        // `1` and `1.0` are equal to the validator but not here, so "no" is not certain.
+        "enum" => value.as_array().is_some_and(|list| list.contains(instance)),
+        "const" => value == instance,
         // The specification counts characters, not bytes.
         "minLength" | "maxLength" => {
             instance.as_str().is_none_or(|text| is_within(keyword, value, text.chars().count()))
@@ -236,8 +247,8 @@ fn allows(schema: &Map<String, Value>, keyword: &str, value: &Value, instance: &
         "minimum" => are_ordered(value, instance),
         "maximum" => are_ordered(instance, value),
         // Annotations. `format` is one as well; a caller that asserts formats must compile.
-        "title" | "description" | "default" | "format" | "deprecated" | "readOnly"
-        | "writeOnly" => true,
+        "title" | "description" | "default" | "examples" | "format" | "deprecated" | "readOnly"
+        | "writeOnly" | "$comment" => true,
         // `oneOf` and the rest would need a certain "no", which is not to be had here.
         _ => false,
     }

@@ -1,8 +1,8 @@
 //! Which keywords hold subschemas, in both dialects, and how each applies them.
 //!
-//! Every walk over a schema (`normalize`, `subschema_graph`, `vendors`) goes through
-//! [`subschemas`], so all of them agree on what a subschema is. Everything that is not named here
-//! is data: a `$ref` inside `const`, `enum`, `default` or `examples` is not a reference.
+//! Every walk over a schema (`normalize`, `subschema_graph`, `vendors`, `mistakes`) goes through
+//! [`named_subschemas`], so all of them agree on what a subschema is. Everything that is not named
+//! here is data: a `$ref` inside `const`, `enum`, `default` or `examples` is not a reference.
 
 use serde_json::{Map, Value};
 
@@ -29,29 +29,51 @@ enum SubschemaContainer {
     OneOrList,
 }
 
+/// A subschema directly inside a schema.
+#[derive(Clone, Copy)]
+pub(crate) struct NamedSubschema<'a> {
+    pub target: SubschemaTarget,
+    /// The keyword that holds it.
+    pub keyword: &'a str,
+    /// Its key, where the keyword holds an object of subschemas.
+    pub name: Option<&'a str>,
+    pub value: &'a Value,
+}
+
 /// Calls `visit` for every subschema directly inside `schema`, in the order they are written.
 pub(crate) fn subschemas<'a>(
     schema: &'a Map<String, Value>,
     dialect: Dialect,
     mut visit: impl FnMut(SubschemaTarget, &'a Value),
 ) {
+    named_subschemas(schema, dialect, |found| visit(found.target, found.value));
+}
+
+/// [`subschemas`] with the keyword and the name of each.
+pub(crate) fn named_subschemas<'a>(
+    schema: &'a Map<String, Value>,
+    dialect: Dialect,
+    mut visit: impl FnMut(NamedSubschema<'a>),
+) {
     for (keyword, value) in schema {
         let Some((target, container)) = keyword_role(keyword, dialect) else {
             continue;
         };
+        let keyword = keyword.as_str();
+        let mut visit = |name, value| visit(NamedSubschema { target, keyword, name, value });
         match (container, value) {
             (SubschemaContainer::List | SubschemaContainer::OneOrList, Value::Array(items)) => {
-                items.iter().for_each(|item| visit(target, item));
+                items.iter().for_each(|item| visit(None, item));
             }
             // `dependencies` may list property names instead of holding a schema.
             (SubschemaContainer::Map, Value::Object(members)) => members
-                .values()
-                .filter(|member| !(keyword == "dependencies" && member.is_array()))
-                .for_each(|member| visit(target, member)),
+                .iter()
+                .filter(|(_, member)| !(keyword == "dependencies" && member.is_array()))
+                .for_each(|(name, member)| visit(Some(name.as_str()), member)),
             (
                 SubschemaContainer::One | SubschemaContainer::OneOrList,
                 Value::Object(_) | Value::Bool(_),
-            ) => visit(target, value),
+            ) => visit(None, value),
             // The wrong shape: validating the schema by its meta-schema reports it.
             _ => {}
         }

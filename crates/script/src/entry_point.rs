@@ -261,7 +261,7 @@ fn is_undefined(expression: &Expression) -> bool {
     expression.is_undefined() || expression.is_void()
 }
 
-/// The only function at the top level, declared or assigned to a variable. Two are ambiguous.
+/// The only function at the top level, declared or assigned to a variable. Several are ambiguous.
 fn from_declaration(tree: &ResolvedTree) -> Option<(EntryPoint, ReturnFacts)> {
     let mut functions = Vec::new();
     for statement in &tree.semantic.nodes().program().body {
@@ -283,7 +283,11 @@ fn from_declaration(tree: &ResolvedTree) -> Option<(EntryPoint, ReturnFacts)> {
             let returns = return_values::of_functions(tree, &[Some(*function)]);
             Some((EntryPoint::Declared(shorten(name)), returns))
         }
-        _ => None,
+        [] => None,
+        several => {
+            let names = several.iter().take(MAX_LISTED).map(|(name, _)| shorten(name)).collect();
+            Some((EntryPoint::Ambiguous(names), ReturnFacts::UNKNOWN))
+        }
     }
 }
 

@@ -167,6 +167,9 @@ pub enum EntryPoint {
     Value,
     /// The only function that is declared at the top level.
     Declared(String),
+    /// Functions of these names are declared at the top level and none is exported, so which one
+    /// is meant is not certain. At most [`MAX_LISTED`] names.
+    Ambiguous(Vec<String>),
     /// The code offers nothing to call.
     None,
     /// Not looked for: the code does not parse, or its goal has another kind of entry point.

@@ -70,7 +70,7 @@ fn ranges(facts: &ScriptFacts) -> impl Iterator<Item = &Range<usize>> {
 fn is_bounded(facts: &ScriptFacts) -> bool {
     let ScriptFacts { problems, forbidden, free, entry, returns } = facts;
     let names: &[String] = match entry {
-        EntryPoint::Exports(names) => names,
+        EntryPoint::Exports(names) | EntryPoint::Ambiguous(names) => names,
         EntryPoint::Declared(name) => std::slice::from_ref(name),
         EntryPoint::Value | EntryPoint::None | EntryPoint::Unknown => &[],
     };

@@ -89,7 +89,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             let at = at.child("input");
             failures
                 .iter()
-                .for_each(|f| out.push(finding(&EXAMPLE_INPUT_INVALID, f, &at, "input")));
+                .flat_map(|failure| findings(&EXAMPLE_INPUT_INVALID, failure, &at, "input"))
+                .for_each(|finding| out.push(finding));
         }
     }
 }
@@ -106,22 +107,26 @@ fn expects_bad_input(subject: &Subject<'_>, at: &RecordPath, example: &Example) 
         && (examples::is_failure(example) || examples::has_error(subject, at, example))
 }
 
-/// The finding for one error of an input or output against its schema. `at` points to the instance;
-/// the finding points to the value inside it that is wrong. `side` is `input` or `output`.
-pub(super) fn finding(
+/// The findings for one error of an input or output against its schema. `at` points to the
+/// instance; the findings point to the values inside it, or the keys, that are wrong. `side` is
+/// `input` or `output`.
+pub(super) fn findings(
     code: &'static DiagnosticCode,
     failure: &ValidationError,
     at: &RecordPath,
     side: &str,
-) -> RecordFinding {
-    // The validator counts paths from the instance. An unreadable one leads to the instance.
-    let inside = RecordPath::parse(&failure.instance_path).unwrap_or_default();
-    let finding = RecordFinding::new(code, at.join(&inside), failure.message.clone());
-    match failure.schema_path.as_str() {
-        // The schema as a whole rejects the value, so there is no keyword to name.
-        "" => finding,
-        path => finding.help(format!("required by the {side} schema at `{path}`")),
-    }
+) -> impl Iterator<Item = RecordFinding> {
+    failure.places().into_iter().map(move |place| {
+        // The validator counts paths from the instance. An unreadable one leads to the instance.
+        let inside = RecordPath::parse(&place.path).unwrap_or_default();
+        let finding = RecordFinding::new(code, at.join(&inside), place.message);
+        let finding = if place.is_key { finding.on_key() } else { finding };
+        match failure.schema_path.as_str() {
+            // The schema as a whole rejects the value, so there is no keyword to name.
+            "" => finding,
+            path => finding.help(format!("required by the {side} schema at `{path}`")),
+        }
+    })
 }
 
 #[cfg(test)]
@@ -157,6 +162,12 @@ mod tests {
             (N, r#"[{"input": {"n": 1}}, {"input": {"n": null}}]"#, &["/examples/1/input/n"]),
             // Pointers stay right after an item that is not an example.
             (N, r#"[7, {"input": {"n": true}}]"#, &["/examples/1/input/n"]),
+            // Unexpected properties, each at its key.
+            (
+                r#"{"type": "object", "properties": {"n": {}}, "additionalProperties": false}"#,
+                r#"[{"input": {"n": 1, "x": 1, "y/z": 2}}]"#,
+                &["/examples/0/input/x", "/examples/0/input/y~1z"],
+            ),
             // Every failure, and names with characters that pointers escape.
             (
                 r#"{"type": "object", "properties": {"a/b": {"items": {"type": "null"}}}, "maxProperties": 0}"#,

@@ -8,7 +8,7 @@
 
 use toolwright_schema::SchemaSide;
 
-use super::example_input_invalid::finding;
+use super::example_input_invalid::findings;
 use super::examples;
 use crate::Subject;
 use crate::report::Report;
@@ -63,7 +63,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         // declare one.
         let Some(failures) = subject.failures(tool, SchemaSide::Output, output) else { continue };
         let at = examples::path(tool, n).child("output");
-        failures.iter().for_each(|f| out.push(finding(&EXAMPLE_OUTPUT_INVALID, f, &at, "output")));
+        failures
+            .iter()
+            .flat_map(|failure| findings(&EXAMPLE_OUTPUT_INVALID, failure, &at, "output"))
+            .for_each(|finding| out.push(finding));
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A file of a rule has, in this order: the rule in a sentence with its source, the manual page in
 //! `codes!` with a document that breaks the rule and one that keeps it, the check, and its tests.
-//! Four files are not rules but shared by several: `examples`, `parameters`, `texts`, `verbs`.
+//! Five files are not rules but shared by several: `examples`, `parameters`, `schemas`, `texts`,
+//! `verbs`.
 //!
 //! To add a rule, write its file and add it to `RULES` (or `RULES_BETWEEN`). The tests of the
 //! command line then demand that its manual page is generated and that its two samples behave as
@@ -11,6 +12,7 @@
 mod capability_not_declared;
 mod confusable_name;
 mod deprecated_without_message;
+mod duplicate_enum_value;
 mod duplicate_id;
 mod duplicate_tool_name;
 mod example_input_invalid;
@@ -21,7 +23,10 @@ mod examples;
 mod forbidden_file_access;
 mod forbidden_require;
 mod hidden_text;
+mod indistinguishable_tools;
+mod ineffective_keyword;
 pub(crate) mod invalid_function_syntax;
+mod invalid_mcp_header;
 pub(crate) mod invalid_schema;
 mod invalid_validator_result;
 mod lookalike_name;
@@ -30,6 +35,7 @@ mod missing_description;
 mod missing_output_schema;
 mod missing_parameter_description;
 mod missing_scenario;
+mod misspelled_keyword;
 mod model_instruction;
 mod naming_convention;
 mod no_entry_point;
@@ -37,14 +43,20 @@ mod not_runnable;
 mod not_self_contained;
 mod open_object;
 mod parameters;
+mod required_not_declared;
+mod schema_value_invalid;
+mod schemas;
 mod secret_in_definition;
 mod tag_not_normalized;
 mod texts;
+mod uninformative_description;
 mod unknown_capability;
 mod unknown_check;
 mod unknown_detection;
 pub(crate) mod unresolved_reference;
+mod unsatisfiable_schema;
 mod unused_capability;
+mod unused_definition;
 mod vendor_incompatible;
 mod verbs;
 mod version_feature_mismatch;
@@ -67,6 +79,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &example_output_invalid::RULE,
     &forbidden_file_access::RULE,
     &forbidden_require::RULE,
+    &indistinguishable_tools::RULE,
     &invalid_function_syntax::RULE,
     &invalid_validator_result::RULE,
     &missing_description::RULE,
@@ -79,8 +92,10 @@ pub(crate) static RULES: &[&Rule] = &[
     &not_runnable::RULE,
     &not_self_contained::RULE,
     &open_object::RULE,
+    &schemas::RULE,
     &tag_not_normalized::RULE,
     &texts::RULE,
+    &uninformative_description::RULE,
     &unknown_capability::RULE,
     &unknown_check::RULE,
     &unknown_detection::RULE,
@@ -92,7 +107,11 @@ pub(crate) static RULES: &[&Rule] = &[
 ];
 
 /// The rules that compare documents that are used together. They run once, after every document was
-/// checked by itself, and see only names, namespaces and bindings. So a rule that needs
-/// descriptions or schemas cannot be one of them.
-pub(crate) static RULES_BETWEEN: &[&RuleBetween] =
-    &[&duplicate_id::RULE_BETWEEN, &lookalike_name::RULE, &vendor_incompatible::RULE_BETWEEN];
+/// checked by itself, and see only names, namespaces, descriptions and bindings. So a rule that
+/// needs schemas cannot be one of them.
+pub(crate) static RULES_BETWEEN: &[&RuleBetween] = &[
+    &duplicate_id::RULE_BETWEEN,
+    &indistinguishable_tools::RULE_BETWEEN,
+    &lookalike_name::RULE,
+    &vendor_incompatible::RULE_BETWEEN,
+];

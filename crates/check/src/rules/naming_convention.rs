@@ -22,7 +22,7 @@ use toolwright_source::codes::NAMING_CONVENTION;
 use toolwright_source::words::shorten;
 use toolwright_source::{Edit, RecordFinding, RecordPath, Safety, Severity};
 
-use super::verbs::VERBS;
+use super::verbs::is_verb;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -62,7 +62,7 @@ fn check_btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
             out.push(suggest(finding, "camelCase", &camel(&words), name));
         }
         // A name in the wrong case gets this note as well: `File_Reader` lacks a verb in any case.
-        let verb = words.first().is_some_and(|word| VERBS.split(' ').any(|verb| verb == word));
+        let verb = words.first().is_some_and(|word| is_verb(word));
         let message = match (verb, words.len()) {
             (true, 2..) => continue,
             // `search` alone starts with a verb, but a list of tools with `search`, `get` and

@@ -17,6 +17,7 @@ use toolwright_source::RecordFinding;
 use toolwright_source::words::shorten;
 
 use super::naming_convention::{camel, split};
+use super::parameters::join_names;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -87,10 +88,20 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let wanted = camel(&split(code.id.unwrap_or_default()));
         let shown = shorten(&wanted);
         let (message, help) = match &code.script.entry {
-            // Nothing exported, no value, and no or several top-level functions.
             EntryPoint::None => {
-                let message = format!("cannot determine which function of the {role} to call");
+                let message = format!("the {role} has no function to call, and no value");
                 (message, "export one function: `module.exports = { name };`".to_owned())
+            }
+            EntryPoint::Ambiguous(names) => {
+                let message = format!(
+                    "the {role} declares {} functions, {}, and exports none of them",
+                    names.len(),
+                    join_names(names)
+                );
+                // The last one, unless one has the name of the id: helpers come before their use.
+                let meant = names.iter().find(|name| **name == wanted).or(names.last());
+                let meant = meant.map_or("name", String::as_str);
+                (message, format!("export the one to call: `module.exports = {{ {meant} }};`"))
             }
             // A single export is called whatever its name is, so only several are ambiguous.
             EntryPoint::Exports(names) if names.len() > 1 && !names.contains(&wanted) => {
@@ -106,7 +117,19 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{found, found_in_function};
+    use crate::testing::{findings, found, found_in_function};
+
+    #[test]
+    fn two_functions_are_named_and_the_export_is_spelled_out() {
+        let text = "tool:\n  id: a\n  executable_knowledge:\n    helpers:\n      - id: to-upper\n        function: function trim(t) {} function toUpper(t) {} function log(t) {}\n";
+        let finding = findings(text).into_iter().find(|f| f.code.name == "NO_ENTRY_POINT");
+        let (message, help) = finding.map(|f| (f.message, f.help)).unwrap_or_default();
+        assert_eq!(
+            message,
+            "the helper declares 3 functions, `trim`, `toUpper` and `log`, and exports none of them"
+        );
+        assert_eq!(help, ["export the one to call: `module.exports = { toUpper };`"]);
+    }
 
     #[test]
     fn code_without_a_single_entry_point_is_reported() {

@@ -185,7 +185,7 @@ fn the_summary_counts_tools_files_and_findings() {
     let other = MIXED.replace("page-tools", "other-tools");
     assert_eq!(
         summary(&[("page.json", MIXED), ("other.json", &other), ("now.json", NOW)], &["."]),
-        "3 tools in 3 files: 2 errors, 2 warnings, 2 notes, up to 4 fixable with `--fix`, 2 more \
+        "3 tools in 3 files: 2 errors, 3 warnings, 2 notes, up to 4 fixable with `--fix`, 2 more \
          with `--unsafe-fixes`"
     );
     assert_eq!(summary(&[("now.json", NOW)], &["now.json"]), "1 tool in 1 file: nothing to report");

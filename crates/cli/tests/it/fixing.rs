@@ -208,7 +208,7 @@ fn assert_not_written(run: &Run, folder: &Path, name: &str, other: &str) {
     assert_eq!(fs::read_to_string(folder.join(name)).expect("a file").trim_end_matches(' '), MIXED);
     assert!(!fs::read_to_string(folder.join(other)).expect("a file").contains("dom:write"));
     // The file that was not written still has its findings.
-    let summary = "2 tools in 2 files: 2 fixed, 1 error, 1 warning, 2 notes, 2 fixable, 2 more with `--unsafe-fixes`";
+    let summary = "2 tools in 2 files: 2 fixed, 1 error, 2 warnings, 2 notes, 2 fixable, 2 more with `--unsafe-fixes`";
     assert_eq!(last(run), summary);
 }
 

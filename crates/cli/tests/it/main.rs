@@ -31,6 +31,7 @@ mod program;
 mod rules;
 mod sandbox;
 mod servers_files;
+mod schema_mistakes;
 mod serving;
 mod serving_http;
 mod show_and_list;

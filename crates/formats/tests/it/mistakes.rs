@@ -590,7 +590,7 @@ fn findings_have_help_and_fixes() {
             "aios",
             "t.yaml",
             aios("type: mcp, version: 1.0"),
-            "`1.0` is not a semantic version: unexpected end of input while parsing minor version number",
+            "`1.0` is not a semantic version: the patch number is missing",
             "write all three parts: `1.0.0`",
             Some(("write `1.0.0`", false)),
         ),

@@ -8,6 +8,10 @@ fn exports(names: &[&str]) -> EntryPoint {
     EntryPoint::Exports(names.iter().map(ToString::to_string).collect())
 }
 
+fn ambiguous(names: &[&str]) -> EntryPoint {
+    EntryPoint::Ambiguous(names.iter().map(ToString::to_string).collect())
+}
+
 fn declared(name: &str) -> EntryPoint {
     EntryPoint::Declared(name.to_owned())
 }
@@ -71,8 +75,8 @@ fn entry_points_of_all_forms_are_found() {
         ("", EntryPoint::None),
         ("// nothing here", EntryPoint::None),
         ("const limit = 3;", EntryPoint::None),
-        ("function f() {} function g() {}", EntryPoint::None),
-        ("function f() {} const g = () => 1", EntryPoint::None),
+        ("function f() {} function g() {}", ambiguous(&["f", "g"])),
+        ("function f() {} const g = () => 1", ambiguous(&["f", "g"])),
         ("(function () { args.x })()", EntryPoint::None),
         ("class A {}", EntryPoint::None),
         ("throw new Error('no')", EntryPoint::None),

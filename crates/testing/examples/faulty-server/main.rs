@@ -46,6 +46,7 @@
 //! | `changing-bad` | the same, with two unusable tools and a duplicate in the new list |
 //! | `bad-list` | `echo`; tools without schema, without name, with external `$ref`, odd fields |
 //! | `odd-list` | tools with everything that servers get wrong; each can be called |
+//! | `contradictory` | only the tool `roll`, whose schema nothing matches |
 //! | `dies-every-call` | a line on stderr and exit 9 at every `tools/call` |
 //! | `close-stdout` | closes stdout at the first `tools/call`, keeps running |
 //! | `close-stdout-start` | closes stdout before anything else, keeps running |

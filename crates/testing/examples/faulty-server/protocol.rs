@@ -128,6 +128,11 @@ impl ServerState {
             "odd-list" => return odd_list::definitions(),
             _ => {}
         }
+        if self.mode == "contradictory" {
+            let dice = json!({ "type": "integer", "minimum": 10, "maximum": 1 });
+            let schema = json!({ "type": "object", "properties": { "dice": dice } });
+            return vec![tools::definition("roll", "Rolls dice and returns the sum.", schema)];
+        }
         let mut tools = tools::definitions();
         let anything = || json!({ "type": "object" });
         if self.has_change_tool() {

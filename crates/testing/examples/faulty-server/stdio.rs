@@ -34,6 +34,7 @@ const MODES: &[&str] = &[
     "changing-bad",
     "bad-list",
     "odd-list",
+    "contradictory",
     "dies-every-call",
     "close-stdout",
     "close-stdout-start",

@@ -1,0 +1,266 @@
+//! The walk over all subschemas that tells clean ones from candidates. Without recursion, and
+//! without a pointer or a copy for subschemas that are clean.
+
+use serde_json::{Map, Value};
+
+use super::headers::HeaderNames;
+use super::keywords::{self, types};
+use super::{MAX_MISTAKES, MistakeKind};
+use crate::error_message::quoted;
+use crate::limits::MAX_SUBSCHEMAS;
+use crate::subschema_keywords::{NamedSubschema, SubschemaTarget, named_subschemas};
+use crate::{Dialect, SchemaSide, quick_check, satisfiability, subschema_keywords};
+
+/// Enumerations up to this length are compared pair by pair, longer ones by their text.
+const MAX_COMPARED_PAIRWISE: usize = 24;
+
+/// The most unknown keywords that are collected: a document with more is not a schema at heart.
+const MAX_UNKNOWN_KEYWORDS: usize = 200;
+
+/// The most candidates of each kind that are examined.
+const MAX_CANDIDATES: usize = 1_000;
+
+/// What the walk knows about a subschema from the way that led to it.
+#[derive(Clone, Copy)]
+pub(super) struct WalkStep<'a> {
+    pub value: &'a Value,
+    /// Every step from the root was `properties`.
+    pub by_properties: bool,
+    /// The name of the property that it describes.
+    pub property: Option<&'a str>,
+    /// The schema that declares the property.
+    owner: Option<&'a Map<String, Value>>,
+    /// It is part of `not` or `if`, which restrict nothing by themselves.
+    is_condition: bool,
+    /// It is part of a definition.
+    in_definition: bool,
+}
+
+impl WalkStep<'_> {
+    /// Whether it describes a property that a caller must give.
+    fn is_required(&self) -> bool {
+        let names = self.owner.and_then(|owner| owner.get("required")?.as_array());
+        let name = self.property.unwrap_or_default();
+        names.is_some_and(|names| names.iter().any(|listed| listed == name))
+    }
+}
+
+/// A mistake that one subschema alone shows.
+pub(super) struct LocalMistake<'a> {
+    pub schema: &'a Value,
+    /// The way from the subschema to the keyword or value.
+    pub path: Vec<String>,
+    pub kind: MistakeKind,
+}
+
+/// Values under a keyword that are not certainly valid.
+pub(super) struct ValueCandidate<'a> {
+    pub schema: &'a Value,
+    pub keyword: &'static str,
+    /// Whether a caller must give the property that the subschema describes.
+    pub is_required: bool,
+}
+
+/// The state and the results of the walk.
+pub(super) struct SchemaWalk<'a> {
+    root: &'a Value,
+    dialect: Dialect,
+    pub local: Vec<LocalMistake<'a>>,
+    pub values: Vec<ValueCandidate<'a>>,
+    /// Subschemas whose own `properties` lack a name of `required`.
+    pub requirements: Vec<&'a Value>,
+    /// Whether there are definitions.
+    pub definitions: bool,
+    /// Whether keywords may contradict each other.
+    pub contradictions: bool,
+    unknown_keywords: usize,
+}
+
+impl<'a> SchemaWalk<'a> {
+    pub(super) fn new(root: &'a Value, dialect: Dialect) -> SchemaWalk<'a> {
+        SchemaWalk {
+            root,
+            dialect,
+            local: Vec::new(),
+            values: Vec::new(),
+            requirements: Vec::new(),
+            definitions: false,
+            contradictions: false,
+            unknown_keywords: 0,
+        }
+    }
+
+    /// Whether nothing needs a closer look.
+    pub(super) fn is_clean(&self) -> bool {
+        self.local.is_empty()
+            && self.values.is_empty()
+            && self.requirements.is_empty()
+            && !self.definitions
+            && !self.contradictions
+    }
+
+    /// Visits all subschemas. Headers are annotations of arguments, so those of results are not
+    /// looked at.
+    pub(super) fn run(&mut self, side: SchemaSide) {
+        let mut headers = (side == SchemaSide::Input).then(HeaderNames::default);
+        let mut pending = vec![WalkStep {
+            value: self.root,
+            by_properties: true,
+            property: None,
+            owner: None,
+            is_condition: false,
+            in_definition: false,
+        }];
+        let mut visited = 0;
+        while let Some(step) = pending.pop() {
+            visited += 1;
+            let Value::Object(members) = step.value else { continue };
+            // An embedded schema of another dialect: `$schema` has a meaning only beside `$id`.
+            let is_embedded = visited > 1 && members.contains_key("$schema");
+            if visited > MAX_SUBSCHEMAS || is_embedded || self.local.len() > 20 * MAX_MISTAKES {
+                return;
+            }
+            if let Some(headers) = &mut headers
+                && let Some(header) = members.get("x-mcp-header")
+            {
+                let is_root = visited == 1;
+                if let Some(reason) = headers.check(header, members, &step, is_root) {
+                    let kind = MistakeKind::InvalidHeader { reason };
+                    self.report(step.value, vec!["x-mcp-header".to_owned()], kind);
+                }
+            }
+            // Draft-07 ignores everything beside `$ref`.
+            let has_ref = members.get("$ref").is_some_and(Value::is_string);
+            if !(has_ref && subschema_keywords::ref_ignores_siblings(self.dialect)) {
+                self.check_subschema(step, members);
+            }
+            let first = pending.len();
+            named_subschemas(members, self.dialect, |child| {
+                pending.push(next_step(&step, members, &child));
+            });
+            // In the order of the text, which is the order of the findings.
+            pending[first..].reverse();
+        }
+    }
+
+    fn report(&mut self, schema: &'a Value, path: Vec<String>, kind: MistakeKind) {
+        self.local.push(LocalMistake { schema, path, kind });
+    }
+
+    /// Looks at one subschema that is not a boolean.
+    fn check_subschema(&mut self, step: WalkStep<'a>, members: &'a Map<String, Value>) {
+        let allowed = keywords::allowed_types(members.get("type"));
+        for (keyword, value) in members {
+            match keywords::types_of(keyword) {
+                Some(types::ANY) => {}
+                Some(applies) if applies & allowed == 0 && !keywords::is_empty(value) => {
+                    let kind = MistakeKind::IneffectiveKeyword {
+                        keyword: keyword.clone(),
+                        applies_to: keywords::type_words(applies),
+                        types: members.get("type").map(quoted).unwrap_or_default(),
+                    };
+                    self.report(step.value, vec![keyword.clone()], kind);
+                }
+                Some(_) => {}
+                None => self.check_unknown(step.value, keyword),
+            }
+            match (keyword.as_str(), value) {
+                ("enum", Value::Array(list)) => {
+                    self.check_duplicates(step.value, list);
+                    self.check_values(step, members, "enum", list);
+                }
+                ("examples", Value::Array(list)) => {
+                    self.check_values(step, members, "examples", list);
+                }
+                ("default", value) => {
+                    self.check_values(step, members, "default", std::slice::from_ref(value));
+                }
+                ("required", Value::Array(names)) if allowed & types::OBJECT != 0 => {
+                    let is_declared = |name: &Value| {
+                        let name = name.as_str().unwrap_or_default();
+                        members.get("properties").is_some_and(|own| own.get(name).is_some())
+                    };
+                    if !step.is_condition
+                        && self.requirements.len() < MAX_CANDIDATES
+                        && !names.iter().all(is_declared)
+                    {
+                        self.requirements.push(step.value);
+                    }
+                }
+                ("$defs" | "definitions", Value::Object(named)) => {
+                    self.definitions |= !named.is_empty();
+                }
+                _ => {}
+            }
+        }
+        self.contradictions = self.contradictions
+            || satisfiability::may_contradict(members, step.in_definition, || step.is_required());
+    }
+
+    /// Notes a keyword that JSON Schema does not define. Whether it is near another one is decided
+    /// by whoever words the finding.
+    fn check_unknown(&mut self, schema: &'a Value, keyword: &str) {
+        if keywords::is_foreign(keyword)
+            || keyword.len() > 64
+            || self.unknown_keywords == MAX_UNKNOWN_KEYWORDS
+        {
+            return;
+        }
+        self.unknown_keywords += 1;
+        let kind = MistakeKind::UnknownKeyword { keyword: keyword.to_owned() };
+        self.report(schema, vec![keyword.to_owned()], kind);
+    }
+
+    /// Reports values that `enum` lists again.
+    fn check_duplicates(&mut self, schema: &'a Value, list: &[Value]) {
+        let mut repeated = Vec::new();
+        if list.len() <= MAX_COMPARED_PAIRWISE {
+            repeated.extend((1..list.len()).filter(|n| list[..*n].contains(&list[*n])));
+        } else {
+            let mut seen = std::collections::HashSet::with_capacity(list.len());
+            repeated.extend((0..list.len()).filter(|n| !seen.insert(list[*n].to_string())));
+        }
+        for n in repeated.into_iter().take(MAX_MISTAKES) {
+            let kind = MistakeKind::DuplicateEnumValue { value: quoted(&list[n]) };
+            self.report(schema, vec!["enum".to_owned(), n.to_string()], kind);
+        }
+    }
+
+    /// Notes values that do not certainly match the subschema they belong to.
+    fn check_values(
+        &mut self,
+        step: WalkStep<'a>,
+        members: &Map<String, Value>,
+        keyword: &'static str,
+        values: &[Value],
+    ) {
+        let is_valid = |value| quick_check::is_certainly_valid_without(members, keyword, value);
+        if self.values.len() < MAX_CANDIDATES && !values.iter().all(is_valid) {
+            let is_required = step.is_required();
+            self.values.push(ValueCandidate { schema: step.value, keyword, is_required });
+        }
+    }
+}
+
+/// The step from a subschema to one directly inside it.
+fn next_step<'a>(
+    from: &WalkStep<'a>,
+    members: &'a Map<String, Value>,
+    child: &NamedSubschema<'a>,
+) -> WalkStep<'a> {
+    let by_property = child.keyword == "properties";
+    let (property, owner) = match child.target {
+        // `allOf: [{…}]` describes the same property.
+        SubschemaTarget::SameValue => (from.property, from.owner),
+        _ if by_property => (child.name, Some(members)),
+        _ => (None, None),
+    };
+    WalkStep {
+        value: child.value,
+        by_properties: from.by_properties && by_property,
+        property,
+        owner,
+        is_condition: from.is_condition || matches!(child.keyword, "not" | "if"),
+        in_definition: from.in_definition || child.target == SubschemaTarget::Definition,
+    }
+}

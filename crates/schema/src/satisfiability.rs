@@ -1,0 +1,425 @@
+//! Subschemas that no value matches, by the canonical form that `jsonschema` makes of a schema.
+//!
+//! The canonical form decides contradictions between any keywords, references and branches. It is
+//! costly and cannot be stopped, and schemas come from strangers. So two things limit it:
+//! [`may_contradict`], a test of single subschemas that is false for nearly all of them, and the
+//! size of the schema. Whatever is too large counts as satisfiable.
+//!
+//! Not reported: `false` and `not: {}`, which people write to forbid a property, and what is empty
+//! only because something inside it, or behind its `$ref`, is: the innermost one is the mistake.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use jsonschema::PatternOptions;
+use jsonschema::canonical::{self, Cause, UnsatisfiableReason};
+use referencing::SPECIFICATIONS;
+use serde_json::{Map, Value};
+
+use crate::error_message::quoted;
+use crate::limits::{
+    LARGE_COMPILED_PATTERN_BYTES, MAX_CANONICAL_BRANCHES, MAX_CANONICAL_COMBINATIONS,
+    MAX_CANONICAL_VALUES, MAX_DEPTH,
+};
+use crate::subschema_keywords::SubschemaTarget;
+use crate::{
+    Dialect, measure, normalize, pointer, quick_check, resource_registry, stack_space,
+    subschema_keywords,
+};
+
+/// Bytes of stack for each open subschema. Measured: the hostile tests pass with half of it.
+const CANONICAL_FRAME: usize = if cfg!(debug_assertions) { 64 * 1024 } else { 24 * 1024 };
+
+/// Backtracks of one match of a pattern with a value of an `enum`.
+const BACKTRACKS: usize = 1_000;
+
+/// A subschema that no value matches.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct EmptySubschema {
+    /// JSON pointer of the subschema.
+    pub schema: String,
+    /// JSON pointer of the last keyword, or branch, that takes part in the contradiction.
+    pub keyword: String,
+    /// The keywords that take part.
+    pub reason: String,
+}
+
+/// Whether the keywords of one subschema may contradict each other. `false` is certain as far as
+/// this subschema alone is concerned.
+///
+/// `in_definition` and `is_required` describe the value that the subschema is for: a definition
+/// that requires a value like itself has no finite value.
+pub(crate) fn may_contradict(
+    members: &Map<String, Value>,
+    in_definition: bool,
+    is_required: impl Fn() -> bool,
+) -> bool {
+    // One look at the names first: most subschemas have a type, a description and nothing else.
+    let (mut bounds, mut values, mut object, mut array, mut branches) = (0, 0, 0, 0, 0);
+    for keyword in members.keys() {
+        match keyword.as_str() {
+            "enum" | "const" => values += 1,
+            "required" | "minProperties" => object += 1,
+            "contains" | "minItems" => array += 1,
+            "allOf"
+            | "anyOf"
+            | "oneOf"
+            | "not"
+            | "then"
+            | "else"
+            | "$ref"
+            | "$dynamicRef"
+            | "dependentSchemas"
+            | "dependencies"
+            | "unevaluatedProperties"
+            | "unevaluatedItems" => branches += 1,
+            "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties"
+            | "maxContains" => bounds += 1,
+            _ => {}
+        }
+    }
+    (bounds > 0 && has_crossed_bounds(members))
+        || (values > 0 && has_doubtful_values(members))
+        || (object > 0 && has_doubtful_object(members))
+        || (array > 0 && has_doubtful_array(members))
+        || (branches > 0 && has_doubtful_branches(members))
+        || (branches > 0
+            && members.get("$ref").is_some_and(|to| (in_definition || to == "#") && is_required()))
+}
+
+/// `minimum` above `maximum` and the like.
+fn has_crossed_bounds(members: &Map<String, Value>) -> bool {
+    let number = |keyword: &str| members.get(keyword).and_then(Value::as_f64);
+    let crossed =
+        |low: &str, high: &str| number(low).zip(number(high)).is_some_and(|(low, high)| low > high);
+    if crossed("minLength", "maxLength")
+        || crossed("minItems", "maxItems")
+        || crossed("minProperties", "maxProperties")
+        || crossed("minContains", "maxContains")
+    {
+        return true;
+    }
+    let (low, above) = (number("minimum"), number("exclusiveMinimum"));
+    let (high, below) = (number("maximum"), number("exclusiveMaximum"));
+    if (low.is_none() && above.is_none()) || (high.is_none() && below.is_none()) {
+        return false;
+    }
+    // With more than plain bounds of whole numbers, the canonical form decides.
+    let exclusive = above.is_some() || below.is_some();
+    let whole = low.into_iter().chain(high).all(|bound| bound.fract() == 0.0);
+    exclusive || !whole || members.contains_key("multipleOf") || low > high
+}
+
+/// An `enum` or `const` of which no value certainly matches.
+fn has_doubtful_values(members: &Map<String, Value>) -> bool {
+    let matches =
+        |keyword: &str, value| quick_check::is_certainly_valid_without(members, keyword, value);
+    let no_member = match members.get("enum") {
+        Some(Value::Array(list)) => !list.iter().any(|value| matches("enum", value)),
+        _ => false,
+    };
+    no_member || members.get("const").is_some_and(|value| !matches("const", value))
+}
+
+/// An object that requires more than it allows.
+fn has_doubtful_object(members: &Map<String, Value>) -> bool {
+    let declared = members.get("properties").and_then(Value::as_object);
+    let required = members.get("required").and_then(Value::as_array);
+    let required = required.map_or(&[][..], Vec::as_slice);
+    let closed = members.get("additionalProperties") == Some(&Value::Bool(false))
+        && !members.contains_key("patternProperties");
+    let is_refused = |name: &Value| {
+        let own = declared.and_then(|declared| declared.get(name.as_str()?));
+        own.map_or(closed, |own| own == &Value::Bool(false))
+    };
+    let count = |keyword: &str| members.get(keyword).and_then(Value::as_u64);
+    required.iter().any(is_refused)
+        || count("maxProperties").is_some_and(|most| most < required.len() as u64)
+        || count("minProperties")
+            .is_some_and(|least| closed && least > declared.map_or(0, Map::len) as u64)
+        || (members.contains_key("propertyNames") && !required.is_empty())
+}
+
+/// An array that needs items it does not allow.
+fn has_doubtful_array(members: &Map<String, Value>) -> bool {
+    let least = members.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+    members.contains_key("contains")
+        || (least > 0 && members.get("items") == Some(&Value::Bool(false)))
+        || (least > 1 && members.get("uniqueItems") == Some(&Value::Bool(true)))
+}
+
+/// Branches or references beside keywords that may contradict them.
+fn has_doubtful_branches(members: &Map<String, Value>) -> bool {
+    let mut branching = None;
+    let mut others = 0;
+    for (keyword, value) in members {
+        match keyword.as_str() {
+            "not"
+            | "then"
+            | "else"
+            | "dependentSchemas"
+            | "dependencies"
+            | "unevaluatedProperties"
+            | "unevaluatedItems" => return true,
+            // Two of them in one subschema.
+            "allOf" | "anyOf" | "oneOf" | "$ref" | "$dynamicRef" if branching.is_some() => {
+                return true;
+            }
+            "allOf" | "anyOf" | "oneOf" | "$ref" | "$dynamicRef" => {
+                branching = Some((keyword, value));
+            }
+            // Annotations, identifiers and definitions restrict nothing.
+            "title" | "description" | "default" | "examples" | "deprecated" | "readOnly"
+            | "writeOnly" | "format" | "contentEncoding" | "contentMediaType" | "contentSchema"
+            | "if" => {}
+            name if name.starts_with('$') || name.starts_with("x-") || name == "definitions" => {}
+            _ => others += 1,
+        }
+    }
+    let Some((keyword, value)) = branching else { return false };
+    let Value::Array(branches) = value else { return others > 0 };
+    // The usual way to demand one of several properties.
+    let only_requires = |branch: &Value| {
+        branch.as_object().is_some_and(|own| own.len() == 1 && own.contains_key("required"))
+    };
+    if branches.iter().all(only_requires) {
+        return false;
+    }
+    // A type that the branches repeat.
+    let same_type =
+        |branch: &Value| branch.get("type").is_none_or(|own| Some(own) == members.get("type"));
+    let restates_type =
+        others == 1 && members.contains_key("type") && branches.iter().all(same_type);
+    match keyword.as_str() {
+        "allOf" => branches.len() > 1 || others > 0,
+        "oneOf" if branches.len() > 16 => true,
+        "oneOf" => {
+            let repeated = (1..branches.len()).any(|n| branches[..n].contains(&branches[n]));
+            repeated || (others > 0 && !restates_type)
+        }
+        _ => others > 0 && !restates_type,
+    }
+}
+
+/// The subschemas of a valid schema that no value matches, as far as that can be decided.
+pub(crate) fn unsatisfiable_subschemas(schema: &Value, dialect: Dialect) -> Vec<EmptySubschema> {
+    let values = measure::measure(schema).values;
+    if values > MAX_CANONICAL_VALUES || is_too_large(schema, dialect) {
+        return Vec::new();
+    }
+    let Some(depth) = measure::depth_within(schema, MAX_DEPTH) else { return Vec::new() };
+    let Ok(document) = normalize::normalize(Cow::Borrowed(schema), dialect) else {
+        return Vec::new();
+    };
+    // References nest as well, and each value can be one.
+    let open = depth.saturating_add(values as usize);
+    let found = stack_space::run_with_stack(open.saturating_mul(CANONICAL_FRAME), || {
+        // The canonical form is young: a panic of it must not be one of ours.
+        catch_unwind(AssertUnwindSafe(|| empty_by_canonical_form(&document, dialect)))
+    });
+    let Ok(Ok(Some(found))) = found else { return Vec::new() };
+    innermost(&document, &found)
+}
+
+/// What the canonical form finds empty. `None` if it cannot be made.
+fn empty_by_canonical_form(
+    document: &Value,
+    dialect: Dialect,
+) -> Option<BTreeMap<String, UnsatisfiableReason>> {
+    let patterns = PatternOptions::fancy_regex()
+        .backtrack_limit(BACKTRACKS)
+        .size_limit(LARGE_COMPILED_PATTERN_BYTES)
+        .dfa_size_limit(LARGE_COMPILED_PATTERN_BYTES);
+    let prepared = canonical::options()
+        .offline()
+        .with_registry(&SPECIFICATIONS)
+        .with_draft(resource_registry::draft_of(dialect))
+        .should_validate_formats(false)
+        .with_pattern_options(patterns)
+        .prepare(document)
+        .ok()?;
+    prepared.unsatisfiable().ok()
+}
+
+/// What the subschemas that apply to one value multiply to when they are combined.
+#[derive(Default)]
+struct ValueChoices {
+    /// The product of the numbers of branches.
+    product: u64,
+    /// The largest of them: one union alone is a sum.
+    largest: u64,
+    references: usize,
+    /// Whether another keyword restricts the value.
+    is_restricted: bool,
+}
+
+impl ValueChoices {
+    fn multiply(&mut self, branches: usize) {
+        let branches = branches.max(1) as u64;
+        self.product = self.product.max(1).saturating_mul(branches);
+        self.largest = self.largest.max(branches);
+    }
+
+    fn combinations(&self) -> u64 {
+        self.product / self.largest.max(1)
+    }
+}
+
+/// Whether the canonical form may need too much time and memory: `allOf` over unions multiplies
+/// their branches, and a conditional is a union of two.
+fn is_too_large(schema: &Value, dialect: Dialect) -> bool {
+    // One entry for each value that the schema describes. `allOf` may describe one property
+    // several times, so the entry of a property is found by its name.
+    let mut choices = vec![ValueChoices::default()];
+    let mut inner: HashMap<(usize, &str), usize> = HashMap::new();
+    let mut branches = 0;
+    let mut pending = vec![(schema, 0)];
+    while let Some((value, group)) = pending.pop() {
+        let Value::Object(members) = value else { continue };
+        for (keyword, value) in members {
+            match (keyword.as_str(), value) {
+                ("anyOf" | "oneOf", Value::Array(list)) => choices[group].multiply(list.len()),
+                ("if" | "not", _) => choices[group].multiply(3),
+                ("dependentSchemas" | "dependencies", Value::Object(named)) => {
+                    named.iter().for_each(|_| choices[group].multiply(2));
+                }
+                ("$ref" | "$dynamicRef", _) => choices[group].references += 1,
+                ("type" | "properties" | "required" | "enum" | "const" | "allOf", _) => {
+                    choices[group].is_restricted = true;
+                }
+                _ => {}
+            }
+        }
+        subschema_keywords::named_subschemas(members, dialect, |child| {
+            let to = match child.target {
+                SubschemaTarget::SameValue => {
+                    branches += 1;
+                    group
+                }
+                SubschemaTarget::Definition => choices.len(),
+                SubschemaTarget::ChildValue => {
+                    *inner.entry((group, child.name.unwrap_or("[]"))).or_insert(choices.len())
+                }
+            };
+            if to == choices.len() {
+                choices.push(ValueChoices::default());
+            }
+            pending.push((child.value, to));
+        });
+    }
+    // A reference combines what it refers to with what is beside it: then everything counts.
+    let combines_references = |group: &ValueChoices| {
+        group.references > 1 || (group.references == 1 && group.is_restricted)
+    };
+    let mut all = ValueChoices::default();
+    if choices.iter().any(combines_references) {
+        for group in &choices {
+            all.product = all.product.max(1).saturating_mul(group.product.max(1));
+            all.largest = all.largest.max(group.largest);
+        }
+    }
+    choices.push(all);
+    branches > MAX_CANONICAL_BRANCHES
+        || choices.iter().any(|group| group.combinations() > MAX_CANONICAL_COMBINATIONS)
+}
+
+/// The entries that are mistakes themselves and not consequences of another.
+fn innermost(
+    document: &Value,
+    found: &BTreeMap<String, UnsatisfiableReason>,
+) -> Vec<EmptySubschema> {
+    let is_deliberate = |at: &str, reason: &UnsatisfiableReason| match reason {
+        UnsatisfiableReason::Literal => true,
+        UnsatisfiableReason::Empty(cause) => {
+            cause.keywords == ["not"] && document.pointer(at).is_some_and(refuses_everything)
+        }
+        UnsatisfiableReason::Conflict(_) => false,
+    };
+    let is_reference = |reason: &UnsatisfiableReason| {
+        matches!(reason, UnsatisfiableReason::Empty(cause)
+            if cause.keywords.iter().any(|keyword| keyword == "$ref" || keyword == "$dynamicRef"))
+    };
+    let mistakes: Vec<(&String, &UnsatisfiableReason)> = found
+        .iter()
+        .filter(|(at, reason)| !is_deliberate(at, reason) && !is_in_condition(at))
+        .collect();
+    let has_inner = |at: &str| {
+        mistakes
+            .iter()
+            .any(|(other, _)| other.strip_prefix(at).is_some_and(|inside| inside.starts_with('/')))
+    };
+    let own = || mistakes.iter().filter(|(_, reason)| !is_reference(reason));
+    let inner: Vec<EmptySubschema> = own()
+        .filter(|(at, _)| !has_inner(at))
+        .map(|(at, reason)| describe(document, at, reason))
+        .collect();
+    // Of definitions that require each other, none is the innermost.
+    let first = || own().next_back().map(|(at, reason)| describe(document, at, reason));
+    if inner.is_empty() { first().into_iter().collect() } else { inner }
+}
+
+/// `not: {}` or `not: true`.
+fn refuses_everything(schema: &Value) -> bool {
+    match schema.get("not") {
+        Some(Value::Object(members)) => members.is_empty(),
+        other => other == Some(&Value::Bool(true)),
+    }
+}
+
+/// Whether a pointer leads through `not` or `if`, where an empty schema restricts nothing.
+fn is_in_condition(at: &str) -> bool {
+    let mut is_name = false;
+    at.split('/').any(|token| {
+        let is_keyword = !std::mem::take(&mut is_name);
+        is_name = is_keyword
+            && matches!(
+                token,
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
+            );
+        is_keyword && matches!(token, "not" | "if")
+    })
+}
+
+/// Puts an entry into words.
+fn describe(document: &Value, at: &str, reason: &UnsatisfiableReason) -> EmptySubschema {
+    let causes: &[Cause] = match reason {
+        UnsatisfiableReason::Literal => &[],
+        UnsatisfiableReason::Empty(cause) => std::slice::from_ref(cause),
+        UnsatisfiableReason::Conflict(causes) => causes,
+    };
+    let mut parts = Vec::new();
+    for cause in causes {
+        let inside = cause.pointer.strip_prefix(at).unwrap_or(&cause.pointer);
+        let place = if inside.is_empty() { String::new() } else { format!(" at `{inside}`") };
+        for keyword in &cause.keywords {
+            let value = document.pointer(&pointer::join(&cause.pointer, keyword));
+            match value {
+                // Too long to be quoted, and the other keywords say enough.
+                Some(Value::Object(_)) | None => {}
+                Some(Value::Array(list)) if list.iter().any(Value::is_object) => {}
+                Some(Value::Array(list)) if list.is_empty() => {
+                    parts.push(format!("`{keyword}`{place} is empty"));
+                }
+                Some(value) => parts.push(format!("`{keyword}`{place} is {}", quoted(value))),
+            }
+        }
+    }
+    if parts.is_empty() {
+        let keywords = causes.iter().flat_map(|cause| &cause.keywords);
+        parts.extend(keywords.map(|keyword| format!("`{keyword}`")));
+    }
+    parts.dedup();
+    let keyword = causes.last().map_or_else(
+        || at.to_owned(),
+        |cause| match cause.keywords.last() {
+            Some(keyword) => pointer::join(&cause.pointer, keyword),
+            None => cause.pointer.clone(),
+        },
+    );
+    let reason = match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => parts.concat(),
+    };
+    EmptySubschema { schema: at.to_owned(), keyword, reason }
+}

@@ -233,8 +233,11 @@ mod tests {
     use super::name_words;
     use crate::testing::{findings, found, found_between};
 
-    /// A list of tools with these names and descriptions.
-    fn list(tools: &[(&str, &str)]) -> String {
+    /// Names and descriptions.
+    type ToolList<'a> = &'a [(&'a str, &'a str)];
+
+    /// A list of tools.
+    fn list(tools: ToolList<'_>) -> String {
         let tools: Vec<String> = tools
             .iter()
             .map(|(name, description)| {
@@ -249,7 +252,7 @@ mod tests {
     #[test]
     fn tools_with_one_name_and_one_description_are_reported_once() {
         let same = "Returns a user of the directory";
-        let cases: &[(&[(&str, &str)], &[&str])] = &[
+        let cases: &[(ToolList<'_>, &[&str])] = &[
             (&[("get_user", same), ("getUsers", same)], &["/1/name"]),
             (
                 &[("get_user", same), ("user_get_v2", "returns a user of the directory.")],

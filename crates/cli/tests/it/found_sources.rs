@@ -70,6 +70,11 @@ fn a_servers_file_that_was_only_found_starts_nothing() {
             assert_eq!(found.stderr.lines().count(), 1, "{found:?}");
             assert!(!was_started(folder.path()), "{command} has started it");
         }
+        // Nothing has to be asked where nothing is started.
+        let unstarted = run(folder.path(), &["check", "--no-start"]);
+        assert_eq!(unstarted.stderr, format!("toolwright: reading `{file}`\n"), "{unstarted:?}");
+        assert!(unstarted.stdout.contains("not started: 1 server"), "{unstarted:?}");
+        assert!(!was_started(folder.path()));
         let named = run(folder.path(), &["list", file]);
         assert!(named.code == 0 && named.stdout.contains("up:add"), "{named:?}");
         assert!(was_started(folder.path()));
@@ -83,7 +88,9 @@ fn on_a_terminal_the_person_decides() {
     {
         let (text, code) = answered(folder.path(), &["list"], answer);
         assert!(
-            text.contains("`.mcp.json` was found here and would start:\n  up  ./server ${WORD}\n"),
+            text.contains(
+                "`.mcp.json` was found here and would start:\n  up  ./server ${WORD:-x}\n"
+            ),
             "{text}"
         );
         assert!(text.contains("Start them? [y/N]"), "{text}");
@@ -102,7 +109,8 @@ fn on_a_terminal_the_person_decides() {
 #[test]
 fn a_question_shows_no_control_characters_and_no_secrets() {
     let hostile = json!({"mcpServers": {
-        "a": {"command": "evil\u{1b}[2J\u{1b}[1A\rgood\u{202e}", "args": ["x\ny", "${HOME}"]},
+        "a": {"command": "/bin/sh",
+            "args": ["evil\u{1b}[2J\u{1b}[1A\rgood\u{202e}", "x\ny", "${HOME}"]},
         "b": {"url": "https://user:tok-9f8e@example.com/mcp?key=tok-9f8e"},
         "c": {"url": "${ADDRESS}"},
         "d": {"command": "off", "disabled": true},
@@ -117,7 +125,7 @@ fn a_question_shows_no_control_characters_and_no_secrets() {
     let text = String::from_utf8(output.stdout).expect("UTF-8").replace("\r\n", "\n");
     assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
     assert!(!text.contains("tok-9f8e"), "{text}");
-    for part in ["  a  evil", "x y ${HOME}\n", "  b  a connection to https://", "  c  "] {
+    for part in ["  a  /bin/sh evil", "x y ${HOME}\n", "  b  a connection to https://", "  c  "] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("off"), "{text}");

@@ -233,7 +233,7 @@ fn init_survives_hostile_files() {
     assert_eq!(written.matches("\n[[source]]\n").count(), 1, "{written}");
     assert!(written.contains("name = \"a--2J-b\"\n"), "{written}");
     for place in
-        ["`.mcp.json` is left out", "`~/.codex/config.toml` is left out", "`bad env` of Cursor"]
+        ["`.mcp.json` is left out", "`~/.codex/config.toml` is left out", "`bad-env` of Cursor"]
     {
         assert!(init.stderr.contains(place), "{place}: {}", init.stderr);
     }

@@ -271,7 +271,8 @@ fn servers_of_zed_are_read() {
 fn findings_are_logged_and_gate_nothing() {
     let token = token();
     let text = one(&format!(
-        r#"{{"command": "{}", "args": ["mcp", "good", "--token={token}"], "env": {{"X": "{token}"}}}}"#,
+        r#"{{"command": "sh", "args": ["-c", "exec '{}' mcp good", "x", "--token={token}"],
+            "env": {{"X": "{token}"}}}}"#,
         faulty_server()
     ));
     let folder = with_file(".mcp.json", &text);
@@ -291,7 +292,7 @@ fn findings_are_logged_and_gate_nothing() {
         assert!(!format!("{run:?}").contains(&token[..12]), "{args:?}: {run:?}");
     }
     let shown = run(folder.path(), &["show", ".mcp.json"]);
-    assert!(shown.stdout.contains("mcp good --token=***"), "{shown:?}");
+    assert!(shown.stdout.contains("x --token=***"), "{shown:?}");
     // References are shown as they are written.
     let text = text.replace(&token, "${SET}");
     std::fs::write(folder.path().join(".mcp.json"), text).expect("a file");

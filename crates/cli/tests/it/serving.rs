@@ -654,7 +654,7 @@ fn sources_that_fail_do_not_affect_others() {
     until("the problems on stderr", LONG, || {
         let stderr = client.stderr();
         let words = [
-            "bad-program: SPAWN_FAILED: ",
+            "error[COMMAND_NOT_FOUND]",
             "bad-folder: ",
             "no-such-file.json",
             "unreachable: UPSTREAM_UNAVAILABLE: ",

@@ -41,10 +41,10 @@ fn pipes_to_shell(text: &str) -> bool {
 fn runs_its_input(command: &str) -> bool {
     // The command ends where the next one of the line begins.
     let command = command.split(['&', ';', '\n', ')']).next().unwrap_or_default();
-    let mut words = command
-        .split_whitespace()
-        .map(|word| word.trim_matches(['"', '\'', '(', '`']))
-        .skip_while(|word| matches!(*word, "sudo" | "env" | "exec" | "-e") || word.contains('='));
+    let mut words =
+        command.split_whitespace().map(|word| word.trim_matches(['"', '\'', '(', '`'])).skip_while(
+            |word| matches!(program_name(word), "sudo" | "env" | "exec") || word.contains('='),
+        );
     let Some(program) = words.next().map(program_name) else { return false };
     let is_shell = SHELLS.contains(&program);
     if !is_shell && !INTERPRETERS.contains(&program) {

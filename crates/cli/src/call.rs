@@ -37,10 +37,15 @@ use crate::{messages, runtime, sources};
 /// still starting.
 pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
     let input = CallInput::parse(args)?;
-    let listener = Arc::new(|event: &CatalogEvent| match event {
+    // The server that a full id names.
+    let server = args.id.split_once(':').map(|(server, _)| server.to_owned());
+    let listener = Arc::new(move |event: &CatalogEvent| match event {
         // Warnings about definitions belong to `check`; here they would bury the result.
         CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
         CatalogEvent::PlanProblem(d) if d.severity == Severity::Info => {}
+        // The settings of servers that this call does not need are not its business.
+        CatalogEvent::PlanProblem(d)
+            if d.about.is_some() && d.about.as_deref() != server.as_deref() => {}
         // Reported as the reason of the failed call, if the tool is not found elsewhere.
         CatalogEvent::SourceFailure(_) => {}
         event => messages::print_event(event),

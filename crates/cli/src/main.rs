@@ -5,8 +5,8 @@
 //! options, calls a library, and turns the result into text.
 //!
 //! ```text
-//! args ─▶ one of: show list check cost explain init install call serve validate test eval doctor md
-//!                manual
+//! args ─▶ one of: show list check cost explain init install call serve validate test eval
+//!                 doctor md manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
 //!            └ environment: variables

@@ -188,7 +188,8 @@ pub fn replace_file(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<
         || format!("`{name}` has changed since it was read, and was left alone (run it again)");
     let Some(before) = before else {
         return create_file(path, after).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => changed(),
+            // A file where a folder has to be gives the same error.
+            io::ErrorKind::AlreadyExists if path.exists() => changed(),
             _ => cannot(error),
         });
     };

@@ -294,7 +294,7 @@ fn comments_about_other_files_are_kept() {
         .replace("[add_note]", "\n    - add_note  # toolwright: ignore DUPLICATE_ID - replaces it");
     let folder = folder(&[("a.yaml", NOTES.as_bytes()), ("b.yaml", twin.as_bytes())]);
     let both = run_in(folder.path(), &["check", "a.yaml", "b.yaml", "--fix"], b"");
-    assert_eq!(last(&both), "2 tools in 2 files: 2 notes", "{both:?}");
+    assert_eq!(last(&both), "2 tools in 2 files: 2 notes, 1 silenced", "{both:?}");
     assert_eq!(fs::read_to_string(folder.path().join("b.yaml")).expect("a file"), twin);
     // Checked alone, the comment is useless; removing the reason that a person wrote is unsafe.
     let alone = run_in(folder.path(), &["check", "b.yaml", "--fix"], b"");

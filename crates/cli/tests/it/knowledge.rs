@@ -519,7 +519,7 @@ fn texts_of_functions_are_cut_and_say_so() {
         "pattern": "x", "description": format!("xxx {long}"), "wrong": "echo()", "correct": long,
     }]);
     for (what, count, code, expected) in [
-        ("errors", 50, code, "… and 44984 more errors, which are not shown"),
+        ("errors", 50, code, "… and 44200 more errors, which are not shown"),
         ("exceptions", 50, throws, "x… [cut: 4099 bytes in all], caused by the string \\\"yyy"),
     ] {
         let knowledge = json!({"validators": many(count, &validates, code)});

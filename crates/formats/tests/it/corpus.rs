@@ -464,7 +464,7 @@ const SHARED: &[CorpusFile] = &[
         file: "webmcp-evals_examples_address-form_schema.json",
         format: Ok("mcp"),
         ids: "fillInAddressForm",
-        findings: "INVALID_SCHEMA /tools/0/outputSchema",
+        findings: "INVALID_SCHEMA /tools/0/outputSchema (compat)",
     },
     CorpusFile {
         file: "webmcp-evals_examples_commerce_retail_schema.json",
@@ -510,9 +510,9 @@ const SHARED: &[CorpusFile] = &[
         format: Ok("mcp"),
         ids: "listFlights filterFlights resetFilters searchFlights",
         findings: "INVALID_SCHEMA /tools/0/inputSchema
-                   INVALID_SCHEMA /tools/1/outputSchema
+                   INVALID_SCHEMA /tools/1/outputSchema (compat)
                    INVALID_SCHEMA /tools/2/inputSchema
-                   INVALID_SCHEMA /tools/2/outputSchema",
+                   INVALID_SCHEMA /tools/2/outputSchema (compat)",
     },
 ];
 

@@ -14,8 +14,8 @@ pub(super) mod types {
 }
 use types::{ANY, ARRAY, NUMBER, OBJECT, OTHER, STRING};
 
-/// Every keyword, with the types that it applies to, the shortest first. `format` and `content*` count as applying to
-/// all: OpenAPI has formats of numbers.
+/// Every keyword, with the types that it applies to, the shortest first. `format` and `content*`
+/// count as applying to all: OpenAPI has formats of numbers.
 const KEYWORDS: &[(&str, u8)] = &[
     ("if", ANY),
     ("$id", ANY),

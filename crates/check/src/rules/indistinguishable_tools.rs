@@ -94,7 +94,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 message,
             )
             .related(ToolPath(tools.first.tool).child("name"), "the other tool")
-            .help("say in each description when to use this tool and not the other"),
+            .help(help(&tools)),
         );
     }
 }
@@ -320,8 +320,8 @@ mod tests {
             let found = found_between("INDISTINGUISHABLE_TOOLS", &[&one, &other]);
             assert_eq!(found.len(), count, "{other}: {found:?}");
         }
-        let bare = tool("x", "now", "");
-        let found = found_between("INDISTINGUISHABLE_TOOLS", &[&bare, &tool("y", "now", "")]);
+        let now = |namespace| tool(namespace, "now", "Returns the time");
+        let found = found_between("INDISTINGUISHABLE_TOOLS", &[&now("x"), &now("y")]);
         assert_eq!(
             found,
             [

@@ -46,15 +46,9 @@ pub(crate) struct EmptySubschema {
 }
 
 /// Whether the keywords of one subschema may contradict each other. `false` is certain as far as
-/// this subschema alone is concerned.
-///
-/// `in_definition` and `is_required` describe the value that the subschema is for: a definition
-/// that requires a value like itself has no finite value.
-pub(crate) fn may_contradict(
-    members: &Map<String, Value>,
-    in_definition: bool,
-    is_required: impl Fn() -> bool,
-) -> bool {
+/// this subschema alone is concerned. Definitions that require a value like themselves are not
+/// found: the canonical form does not say which of them is empty.
+pub(crate) fn may_contradict(members: &Map<String, Value>) -> bool {
     // One look at the names first: most subschemas have a type, a description and nothing else.
     let (mut bounds, mut values, mut object, mut array, mut branches) = (0, 0, 0, 0, 0);
     for keyword in members.keys() {
@@ -84,8 +78,6 @@ pub(crate) fn may_contradict(
         || (object > 0 && has_doubtful_object(members))
         || (array > 0 && has_doubtful_array(members))
         || (branches > 0 && has_doubtful_branches(members))
-        || (branches > 0
-            && members.get("$ref").is_some_and(|to| (in_definition || to == "#") && is_required()))
 }
 
 /// `minimum` above `maximum` and the like.
@@ -350,13 +342,10 @@ fn innermost(
             .any(|(other, _)| other.strip_prefix(at).is_some_and(|inside| inside.starts_with('/')))
     };
     let own = || mistakes.iter().filter(|(_, reason)| !is_reference(reason));
-    let inner: Vec<EmptySubschema> = own()
+    own()
         .filter(|(at, _)| !has_inner(at))
         .map(|(at, reason)| describe(document, at, reason))
-        .collect();
-    // Of definitions that require each other, none is the innermost.
-    let first = || own().next_back().map(|(at, reason)| describe(document, at, reason));
-    if inner.is_empty() { first().into_iter().collect() } else { inner }
+        .collect()
 }
 
 /// `not: {}` or `not: true`.

@@ -514,11 +514,6 @@ fn hostile_schemas_end() {
         .map(|(n, schema)| json!({"name": format!("t{n}"), "inputSchema": schema}))
         .collect();
     let found = check(&tools);
-    // A chain of definitions that require each other has no finite value.
-    assert!(
-        found.iter().any(|(code, path, _)| {
-            code == "UNSATISFIABLE_SCHEMA" && path.starts_with("/2/inputSchema")
-        }),
-        "{found:?}"
-    );
+    // Those that are examined have findings: `required` lists names that nothing declares.
+    assert!(found.iter().any(|(code, ..)| code == "REQUIRED_NOT_DECLARED"), "{found:?}");
 }

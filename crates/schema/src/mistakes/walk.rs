@@ -32,8 +32,6 @@ pub(super) struct WalkStep<'a> {
     owner: Option<&'a Map<String, Value>>,
     /// It is part of `not` or `if`, which restrict nothing by themselves.
     is_condition: bool,
-    /// It is part of a definition.
-    in_definition: bool,
 }
 
 impl WalkStep<'_> {
@@ -109,7 +107,6 @@ impl<'a> SchemaWalk<'a> {
             property: None,
             owner: None,
             is_condition: false,
-            in_definition: false,
         }];
         let mut visited = 0;
         while let Some(step) = pending.pop() {
@@ -193,8 +190,7 @@ impl<'a> SchemaWalk<'a> {
                 _ => {}
             }
         }
-        self.contradictions = self.contradictions
-            || satisfiability::may_contradict(members, step.in_definition, || step.is_required());
+        self.contradictions = self.contradictions || satisfiability::may_contradict(members);
     }
 
     /// Notes a keyword that JSON Schema does not define. Whether it is near another one is decided
@@ -261,6 +257,5 @@ fn next_step<'a>(
         property,
         owner,
         is_condition: from.is_condition || matches!(child.keyword, "not" | "if"),
-        in_definition: from.in_definition || child.target == SubschemaTarget::Definition,
     }
 }

@@ -138,6 +138,7 @@ fn every_source_of_a_configuration_is_planned() {
             "one = server one sh -x KEY=sesame MORE=m",
             "two = server two sse https://h/mcp MORE=m KEY=not this Authorization=Bearer sesame",
             "MISSING_REQUIRED_FIELD /mcpServers/bad/command",
+            "PLACEHOLDER_VALUE /source/2/env/KEY",
         ]
     );
     assert_eq!(plan.files, [config, folder.path().join("mcp.json")]);

@@ -25,6 +25,7 @@ use toolwright_exec::{
     RegisteredTool, ResultContent, code,
 };
 use toolwright_source::{Severity, render};
+use toolwright_workspace::codes;
 
 use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         CatalogEvent::PlanProblem(d) if d.severity == Severity::Info => {}
         // The settings of servers that this call does not need are not its business.
         CatalogEvent::PlanProblem(d)
-            if d.about.is_some() && d.about.as_deref() != server.as_deref() => {}
+            if codes::is_about_server(d.code) && d.about.as_deref() != server.as_deref() => {}
         // Reported as the reason of the failed call, if the tool is not found elsewhere.
         CatalogEvent::SourceFailure(_) => {}
         event => messages::print_event(event),

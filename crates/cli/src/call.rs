@@ -46,7 +46,8 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         CatalogEvent::PlanProblem(d) if d.severity == Severity::Info => {}
         // The settings of servers that this call does not need are not its business.
         CatalogEvent::PlanProblem(d)
-            if codes::is_about_server(d.code) && d.about.as_deref() != server.as_deref() => {}
+            if codes::is_about_server(d.code)
+                && (server.is_none() || d.about.as_deref() != server.as_deref()) => {}
         // Reported as the reason of the failed call, if the tool is not found elsewhere.
         CatalogEvent::SourceFailure(_) => {}
         event => messages::print_event(event),

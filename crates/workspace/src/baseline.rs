@@ -77,7 +77,7 @@ impl Baseline {
     /// Reads the file at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, or [`write`] has not written it.
+    /// If it cannot be read, or [`write()`] has not written it.
     pub fn read(path: &Path) -> Result<Baseline, LoadError> {
         let name = path.display();
         if !path.exists() {

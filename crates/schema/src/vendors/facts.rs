@@ -1,6 +1,6 @@
 //! What each target does with each part of a schema, every fact with its source.
 //!
-//! A row has one letter for each target, in the order of [`VendorTarget::ALL`]: two of OpenAI
+//! A row has one letter for each target, in the order of `VendorTarget::ALL`: two of OpenAI
 //! without and two with `strict`, two of Anthropic, two of Gemini, then Bedrock, Mistral, Cohere
 //! and Ollama. A row is about a keyword, or about a keyword in a certain place or with a certain
 //! value; `rules` chooses the most specific row, so each is complete by itself.

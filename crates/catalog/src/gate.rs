@@ -245,7 +245,7 @@ impl DocumentErrors {
     fn new(reading: &Reading, diagnostics: &[Diagnostic], is_live: bool) -> DocumentErrors {
         let tools: Vec<DocumentPath> =
             (0..reading.toolset.tools.len()).map(|n| path_of(reading, n)).collect();
-        // An item of a list of tools that is no object is not a tool, and concerns no other item.
+        // A list item that is not an object is not a tool, and concerns no other item.
         let root = reading.origin.document().root();
         let is_list = |path: &DocumentPath| {
             root.find(path).is_some_and(|node| node.kind() == ValueKind::List)

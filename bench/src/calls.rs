@@ -359,6 +359,7 @@ async fn compare_servers(
         headers: Vec::new(),
         directory: None,
         health_check: None,
+        settings: toolwright_model::ServerSettings::default(),
     };
     let runner = runner(
         EXECUTORS,

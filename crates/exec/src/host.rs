@@ -1,7 +1,17 @@
-//! The caller's side of a running call: where progress goes.
+//! The caller's side of a running call: where progress goes, and who answers the questions of a
+//! server.
 //!
-//! MCP lets a client ask for progress notifications of a call. The crate `serve` implements
-//! [`Host`] for such clients, `cli` for a terminal; everyone else passes [`NoHost`].
+//! ```text
+//! MCP server ─ notifications/progress, message ─▶ Host::progress, Host::log ─▶ client
+//!            ─ elicitation, sampling, roots ────▶ Host::ask ─▶ client ─▶ person or model
+//! ```
+//!
+//! The crate `serve` implements [`Host`] for MCP clients, `cli` for a terminal; everyone else
+//! passes [`NoHost`].
+
+use toolwright_mcp::{RpcError, error_code};
+
+use crate::{BoxFuture, Json};
 
 /// One progress report of a tool, with the fields of MCP's `notifications/progress`.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,18 +24,69 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-/// Receives what a tool reports while it runs.
+/// A request of a server to the client: `elicitation/create`, `sampling/createMessage` or
+/// `roots/list`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerRequest {
+    /// The key that the server gave it, if it asked in a result (`inputRequests`, 2026-07-28).
+    pub key: Option<String>,
+    /// The name of the source whose server asks, for the person.
+    pub source: String,
+    /// The method of the request.
+    pub method: String,
+    /// Its parameters as the server wrote them.
+    pub params: Json,
+}
+
+/// The answer of a client to a [`ServerRequest`]: its result, or its error.
+pub type ClientAnswer = Result<Json, RpcError>;
+
+/// The client session that a call belongs to. Calls of one session share the connections to
+/// servers with `isolation = "session"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionNumber(pub u64);
+
+/// Receives what a tool reports while it runs, and answers what its server asks.
 pub trait Host: Send + Sync {
     /// Receives one progress report. Called on the task of the connection that delivers it, which
     /// other calls share: an implementation must not block.
     fn progress(&self, progress: Progress);
 
-    /// Whether reports are of any use. If not, the request to an MCP server carries no progress
-    /// token, which spares the server the work.
+    /// Whether reports are shown to anyone.
     fn wants_progress(&self) -> bool;
+
+    /// Receives a log message of the server that belongs to this call: the parameters of
+    /// `notifications/message`. Must not block.
+    fn log(&self, _message: &Json) {}
+
+    /// What the client can do for a server (`ClientCapabilities`), such as `{"elicitation": {}}`.
+    /// Requests for anything else are refused without asking.
+    fn client_capabilities(&self) -> Json {
+        Json::Object(serde_json::Map::new())
+    }
+
+    /// Passes requests of a server to the client and waits for all answers, in the same order. They
+    /// belong together: a client of the stateless protocol gets them in one result.
+    fn ask<'a>(&'a self, requests: Vec<ServerRequest>) -> BoxFuture<'a, Vec<ClientAnswer>> {
+        let refusal = || {
+            let message = "there is nobody to answer the server's request";
+            Err(RpcError::new(error_code::METHOD_NOT_FOUND, message))
+        };
+        Box::pin(std::future::ready(requests.iter().map(|_| refusal()).collect()))
+    }
+
+    /// The `_meta` of the client's request without the keys of one hop, such as a trace context.
+    fn meta(&self) -> Option<serde_json::Map<String, Json>> {
+        None
+    }
+
+    /// The session of the client; `None` if the caller is this program itself.
+    fn session(&self) -> Option<SessionNumber> {
+        None
+    }
 }
 
-/// A caller that waits for the result and ignores progress.
+/// A caller that waits for the result and ignores everything else.
 pub struct NoHost;
 
 impl Host for NoHost {

@@ -56,7 +56,7 @@ pub use code::RunCode;
 pub use concurrency::ConcurrencyLimit;
 pub use executor::{Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Log};
 pub use failure::{Failure, KnowledgeAdvice, ValueError};
-pub use host::{Host, NoHost, Progress};
+pub use host::{ClientAnswer, Host, NoHost, Progress, ServerRequest, SessionNumber};
 pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent};
 pub use process_tree::kill_all_processes;

@@ -5,6 +5,7 @@
 //! definition.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::Json;
 
@@ -92,6 +93,61 @@ pub struct Server {
     pub directory: Option<String>,
     /// A call that would show whether the server works.
     pub health_check: Option<HealthCheck>,
+    /// How its source wants it to be run.
+    pub settings: ServerSettings,
+}
+
+/// How the source of a server wants it to be run. Part of a server's identity: two sources with one
+/// command line are two processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// The name of the source; empty where there is none, such as in a definition that was read
+    /// without a configuration.
+    pub source: String,
+    /// How long it may take to start, to complete its handshake and to list its tools. Long,
+    /// because `npx` and `uvx` may download the server first.
+    pub start_timeout: Duration,
+    /// How long a call may go without a result and without progress.
+    pub timeout: Duration,
+    /// How long a call may take in all; `None`: what the limits of calls say.
+    pub max_timeout: Option<Duration>,
+    /// Which clients share a connection to it.
+    pub isolation: Isolation,
+    /// When it is started.
+    pub start: StartMode,
+}
+
+impl Default for ServerSettings {
+    fn default() -> ServerSettings {
+        ServerSettings {
+            source: String::new(),
+            start_timeout: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
+            max_timeout: None,
+            isolation: Isolation::Shared,
+            start: StartMode::Eager,
+        }
+    }
+}
+
+/// Which clients share a connection to a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// All of them.
+    #[default]
+    Shared,
+    /// Each session has its own, for servers that keep state.
+    Session,
+}
+
+/// When a server is started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartMode {
+    /// With the program.
+    #[default]
+    Eager,
+    /// With the first request, if its lists are known from an earlier run.
+    Lazy,
 }
 
 /// The transport to an MCP server.

@@ -41,7 +41,10 @@ mod toolset;
 mod version;
 
 pub use annotations::{Annotations, Icon};
-pub use binding::{Binding, Connection, HealthCheck, Server, Variable, redacted_url};
+pub use binding::{
+    Binding, Connection, HealthCheck, Isolation, Server, ServerSettings, StartMode, Variable,
+    redacted_url,
+};
 pub use capability::{Capabilities, Capability, CapabilityError, Risk};
 pub use content_hash::ContentHash;
 pub use conventions::{Conventions, ExampleKind, NameStyle, UniqueTools};

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolwright_model::{
-    CallLimits, Connection, FormatId, Namespace, Server, Variable, redacted_url,
+    CallLimits, Connection, FormatId, Namespace, Server, ServerSettings, Variable, redacted_url,
 };
 use toolwright_source::codes::INVALID_SYNTAX;
 use toolwright_source::{
@@ -291,6 +291,7 @@ impl SourcePlan {
                 headers,
                 directory,
                 health_check: None,
+                settings: ServerSettings::default(),
             })
         };
         spec.target = match kind {
@@ -408,6 +409,7 @@ impl SourcePlan {
                 headers: Vec::new(),
                 directory: None,
                 health_check: None,
+                settings: ServerSettings::default(),
             })
         };
         let (name, target) = match argument {

@@ -29,7 +29,7 @@ use toolwright_formats::codes::{
     INVALID_ENUM_VALUE, INVALID_PATTERN, INVALID_TYPE, MISSING_REQUIRED_FIELD, MISSPELLED_FIELD,
     UNKNOWN_FIELD,
 };
-use toolwright_model::{Connection, Namespace, Server, Variable};
+use toolwright_model::{Connection, Namespace, Server, ServerSettings, Variable};
 use toolwright_source::words::{alternatives, nearest, nearest_word, shorten, split_words};
 use toolwright_source::{
     Document, DocumentPath, Edit, Finding, Member, Node, Safety, Severity, ValueKind,
@@ -425,7 +425,15 @@ impl<'d> ServerValues<'d, '_, '_, '_, '_> {
         let directory = self.text("cwd");
         let connection = self.connection()?;
         let shown = None;
-        Some(Server { connection, shown, environment, headers, directory, health_check: None })
+        Some(Server {
+            connection,
+            shown,
+            environment,
+            headers,
+            directory,
+            health_check: None,
+            settings: ServerSettings::default(),
+        })
     }
 
     /// The value at `name`, if it is a string and not blank.

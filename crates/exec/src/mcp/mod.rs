@@ -27,6 +27,7 @@ mod incoming_filter;
 mod message_lines;
 mod progress_router;
 mod raw_results;
+mod server_lists;
 mod server_process;
 mod stdio_transport;
 mod upstream;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 use toolwright_model::Binding;
 
 pub use message_lines::{MAX_MESSAGE, MessageLine, MessageLines};
+pub use server_lists::{ListKind, RequestError, ServerDescription, UpstreamEvent};
 pub use upstream::{Upstream, Upstreams};
 
 use crate::{

@@ -25,6 +25,7 @@ use tokio::sync::watch;
 use toolwright_model::{Connection, Server};
 
 use super::connection::{ListChangeCounter, UpstreamConnection};
+use super::{ListKind, RequestError, ServerDescription, UpstreamEvent};
 use crate::{CallArguments, Failure, Host, Json, Log, code};
 
 /// How long a server may take to start and complete its handshake, and to list its tools. Long,
@@ -151,6 +152,48 @@ impl Upstream {
                 format!("the server did not list its tools within {} s", START_TIMEOUT.as_secs());
             Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message))
         })
+    }
+
+    /// Sends a request to the server and returns its result as the server sent it. `params` is an
+    /// object; `_meta` of the host, the progress token and what the revision demands are added
+    /// here. Requests of the server that arrive meanwhile and belong to this one go to `host`.
+    ///
+    /// # Errors
+    /// The server's own error, whole, or why there is no answer.
+    pub async fn request(
+        self: &Arc<Self>,
+        _method: &str,
+        _params: serde_json::Map<String, Json>,
+        _host: &dyn Host,
+    ) -> Result<Json, RequestError> {
+        Err(RequestError::Failed(Failure::new(&code::NOT_RUNNABLE, "not implemented")))
+    }
+
+    /// What the server said of itself in its handshake.
+    ///
+    /// # Errors
+    /// If the server cannot be reached.
+    pub async fn description(self: &Arc<Self>) -> Result<Arc<ServerDescription>, Failure> {
+        Err(Failure::new(&code::NOT_RUNNABLE, "not implemented"))
+    }
+
+    /// All items of a list, as the server describes them, over all pages. Empty if the server does
+    /// not have the capability.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or does not answer with a list in time.
+    pub async fn items(self: &Arc<Self>, _kind: ListKind) -> Result<Vec<Json>, Failure> {
+        Err(Failure::new(&code::NOT_RUNNABLE, "not implemented"))
+    }
+
+    /// What the server reports without being asked. A slow receiver loses the oldest events.
+    pub fn events(&self) -> tokio::sync::broadcast::Receiver<UpstreamEvent> {
+        tokio::sync::broadcast::channel(1).1
+    }
+
+    /// The server that this connects to.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
     }
 
     /// What the server says about the use of its tools as a whole, if a connection is open.

@@ -358,6 +358,7 @@ impl TestServer {
             headers: variables(headers),
             directory: None,
             health_check: None,
+            settings: toolwright_model::ServerSettings::default(),
         };
         TestServer { name: name.to_owned(), server: Arc::new(server) }
     }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use toolwright_model::{
     Binding, Connection, Details, Draft, Example, ExpectedError, FieldValue, HealthCheck,
-    InputSchema, Json, Rest, Server, ToolName, Toolset, Variable,
+    InputSchema, Json, Rest, Server, ServerSettings, ToolName, Toolset, Variable,
 };
 use toolwright_source::codes::TOO_LARGE;
 use toolwright_source::{DocumentPath, Finding, Node, Origin, RecordPath, ValueKind, words};
@@ -434,6 +434,7 @@ fn read_server(tool: Node<'_>) -> Option<Server> {
         headers: Vec::new(),
         directory: None,
         health_check: health_check(tool).map(read_health_check),
+        settings: ServerSettings::default(),
     })
 }
 

@@ -117,7 +117,7 @@ pub(crate) fn missing_part(server: &Server, path: Option<&str>) -> Option<Missin
 
 #[cfg(test)]
 mod tests {
-    use toolwright_model::Variable;
+    use toolwright_model::{ServerSettings, Variable};
 
     use super::*;
 
@@ -138,6 +138,7 @@ mod tests {
             headers: Vec::new(),
             directory: directory.map(str::to_owned),
             health_check: None,
+            settings: ServerSettings::default(),
         };
         missing_part(&server, Some("/no/such:/bin"))
     }

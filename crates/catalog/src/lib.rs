@@ -13,9 +13,11 @@ mod catalog;
 mod gate;
 mod javascript;
 mod live_sources;
+mod offers;
 mod server_definition;
 mod source_state;
 
 pub use catalog::{Catalog, CatalogEvent, EventListener, Planner};
 pub use javascript::knowledge;
 pub use live_sources::{SourceFailure, load_plan};
+pub use offers::{OfferedCapabilities, OfferedItem, Offers, ServerNotice};

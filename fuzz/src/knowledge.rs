@@ -50,14 +50,8 @@ fn definition_around(value: &Json) -> Json {
 /// so that much of it fits.
 fn apply(document: &Arc<Document>) {
     let reading = by_name("aios").expect("a format").read(document);
-    let subject = Subject::new(
-        reading.format,
-        reading.dialect.as_deref(),
-        &reading.toolset,
-        &reading.origin,
-        &toolwright_script::InProcessAnalyzer,
-    );
-    let _ = check(&subject);
+    let subject = Subject::new(reading.dialect.as_deref(), &reading.toolset, &reading.origin);
+    let _ = check(&subject, &toolwright_script::InProcessAnalyzer);
     let model = &reading.toolset.knowledge;
     for schema in &model.payload_schemas {
         let _ = schema.detection.as_deref().map(Detection::parse);

@@ -68,6 +68,8 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// How to repair it, if that is known and possible in this text.
     pub fix: Option<Fix>,
+    /// Bytes of every request to a model that it wastes; zero if it wastes none.
+    pub wasted_bytes: usize,
 }
 
 impl Diagnostic {
@@ -90,6 +92,7 @@ impl Diagnostic {
             labels: Vec::new(),
             help: Vec::new(),
             fix: None,
+            wasted_bytes: 0,
         }
     }
 

@@ -125,6 +125,8 @@ pub struct Finding<Space = InDocument> {
     /// Whether definitions in the wild do this so often that `--compat` makes an error of it a
     /// warning.
     pub tolerable: bool,
+    /// Bytes of every request to a model that it wastes; zero if it wastes none.
+    pub wasted_bytes: usize,
 }
 
 impl<Space> Finding<Space> {
@@ -145,6 +147,7 @@ impl<Space> Finding<Space> {
             related: Vec::new(),
             repair: None,
             tolerable: false,
+            wasted_bytes: 0,
         }
     }
 
@@ -152,6 +155,13 @@ impl<Space> Finding<Space> {
     #[must_use]
     pub fn tolerable(mut self) -> Self {
         self.tolerable = true;
+        self
+    }
+
+    /// States what it wastes of every request to a model.
+    #[must_use]
+    pub fn wastes(mut self, bytes: usize) -> Self {
+        self.wasted_bytes = bytes;
         self
     }
 

@@ -110,6 +110,7 @@ impl Origin {
             related: finding.related.into_iter().map(|(at, text)| (path(&at), text)).collect(),
             repair,
             tolerable: finding.tolerable,
+            wasted_bytes: finding.wasted_bytes,
         }
     }
 
@@ -165,6 +166,7 @@ pub fn locate(finding: Finding, document: &Arc<Document>) -> Diagnostic {
         labels: finding.related.into_iter().map(label).collect(),
         help: finding.help,
         fix,
+        wasted_bytes: finding.wasted_bytes,
     }
 }
 

@@ -65,9 +65,11 @@ pub(super) fn finding(
     let at = schema.path(places.first()?);
     let (noun, verb) =
         if places.len() == 1 { ("definition", "costs") } else { ("definitions", "cost") };
+    let names = join_names(&names);
     let message =
-        format!("nothing refers to the {noun} {}, which {verb} {total} bytes", join_names(&names));
-    Some(RecordFinding::new(&UNUSED_DEFINITION, at, message).on_key().repair(
+        format!("nothing in use refers to the {noun} {names}, which {verb} {total} bytes");
+    let finding = RecordFinding::new(&UNUSED_DEFINITION, at, message).on_key().wastes(total);
+    Some(finding.repair(
         // Safe: nothing refers to them, and a schema cannot be referred to from outside.
         Safety::Safe,
         format!("remove the {noun}"),

@@ -231,7 +231,7 @@ fn the_report_for_people_folds_warnings_and_counts_notes_but_prints_every_error(
     assert!(full.stdout.contains("info[OPEN_OBJECT] 5 times: "), "{}", full.stdout);
     assert!(!full.stdout.contains(note), "{}", full.stdout);
     let hint =
-        "`--notes` prints the notes, `--output-format concise` lists every finding\n\n215 tools";
+        "`--notes` prints each of them, `--output-format concise` lists every finding\n\n215 tools";
     assert!(full.stdout.contains(hint), "{}", full.stdout);
     for args in [&["--notes"][..], &["--select", "OPEN_OBJECT"], &["--fail-on", "info"]] {
         let run = check(&files, &[&["many.json"], args].concat());

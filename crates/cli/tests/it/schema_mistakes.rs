@@ -427,7 +427,7 @@ fn severities_messages_and_repairs_are_those_of_the_manual() {
         (
             r#"{"$defs": {"A": {"type": "string"}, "B": {"type": "string"}}}"#,
             "warning",
-            "nothing refers to the definitions `A` and `B`, which cost 42 bytes",
+            "nothing in use refers to the definitions `A` and `B`, which cost 42 bytes",
             Some(("remove the definitions", true, 1)),
         ),
         (

@@ -68,7 +68,7 @@ pub fn grouped<'d>(
     let notes = if options.notes { 0 } else { report.count_notes(of(Severity::Info)) };
     let mut hints = Vec::new();
     if notes > 0 {
-        hints.push("`--notes` prints the notes");
+        hints.push("`--notes` prints each of them");
     }
     if is_folded {
         hints.push("`--output-format concise` lists every finding");
@@ -210,7 +210,10 @@ impl ReportText {
                 tools.iter().take(NAMED_PLACES).map(|it| visible(it)).collect();
             let more = tools.len() - named.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            self.wrapped(4, None, &format!("in {} tools: {}{more}", tools.len(), named.join(", ")));
+            let wasted = entry.all.iter().map(|d| d.wasted_bytes).sum::<usize>();
+            let cost = if wasted > 0 { format!(", {wasted} bytes in all") } else { String::new() };
+            let text = format!("in {} tools{cost}: {}{more}", tools.len(), named.join(", "));
+            self.wrapped(4, None, &text);
         }
         if d.severity == Severity::Error || self.explained.insert(d.code.name) {
             d.help

@@ -250,8 +250,7 @@ async fn runner_alone() {
         Box::pin(async move {
             let allowed = Duration::from_secs(30);
             let cancel = CancellationToken::new();
-            let budget =
-                Budget { deadline: Instant::now() + allowed, allowed, cancel, output: 1 << 20 };
+            let budget = Budget::fixed(allowed, cancel, 1 << 20);
             let functions = toolwright_model::FunctionLimits::default();
             let call = Call {
                 tool: &tool,

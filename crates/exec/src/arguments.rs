@@ -56,11 +56,6 @@ impl CallArguments {
         Arc::clone(&self.value)
     }
 
-    /// The caller's text; `None` if there is none.
-    pub(crate) fn given_text(&self) -> Option<&Arc<str>> {
-        self.text.as_ref()
-    }
-
     /// The arguments as JSON on one line: the caller's text, or else the value written out.
     pub fn to_text(&self) -> Cow<'_, str> {
         match &self.text {

@@ -2,8 +2,9 @@
 //!
 //! The runner computes them once, from the request, the definition and the configuration, and
 //! enforces the first two itself. An executor reads them to pass them on, such as to the sandbox.
-//! Nothing here can be raised later: a tool cannot buy itself more time.
+//! A tool cannot buy itself more time than the cap: only the deadline before it moves.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
@@ -12,9 +13,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// When the work must have ended.
-    pub deadline: Instant,
-    /// The time between the start and the deadline, for messages only.
-    pub allowed: Duration,
+    pub clock: Arc<CallClock>,
     /// Cancelled when the caller gives up the call.
     pub cancel: CancellationToken,
     /// Largest size of the result, in bytes.
@@ -22,9 +21,118 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// A budget whose deadline is in `allowed` from now and does not move.
+    pub fn fixed(allowed: Duration, cancel: CancellationToken, output: usize) -> Budget {
+        let clock = Arc::new(CallClock::fixed(now() + allowed, allowed));
+        Budget { clock, cancel, output }
+    }
+
     /// The time until the deadline; zero after it.
     pub fn remaining(&self) -> Duration {
-        self.deadline.saturating_duration_since(now())
+        self.clock.deadline().saturating_duration_since(now())
+    }
+
+    /// The time that messages name: what the call may take, or may take without a sign of life.
+    pub fn allowed(&self) -> Duration {
+        self.clock.allowed
+    }
+}
+
+/// The deadline of a call, which signs of life of a server move up to a cap.
+///
+/// ```text
+/// start ──── idle ────▶│            no sign of life
+/// start ── progress ─────── idle ────▶│
+/// start ── question ▒▒ waiting ▒▒ answer ──── idle ────▶│
+/// start ───────────────────── cap ──────────────────────────▶│   whatever happens
+/// ```
+///
+/// The deadline never becomes earlier than it once was, so a task that sleeps until it needs no
+/// notice of a change: it looks again when it wakes. While a person is asked, the deadline is
+/// always one idle time ahead, for the same reason.
+#[derive(Debug)]
+pub struct CallClock {
+    /// For messages.
+    allowed: Duration,
+    idle: Duration,
+    cap: Instant,
+    state: Mutex<ClockState>,
+}
+
+#[derive(Debug)]
+struct ClockState {
+    deadline: Instant,
+    /// How many questions are open.
+    paused: u32,
+}
+
+impl CallClock {
+    /// A deadline that nothing moves. `allowed` is the time that messages name.
+    pub fn fixed(deadline: Instant, allowed: Duration) -> CallClock {
+        let state = Mutex::new(ClockState { deadline, paused: 0 });
+        CallClock { allowed, idle: Duration::ZERO, cap: deadline, state }
+    }
+
+    /// A deadline that is `idle` after the last sign of life, but never after `cap`.
+    pub fn moving(idle: Duration, cap: Instant) -> CallClock {
+        let deadline = (now() + idle).min(cap);
+        CallClock {
+            allowed: idle,
+            idle,
+            cap,
+            state: Mutex::new(ClockState { deadline, paused: 0 }),
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, ClockState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The deadline as it is now.
+    pub fn deadline(&self) -> Instant {
+        let state = self.state();
+        match state.paused {
+            0 => state.deadline,
+            _ => state.deadline.max(self.next_deadline()),
+        }
+    }
+
+    fn next_deadline(&self) -> Instant {
+        (now() + self.idle).min(self.cap)
+    }
+
+    /// A sign of life: the idle time starts again.
+    pub fn restart(&self) {
+        let next = self.next_deadline();
+        let mut state = self.state();
+        state.deadline = state.deadline.max(next);
+    }
+
+    /// Stops the idle time until the returned guard is dropped, while a person is asked.
+    pub fn pause(&self) -> ClockPause<'_> {
+        self.state().paused += 1;
+        ClockPause(self)
+    }
+
+    /// Waits until the deadline has passed.
+    pub async fn expired(&self) {
+        loop {
+            let deadline = self.deadline();
+            if deadline <= now() {
+                return;
+            }
+            tokio::time::sleep_until(deadline.into()).await;
+        }
+    }
+}
+
+/// Keeps the idle time of a [`CallClock`] stopped. Dropping it starts the idle time again.
+pub struct ClockPause<'c>(&'c CallClock);
+
+impl Drop for ClockPause<'_> {
+    fn drop(&mut self) {
+        self.0.restart();
+        self.0.state().paused -= 1;
     }
 }
 
@@ -32,4 +140,38 @@ impl Budget {
 /// pause it: those can check time limits exactly.
 pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn signs_of_life_move_the_deadline_but_not_the_cap() {
+        let start = now();
+        let clock = CallClock::moving(10 * SECOND, start + 25 * SECOND);
+        tokio::time::sleep(8 * SECOND).await;
+        clock.restart();
+        assert_eq!(clock.deadline(), start + 18 * SECOND);
+        tokio::time::sleep(8 * SECOND).await;
+        clock.restart();
+        clock.expired().await;
+        assert_eq!(now(), start + 25 * SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_a_question_does_not_count() {
+        let start = now();
+        let clock = CallClock::moving(10 * SECOND, start + 100 * SECOND);
+        let question = async {
+            tokio::time::sleep(5 * SECOND).await;
+            let pause = clock.pause();
+            tokio::time::sleep(42 * SECOND).await;
+            drop(pause);
+        };
+        tokio::join!(question, clock.expired());
+        assert_eq!(now(), start + 57 * SECOND);
+    }
 }

@@ -4,6 +4,8 @@
 //! a model that should correct its next call. [`Failure::detail`] goes to the log only: it can hold
 //! what a foreign program printed, which may be long, secret or written to steer a model.
 
+use toolwright_mcp::RpcError;
+
 use crate::capped_texts::{MAX_CHARS, clip};
 use crate::{Json, RunCode};
 
@@ -35,7 +37,7 @@ pub struct KnowledgeAdvice {
 }
 
 /// Why a call did not succeed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}: {message}", code.name)]
 pub struct Failure {
     /// The stable code.
@@ -50,6 +52,9 @@ pub struct Failure {
     pub advice: Box<[KnowledgeAdvice]>,
     /// The code that a JavaScript body gave its `BTCPError`.
     pub tool_code: Option<Box<str>>,
+    /// The JSON-RPC error with which an MCP server answered the call, whole, so that it can be
+    /// passed on as one.
+    pub rpc_error: Option<Box<RpcError>>,
     /// For the log only.
     pub detail: Option<Box<str>>,
 }
@@ -64,6 +69,7 @@ impl Failure {
             errors: Box::default(),
             advice: Box::default(),
             tool_code: None,
+            rpc_error: None,
             detail: None,
         }
     }

@@ -50,7 +50,7 @@ mod runner;
 mod stderr_tail;
 
 pub use arguments::CallArguments;
-pub use budget::Budget;
+pub use budget::{Budget, CallClock, ClockPause};
 pub use capped_texts::CappedTexts;
 pub use code::RunCode;
 pub use concurrency::ConcurrencyLimit;

@@ -21,6 +21,16 @@ impl ResultContent {
     pub fn as_text(&self) -> Option<&str> {
         (self.0.get("type")?.as_str()? == "text").then(|| self.0.get("text")?.as_str()).flatten()
     }
+
+    /// The Base64 text of an image, a sound or an embedded file; empty for other types.
+    fn media_text(&self) -> &str {
+        let text = match self.0.get("type").and_then(Json::as_str) {
+            Some("image" | "audio") => self.0.get("data"),
+            Some("resource") => self.0.get("resource").and_then(|it| it.get("blob")),
+            _ => None,
+        };
+        text.and_then(Json::as_str).unwrap_or_default()
+    }
 }
 
 /// The result of a call.
@@ -35,6 +45,8 @@ pub struct Outcome {
     pub is_error: bool,
     /// The `_meta` of a server's result.
     pub meta: Option<Json>,
+    /// Members of a server's result that are none of the above, such as those of a task.
+    pub rest: serde_json::Map<String, Json>,
     /// Remarks of the runner and of validators, such as a broken output schema where that is only
     /// warned about. Not part of the tool's result.
     pub warnings: Vec<String>,
@@ -75,22 +87,30 @@ impl Outcome {
         Outcome { content: vec![ResultContent::text(text)], ..Outcome::default() }
     }
 
-    /// The size that the output limit counts, in bytes. Content and structured content usually hold
-    /// the same data twice, so only the larger one counts. Metadata and warnings count, too.
-    /// Counting may stop once the result is above `cap`.
+    /// The size that the output limit counts, in bytes, without media. Content and structured
+    /// content usually hold the same data twice, so only the larger one counts. Everything else
+    /// counts, too. Counting may stop once the result is above `cap`.
     pub(crate) fn size(&self, cap: usize) -> usize {
-        let block_size = |content: &ResultContent| {
-            content.as_text().map_or_else(|| json_size(&content.0, cap), str::len)
+        let block_size = |content: &ResultContent| match content.as_text() {
+            Some(text) => text.len(),
+            None => json_size(&content.0, cap).saturating_sub(content.media_text().len()),
         };
         let content = self.content.iter().map(block_size).sum::<usize>();
         let structured = self.structured.as_ref().map_or(0, |value| json_size(value, cap));
         let meta = self.meta.as_ref().map_or(0, |meta| json_size(meta, cap));
-        content.max(structured) + meta + self.warnings.iter().map(String::len).sum::<usize>()
+        let rest = self.rest.iter().map(|(key, value)| key.len() + json_size(value, cap));
+        let warnings = self.warnings.iter().map(String::len);
+        content.max(structured) + meta + rest.chain(warnings).sum::<usize>()
+    }
+
+    /// The bytes of all images, sounds and files, once they are decoded.
+    pub(crate) fn media_size(&self) -> usize {
+        self.content.iter().map(|content| content.media_text().len() / 4 * 3).sum()
     }
 
     /// Whether converting or writing the result takes longer than a moment.
     pub fn work_size(&self) -> WorkSize {
-        WorkSize::of_bytes(self.size(LARGE))
+        WorkSize::of_bytes(self.size(LARGE) + self.media_size())
     }
 
     /// All text blocks, joined by line breaks.

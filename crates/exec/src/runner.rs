@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use toolwright_model::{CallLimits, OutputCheck};
+use toolwright_model::{Binding, CallLimits, OutputCheck};
 use toolwright_schema::{SchemaValidator, ValidationErrors};
 
 use crate::budget::now;
@@ -26,9 +26,9 @@ use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, too_l
 use crate::offload::LARGE;
 use crate::outcome::json_size;
 use crate::{
-    Budget, Call, CallArguments, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, Host,
-    Json, KnowledgeAdvice, Outcome, RegisteredTool, ResultContent, ToolRegistry, ToolStatus,
-    ValueError, code,
+    Budget, Call, CallArguments, CallClock, EXECUTORS, Executor, ExecutorContext, ExecutorKind,
+    Failure, Host, Json, KnowledgeAdvice, Outcome, RegisteredTool, ResultContent, ToolRegistry,
+    ToolStatus, ValueError, code,
 };
 
 /// One call that a caller asks for.
@@ -264,8 +264,9 @@ async fn within_budget<T>(
             Err(Failure::new(&code::CANCELLED, format!("the call of `{id}` was cancelled")))
         }
         result = work => result,
-        () = tokio::time::sleep_until(budget.deadline.into()) => {
-            let timeout = |usage: &KnowledgeBudget| usage.timeout(&id.to_string(), budget.allowed);
+        () = budget.clock.expired() => {
+            let timeout =
+                |usage: &KnowledgeBudget| usage.timeout(&id.to_string(), budget.allowed());
             let usage = knowledge.map(|knowledge| &knowledge.usage);
             Err(usage.map_or_else(|| timeout(&KnowledgeBudget::default()), timeout))
         }
@@ -416,39 +417,60 @@ fn match_input(tool: &RegisteredTool, arguments: &Json) -> Result<(), Failure> {
 /// The time limit of a call, and what counts against it.
 struct TimeLimit {
     time: Duration,
-    /// A limit of the caller's own counts from the request, waiting included: the caller does not
-    /// care where the time goes. Against a declared limit, everything counts but the wait for a
-    /// permit, because an author knows how long the tool works, not how long the queue is.
-    is_callers: bool,
+    kind: TimeLimitKind,
+    /// The longest time that the work may take in all.
+    cap: Duration,
     /// The longest time from the request to the permit.
     wait: Duration,
 }
 
+/// Who set a time limit, which decides what counts against it.
+enum TimeLimitKind {
+    /// The caller: everything since the request, waiting included. The caller does not care where
+    /// the time goes.
+    OfCaller,
+    /// The definition or the defaults: everything but the wait for a permit, because an author
+    /// knows how long the tool works, not how long the queue is.
+    OfWork,
+    /// The source of a server: the time without a sign of life. Only the cap bounds the whole.
+    OfServer,
+}
+
 impl TimeLimit {
-    /// The limit of the caller, else of the tool, else of its toolset, else the default; never
-    /// above the maximum.
+    /// The limit of the caller, else of the tool, else of its toolset, else of its server, else the
+    /// default; never above the maximum.
     fn of(tool: &RegisteredTool, request: &CallRequest, limits: &CallLimits) -> TimeLimit {
-        let time = match request.timeout {
-            Some(time) => time.min(limits.max_timeout),
-            None => limits.time_limit(&tool.tool.details.limits, &tool.toolset_limits),
+        let (own, toolset) = (&tool.tool.details.limits, &tool.toolset_limits);
+        let binding = &tool.tool.details.binding;
+        let cap = limits.cap(binding);
+        let (time, kind) = match request.timeout {
+            Some(time) => (time.min(cap), TimeLimitKind::OfCaller),
+            None => {
+                let is_server = matches!(binding, Binding::Server { .. });
+                let kind = match is_server && limits.declared(own, toolset).is_none() {
+                    true => TimeLimitKind::OfServer,
+                    false => TimeLimitKind::OfWork,
+                };
+                (limits.time_limit(own, toolset, binding), kind)
+            }
         };
         // A declared limit says nothing about waiting, so only the maximum bounds that.
         let wait = request.timeout.map_or(limits.max_timeout, |_| time);
-        TimeLimit { time, is_callers: request.timeout.is_some(), wait }
+        TimeLimit { time, kind, cap, wait }
     }
 
     /// The budget of the work that begins now, where earlier work has used some of the time.
     fn budget(&self, request: &CallRequest, limits: &CallLimits, used: Duration) -> Budget {
-        let deadline = match self.is_callers {
-            true => request.started + self.time,
-            false => now() + self.time.saturating_sub(used),
+        let clock = match self.kind {
+            TimeLimitKind::OfCaller => CallClock::fixed(request.started + self.time, self.time),
+            TimeLimitKind::OfWork => {
+                CallClock::fixed(now() + self.time.saturating_sub(used), self.time)
+            }
+            TimeLimitKind::OfServer => {
+                CallClock::moving(self.time, now() + self.cap.saturating_sub(used))
+            }
         };
-        Budget {
-            deadline,
-            allowed: self.time,
-            cancel: request.cancel.clone(),
-            output: limits.output,
-        }
+        Budget { clock: Arc::new(clock), cancel: request.cancel.clone(), output: limits.output }
     }
 }
 
@@ -488,8 +510,9 @@ async fn acquire_permit<'t>(
 
 /// Whether a result is small and matches the output schema, if that can be told in a moment.
 fn is_quickly_complete(tool: &RegisteredTool, outcome: &Outcome, limits: &CallLimits) -> bool {
-    let bytes = outcome.size(LARGE);
+    let (bytes, media) = (outcome.size(LARGE), outcome.media_size());
     bytes <= LARGE.min(limits.output)
+        && media <= limits.media
         && tool.validator.as_ref().is_none_or(|validator| {
             let is_exempt = outcome.is_error || limits.output_check == OutputCheck::Off;
             let matches = |value: &Json| {
@@ -506,14 +529,21 @@ async fn check_outcome(
     outcome: Outcome,
     limits: &CallLimits,
 ) -> Result<Outcome, Failure> {
-    let (own, cap, check) = (Arc::clone(tool), limits.output, limits.output_check);
-    let work = move || check_output(&own, check_size(outcome, cap)?, check);
+    let (own, check) = (Arc::clone(tool), limits.output_check);
+    let (cap, media) = (limits.output, limits.media);
+    let work = move || check_output(&own, check_size(outcome, cap, media)?, check);
     tool.concurrency.run_expensive(work).await
 }
 
 /// Refuses a result that is too large. It is never cut: half a JSON document is worth nothing, and
 /// half a text can say the opposite.
-fn check_size(outcome: Outcome, cap: usize) -> Result<Outcome, Failure> {
+fn check_size(outcome: Outcome, cap: usize, media: usize) -> Result<Outcome, Failure> {
+    let bytes = outcome.media_size();
+    if bytes > media {
+        let message =
+            format!("the images, sounds and files of the answer are larger than {media} bytes");
+        return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
+    }
     // `size` counts each value only up to the cap, so a huge result costs no more than a large one.
     if outcome.size(cap) > cap { Err(too_large(cap)) } else { Ok(outcome) }
 }

@@ -28,6 +28,8 @@ mod message;
 mod message_lines;
 pub mod meta;
 mod revision;
+mod sse;
+pub mod standard_headers;
 
 pub use message::{
     MalformedMessage, Message, RequestId, RpcError, RpcNotification, RpcRequest, RpcResponse,
@@ -35,3 +37,4 @@ pub use message::{
 };
 pub use message_lines::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use revision::Revision;
+pub use sse::{SseData, SseEvent, SseParser};

@@ -157,8 +157,14 @@ struct Envelope<'a> {
     #[serde(borrow)]
     method: Option<std::borrow::Cow<'a, str>>,
     params: Option<Box<RawValue>>,
+    #[serde(default, deserialize_with = "present")]
     result: Option<Box<RawValue>>,
     error: Option<ErrorMember>,
+}
+
+/// A member that is there, also if it is `null`: that is a result, too.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(from).map(Some)
 }
 
 #[derive(Deserialize)]

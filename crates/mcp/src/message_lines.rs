@@ -49,8 +49,7 @@ impl<R: AsyncRead + Unpin> MessageLines<R> {
     /// read error.
     ///
     /// Safe to cancel: the future can be dropped at any point without losing a byte, because all
-    /// progress is kept in `self` and the only await comes before any byte is consumed. rmcp polls
-    /// transports in a `select!`, which drops this future whenever another branch is ready.
+    /// progress is kept in `self` and the only await comes before any byte is consumed.
     pub async fn next(&mut self) -> Option<MessageLine<'_>> {
         if std::mem::take(&mut self.returned) {
             self.line.clear();

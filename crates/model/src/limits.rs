@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::{Binding, ServerSettings};
+
 /// How BTCP isolates the code of a tool in a browser. Outside a browser every script runs in the
 /// same sandbox, which is at least as strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +81,10 @@ pub struct CallLimits {
     pub timeout: Duration,
     /// The longest time limit of any call, and the longest wait for a permit.
     pub max_timeout: Duration,
-    /// Largest size of a result, in bytes.
+    /// Largest size of a result, in bytes, without its media.
     pub output: usize,
+    /// Largest size of the images, sounds and files in a result, decoded, in bytes.
+    pub media: usize,
     /// What happens to a result that breaks the output schema.
     pub output_check: OutputCheck,
     /// Calls of one toolset that run at once, if its definition does not set a number.
@@ -93,10 +97,27 @@ pub struct CallLimits {
 
 impl CallLimits {
     /// How long a call may take if the caller sets no limit: what the tool declares, else what its
-    /// toolset declares, else the default; never more than the maximum.
-    pub fn time_limit(&self, tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Duration {
-        let declared = tool.timeout_ms.or(toolset.timeout_ms).map(Duration::from_millis);
-        declared.unwrap_or(self.timeout).min(self.max_timeout)
+    /// toolset declares, else what the source of its server sets, else the default; never more than
+    /// the maximum. A call to a server may take this long without a sign of life, see
+    /// [`CallLimits::cap`].
+    pub fn time_limit(
+        &self,
+        tool: &DeclaredLimits,
+        toolset: &DeclaredLimits,
+        binding: &Binding,
+    ) -> Duration {
+        let server = server_settings(binding).map_or(self.timeout, |settings| settings.timeout);
+        self.declared(tool, toolset).unwrap_or(server).min(self.cap(binding))
+    }
+
+    /// The limit that a definition declares, if it does: signs of life do not move it.
+    pub fn declared(&self, tool: &DeclaredLimits, toolset: &DeclaredLimits) -> Option<Duration> {
+        tool.timeout_ms.or(toolset.timeout_ms).map(Duration::from_millis)
+    }
+
+    /// The longest time that a call of a tool with this binding may take in all.
+    pub fn cap(&self, binding: &Binding) -> Duration {
+        server_settings(binding).and_then(|it| it.max_timeout).unwrap_or(self.max_timeout)
     }
 }
 
@@ -106,11 +127,20 @@ impl Default for CallLimits {
             timeout: Duration::from_millis(DeclaredLimits::DEFAULT_TIMEOUT_MS),
             max_timeout: Duration::from_secs(300),
             output: 1 << 20,
+            media: 16 << 20,
             output_check: OutputCheck::Enforce,
             max_concurrent: 64,
             queue: 1024,
             functions: FunctionLimits::default(),
         }
+    }
+}
+
+/// The settings of the server that runs a tool, if one does.
+fn server_settings(binding: &Binding) -> Option<&ServerSettings> {
+    match binding {
+        Binding::Server { server, .. } => Some(&server.settings),
+        _ => None,
     }
 }
 

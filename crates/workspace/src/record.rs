@@ -60,7 +60,7 @@ fn tool_json(
         "outputSchema": tool.output.ok(),
         "examples": details.examples.iter().map(example).collect::<Vec<_>>(),
         // Defaults are filled in, so that consumers need not implement them.
-        "limits": limits(&details.limits, &reading.toolset.limits, caps),
+        "limits": limits(&details.limits, &reading.toolset.limits, &details.binding, caps),
         "binding": binding(&details.binding),
         "annotations": annotations(&details.annotations),
         "icons": details.icons.iter().map(icon).collect::<Vec<_>>(),
@@ -113,9 +113,14 @@ fn example(example: &Example) -> Json {
 }
 
 /// The time-out that holds under the configuration, and the one that the tool itself declares.
-fn limits(tool: &DeclaredLimits, toolset: &DeclaredLimits, caps: &CallLimits) -> Json {
+fn limits(
+    tool: &DeclaredLimits,
+    toolset: &DeclaredLimits,
+    binding: &Binding,
+    caps: &CallLimits,
+) -> Json {
     json!({
-        "timeoutMs": caps.time_limit(tool, toolset).as_millis() as u64,
+        "timeoutMs": caps.time_limit(tool, toolset, binding).as_millis() as u64,
         "declaredTimeoutMs": tool.timeout_ms,
     })
 }

@@ -125,13 +125,8 @@ impl ExampleRunner<'_> {
         };
         // The console of validators is dropped: `eval` shows it.
         let log = Log::default();
-        let allowed = self.limits.timeout;
-        let budget = Budget {
-            deadline: Instant::now() + allowed,
-            allowed,
-            cancel: CancellationToken::new(),
-            output: self.limits.output,
-        };
+        let cancel = CancellationToken::new();
+        let budget = Budget::fixed(self.limits.timeout, cancel, self.limits.output);
         let functions = FunctionRunner {
             tool: &case.command,
             pool: Some(self.pool),

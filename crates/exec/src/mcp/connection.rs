@@ -1,178 +1,244 @@
-//! One connection to a server, from its handshake to its end: calls and lists travel over it.
-//! `upstream` decides when to open one; nothing here tries twice, except for the two handshakes.
+//! One connection to a server, from its handshake to its end. All requests take the same way,
+//! whatever their method and transport; `upstream` decides when to open a connection.
 //!
 //! ```text
-//! open ─ initialize ─┬─ accepted ─▶ stdio: calls are direct (`direct_calls`), lists via rmcp
-//!                    │              HTTP:  everything via rmcp
-//!                    └─ refused with a JSON-RPC error
-//!                         └─ server/discover (2026-07-28) ─▶ everything via rmcp
+//! request ─▶ register (dispatcher) ─▶ wire: stdin of a process, or POST
+//!               │                                         │
+//!               ▼                                         ▼
+//!          OpenRequest ◀── dispatcher ◀── reader of stdout, or of the POST's answer
+//!               │ progress, log, questions ─▶ Host
+//!               └ result or error ─▶ caller
 //! ```
 //!
-//! A task watches rmcp's service. When it ends, the task ends the server's process as well and
-//! publishes a sentence about how it ended, which waiting calls put into their failures.
+//! A task watches the connection. When it ends, the task ends the server's process as well and
+//! publishes a sentence about how it ended, which waiting requests put into their failures.
 
 use std::ffi::OsString;
-use std::sync::{Arc, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
-    Implementation, ListToolsRequest, PaginatedRequestParams, ProgressToken, ProtocolVersion,
-    RequestId, ServerResult, SubscriptionFilter,
-};
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions,
-    QuitReason, RequestHandle, RunningService, ServiceError, serve_client_with_lifecycle_and_ct,
-};
-use rmcp::transport::Transport;
-use rmcp::{ClientHandler, RoleClient};
-use tokio::sync::{oneshot, watch};
+use futures::StreamExt;
+use futures::future::{AbortHandle, Abortable};
+use futures::stream::FuturesUnordered;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::value::RawValue;
+use serde_json::{Map, json};
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
+use toolwright_mcp::{Message, RequestId, RpcError, meta, raw_json, standard_headers};
 use toolwright_model::{Connection, Server};
 
-use super::connect_error::{
-    ConnectError, answered_with_error, connection_lost, handshake_error, not_ready,
-    transport_error, unavailable,
+use super::connect_error::{answer_too_large, connection_lost, not_ready, unavailable};
+use super::dispatcher::{Dispatcher, ListChangeCounter};
+use super::http_client::HttpError;
+use super::http_wire::HttpWire;
+use super::open_request::{
+    OpenRequest, RequestEvent, RequestOwner, ServerQuestion, UpstreamAnswer,
 };
-use super::direct_calls::{DirectCalls, DirectChannel};
-use super::given_arguments::GivenArguments;
-use super::http_transport::{self, RawToolLists};
-use super::incoming_filter::{DisconnectReason, IncomingFilter, WithoutProgress};
-use super::message_lines::MAX_MESSAGE;
-use super::progress_router::{ProgressRouter, ProgressUpdates};
-use super::raw_results;
+use super::outgoing_request::{InputRound, OutgoingRequest};
+use super::param_headers::ParamHeaders;
+use super::questions::{InputRequired, MAX_ROUNDS, check_capability};
 use super::server_process::{ServerProcess, TIME_TO_END};
-use crate::outcome::json_size;
-use crate::{CallArguments, Failure, Host, Json, code};
-
-/// How many pages one list of tools may have. A server whose cursor never ends would otherwise be
-/// asked for ever.
-const MAX_PAGES: usize = 1_000;
+use super::stdio_wire::{self, StdioWire};
+use super::{RequestError, ServerDescription, UpstreamEvent, UpstreamLog};
+use crate::{CallClock, ClientAnswer, Failure, Host, Json, ServerRequest, code};
 
 /// An open connection.
 pub(super) struct UpstreamConnection {
-    /// Sends requests through rmcp's service.
-    peer: Peer<RoleClient>,
-    /// The fast path of calls, for a server that we started and that accepted `initialize`.
-    direct: Option<DirectChannel>,
-    /// Shared with the filter, which fills it.
-    progress: Arc<ProgressRouter>,
-    /// Cancelling it ends rmcp's service and with it the connection.
+    wire: Wire,
+    pub(super) dispatcher: Arc<Dispatcher>,
+    /// The name of the source, for the person who is asked.
+    source: String,
+    /// What the server said of itself; empty before the handshake.
+    description: RwLock<Option<Arc<ServerDescription>>>,
+    /// Whether requests carry the context of their client (2026-07-28).
+    stateless: AtomicBool,
+    links: ConnectionLinks,
+    /// Held while an expired HTTP session is replaced.
+    pub(super) renewing: tokio::sync::Mutex<()>,
+    /// Cancelling it ends the connection.
     closing: CancellationToken,
-    /// Filled by the HTTP transport; stays empty over stdio.
-    lists: RawToolLists,
+    /// Why we ended the connection. Empty if the server or the network did.
+    disconnect_reason: Arc<OnceLock<String>>,
     /// How the connection ended, in a sentence; `None` while it is open.
     end: watch::Receiver<Option<String>>,
 }
 
-/// Counts how often a server's list of tools changed.
-pub(super) type ListChangeCounter = Arc<watch::Sender<u64>>;
-
-/// The client side that rmcp shows to a server: our name, no capabilities, and what we do with its
-/// notifications.
-struct UpstreamHandler {
-    changes: ListChangeCounter,
+/// What a connection shares with the upstream that it belongs to.
+#[derive(Clone)]
+pub(super) struct ConnectionLinks {
+    pub(super) events: broadcast::Sender<UpstreamEvent>,
+    pub(super) changes: ListChangeCounter,
+    pub(super) log: UpstreamLog,
+    pub(super) param_headers: Arc<ParamHeaders>,
+    /// The level of log messages that stateless requests ask for.
+    pub(super) log_level: Arc<RwLock<String>>,
 }
 
-impl ClientHandler for UpstreamHandler {
-    fn get_info(&self) -> ClientConfig {
-        // No capabilities: no sampling, no elicitation, no roots. A server must not use the agent's
-        // model or its user through us.
-        let name = Implementation::new("toolwright", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), name)
-            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
-    }
+/// The transport.
+pub(super) enum Wire {
+    Stdio(StdioWire),
+    Http(Arc<HttpWire>),
+}
 
-    /// The catalog watches the counter and asks for the list again. The list is not fetched here,
-    /// since a server may send many of these in a row.
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changes.send_modify(|n| *n += 1);
-    }
+/// Who waits for a request.
+pub(super) struct RequestCaller<'a> {
+    pub(super) host: &'a dyn Host,
+    pub(super) owner: RequestOwner,
+    /// Moved by signs of life.
+    pub(super) clock: Option<&'a CallClock>,
+}
+
+/// This program itself as the caller.
+pub(super) const OWN_CALLER: RequestCaller<'static> =
+    RequestCaller { host: &crate::NoHost, owner: RequestOwner::Own, clock: None };
+
+/// Why one attempt at a request has no result.
+pub(super) enum AttemptError {
+    Answered(RpcError),
+    TooLarge,
+    /// The connection ended.
+    Ended,
+    Http(HttpError),
 }
 
 impl UpstreamConnection {
-    /// Starts or contacts the server and performs the handshake within `time`. Tries `initialize`
-    /// first, because most servers support nothing else, and `server/discover` with a server that
-    /// refuses it.
+    /// Starts or contacts the server and performs the handshake within `time`.
     pub(super) async fn open(
         server: &Server,
         environment: &[(OsString, OsString)],
-        changes: &ListChangeCounter,
+        links: ConnectionLinks,
         time: Duration,
-    ) -> Result<UpstreamConnection, Failure> {
-        let initialize = ClientLifecycleMode::Initialize;
-        let discover = ClientLifecycleMode::Discover {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-        };
-        // The second attempt starts a new process or a new HTTP session.
-        let attempt = |mode| UpstreamConnection::attempt(server, environment, changes, mode, time);
-        match attempt(initialize).await {
-            // Only after a refusal. A server that does not start or does not answer would fail in
-            // the same way again, after twice the time.
-            Err(ConnectError::HandshakeRefused(_)) => attempt(discover).await,
-            other => other,
-        }
-        .map_err(ConnectError::into_failure)
-    }
-
-    /// Opens a connection with one kind of handshake.
-    async fn attempt(
-        server: &Server,
-        environment: &[(OsString, OsString)],
-        changes: &ListChangeCounter,
-        mode: ClientLifecycleMode,
-        time: Duration,
-    ) -> Result<UpstreamConnection, ConnectError> {
+    ) -> Result<Arc<UpstreamConnection>, Failure> {
         match &server.connection {
             Connection::Stdio { command } => {
                 // Dropping `process` kills it, so a caller that gives up leaves nothing behind.
                 let mut process = ServerProcess::start(command, server, environment)?;
-                let transport = process
-                    .transport
-                    .take()
-                    .ok_or_else(|| unavailable("its standard streams are not available"))?;
-                // Taken before rmcp owns the transport: direct calls write to the same input.
-                let to = transport.input();
-                // In revision 2026-07-28 every request carries metadata about the client, which
-                // rmcp fills in.
-                let is_direct = mode == ClientLifecycleMode::Initialize;
-                let handshake = EstablishedService::over(transport, changes, mode);
-                let established = match tokio::time::timeout(time, handshake).await {
-                    Ok(Ok(established)) => established,
-                    Ok(Err(error)) => return Err(process.end_after(handshake_error(&error)).await),
-                    Err(_) => return Err(process.end_after(not_ready(time)).await),
+                let Some((from, to)) = process.streams.take() else {
+                    return Err(unavailable("its standard streams are not available"));
                 };
-                let calls = Arc::clone(&established.direct_calls);
-                let mut connection = established.watch(Some(process), RawToolLists::default());
-                connection.direct = is_direct.then_some(DirectChannel { to, calls });
+                let wire = StdioWire::new(to);
+                let (end_sender, end) = watch::channel(None);
+                let own = UpstreamConnection::new(Wire::Stdio(wire.clone()), server, links, end);
+                let connection = Arc::new(own);
+                let dispatcher = Arc::clone(&connection.dispatcher);
+                // Reads from the first message on, so a server that floods is also disconnected
+                // during the handshake.
+                let reader = tokio::spawn(async move {
+                    let reading = stdio_wire::read_messages(from, wire, Arc::clone(&dispatcher));
+                    let why = reading.await;
+                    dispatcher.end();
+                    why
+                });
+                match tokio::time::timeout(time, connection.shake_hands()).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(failure)) => {
+                        connection.end_wire();
+                        return Err(process.end_after(failure).await);
+                    }
+                    Err(_) => {
+                        connection.end_wire();
+                        let why = not_ready(time);
+                        return Err(unavailable(&process.kill_because(&why).await));
+                    }
+                }
+                tokio::spawn(Arc::clone(&connection).watch_process(process, reader, end_sender));
                 Ok(connection)
             }
             // The HTTP+SSE transport of 2024-11-05 is not implemented. Such an address is tried as
             // streamable HTTP: configurations often name the old type for servers of the new one.
             Connection::Http { url } | Connection::Sse { url } => {
-                let lists = RawToolLists::default();
-                let transport = http_transport::transport(url, &server.headers, &lists)
-                    .map_err(|why| unavailable(&why))?;
-                let handshake = EstablishedService::over(transport, changes, mode);
-                let established = tokio::time::timeout(time, handshake)
+                let closing = CancellationToken::new();
+                let wire = HttpWire::new(url, &server.headers, closing.clone());
+                let wire = Arc::new(wire.map_err(|why| unavailable(&why))?);
+                let (end_sender, end) = watch::channel(None);
+                let http = Wire::Http(Arc::clone(&wire));
+                let mut own = UpstreamConnection::new(http, server, links, end);
+                own.closing = closing;
+                let connection = Arc::new(own);
+                tokio::time::timeout(time, connection.shake_hands())
                     .await
-                    .map_err(|_| not_ready(time))?
-                    .map_err(|error| handshake_error(&error))?;
-                Ok(established.watch(None, lists))
+                    .unwrap_or_else(|_| Err(unavailable(&not_ready(time))))?;
+                tokio::spawn(Arc::clone(&connection).watch_http(wire, end_sender));
+                Ok(connection)
             }
             Connection::WebSocket { .. } => {
                 let message = "servers over web sockets cannot be reached";
-                Err(ConnectError::Other(
-                    Failure::new(&code::NOT_RUNNABLE, message)
-                        .suggest("use its streamable HTTP address"),
-                ))
+                let failure = Failure::new(&code::NOT_RUNNABLE, message);
+                Err(failure.suggest("use its streamable HTTP address"))
             }
+        }
+    }
+
+    fn new(
+        wire: Wire,
+        server: &Server,
+        links: ConnectionLinks,
+        end: watch::Receiver<Option<String>>,
+    ) -> UpstreamConnection {
+        let ConnectionLinks { events, changes, log, .. } = links.clone();
+        UpstreamConnection {
+            wire,
+            dispatcher: Arc::new(Dispatcher::new(events, changes, log)),
+            source: server.settings.source.clone(),
+            description: RwLock::default(),
+            stateless: AtomicBool::new(false),
+            links,
+            renewing: tokio::sync::Mutex::default(),
+            closing: CancellationToken::new(),
+            disconnect_reason: Arc::default(),
+            end,
+        }
+    }
+
+    /// Watches a connection to a process until it ends.
+    async fn watch_process(
+        self: Arc<Self>,
+        process: ServerProcess,
+        mut reader: tokio::task::JoinHandle<Option<String>>,
+        end: watch::Sender<Option<String>>,
+    ) {
+        let why = tokio::select! {
+            why = &mut reader => why.ok().flatten(),
+            () = self.closing.cancelled() => Some("the connection was closed".to_owned()),
+        };
+        self.end_wire();
+        let how = process.end().await;
+        reader.abort();
+        // If we disconnected the server, how its process then ended is not the reason.
+        end.send_replace(Some(why.unwrap_or(how)));
+    }
+
+    /// Watches a connection over HTTP, which ends only when it is closed.
+    async fn watch_http(self: Arc<Self>, wire: Arc<HttpWire>, end: watch::Sender<Option<String>>) {
+        let follow = async {
+            if !self.is_stateless() {
+                Arc::clone(&wire).follow(Arc::clone(&self.dispatcher)).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = self.closing.cancelled() => {}
+            () = follow => {}
+        }
+        self.end_wire();
+        wire.delete_session().await;
+        let why = self.disconnect_reason.get().cloned();
+        end.send_replace(Some(why.unwrap_or_else(|| "the connection was closed".to_owned())));
+    }
+
+    /// Fails open requests and closes the input of a process.
+    fn end_wire(&self) {
+        self.dispatcher.end();
+        if let Wire::Stdio(wire) = &self.wire {
+            wire.close();
         }
     }
 
     /// Whether the connection can no longer be used.
     pub(super) fn has_ended(&self) -> bool {
-        self.peer.is_transport_closed() || self.end.borrow().is_some()
+        self.end.borrow().is_some() || self.dispatcher.has_ended()
     }
 
     /// Waits for the end and returns a sentence about how it came.
@@ -190,274 +256,314 @@ impl UpstreamConnection {
         self.closing.cancel();
     }
 
-    /// Calls a tool and returns the raw result of the server. Dropping the future cancels the call
-    /// at the server.
-    pub(super) async fn call(
-        &self,
-        tool: &str,
-        arguments: &CallArguments,
-        host: &dyn Host,
-    ) -> Result<Json, Failure> {
-        if let Some(direct) = &self.direct {
-            return self.call_directly(direct, tool, arguments, host).await;
-        }
-        let mut params = CallToolRequestParams::new(tool.to_owned());
-        // The protocol has no other kind of arguments than an object.
-        params.arguments = arguments.as_object().cloned();
-        let mut request = CallToolRequest::new(params);
-        if let Some(text) = arguments.given_text() {
-            request.extensions.insert(GivenArguments(Arc::clone(text)));
-        }
-        // rmcp adds a progress token to every request. The filter takes it out of marked requests.
-        if !host.wants_progress() {
-            request.extensions.insert(WithoutProgress);
-        }
-        let request = ClientRequest::CallToolRequest(request);
-        let mut pending = self.send(request).await?;
-        let Some(handle) = pending.0.as_mut() else { return Err(connection_lost("")) };
-        let token = handle.progress_token.clone();
-        let updates = host.wants_progress().then(|| self.progress.subscribe(token));
-        let answer = wait_for_answer(&mut handle.rx, updates, host).await;
-        // Answered (or the connection ended), so dropping `pending` must not cancel anything.
-        pending.0 = None;
-        self.raw_result(answer.unwrap_or(Err(ServiceError::TransportClosed))).await
+    /// Completes when the connection is closed.
+    pub(super) async fn closed(&self) {
+        self.closing.cancelled().await;
     }
 
-    /// Calls a tool on the fast path; see `direct_calls`.
-    async fn call_directly(
-        &self,
-        direct: &DirectChannel,
-        tool: &str,
-        arguments: &CallArguments,
-        host: &dyn Host,
-    ) -> Result<Json, Failure> {
-        let Some(mut call) = direct.register() else {
-            return Err(self.explain(ServiceError::TransportClosed).await);
-        };
-        // The id of the call is its token, and nothing is sent yet: no notification can be early.
-        let token = ProgressToken(RequestId::Number(call.id));
-        let updates = host.wants_progress().then(|| self.progress.subscribe(token));
-        if call.send(tool, arguments, updates.is_some()).await.is_err() {
-            // The server has closed its input, so it is ending; `explain` waits for how it ended.
-            return Err(self.explain(ServiceError::TransportClosed).await);
-        }
-        match wait_for_answer(&mut call.answer, updates, host).await {
-            Ok(answer) => answer.map_err(|error| answered_with_error(&error)),
-            // `DirectCalls::end` dropped the sender.
-            Err(_) => Err(self.explain(ServiceError::TransportClosed).await),
-        }
+    pub(super) fn wire(&self) -> &Wire {
+        &self.wire
     }
 
-    /// All tools of the server as it describes them, all pages as one list: `{"tools": […]}`.
-    pub(super) async fn list(&self) -> Result<Json, Failure> {
-        let mut tools: Vec<Json> = Vec::new();
-        // Counted over all pages: a server could send endless small ones.
-        let mut size = 0;
-        let mut cursor: Option<String> = None;
-        for _ in 0..MAX_PAGES {
-            let page = self.list_page(cursor.take()).await?;
-            size += json_size(&page, MAX_MESSAGE);
-            // Each page is bounded by the transport; this bounds their sum.
-            if size > MAX_MESSAGE {
-                let message =
-                    format!("the server's list of tools has more than {MAX_MESSAGE} bytes");
-                return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
-            }
-            match page.get("tools") {
-                // Tools are not parsed here. One that is malformed must not hide the others.
-                Some(Json::Array(items)) => tools.extend(items.iter().cloned()),
-                _ => {
-                    let message = "the server's answer to `tools/list` has no list `tools`";
-                    return Err(Failure::new(&code::OUTPUT_INVALID, message));
+    /// Whether the server speaks 2026-07-28.
+    pub(super) fn is_stateless(&self) -> bool {
+        self.stateless.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_stateless(&self, stateless: bool) {
+        self.stateless.store(stateless, Ordering::Relaxed);
+    }
+
+    /// What the server said of itself. Set by the handshake.
+    pub(super) fn description(&self) -> Option<Arc<ServerDescription>> {
+        self.description.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_description(&self, description: ServerDescription) {
+        let mut own = self.description.write().unwrap_or_else(PoisonError::into_inner);
+        *own = Some(Arc::new(description));
+    }
+
+    /// Sends a request and waits for its result. Dropping the future cancels the request at the
+    /// server.
+    pub(super) async fn request(
+        &self,
+        request: &OutgoingRequest<'_>,
+        caller: &RequestCaller<'_>,
+    ) -> Result<Box<RawValue>, RequestError> {
+        let mut round = None;
+        for _ in 0..=MAX_ROUNDS {
+            let result = self.request_round(request, round.as_ref(), caller).await?;
+            let input = if self.is_stateless() { InputRequired::read(&result) } else { None };
+            let Some(input) = input else { return Ok(result) };
+            let _pause = caller.clock.map(CallClock::pause);
+            round = Some(input.ask(caller.host, &self.source).await?);
+        }
+        let message = format!("the server asked for input {MAX_ROUNDS} times and has no result");
+        Err(RequestError::Failed(Failure::new(&code::TOOL_FAILED, message)))
+    }
+
+    /// One round of a request, repeated if the HTTP session has expired.
+    async fn request_round(
+        &self,
+        request: &OutgoingRequest<'_>,
+        round: Option<&InputRound>,
+        caller: &RequestCaller<'_>,
+    ) -> Result<Box<RawValue>, RequestError> {
+        let session = self.session();
+        match self.attempt(request, round, caller).await {
+            Ok(result) => Ok(result),
+            Err(AttemptError::Http(HttpError::SessionExpired)) => {
+                self.renew_session(session).await.map_err(RequestError::Failed)?;
+                match self.attempt(request, round, caller).await {
+                    Ok(result) => Ok(result),
+                    Err(error) => Err(self.explain(error).await),
                 }
             }
-            match page.get("nextCursor").and_then(Json::as_str) {
-                // Some servers send an empty cursor on the last page.
-                Some(next) if !next.is_empty() => cursor = Some(next.to_owned()),
-                _ => return Ok(serde_json::json!({"tools": tools})),
-            }
-        }
-        let message = format!("the server's list of tools does not end after {MAX_PAGES} pages");
-        Err(Failure::new(&code::OUTPUT_TOO_LARGE, message))
-    }
-
-    /// The instructions of the server's handshake.
-    pub(super) fn instructions(&self) -> Option<String> {
-        self.peer.peer_info().and_then(|info| info.instructions.clone())
-    }
-
-    /// One page of the list of tools, raw.
-    async fn list_page(&self, cursor: Option<String>) -> Result<Json, Failure> {
-        let mut params = PaginatedRequestParams::default();
-        params.cursor = cursor;
-        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
-        let mut pending = self.send(request).await?;
-        let Some(handle) = pending.0.as_mut() else { return Err(connection_lost("")) };
-        let id = handle.id.clone();
-        let answer = (&mut handle.rx).await;
-        pending.0 = None;
-        // Over HTTP the raw list was put aside by the transport; over stdio it is in the answer.
-        let raw = self.lists.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        match (answer.unwrap_or(Err(ServiceError::TransportClosed)), raw) {
-            (Ok(_), Some(page)) => Ok(page),
-            (answer, _) => self.raw_result(answer).await,
-        }
-    }
-
-    /// Sends a request through rmcp.
-    async fn send(&self, request: ClientRequest) -> Result<PendingRequest, Failure> {
-        // No timeout of rmcp's: deadlines are the runner's, which drops the future.
-        let sent =
-            self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
-        match sent {
-            Ok(handle) => Ok(PendingRequest(Some(handle))),
             Err(error) => Err(self.explain(error).await),
         }
     }
 
-    /// The raw result in an answer that came through rmcp.
-    async fn raw_result(
-        &self,
-        answer: Result<ServerResult, ServiceError>,
-    ) -> Result<Json, Failure> {
-        match answer {
-            Ok(result) => raw_results::unwrap_result(result).ok_or_else(|| {
-                Failure::new(&code::OUTPUT_INVALID, "the server's answer does not fit the request")
-            }),
-            Err(error) => Err(self.explain(error).await),
+    /// The HTTP session, if there is one.
+    pub(super) fn session(&self) -> Option<HeaderValue> {
+        match &self.wire {
+            Wire::Http(wire) => wire.session(),
+            Wire::Stdio(_) => None,
         }
     }
 
-    /// The failure for an error of rmcp's service. If the connection ended, waits until it is known
-    /// how.
-    async fn explain(&self, error: ServiceError) -> Failure {
-        match error {
-            ServiceError::McpError(error) => answered_with_error(&error),
-            ServiceError::TransportClosed | ServiceError::Cancelled { .. } => {
+    /// The error of a request for its caller. If the connection ended, waits until it is known how.
+    async fn explain(&self, error: AttemptError) -> RequestError {
+        RequestError::Failed(match error {
+            AttemptError::Answered(error) => return RequestError::Answered(error),
+            AttemptError::TooLarge => answer_too_large(),
+            AttemptError::Ended => {
                 // The exit status of a process is known a moment after its streams close.
                 let how = tokio::time::timeout(TIME_TO_END, self.wait_for_end()).await;
                 connection_lost(&how.unwrap_or_default())
             }
-            ServiceError::TransportSend(error) => {
-                let why = transport_error(&error);
-                Failure::new(
-                    &code::UPSTREAM_UNAVAILABLE,
-                    format!("the call did not get through: {why}"),
-                )
+            AttemptError::Http(error) => {
+                if let HttpError::Disconnected(why) = &error {
+                    let _ = self.disconnect_reason.set(why.clone());
+                    self.close();
+                }
+                error.during_request()
             }
-            other => Failure::new(
-                &code::UPSTREAM_UNAVAILABLE,
-                format!("the communication with the server failed: {other}"),
-            ),
-        }
-    }
-}
-
-/// Waits for an answer and passes progress on to the host until then.
-async fn wait_for_answer<T>(
-    answer: &mut oneshot::Receiver<T>,
-    updates: Option<ProgressUpdates>,
-    host: &dyn Host,
-) -> Result<T, oneshot::error::RecvError> {
-    let Some(mut updates) = updates else { return answer.await };
-    loop {
-        // Biased towards progress: notifications that came before the answer are passed on first.
-        tokio::select! {
-            biased;
-            Some(progress) = updates.next() => host.progress(progress),
-            answer = &mut *answer => return answer,
-        }
-    }
-}
-
-/// A connection right after its handshake, whose end nothing watches yet.
-struct EstablishedService {
-    service: RunningService<RoleClient, UpstreamHandler>,
-    // The parts of the filter that the connection shares.
-    progress: Arc<ProgressRouter>,
-    direct_calls: Arc<DirectCalls>,
-    closing: CancellationToken,
-    disconnect_reason: DisconnectReason,
-}
-
-impl EstablishedService {
-    /// Performs a handshake over a transport.
-    async fn over<T: Transport<RoleClient> + 'static>(
-        transport: T,
-        changes: &ListChangeCounter,
-        mode: ClientLifecycleMode,
-    ) -> Result<EstablishedService, ClientInitializeError> {
-        let progress = Arc::new(ProgressRouter::default());
-        let closing = CancellationToken::new();
-        let has_subscriptions = mode != ClientLifecycleMode::Initialize;
-        let handler = UpstreamHandler { changes: Arc::clone(changes) };
-        let disconnect_reason = DisconnectReason::default();
-        let direct_calls = Arc::<DirectCalls>::default();
-        // The filter is below rmcp from the first message on, so a server that floods is also
-        // disconnected during the handshake.
-        let filter = IncomingFilter::new(
-            transport,
-            Arc::clone(&progress),
-            Arc::clone(&direct_calls),
-            Arc::clone(&disconnect_reason),
-        );
-        let service =
-            serve_client_with_lifecycle_and_ct(handler, filter, mode, closing.clone()).await?;
-        if has_subscriptions {
-            tokio::spawn(follow_list_changes(service.peer().clone(), Arc::clone(changes)));
-        }
-        Ok(EstablishedService { service, progress, direct_calls, closing, disconnect_reason })
+        })
     }
 
-    /// Starts the task that watches for the end, and returns the connection.
-    fn watch(self, process: Option<ServerProcess>, lists: RawToolLists) -> UpstreamConnection {
-        let EstablishedService { service, progress, closing, disconnect_reason, .. } = self;
-        let peer = service.peer().clone();
-        let (sender, end) = watch::channel(None);
-        tokio::spawn(async move {
-            let quit = service.waiting().await;
-            // The service has dropped the transport, which closed the server's input.
-            let how = match process {
-                Some(process) => process.end().await,
-                None => match quit {
-                    Ok(QuitReason::Cancelled) => "the connection was closed".to_owned(),
-                    _ => "the server closed the connection".to_owned(),
+    /// Sends a request once.
+    pub(super) async fn attempt(
+        &self,
+        request: &OutgoingRequest<'_>,
+        round: Option<&InputRound>,
+        caller: &RequestCaller<'_>,
+    ) -> Result<Box<RawValue>, AttemptError> {
+        let Some(open) = self.dispatcher.register(caller.owner) else {
+            return Err(AttemptError::Ended);
+        };
+        let is_initialize = request.method == "initialize";
+        let pending = PendingRequest { connection: self, request: open, is_initialize };
+        let id = pending.request.id;
+        let client_meta = caller.host.meta();
+        let context = self.client_context(caller.host);
+        let body = request.to_bytes(id, client_meta.as_ref(), &context, round);
+        match &self.wire {
+            Wire::Stdio(wire) => {
+                // On failure the server has closed its input, so it is ending.
+                wire.write(body).await.map_err(|_| AttemptError::Ended)?;
+                self.wait_for_answer(&pending.request, caller, std::future::pending()).await
+            }
+            Wire::Http(wire) => {
+                let headers = self.request_headers(request);
+                let exchange = wire.exchange(id, is_initialize, body, headers, &self.dispatcher);
+                self.wait_for_answer(&pending.request, caller, exchange).await
+            }
+        }
+    }
+
+    /// The members of `_meta` that a stateless server expects.
+    fn client_context(&self, host: &dyn Host) -> Vec<(&'static str, Json)> {
+        if !self.is_stateless() {
+            return Vec::new();
+        }
+        let level = self.links.log_level.read().unwrap_or_else(PoisonError::into_inner).clone();
+        vec![
+            (meta::PROTOCOL_VERSION, toolwright_mcp::Revision::V2026_07_28.name().into()),
+            (meta::CLIENT_INFO, super::handshake::client_info()),
+            (meta::CLIENT_CAPABILITIES, host.client_capabilities()),
+            (meta::LOG_LEVEL, level.into()),
+        ]
+    }
+
+    /// The headers that repeat parts of a request for a stateless server.
+    fn request_headers(&self, request: &OutgoingRequest<'_>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if !self.is_stateless() {
+            return headers;
+        }
+        let mut add = |name: &str, value: &str| {
+            if let (Ok(name), Ok(value)) =
+                (HeaderName::try_from(name), HeaderValue::try_from(value))
+            {
+                headers.insert(name, value);
+            }
+        };
+        add(standard_headers::METHOD_HEADER, request.method);
+        if let Some(name) = request.name() {
+            add(standard_headers::NAME_HEADER, &standard_headers::header_value(name));
+            if let Some(arguments) = request.arguments() {
+                for (header, value) in self.links.param_headers.of(name, arguments) {
+                    add(&header, &value);
+                }
+            }
+        }
+        headers
+    }
+
+    /// Waits for the answer of a request, and passes on to the host what arrives before it.
+    /// `exchange` carries the request over HTTP; its end without an answer is an error.
+    async fn wait_for_answer(
+        &self,
+        open: &OpenRequest,
+        caller: &RequestCaller<'_>,
+        exchange: impl Future<Output = Result<(), HttpError>>,
+    ) -> Result<Box<RawValue>, AttemptError> {
+        tokio::pin!(exchange);
+        let mut is_exchanging = true;
+        let mut questions = FuturesUnordered::new();
+        let mut question_handles: Vec<(RequestId, AbortHandle)> = Vec::new();
+        loop {
+            // Biased towards events: what came before the answer is passed on first.
+            let event = tokio::select! {
+                biased;
+                event = open.next() => event,
+                Some(answered) = questions.next() => {
+                    // `Err`: the server has withdrawn the question.
+                    if let Ok((id, answer)) = answered {
+                        self.dispatcher.close_question(&id);
+                        self.reply(id, answer);
+                        caller.clock.inspect(|clock| clock.restart());
+                    }
+                    continue;
+                }
+                ended = &mut exchange, if is_exchanging => match ended {
+                    Ok(()) => {
+                        is_exchanging = false;
+                        continue;
+                    }
+                    Err(error) => return Err(AttemptError::Http(error)),
                 },
             };
-            // If we disconnected the server, how its process then ended is not the reason.
-            sender.send_replace(Some(disconnect_reason.get().cloned().unwrap_or(how)));
-        });
-        UpstreamConnection { peer, direct: None, progress, closing, lists, end }
-    }
-}
-
-/// A request that was sent through rmcp; empty once it is answered. If it is dropped before, the
-/// server is notified that the request is cancelled.
-struct PendingRequest(Option<RequestHandle<RoleClient>>);
-
-impl Drop for PendingRequest {
-    fn drop(&mut self) {
-        // `drop` cannot wait, so a task sends the notification. Without a runtime the program is
-        // ending, and the connection with it.
-        if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current())
-        {
-            runtime.spawn(handle.cancel(Some("the result is no longer wanted".to_owned())));
+            match event {
+                RequestEvent::Progress(progress) => {
+                    caller.clock.inspect(|clock| clock.restart());
+                    caller.host.progress(progress);
+                }
+                RequestEvent::Log(message) => caller.host.log(&message),
+                RequestEvent::Question(question) => {
+                    let (handle, registration) = AbortHandle::new_pair();
+                    question_handles.push((question.id.clone(), handle));
+                    let asking = self.ask(question, caller);
+                    questions.push(Abortable::new(asking, registration));
+                }
+                RequestEvent::Withdrawn(id) => {
+                    self.dispatcher.close_question(&id);
+                    let withdrawn = question_handles.iter().filter(|(asked, _)| *asked == id);
+                    withdrawn.for_each(|(_, handle)| handle.abort());
+                }
+                RequestEvent::Answer(answer) => {
+                    return match answer {
+                        UpstreamAnswer::Result(result) => Ok(result),
+                        UpstreamAnswer::Error(error) => Err(AttemptError::Answered(error)),
+                        UpstreamAnswer::TooLarge => Err(AttemptError::TooLarge),
+                        UpstreamAnswer::ConnectionEnded => Err(AttemptError::Ended),
+                    };
+                }
+            }
         }
     }
+
+    /// Passes a question to the host, if its client can answer it.
+    async fn ask(
+        &self,
+        question: ServerQuestion,
+        caller: &RequestCaller<'_>,
+    ) -> (RequestId, ClientAnswer) {
+        let ServerQuestion { id, method, params } = question;
+        let capabilities = caller.host.client_capabilities();
+        if let Err(error) = check_capability(&capabilities, &method, &params) {
+            self.links.log.line(&error.message);
+            return (id, Err(error));
+        }
+        let _pause = caller.clock.map(CallClock::pause);
+        let source = self.source.clone();
+        let mut answers =
+            caller.host.ask(vec![ServerRequest { key: None, source, method, params }]).await;
+        let answer = answers.pop().unwrap_or_else(|| {
+            let code = toolwright_mcp::error_code::INTERNAL_ERROR;
+            Err(RpcError::new(code, "the client did not answer"))
+        });
+        (id, answer)
+    }
+
+    /// Answers a question of the server.
+    fn reply(&self, id: RequestId, answer: ClientAnswer) {
+        let answer = answer.map(|result| raw_json(&result));
+        self.send_later(Message::response(id, answer).to_bytes());
+    }
+
+    fn send_later(&self, message: Vec<u8>) {
+        match &self.wire {
+            Wire::Stdio(wire) => wire.write_later(message),
+            Wire::Http(wire) => wire.send_later(message),
+        }
+    }
+
+    /// Sends a notification and waits until it is sent.
+    pub(super) async fn notify(&self, method: &str, params: &Json) -> Result<(), AttemptError> {
+        let message = Message::notification(method, params).to_bytes();
+        match &self.wire {
+            Wire::Stdio(wire) => wire.write(message).await.map_err(|_| AttemptError::Ended),
+            Wire::Http(wire) => wire.send(message).await.map_err(AttemptError::Http),
+        }
+    }
+
+    /// A request of this program itself.
+    pub(super) async fn own_request(
+        &self,
+        method: &str,
+        params: Json,
+    ) -> Result<Box<RawValue>, AttemptError> {
+        let params = match params {
+            Json::Object(params) => params,
+            _ => Map::new(),
+        };
+        self.attempt(&OutgoingRequest::new(method, &params), None, &OWN_CALLER).await
+    }
 }
 
-/// Subscribes to changes of the list of tools. Revision 2026-07-28 sends them only to subscribers;
-/// with older ones they come to the handler unrequested.
-async fn follow_list_changes(peer: Peer<RoleClient>, changes: ListChangeCounter) {
-    let offers = peer.peer_info().and_then(|info| info.capabilities.tools.as_ref()?.list_changed);
-    // A server without the capability may answer the subscription with an error or never.
-    if offers != Some(true) {
-        return;
-    }
-    let filter = SubscriptionFilter::builder().tools_list_changed().build();
-    let Ok(mut subscription) = peer.listen(filter).await else { return };
-    // Ends with the connection. A new connection subscribes again.
-    while let Ok(Some(_)) = subscription.next().await {
-        changes.send_modify(|n| *n += 1);
+/// A request that was registered. If it is dropped before its answer came, the server is notified
+/// that the request is cancelled.
+struct PendingRequest<'c> {
+    connection: &'c UpstreamConnection,
+    request: Arc<OpenRequest>,
+    /// The protocol forbids to cancel a handshake.
+    is_initialize: bool,
+}
+
+impl Drop for PendingRequest<'_> {
+    fn drop(&mut self) {
+        let PendingRequest { connection, request, is_initialize } = self;
+        let is_open = connection.dispatcher.remove(request.id);
+        // Over HTTP a stateless request is cancelled by closing its stream, which happens now.
+        let is_closed_anyway =
+            connection.is_stateless() && matches!(connection.wire, Wire::Http(_));
+        if is_open && !*is_initialize && !is_closed_anyway {
+            let params =
+                json!({"requestId": request.id, "reason": "the result is no longer wanted"});
+            let message = Message::notification("notifications/cancelled", &params);
+            connection.send_later(message.to_bytes());
+        }
     }
 }

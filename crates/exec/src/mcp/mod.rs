@@ -1,48 +1,73 @@
-//! Tools of MCP servers: the client side of the protocol. Only the files of this folder name rmcp's
-//! client types.
+//! Tools of MCP servers: the client side of the protocol.
 //!
 //! ```text
-//! runner ─▶ McpExecutor ─▶ Upstream (`upstream`: one per server, when to connect and to retry)
-//!                             ▼
-//!                 UpstreamConnection (`connection`: handshake, calls, lists)
-//!             direct_calls │         │ rmcp's service
-//!               (fast path)│         ▼
-//!                          │   incoming_filter ◀─ answers, progress (`progress_router`)
-//!                          ▼         ▼
-//!            server_process, stdio_transport │ http_transport
+//! runner ─▶ McpExecutor ─▶ Upstreams ─▶ Upstream (`upstream`: when to connect and to retry)
+//!                                          ▼
+//!                   UpstreamConnection (`connection`, `handshake`: every request, one way)
+//!                      │ outgoing_request                 ▲ open_request
+//!                      ▼                                  │
+//!     stdio_wire, server_process │ http_wire ─────▶ dispatcher ─▶ events, questions to the host
 //! ```
 //!
-//! `raw_results` keeps results as the JSON that the server sent, `given_arguments` arguments as the
-//! caller wrote them; `message_lines` and `id_finder`
-//! read lines of bounded length; `connect_error` words what users read. Not here: which tools there
-//! are (the catalog calls [`Upstream::list`]), deadlines of calls, and caps on results.
+//! Messages stay the JSON they were: only what is needed to route them is parsed. `questions` has
+//! what servers ask the person, `subscription` the changes that stateless servers report,
+//! `session_upstreams` servers that are not shared, `redact` keeps secrets out of messages,
+//! `connect_error` and `http_client` word what users read.
+//!
+//! Not here: which tools there are (the catalog calls [`Upstream::items`]), deadlines of calls, and
+//! caps on results.
 
 mod connect_error;
 mod connection;
-mod direct_calls;
-mod given_arguments;
-mod http_transport;
-mod id_finder;
-mod incoming_filter;
-mod message_lines;
-mod progress_router;
-mod raw_results;
+mod dispatcher;
+mod handshake;
+mod http_client;
+mod http_wire;
+mod open_request;
+mod outgoing_request;
+mod param_headers;
+mod questions;
+mod redact;
 mod server_lists;
 mod server_process;
-mod stdio_transport;
+mod session_upstreams;
+mod stdio_wire;
+mod subscription;
 mod upstream;
+mod upstreams;
 
 use std::sync::Arc;
 
+use serde_json::Map;
+use serde_json::value::RawValue;
 use toolwright_model::Binding;
 
-pub use message_lines::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use server_lists::{ListKind, RequestError, ServerDescription, UpstreamEvent};
-pub use upstream::{Upstream, Upstreams};
+pub use toolwright_mcp::{MAX_MESSAGE, MessageLine, MessageLines};
+pub use upstream::Upstream;
+pub use upstreams::Upstreams;
+
+use redact::Redactor;
 
 use crate::{
-    BoxFuture, Call, Executor, ExecutorKind, Failure, Host, Json, Outcome, ResultContent, code,
+    BoxFuture, Call, Executor, ExecutorKind, Failure, Host, Json, Log, Outcome, ResultContent, code,
 };
+
+/// The log of one server: every line names it, and secrets of its source are replaced.
+#[derive(Clone)]
+struct UpstreamLog {
+    log: Log,
+    name: String,
+    redactor: Arc<Redactor>,
+}
+
+impl UpstreamLog {
+    fn line(&self, text: &str) {
+        let mut line = format!("{}: {text}", self.name);
+        self.redactor.text(&mut line);
+        self.log.line(&line);
+    }
+}
 
 /// The entry in the table of executors.
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
@@ -70,8 +95,7 @@ impl Executor for McpExecutor {
                 return Err(Failure::new(&code::NOT_RUNNABLE, message));
             };
             let upstream = self.upstreams.get(server);
-            let result = upstream.call(tool, call.arguments, host).await?;
-            read_result(result)
+            upstream.call(tool, call.arguments, host, &call.budget.clock).await
         })
     }
 
@@ -81,24 +105,14 @@ impl Executor for McpExecutor {
 }
 
 /// Reads the result of `tools/call` from the JSON that the server sent. Content blocks of unknown
-/// types pass through; only what makes the result unusable is an error.
-fn read_result(result: Json) -> Result<Outcome, Failure> {
+/// types and unknown members pass through; only what makes the result unusable is an error.
+fn read_result(result: &RawValue) -> Result<Outcome, Failure> {
     let invalid = |message: &str| {
         Err(Failure::new(&code::OUTPUT_INVALID, format!("the server's answer {message}")))
     };
-    let Json::Object(mut result) = result else { return invalid("is not an object") };
-    // Since 2026-07-28 a server can answer with a request for input from the user. There may be no
-    // user behind a call, so such a tool cannot be run here.
-    match result.get("resultType").and_then(Json::as_str) {
-        None | Some("complete") => {}
-        Some(other) => {
-            let message = format!(
-                "the server requested something else first (`{other}`), which is not supported"
-            );
-            return Err(Failure::new(&code::TOOL_FAILED, message)
-                .suggest("use a client that can answer the server's questions"));
-        }
-    }
+    let Ok(mut result) = serde_json::from_str::<Map<String, Json>>(result.get()) else {
+        return invalid("is not an object");
+    };
     let content = match result.remove("content") {
         None => Vec::new(),
         Some(Json::Array(items)) if items.iter().all(Json::is_object) => {
@@ -107,22 +121,24 @@ fn read_result(result: Json) -> Result<Outcome, Failure> {
         Some(_) => return invalid("has a `content` that is not a list of objects"),
     };
     let structured = result.remove("structuredContent");
-    // `{}` counts as an empty result. An object with other fields only is an answer to something
-    // else, and the model would see nothing of it.
+    let is_error = result.remove("isError");
+    let meta = result.remove("_meta");
+    // Says nothing beyond the protocol: every result of 2026-07-28 has it.
+    if result.get("resultType").is_some_and(|kind| kind == "complete") {
+        result.remove("resultType");
+    }
+    // `{}` counts as an empty result, and a task is one whose content comes later. An object with
+    // other members only is an answer to something else, and the model would see nothing of it.
+    let is_task = result.contains_key("resultType") || result.contains_key("task");
     if content.is_empty()
         && structured.is_none()
-        && !result.contains_key("isError")
-        && !result.contains_key("_meta")
+        && is_error.is_none()
+        && meta.is_none()
+        && !is_task
         && !result.is_empty()
     {
         return invalid("has neither `content` nor `structuredContent`");
     }
-    let is_error = result.get("isError").and_then(Json::as_bool).unwrap_or(false);
-    Ok(Outcome {
-        content,
-        structured,
-        is_error,
-        meta: result.remove("_meta"),
-        warnings: Vec::new(),
-    })
+    let is_error = is_error.is_some_and(|value| value == true);
+    Ok(Outcome { content, structured, is_error, meta, rest: result, warnings: Vec::new() })
 }

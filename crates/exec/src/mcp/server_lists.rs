@@ -1,9 +1,13 @@
 //! What a server has besides tools, as data: its description of itself, the kinds of lists, what it
 //! reports without being asked, and how a request to it can fail.
 
-use toolwright_mcp::{Revision, RpcError};
+use serde_json::Map;
+use toolwright_mcp::{MAX_MESSAGE, Revision, RpcError};
 
-use crate::{Failure, Json};
+use super::connection::{OWN_CALLER, UpstreamConnection};
+use super::outgoing_request::OutgoingRequest;
+use crate::offload::{WorkSize, offload};
+use crate::{Failure, Json, code};
 
 /// What a server said of itself in its handshake.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,4 +106,59 @@ pub enum RequestError {
     Answered(RpcError),
     /// There was no answer.
     Failed(Failure),
+}
+
+/// How many pages one list may have. A server whose cursor never ends would otherwise be asked for
+/// ever.
+const MAX_PAGES: usize = 1_000;
+/// How many items one list may have.
+const MAX_ITEMS: usize = 10_000;
+
+/// All items of a list of the server behind this connection.
+pub(super) async fn collect_pages(
+    kind: ListKind,
+    connection: &UpstreamConnection,
+) -> Result<Vec<Json>, RequestError> {
+    let what = kind.member();
+    let too_large = |what: String| {
+        RequestError::Failed(Failure::new(&code::OUTPUT_TOO_LARGE, format!("the server's {what}")))
+    };
+    let mut items: Vec<Json> = Vec::new();
+    // Counted over all pages: each is bounded by the transport, their sum is bounded here.
+    let mut size = 0;
+    let mut params = Map::new();
+    for _ in 0..MAX_PAGES {
+        let request = OutgoingRequest::new(kind.method(), &params);
+        let text = connection.request(&request, &OWN_CALLER).await?;
+        size += text.get().len();
+        if size > MAX_MESSAGE {
+            return Err(too_large(format!("list of {what} has more than {MAX_MESSAGE} bytes")));
+        }
+        let length = WorkSize::of_bytes(text.get().len());
+        let page: Json =
+            offload(length, move || serde_json::from_str(text.get()).unwrap_or_default()).await;
+        let Json::Object(mut page) = page else { return Err(not_a_list(kind)) };
+        match page.remove(kind.member()) {
+            // Items are not parsed here. One that is malformed must not hide the others.
+            Some(Json::Array(more)) => items.extend(more),
+            _ => return Err(not_a_list(kind)),
+        }
+        if items.len() > MAX_ITEMS {
+            return Err(too_large(format!("list of {what} has more than {MAX_ITEMS} items")));
+        }
+        match page.remove("nextCursor") {
+            // Some servers send an empty cursor on the last page.
+            Some(Json::String(next)) if !next.is_empty() => {
+                params = Map::from_iter([("cursor".to_owned(), Json::String(next))]);
+            }
+            _ => return Ok(items),
+        }
+    }
+    Err(too_large(format!("list of {what} does not end after {MAX_PAGES} pages")))
+}
+
+fn not_a_list(kind: ListKind) -> RequestError {
+    let (method, member) = (kind.method(), kind.member());
+    let message = format!("the server's answer to `{method}` has no list `{member}`");
+    RequestError::Failed(Failure::new(&code::OUTPUT_INVALID, message))
 }

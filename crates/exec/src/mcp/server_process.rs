@@ -1,18 +1,17 @@
 //! The process of an MCP server that we started: its start, its standard streams and its end.
 //!
 //! The end follows the specification's shutdown for stdio: close its input, then ask it to
-//! terminate, then kill it. Killing includes everything it started (`family`).
+//! terminate, then kill it. Killing includes everything it started (`process_tree`).
 
 use std::ffi::OsString;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use toolwright_model::Server;
 
-use super::connect_error::{ConnectError, unavailable};
-use super::stdio_transport::UpstreamStdio;
+use super::connect_error::unavailable;
 use crate::process_tree::ProcessTree;
 use crate::stderr_tail::{self, StderrTail};
 use crate::{Failure, code};
@@ -34,7 +33,7 @@ pub(super) struct ServerProcess {
     /// Knows all processes that the server started.
     tree: ProcessTree,
     /// Its streams, until the connection takes them.
-    pub(super) transport: Option<UpstreamStdio>,
+    pub(super) streams: Option<(ChildStdout, ChildStdin)>,
     /// The end of what it wrote to stderr.
     stderr: Arc<Mutex<StderrTail>>,
     stderr_reader: tokio::task::JoinHandle<()>,
@@ -46,7 +45,7 @@ impl ServerProcess {
         command: &[String],
         server: &Server,
         base: &[(OsString, OsString)],
-    ) -> Result<ServerProcess, ConnectError> {
+    ) -> Result<ServerProcess, Failure> {
         let Some((program, words)) = command.split_first() else {
             return Err(unavailable("its command is empty"));
         };
@@ -60,15 +59,13 @@ impl ServerProcess {
             // The system reports it as if the program were missing.
             if !std::path::Path::new(directory).is_dir() {
                 let why = format!("its directory `{directory}` does not exist");
-                return Err(ConnectError::Other(Failure::new(
-                    &code::SPAWN_FAILED,
-                    format!("`{program}` cannot be started: {why}"),
-                )));
+                let message = format!("`{program}` cannot be started: {why}");
+                return Err(Failure::new(&code::SPAWN_FAILED, message));
             }
             command.current_dir(directory);
         }
         let (mut child, tree) = ProcessTree::start(&mut command, &environment)
-            .map_err(|error| ConnectError::Other(crate::process::cannot_start(program, &error)))?;
+            .map_err(|error| crate::process::cannot_start(program, &error))?;
         let stderr = Arc::new(Mutex::new(StderrTail::default()));
         // Read all the time: a server whose stderr pipe is full blocks.
         let stderr_reader = tokio::spawn({
@@ -80,15 +77,12 @@ impl ServerProcess {
                 .await;
             }
         });
-        let transport = match (child.stdout.take(), child.stdin.take()) {
-            (Some(from), Some(to)) => Some(UpstreamStdio::new(from, to)),
-            _ => None,
-        };
-        Ok(ServerProcess { child, tree, transport, stderr, stderr_reader })
+        let streams = child.stdout.take().zip(child.stdin.take());
+        Ok(ServerProcess { child, tree, streams, stderr, stderr_reader })
     }
 
     /// Ends the process and everything it started. Returns a sentence about how it ended. The
-    /// caller has closed its input before, by dropping the transport.
+    /// caller has closed its input before, by closing the wire.
     pub(super) async fn end(mut self) -> String {
         let mut status = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
         // The server ignored the end of its input, as those do that do not read it.
@@ -105,27 +99,32 @@ impl ServerProcess {
             },
             _ => "the server's process did not end and was killed".to_owned(),
         };
+        self.with_stderr(how).await
+    }
+
+    /// Ends the process after a failed handshake, and adds to the failure how the process ended,
+    /// which is usually the real cause.
+    pub(super) async fn end_after(self, mut failure: Failure) -> Failure {
+        let how = self.end().await;
+        failure.message = format!("{}: {how}", failure.message);
+        failure
+    }
+
+    /// Kills the process and everything it started, for this reason. Returns the reason with what
+    /// happened. The caller has closed its input before, so that it can end in order.
+    pub(super) async fn kill_because(mut self, why: &str) -> String {
+        self.tree.terminate();
+        let _ = tokio::time::timeout(TIME_TO_END, self.child.wait()).await;
+        self.tree.kill();
+        self.with_stderr(format!("{why} and was killed")).await
+    }
+
+    /// Adds the last lines of stderr to a sentence about the end.
+    async fn with_stderr(self, how: String) -> String {
         let _ = tokio::time::timeout(TIME_FOR_STDERR, self.stderr_reader).await;
         match last_lines(&self.stderr) {
             lines if lines.is_empty() => how,
             lines => format!("{how}; its stderr ends with: {lines}"),
-        }
-    }
-
-    /// Ends the process after a failed handshake, and adds to the error how the process ended,
-    /// which is usually the real cause.
-    pub(super) async fn end_after(self, error: ConnectError) -> ConnectError {
-        match error {
-            // The caller tries the other handshake with a new process, so this end is expected.
-            ConnectError::HandshakeRefused(failure) => {
-                drop(self.end().await);
-                ConnectError::HandshakeRefused(failure)
-            }
-            ConnectError::Other(mut failure) => {
-                let how = self.end().await;
-                failure.message = format!("{}: {how}", failure.message);
-                ConnectError::Other(failure)
-            }
         }
     }
 }
@@ -134,7 +133,7 @@ impl ServerProcess {
 fn environment(
     server: &Server,
     base: &[(OsString, OsString)],
-) -> Result<Vec<(OsString, OsString)>, ConnectError> {
+) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut environment = base.to_vec();
     for variable in &server.environment {
         match &variable.value {
@@ -145,7 +144,7 @@ fn environment(
                 let message =
                     format!("the server needs the variable `{}`, which is not set", variable.name);
                 let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
-                return Err(ConnectError::Other(failure.suggest("set it in the source's `env`")));
+                return Err(failure.suggest("set it in the source's `env`"));
             }
             // Set in `base`, or optional.
             None => {}

@@ -17,20 +17,29 @@
 //! that caused it. Opening is a task of its own, so a caller that gives up does not abort it and
 //! the next caller does not start over.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use tokio::sync::watch;
-use toolwright_model::{Connection, Server};
+use serde_json::value::RawValue;
+use serde_json::{Map, json};
+use tokio::sync::{Semaphore, broadcast, watch};
+use toolwright_mcp::error_code;
+use toolwright_model::{CallLimits, Connection, Isolation, Server};
 
-use super::connection::{ListChangeCounter, UpstreamConnection};
-use super::{ListKind, RequestError, ServerDescription, UpstreamEvent};
-use crate::{CallArguments, Failure, Host, Json, Log, code};
+use super::connect_error::{call_failure, no_answer, seconds};
+use super::connection::{ConnectionLinks, RequestCaller, UpstreamConnection, Wire};
+use super::open_request::RequestOwner;
+use super::outgoing_request::OutgoingRequest;
+use super::redact::Redactor;
+use super::server_lists::collect_pages;
+use super::session_upstreams::SessionUpstream;
+use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};
+use super::{ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamLog};
+use crate::offload::{WorkSize, offload};
+use crate::{CallArguments, CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
 
-/// How long a server may take to start and complete its handshake, and to list its tools. Long,
-/// because `npx` and `uvx` may download the server first.
-const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// The pause after the first failure; it doubles with every further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause.
@@ -38,71 +47,32 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// A connection that lasted this long was healthy: its end does not count as a repeated failure and
 /// it may be opened again at once.
 const HEALTHY_AFTER: Duration = Duration::from_secs(10);
-
-/// All servers of one runner.
-#[derive(Default)]
-pub struct Upstreams {
-    /// The environment of servers that are started.
-    environment: Vec<(OsString, OsString)>,
-    log: Log,
-    /// Also those that are closed: a call may still hold one of them.
-    all: Mutex<Vec<Arc<Upstream>>>,
-}
-
-impl Upstreams {
-    /// No servers yet; they are added by [`get`](Self::get).
-    pub(crate) fn new(environment: Vec<(OsString, OsString)>, log: Log) -> Upstreams {
-        Upstreams { environment, log, all: Mutex::default() }
-    }
-
-    fn all(&self) -> MutexGuard<'_, Vec<Arc<Upstream>>> {
-        // Nothing here panics while it holds the lock, so a poisoned one is still valid.
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The upstream of this server. Equal servers share one, so that a server that several sources
-    /// name runs once.
-    pub fn get(&self, server: &Arc<Server>) -> Arc<Upstream> {
-        let mut all = self.all();
-        // A handful of servers: a search is as fast as a map, and servers need no `Hash`.
-        let known = all.iter().find(|u| Arc::ptr_eq(&u.server, server) || u.server == *server);
-        if let Some(upstream) = known {
-            return Arc::clone(upstream);
-        }
-        let upstream = Arc::new(Upstream::new(server, self.environment.clone(), self.log.clone()));
-        all.push(Arc::clone(&upstream));
-        upstream
-    }
-
-    /// Closes every server that is not among these, after a change of the configuration. A call
-    /// that still waits for a closed one fails and does not start it again. A closed server that is
-    /// configured again may be opened again.
-    pub fn keep(&self, servers: &[Arc<Server>]) {
-        for upstream in self.all().iter() {
-            if servers.contains(&upstream.server) {
-                upstream.reactivate();
-            } else {
-                upstream.close();
-            }
-        }
-    }
-
-    /// Closes all connections and waits until their processes have ended.
-    pub async fn close(&self) {
-        let all = std::mem::take(&mut *self.all());
-        let open: Vec<_> = all.iter().filter_map(|upstream| upstream.close()).collect();
-        futures::future::join_all(open.iter().map(|connection| connection.wait_for_end())).await;
-    }
-}
+/// How long a server that is starting keeps others from starting. A start is most expensive in its
+/// first moments; after that, most wait for a download.
+const START_BURST: Duration = Duration::from_secs(5);
+/// Events that a slow receiver may be behind.
+const MAX_EVENTS: usize = 1_024;
+/// The level of log messages of stateless servers until a client sets another.
+const DEFAULT_LOG_LEVEL: &str = "info";
 
 /// A server and the state of the connection to it.
 pub struct Upstream {
     server: Arc<Server>,
     environment: Vec<(OsString, OsString)>,
-    log: Log,
     /// A watch channel, so that callers can wait for the outcome of `Opening`.
     state: watch::Sender<UpstreamState>,
-    changes: ListChangeCounter,
+    links: ConnectionLinks,
+    redactor: Arc<Redactor>,
+    /// Permits to start a process, shared by all servers.
+    starts: Arc<Semaphore>,
+    /// The resources that clients subscribed to. They survive a restart of the server.
+    subscribed: watch::Sender<SubscribedUris>,
+    /// Those that a stateless server has acknowledged.
+    listened: watch::Sender<SubscribedUris>,
+    /// The connections of single sessions, see [`Isolation::Session`].
+    pub(super) sessions: Mutex<HashMap<SessionNumber, SessionUpstream>>,
+    /// Whether this is the connection of a single session.
+    is_of_session: bool,
 }
 
 /// See the drawing in the file header. `failures` counts the failures in a row before this state.
@@ -120,25 +90,67 @@ enum UpstreamState {
 }
 
 impl Upstream {
-    fn new(server: &Arc<Server>, environment: Vec<(OsString, OsString)>, log: Log) -> Upstream {
+    pub(super) fn new(
+        server: &Arc<Server>,
+        environment: Vec<(OsString, OsString)>,
+        log: Log,
+        starts: Arc<Semaphore>,
+    ) -> Upstream {
+        let redactor = Arc::new(Redactor::of(server));
+        let links = ConnectionLinks {
+            events: broadcast::Sender::new(MAX_EVENTS),
+            changes: Arc::new(watch::Sender::new(0)),
+            log: UpstreamLog { log, name: name_of(server), redactor: Arc::clone(&redactor) },
+            param_headers: Arc::default(),
+            log_level: Arc::new(RwLock::new(DEFAULT_LOG_LEVEL.to_owned())),
+        };
         Upstream {
             server: Arc::clone(server),
             environment,
-            log,
             state: watch::Sender::new(UpstreamState::Idle { failures: 0 }),
-            changes: Arc::new(watch::Sender::new(0)),
+            links,
+            redactor,
+            starts,
+            subscribed: watch::Sender::default(),
+            listened: watch::Sender::default(),
+            sessions: Mutex::default(),
+            is_of_session: false,
         }
     }
 
-    /// Calls a tool of the server and returns the server's raw result. Opens the connection first
-    /// if there is none.
+    /// Another connection to the same server, for one session. Events are those of this one.
+    pub(super) fn for_session(&self) -> Upstream {
+        Upstream {
+            server: Arc::clone(&self.server),
+            environment: self.environment.clone(),
+            state: watch::Sender::new(UpstreamState::Idle { failures: 0 }),
+            links: self.links.clone(),
+            redactor: Arc::clone(&self.redactor),
+            starts: Arc::clone(&self.starts),
+            subscribed: watch::Sender::default(),
+            listened: watch::Sender::default(),
+            sessions: Mutex::default(),
+            is_of_session: true,
+        }
+    }
+
+    /// Calls a tool of the server. Opens the connection first if there is none. Signs of life of
+    /// the server move the clock.
     pub(super) async fn call(
         self: &Arc<Self>,
         tool: &str,
         arguments: &CallArguments,
         host: &dyn Host,
-    ) -> Result<Json, Failure> {
-        self.connection().await?.call(tool, arguments, host).await
+        clock: &CallClock,
+    ) -> Result<Outcome, Failure> {
+        let request = OutgoingRequest::call(tool, arguments);
+        let result = self.send(&request, host, clock).await.map_err(call_failure)?;
+        let size = WorkSize::of_bytes(result.get().len());
+        let mut outcome = offload(size, move || super::read_result(&result)).await?;
+        if outcome.is_error {
+            outcome.content.iter_mut().for_each(|block| self.redactor.json(&mut block.0));
+        }
+        Ok(outcome)
     }
 
     /// The tools of the server as it describes them, `{"tools": […]}`.
@@ -146,27 +158,131 @@ impl Upstream {
     /// # Errors
     /// If the server cannot be reached, or does not answer with a list in time.
     pub async fn list(self: &Arc<Self>) -> Result<Json, Failure> {
-        let connection = self.connection().await?;
-        tokio::time::timeout(START_TIMEOUT, connection.list()).await.unwrap_or_else(|_| {
-            let message =
-                format!("the server did not list its tools within {} s", START_TIMEOUT.as_secs());
-            Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message))
-        })
+        Ok(json!({"tools": self.items(ListKind::Tools).await?}))
     }
 
     /// Sends a request to the server and returns its result as the server sent it. `params` is an
     /// object; `_meta` of the host, the progress token and what the revision demands are added
     /// here. Requests of the server that arrive meanwhile and belong to this one go to `host`.
     ///
+    /// The request ends after [`ServerSettings::timeout`](toolwright_model::ServerSettings) without
+    /// a sign of life. Two methods that stateless servers do not have are translated:
+    /// `resources/subscribe` (and its opposite) and `logging/setLevel`.
+    ///
     /// # Errors
     /// The server's own error, whole, or why there is no answer.
     pub async fn request(
         self: &Arc<Self>,
-        _method: &str,
-        _params: serde_json::Map<String, Json>,
-        _host: &dyn Host,
+        method: &str,
+        params: Map<String, Json>,
+        host: &dyn Host,
     ) -> Result<Json, RequestError> {
-        Err(RequestError::Failed(Failure::new(&code::NOT_RUNNABLE, "not implemented")))
+        let settings = &self.server.settings;
+        let cap = settings.max_timeout.unwrap_or(CallLimits::default().max_timeout);
+        let clock = CallClock::moving(settings.timeout.min(cap), crate::budget::now() + cap);
+        tokio::select! {
+            biased;
+            result = self.request_translated(method, &params, host, &clock) => result,
+            () = clock.expired() => {
+                Err(RequestError::Failed(no_answer(method, settings.timeout.min(cap))))
+            }
+        }
+    }
+
+    async fn request_translated(
+        self: &Arc<Self>,
+        method: &str,
+        params: &Map<String, Json>,
+        host: &dyn Host,
+        clock: &CallClock,
+    ) -> Result<Json, RequestError> {
+        let text = |name: &str| params.get(name).and_then(Json::as_str);
+        match (method, text("uri"), text("level")) {
+            ("resources/subscribe" | "resources/unsubscribe", Some(uri), _) => {
+                let upstream = self.of_session(host.session()).map_err(RequestError::Failed)?;
+                let wants = method == "resources/subscribe";
+                let connection = upstream.connected().await?;
+                if connection.is_stateless() {
+                    upstream.subscribe(uri, wants);
+                    let mut listened = upstream.listened.subscribe();
+                    let listens = listened.wait_for(|uris| uris.contains(uri) == wants);
+                    let _ = tokio::time::timeout(TIME_TO_ACKNOWLEDGE, listens).await;
+                    return Ok(json!({}));
+                }
+                let result = self.send_parsed(method, params, host, clock).await?;
+                upstream.subscribe(uri, wants);
+                Ok(result)
+            }
+            ("logging/setLevel", _, Some(level)) => {
+                let mut own = self.links.log_level.write().unwrap_or_else(PoisonError::into_inner);
+                *own = level.to_owned();
+                drop(own);
+                match self.connected().await?.is_stateless() {
+                    true => Ok(json!({})),
+                    false => self.send_parsed(method, params, host, clock).await,
+                }
+            }
+            _ => self.send_parsed(method, params, host, clock).await,
+        }
+    }
+
+    async fn send_parsed(
+        self: &Arc<Self>,
+        method: &str,
+        params: &Map<String, Json>,
+        host: &dyn Host,
+        clock: &CallClock,
+    ) -> Result<Json, RequestError> {
+        let result = self.send(&OutgoingRequest::new(method, params), host, clock).await?;
+        let size = WorkSize::of_bytes(result.get().len());
+        offload(size, move || serde_json::from_str(result.get())).await.map_err(|_| {
+            let message = "the server's answer is nested too deeply";
+            RequestError::Failed(Failure::new(&code::OUTPUT_INVALID, message))
+        })
+    }
+
+    /// Sends a request over the connection of the host's session.
+    async fn send(
+        self: &Arc<Self>,
+        request: &OutgoingRequest<'_>,
+        host: &dyn Host,
+        clock: &CallClock,
+    ) -> Result<Box<RawValue>, RequestError> {
+        let session = host.session();
+        let upstream = self.of_session(session).map_err(RequestError::Failed)?;
+        let connection = upstream.connected().await?;
+        // The time to start is not that of the request.
+        clock.restart();
+        let is_routed = connection.is_stateless() && matches!(connection.wire(), Wire::Http(_));
+        if is_routed && request.method == "tools/call" && !self.links.param_headers.is_known() {
+            // Without the list, the headers of the call are not known. Its failure is that of the
+            // call, or none at all.
+            let _ = Box::pin(upstream.items(ListKind::Tools)).await;
+        }
+        let owner = RequestOwner::Caller(session);
+        let caller = RequestCaller { host, owner, clock: Some(clock) };
+        let result = connection.request(request, &caller).await;
+        result.map_err(|error| self.redacted(error))
+    }
+
+    /// The open connection, for a request.
+    async fn connected(self: &Arc<Self>) -> Result<Arc<UpstreamConnection>, RequestError> {
+        self.connection().await.map_err(RequestError::Failed)
+    }
+
+    fn redacted(&self, error: RequestError) -> RequestError {
+        match error {
+            RequestError::Answered(error) => RequestError::Answered(self.redactor.error(error)),
+            RequestError::Failed(failure) => RequestError::Failed(self.redactor.failure(failure)),
+        }
+    }
+
+    /// Adds or removes a subscription.
+    fn subscribe(&self, uri: &str, wants: bool) {
+        self.subscribed.send_if_modified(|uris| match wants {
+            true => uris.insert(uri.to_owned()),
+            false => uris.remove(uri),
+        });
     }
 
     /// What the server said of itself in its handshake.
@@ -174,7 +290,7 @@ impl Upstream {
     /// # Errors
     /// If the server cannot be reached.
     pub async fn description(self: &Arc<Self>) -> Result<Arc<ServerDescription>, Failure> {
-        Err(Failure::new(&code::NOT_RUNNABLE, "not implemented"))
+        Ok(self.connection().await?.known_description())
     }
 
     /// All items of a list, as the server describes them, over all pages. Empty if the server does
@@ -182,13 +298,41 @@ impl Upstream {
     ///
     /// # Errors
     /// If the server cannot be reached, or does not answer with a list in time.
-    pub async fn items(self: &Arc<Self>, _kind: ListKind) -> Result<Vec<Json>, Failure> {
-        Err(Failure::new(&code::NOT_RUNNABLE, "not implemented"))
+    pub async fn items(self: &Arc<Self>, kind: ListKind) -> Result<Vec<Json>, Failure> {
+        let connection = self.connection().await?;
+        let description = connection.known_description();
+        // Some servers have tools and do not say so.
+        if kind != ListKind::Tools && !description.has(kind.capability()) {
+            return Ok(Vec::new());
+        }
+        let time = self.server.settings.start_timeout;
+        let items = tokio::time::timeout(time, collect_pages(kind, &connection))
+            .await
+            .unwrap_or_else(|_| {
+                let what = kind.member();
+                let message =
+                    format!("the server did not list its {what} within {}", seconds(time));
+                Err(RequestError::Failed(Failure::new(&code::UPSTREAM_UNAVAILABLE, message)))
+            });
+        let mut items = match items {
+            // The capability is for two lists of resources, and many servers have only one.
+            Err(RequestError::Answered(error)) if error.code == error_code::METHOD_NOT_FOUND => {
+                Vec::new()
+            }
+            items => items.map_err(|error| call_failure(self.redacted(error)))?,
+        };
+        let is_routed = connection.is_stateless() && matches!(connection.wire(), Wire::Http(_));
+        if kind == ListKind::Tools && is_routed {
+            for reason in self.links.param_headers.learn(&mut items) {
+                self.links.log.line(&reason);
+            }
+        }
+        Ok(items)
     }
 
     /// What the server reports without being asked. A slow receiver loses the oldest events.
-    pub fn events(&self) -> tokio::sync::broadcast::Receiver<UpstreamEvent> {
-        tokio::sync::broadcast::channel(1).1
+    pub fn events(&self) -> broadcast::Receiver<UpstreamEvent> {
+        self.links.events.subscribe()
     }
 
     /// The server that this connects to.
@@ -196,15 +340,28 @@ impl Upstream {
         &self.server
     }
 
+    /// The upstream of a session: this one, or one of its own if the server is not shared.
+    fn of_session(
+        self: &Arc<Self>,
+        session: Option<SessionNumber>,
+    ) -> Result<Arc<Upstream>, Failure> {
+        match (self.server.settings.isolation, session) {
+            (Isolation::Session, Some(session)) if !self.is_of_session => {
+                self.session_upstream(session)
+            }
+            _ => Ok(Arc::clone(self)),
+        }
+    }
+
     /// What the server says about the use of its tools as a whole, if a connection is open.
     pub async fn instructions(self: &Arc<Self>) -> Option<String> {
-        self.connection().await.ok()?.instructions()
+        self.connection().await.ok()?.known_description().instructions.clone()
     }
 
     /// Counts the changes of the server's list of tools. A restart counts as a change, because the
     /// server may have been updated meanwhile.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
+        self.links.changes.subscribe()
     }
 
     /// The open connection, opened first if necessary. All callers wait for the same attempt, and
@@ -262,12 +419,7 @@ impl Upstream {
     async fn open(self: Arc<Self>) {
         let mut state = self.state.subscribe();
         let opened = tokio::select! {
-            opened = UpstreamConnection::open(
-                &self.server,
-                &self.environment,
-                &self.changes,
-                START_TIMEOUT,
-            ) => opened,
+            opened = self.open_connection() => opened.map_err(|why| self.redactor.failure(why)),
             // Dropping the attempt kills the process that it has started.
             _ = state.wait_for(|state| matches!(state, UpstreamState::Closed)) => return,
         };
@@ -280,12 +432,11 @@ impl Upstream {
             };
             // Closed between the handshake and this line.
             if matches!(state, UpstreamState::Closed) {
-                opened.iter().for_each(UpstreamConnection::close);
+                opened.iter().for_each(|connection| connection.close());
                 return;
             }
             *state = match opened {
                 Ok(connection) => {
-                    let connection = Arc::new(connection);
                     opened_now = Some((Arc::clone(&connection), failures > 0));
                     UpstreamState::Open { connection, since: Instant::now(), failures }
                 }
@@ -293,10 +444,54 @@ impl Upstream {
             };
         });
         if let Some((connection, is_restart)) = opened_now {
-            if is_restart {
-                self.changes.send_modify(|n| *n += 1);
+            if is_restart && !self.is_of_session {
+                self.links.changes.send_modify(|n| *n += 1);
+                for kind in ListKind::ALL {
+                    let _ = self.links.events.send(UpstreamEvent::ListChanged(kind));
+                }
             }
+            self.follow_changes(&connection);
             self.watch_connection(&connection).await;
+        }
+    }
+
+    /// Connects. Processes start side by side, but no more at once than the machine can take.
+    async fn open_connection(&self) -> Result<Arc<UpstreamConnection>, Failure> {
+        let time = self.server.settings.start_timeout;
+        let is_process = matches!(self.server.connection, Connection::Stdio { .. });
+        let permit = match is_process {
+            // Waiting for it does not count against the time to start.
+            true => Arc::clone(&self.starts).acquire_owned().await.ok(),
+            false => None,
+        };
+        let links = self.links.clone();
+        let opening = UpstreamConnection::open(&self.server, &self.environment, links, time);
+        tokio::pin!(opening);
+        tokio::select! {
+            opened = &mut opening => return opened,
+            () = tokio::time::sleep(START_BURST) => drop(permit),
+        }
+        opening.await
+    }
+
+    /// Subscribes to changes on a new connection: those of a stateless server, or the resources
+    /// that clients have subscribed to before a restart.
+    fn follow_changes(&self, connection: &Arc<UpstreamConnection>) {
+        let connection = Arc::clone(connection);
+        let uris = self.subscribed.subscribe();
+        if connection.is_stateless() {
+            let listened = self.listened.clone();
+            tokio::spawn(subscription::listen(connection, uris, listened));
+            return;
+        }
+        let uris = uris.borrow().clone();
+        if !uris.is_empty() {
+            tokio::spawn(async move {
+                for uri in uris {
+                    let params = json!({"uri": uri});
+                    let _ = connection.own_request("resources/subscribe", params).await;
+                }
+            });
         }
     }
 
@@ -323,12 +518,12 @@ impl Upstream {
         });
         // Only what was not intended is worth a line in the log.
         if broke {
-            self.log.line(&format!("{}: {why}", self.name()));
+            self.links.log.line(&why);
         }
     }
 
     /// Closes the upstream. Returns the connection if there was one, to wait for its end.
-    fn close(&self) -> Option<Arc<UpstreamConnection>> {
+    pub(super) fn close(&self) -> Option<Arc<UpstreamConnection>> {
         let mut open = None;
         self.state.send_modify(|state| {
             if let UpstreamState::Open { connection, .. } = state {
@@ -341,7 +536,7 @@ impl Upstream {
     }
 
     /// Makes a closed upstream usable again.
-    fn reactivate(&self) {
+    pub(super) fn reactivate(&self) {
         self.state.send_if_modified(|state| {
             let closed = matches!(state, UpstreamState::Closed);
             if closed {
@@ -351,15 +546,29 @@ impl Upstream {
         });
     }
 
-    /// Its name in the log: the program or the URL, never with arguments, which may hold secrets.
-    fn name(&self) -> String {
-        match &self.server.connection {
-            Connection::Stdio { command } => {
-                command.first().map(String::as_str).unwrap_or_default().to_owned()
-            }
-            Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
-                toolwright_model::redacted_url(url)
-            }
+    /// Whether a request of a caller is open.
+    pub(super) fn is_busy(&self) -> bool {
+        match &*self.state.borrow() {
+            UpstreamState::Open { connection, .. } => connection.dispatcher.is_busy(),
+            UpstreamState::Opening { .. } => true,
+            _ => false,
+        }
+    }
+
+    pub(super) fn sessions(&self) -> MutexGuard<'_, HashMap<SessionNumber, SessionUpstream>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The name of a server in the log: the program or the URL, never with arguments, which may hold
+/// secrets.
+fn name_of(server: &Server) -> String {
+    match &server.connection {
+        Connection::Stdio { command } => {
+            command.first().map(String::as_str).unwrap_or_default().to_owned()
+        }
+        Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
+            toolwright_model::redacted_url(url)
         }
     }
 }

@@ -39,6 +39,7 @@
 //! | `never` | never answers `tools/call` |
 //! | `flood-err` | 50 MB on stderr at the start, 1 MB with every call |
 //! | `flood-out` | answers `tools/call` with endless notifications |
+//! | `flood-log` | answers `tools/call` with endless log messages |
 //! | `huge`, `huge-first` | `big` answers one line of exactly `bytes`, the `id` last or first |
 //! | `ignore-term` | ignores SIGTERM, SIGINT, SIGHUP and the end of stdin |
 //! | `forks` | starts a child in a session of its own, its pid in `$PID_FILE` |

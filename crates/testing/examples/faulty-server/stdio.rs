@@ -25,6 +25,7 @@ const MODES: &[&str] = &[
     "never",
     "flood-err",
     "flood-out",
+    "flood-log",
     "huge",
     "huge-first",
     "ignore-term",
@@ -167,7 +168,8 @@ impl StdioServer {
                 std::process::exit(9);
             }
             "close-stdout" => close_stdout(),
-            "flood-out" => return self.flood(),
+            "flood-out" => return self.flood("notifications/unknown"),
+            "flood-log" => return self.flood("notifications/message"),
             "flood-err" => flood_stderr(1_000_000),
             _ => {}
         }
@@ -217,14 +219,15 @@ impl StdioServer {
         }
     }
 
-    fn flood(&self) {
+    /// Sends notifications without end.
+    fn flood(&self, method: &str) {
         for count in 0_u64.. {
             if self.closing.load(Ordering::SeqCst) {
                 return;
             }
             let notification = json!({
                 "jsonrpc": "2.0",
-                "method": "notifications/message",
+                "method": method,
                 "params": { "level": "info", "logger": "flood", "data": format!("drop {count}") },
             });
             self.send(&notification.to_string());

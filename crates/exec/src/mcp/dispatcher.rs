@@ -1,0 +1,410 @@
+//! Routes every message of a server: answers to the requests that wait for them, progress, log
+//! messages and questions to the request they belong to, everything else to whoever follows the
+//! server's events.
+//!
+//! ```text
+//!                            ┌─ answer ──────────────────▶ its OpenRequest
+//! reader ─▶ Dispatcher ──────┼─ progress, log, question ─▶ the OpenRequest it belongs to
+//!  (stdio, HTTP streams)     ├─ list changed, updated … ─▶ events
+//!                            └─ ping, unknown, refused ──▶ a reply, which the reader sends
+//! ```
+//!
+//! A message on the event stream of a POST belongs to the request of that POST. On standard streams
+//! and on the stream of a GET, a question does not name its request: it is passed on only if all
+//! open requests are of one client, because the wrong person must never be asked.
+//!
+//! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
+//! questions, log messages per second.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::value::RawValue;
+use tokio::sync::{broadcast, watch};
+use toolwright_mcp::{
+    Message, RequestId, RpcError, RpcNotification, RpcRequest, RpcResponse, error_code, meta,
+};
+
+use super::open_request::{
+    MAX_QUESTIONS, OpenRequest, RequestEvent, RequestOwner, ServerQuestion, UpstreamAnswer,
+};
+use super::{ListKind, UpstreamEvent, UpstreamLog};
+use crate::{Json, Progress};
+
+/// How many messages a server may send between two answers: notifications, its own requests, and
+/// answers to requests that we did not make. Without a limit, such a server would keep one of our
+/// threads busy for ever. Progress and log messages do not count.
+const MAX_UNREQUESTED: u32 = 20_000;
+/// Questions of one connection that may be open at the same time.
+const MAX_OPEN_QUESTIONS: usize = 8;
+/// Progress and log messages that are passed on in one second; further ones are dropped.
+const MAX_NOTICES: u32 = 10_000;
+/// After this many dropped ones the reader pauses for a moment, so that a server that does nothing
+/// else cannot occupy a thread.
+const NOTICES_PER_PAUSE: u32 = 1_000;
+/// Characters of a progress message that are kept. It is text from a server for a terminal.
+const MAX_PROGRESS_CHARS: usize = 1_000;
+
+/// Counts how often a server's list of tools changed.
+pub(super) type ListChangeCounter = Arc<watch::Sender<u64>>;
+
+/// The routes of one connection; see the file header.
+pub(super) struct Dispatcher {
+    requests: Mutex<RequestTable>,
+    events: broadcast::Sender<UpstreamEvent>,
+    changes: ListChangeCounter,
+    log: UpstreamLog,
+    /// Messages since the last answer, see [`MAX_UNREQUESTED`].
+    unrequested: AtomicU32,
+    /// Whether a flood of questions was logged.
+    flood_logged: AtomicBool,
+    notices: Mutex<NoticeRate>,
+    /// The id of the last `subscriptions/listen` that the server acknowledged.
+    acknowledged: AtomicI64,
+}
+
+#[derive(Default)]
+struct RequestTable {
+    open: HashMap<i64, Arc<OpenRequest>>,
+    /// The request that each open question was passed to.
+    asked: HashMap<RequestId, i64>,
+    /// How many requests were made; ids count from here.
+    made: i64,
+    /// Set when the connection has ended, so that no request is added that nobody would end.
+    ended: bool,
+}
+
+struct NoticeRate {
+    second: Instant,
+    passed: u32,
+    dropped: u32,
+}
+
+/// What the reader of a connection does after a message.
+#[derive(Debug)]
+pub(super) enum NextStep {
+    /// Reads on.
+    Continue,
+    /// Sends this to the server.
+    Reply(Message),
+    /// Waits a moment before it reads on.
+    Pause,
+    /// Ends the connection, for this reason.
+    Disconnect(String),
+}
+
+impl Dispatcher {
+    pub(super) fn new(
+        events: broadcast::Sender<UpstreamEvent>,
+        changes: ListChangeCounter,
+        log: UpstreamLog,
+    ) -> Dispatcher {
+        let notices = NoticeRate { second: Instant::now(), passed: 0, dropped: 0 };
+        Dispatcher {
+            requests: Mutex::default(),
+            events,
+            changes,
+            log,
+            unrequested: AtomicU32::new(0),
+            flood_logged: AtomicBool::new(false),
+            notices: Mutex::new(notices),
+            acknowledged: AtomicI64::new(-1),
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, RequestTable> {
+        // Nothing in this file panics while it holds the lock, so a poisoned one is still valid.
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers a request before anything is sent, so that its answer cannot come too early.
+    /// `None` if the connection has ended.
+    pub(super) fn register(&self, owner: RequestOwner) -> Option<Arc<OpenRequest>> {
+        let mut table = self.table();
+        if table.ended {
+            return None;
+        }
+        table.made += 1;
+        let request = Arc::new(OpenRequest::new(table.made, owner));
+        table.open.insert(request.id, Arc::clone(&request));
+        Some(request)
+    }
+
+    /// Forgets a request. Returns whether it was still open.
+    pub(super) fn remove(&self, id: i64) -> bool {
+        let mut table = self.table();
+        table.asked.retain(|_, request| *request != id);
+        table.open.remove(&id).is_some()
+    }
+
+    /// Whether a request still waits for its answer.
+    pub(super) fn is_open(&self, id: i64) -> bool {
+        self.table().open.contains_key(&id)
+    }
+
+    /// Whether a request of a caller is open.
+    pub(super) fn is_busy(&self) -> bool {
+        self.table().open.values().any(|request| request.owner != RequestOwner::Own)
+    }
+
+    /// Whether [`Dispatcher::end`] was called.
+    pub(super) fn has_ended(&self) -> bool {
+        self.table().ended
+    }
+
+    /// The id of the newest request.
+    pub(super) fn last_id(&self) -> i64 {
+        self.table().made
+    }
+
+    /// Counts a change of the list of tools.
+    pub(super) fn count_change(&self) {
+        self.changes.send_modify(|n| *n += 1);
+    }
+
+    /// Whether the server has acknowledged this `subscriptions/listen`, or a later one.
+    pub(super) fn is_acknowledged(&self, id: i64) -> bool {
+        self.acknowledged.load(Ordering::Acquire) >= id
+    }
+
+    /// Ends a request. Returns false if there is none with this id.
+    pub(super) fn answer(&self, id: i64, answer: UpstreamAnswer) -> bool {
+        let request = self.table().open.remove(&id);
+        request.map(|request| request.push(RequestEvent::Answer(answer))).is_some()
+    }
+
+    /// Ends all requests, and later ones, because the connection has ended.
+    pub(super) fn end(&self) {
+        let mut table = self.table();
+        table.ended = true;
+        let open = std::mem::take(&mut table.open);
+        drop(table);
+        for request in open.into_values() {
+            request.push(RequestEvent::Answer(UpstreamAnswer::ConnectionEnded));
+        }
+    }
+
+    /// Notes that a question was answered or given up.
+    pub(super) fn close_question(&self, id: &RequestId) {
+        self.table().asked.remove(id);
+    }
+
+    /// Routes one message. `of` is the request on whose stream it arrived, if it has one of its
+    /// own.
+    pub(super) fn receive(&self, message: Message, of: Option<i64>) -> NextStep {
+        match message {
+            Message::Response(response) => self.receive_response(response),
+            Message::Notification(notification) => self.receive_notification(notification, of),
+            Message::Request(request) => self.receive_request(request, of),
+        }
+    }
+
+    /// Fails the request whose answer was too large to be kept.
+    pub(super) fn receive_too_large(&self, id: Option<RequestId>) -> NextStep {
+        match id {
+            Some(RequestId::Number(id)) if self.answer(id, UpstreamAnswer::TooLarge) => {
+                self.unrequested.store(0, Ordering::Relaxed);
+                NextStep::Continue
+            }
+            _ => self.count_unrequested(),
+        }
+    }
+
+    fn receive_response(&self, response: RpcResponse) -> NextStep {
+        let answer = match response.outcome {
+            Ok(result) => UpstreamAnswer::Result(result),
+            Err(error) => UpstreamAnswer::Error(error),
+        };
+        match response.id {
+            Some(RequestId::Number(id)) if self.answer(id, answer) => {
+                self.unrequested.store(0, Ordering::Relaxed);
+                NextStep::Continue
+            }
+            // An answer that came after its request was cancelled, or one too many.
+            _ => self.count_unrequested(),
+        }
+    }
+
+    fn count_unrequested(&self) -> NextStep {
+        if self.unrequested.fetch_add(1, Ordering::Relaxed) < MAX_UNREQUESTED {
+            return NextStep::Continue;
+        }
+        NextStep::Disconnect(format!(
+            "it sent {MAX_UNREQUESTED} messages that were not requested and was disconnected"
+        ))
+    }
+
+    fn receive_notification(&self, notification: RpcNotification, of: Option<i64>) -> NextStep {
+        let RpcNotification { method, params } = notification;
+        if matches!(method.as_str(), "notifications/progress" | "notifications/message") {
+            return self.receive_notice(&method, params.as_deref(), of);
+        }
+        let step = self.count_unrequested();
+        let params = parse_params(params.as_deref());
+        let event = match method.as_str() {
+            "notifications/tools/list_changed" => {
+                self.count_change();
+                UpstreamEvent::ListChanged(ListKind::Tools)
+            }
+            "notifications/prompts/list_changed" => UpstreamEvent::ListChanged(ListKind::Prompts),
+            // One notification for both lists.
+            "notifications/resources/list_changed" => {
+                self.publish(UpstreamEvent::ListChanged(ListKind::ResourceTemplates));
+                UpstreamEvent::ListChanged(ListKind::Resources)
+            }
+            "notifications/resources/updated" => match params["uri"].as_str() {
+                Some(uri) => UpstreamEvent::ResourceUpdated { uri: uri.to_owned() },
+                None => return step,
+            },
+            "notifications/cancelled" => {
+                self.withdraw(&params["requestId"]);
+                return step;
+            }
+            "notifications/subscriptions/acknowledged" => {
+                if let Some(id) = params["_meta"][meta::SUBSCRIPTION_ID].as_i64() {
+                    self.acknowledged.fetch_max(id, Ordering::AcqRel);
+                }
+                return step;
+            }
+            _ => UpstreamEvent::Other { method, params },
+        };
+        self.publish(event);
+        step
+    }
+
+    /// Tells those who follow the server. Without any, the event is lost.
+    pub(super) fn publish(&self, event: UpstreamEvent) {
+        let _ = self.events.send(event);
+    }
+
+    /// Progress and log messages: passed on up to a rate, and dropped above it.
+    fn receive_notice(&self, method: &str, params: Option<&RawValue>, of: Option<i64>) -> NextStep {
+        if let Some(step) = self.limit_notices() {
+            return step;
+        }
+        let params = parse_params(params);
+        if method == "notifications/progress" {
+            let number = |name: &str| params[name].as_f64();
+            // The token is the id of the request; see `outgoing_request`.
+            let request = params["progressToken"].as_i64();
+            let request = request.and_then(|id| self.table().open.get(&id).cloned());
+            if let (Some(request), Some(done)) = (request, number("progress")) {
+                let message = params["message"].as_str();
+                let message = message.map(|text| text.chars().take(MAX_PROGRESS_CHARS).collect());
+                let progress = Progress { done, total: number("total"), message };
+                request.push(RequestEvent::Progress(progress));
+            }
+            return NextStep::Continue;
+        }
+        match self.request_of(of) {
+            Some(request) => request.push(RequestEvent::Log(params)),
+            None => self.publish(UpstreamEvent::Log(params)),
+        }
+        NextStep::Continue
+    }
+
+    /// Counts a progress or log message; what to do instead of passing it on, if it is one too
+    /// many.
+    fn limit_notices(&self) -> Option<NextStep> {
+        let mut rate = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        if rate.second.elapsed() > Duration::from_secs(1) {
+            *rate = NoticeRate { second: Instant::now(), passed: 0, dropped: 0 };
+        }
+        if rate.passed < MAX_NOTICES {
+            rate.passed += 1;
+            return None;
+        }
+        rate.dropped += 1;
+        let is_flood = rate.dropped.is_multiple_of(NOTICES_PER_PAUSE);
+        Some(if is_flood { NextStep::Pause } else { NextStep::Continue })
+    }
+
+    /// The request that a message without a name of its request belongs to.
+    fn request_of(&self, of: Option<i64>) -> Option<Arc<OpenRequest>> {
+        let table = self.table();
+        if let Some(id) = of {
+            return table.open.get(&id).filter(|it| it.owner != RequestOwner::Own).cloned();
+        }
+        let mut callers = table.open.values().filter(|it| it.owner != RequestOwner::Own);
+        let mut newest = callers.next()?;
+        for request in callers {
+            // Two callers without a session may be two people.
+            let is_same = request.owner == newest.owner
+                && matches!(request.owner, RequestOwner::Caller(Some(_)));
+            if !is_same {
+                return None;
+            }
+            if request.id > newest.id {
+                newest = request;
+            }
+        }
+        Some(Arc::clone(newest))
+    }
+
+    fn receive_request(&self, request: RpcRequest, of: Option<i64>) -> NextStep {
+        if let disconnect @ NextStep::Disconnect(_) = self.count_unrequested() {
+            return disconnect;
+        }
+        let RpcRequest { id, method, params } = request;
+        let refuse = |code, why: String| {
+            NextStep::Reply(Message::response(id.clone(), Err(RpcError::new(code, why))))
+        };
+        match method.as_str() {
+            "ping" => {
+                let empty = toolwright_mcp::raw_json(&serde_json::json!({}));
+                NextStep::Reply(Message::response(id, Ok(empty)))
+            }
+            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
+                let Some(request) = self.request_of(of) else {
+                    let why = format!("`{method}` cannot be attributed to a client");
+                    self.log.line(&format!("a request of the server was refused: {why}"));
+                    return refuse(error_code::INVALID_REQUEST, why);
+                };
+                if let Err(why) = self.open_question(&request, &id) {
+                    if !self.flood_logged.swap(true, Ordering::Relaxed) {
+                        self.log.line(&format!("requests of the server are refused: {why}"));
+                    }
+                    return refuse(error_code::INVALID_REQUEST, why);
+                }
+                let params = parse_params(params.as_deref());
+                request.push(RequestEvent::Question(ServerQuestion { id, method, params }));
+                NextStep::Continue
+            }
+            _ => refuse(error_code::METHOD_NOT_FOUND, format!("there is no method `{method}`")),
+        }
+    }
+
+    /// Notes a question, unless it is one too many.
+    fn open_question(&self, request: &OpenRequest, id: &RequestId) -> Result<(), String> {
+        let mut table = self.table();
+        if table.asked.len() >= MAX_OPEN_QUESTIONS {
+            return Err(format!("{MAX_OPEN_QUESTIONS} requests of the server are open already"));
+        }
+        if table.asked.contains_key(id) {
+            return Err("the id of its request is in use".to_owned());
+        }
+        if !request.may_ask() {
+            return Err(format!("it asked {MAX_QUESTIONS} times during one call"));
+        }
+        table.asked.insert(id.clone(), request.id);
+        Ok(())
+    }
+
+    /// The server cancelled one of its questions.
+    fn withdraw(&self, id: &Json) {
+        let Some(id) = RequestId::from_json(id) else { return };
+        let table = self.table();
+        let request = table.asked.get(&id).and_then(|request| table.open.get(request)).cloned();
+        drop(table);
+        if let Some(request) = request {
+            request.push(RequestEvent::Withdrawn(id));
+        }
+    }
+}
+
+/// The parameters of a message; null if there are none.
+fn parse_params(params: Option<&RawValue>) -> Json {
+    params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
+}

@@ -1,0 +1,203 @@
+//! A request to a server, written as text.
+//!
+//! The text is put together in one buffer, so that arguments stay as the caller wrote them and are
+//! copied once. `_meta` has three sources:
+//!
+//! ```text
+//! progress token (always) ─┐
+//! `_meta` of the client ───┼─▶ "_meta": {…}
+//! context of the client ───┘   (2026-07-28: revision, client, capabilities, log level)
+//! ```
+
+use serde_json::{Map, Value as Json};
+use toolwright_mcp::{meta, standard_headers};
+
+use crate::CallArguments;
+
+/// What is asked of a server.
+pub(super) struct OutgoingRequest<'a> {
+    pub(super) method: &'a str,
+    pub(super) params: RequestParams<'a>,
+}
+
+/// The parameters of a request.
+pub(super) enum RequestParams<'a> {
+    /// Those of `tools/call`, with the arguments as the caller wrote them.
+    Call { tool: &'a str, arguments: &'a CallArguments },
+    /// Any others.
+    Members(&'a Map<String, Json>),
+}
+
+/// The answers to the questions of an earlier round (2026-07-28), for the next one.
+pub(super) struct InputRound {
+    /// By the keys of the questions.
+    pub(super) responses: Option<Map<String, Json>>,
+    /// Given back as the server sent it.
+    pub(super) state: Option<Json>,
+}
+
+impl<'a> OutgoingRequest<'a> {
+    /// A request with these parameters.
+    pub(super) fn new(method: &'a str, params: &'a Map<String, Json>) -> OutgoingRequest<'a> {
+        OutgoingRequest { method, params: RequestParams::Members(params) }
+    }
+
+    /// A call of a tool.
+    pub(super) fn call(tool: &'a str, arguments: &'a CallArguments) -> OutgoingRequest<'a> {
+        let params = RequestParams::Call { tool, arguments };
+        OutgoingRequest { method: "tools/call", params }
+    }
+
+    /// The message as JSON on one line.
+    pub(super) fn to_bytes(
+        &self,
+        id: i64,
+        client_meta: Option<&Map<String, Json>>,
+        context: &[(&str, Json)],
+        round: Option<&InputRound>,
+    ) -> Vec<u8> {
+        let arguments = match &self.params {
+            RequestParams::Call { arguments, .. } => Some(arguments.to_text()),
+            RequestParams::Members(_) => None,
+        };
+        let mut text = Vec::with_capacity(192 + arguments.as_ref().map_or(64, |it| it.len()));
+        text.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        text.extend_from_slice(id.to_string().as_bytes());
+        text.extend_from_slice(br#","method":"#);
+        write_json(&mut text, &Json::from(self.method));
+        text.extend_from_slice(br#","params":{"#);
+        match &self.params {
+            RequestParams::Call { tool, .. } => {
+                write_member(&mut text, "name", &Json::from(*tool));
+                text.extend_from_slice(br#""arguments":"#);
+                text.extend_from_slice(arguments.as_deref().unwrap_or("{}").as_bytes());
+                text.push(b',');
+            }
+            RequestParams::Members(members) => {
+                for (name, value) in members.iter().filter(|(name, _)| *name != "_meta") {
+                    write_member(&mut text, name, value);
+                }
+            }
+        }
+        if let Some(InputRound { responses, state }) = round {
+            if let Some(responses) = responses {
+                write_member(&mut text, "inputResponses", &Json::Object(responses.clone()));
+            }
+            if let Some(state) = state {
+                write_member(&mut text, "requestState", state);
+            }
+        }
+        self.write_meta(&mut text, id, client_meta, context);
+        text.extend_from_slice(b"}}");
+        text
+    }
+
+    /// Writes the member `_meta`. Keys about one hop of the way are ours, whatever came before.
+    fn write_meta(
+        &self,
+        text: &mut Vec<u8>,
+        id: i64,
+        client_meta: Option<&Map<String, Json>>,
+        context: &[(&str, Json)],
+    ) {
+        // The id of a request is also its token: unique, and needs no second table.
+        text.extend_from_slice(br#""_meta":{"progressToken":"#);
+        text.extend_from_slice(id.to_string().as_bytes());
+        let own = match &self.params {
+            RequestParams::Members(members) => members.get("_meta").and_then(Json::as_object),
+            RequestParams::Call { .. } => None,
+        };
+        // The `_meta` of the host comes later and replaces what the parameters have.
+        let is_replaced = |key: &str| client_meta.is_some_and(|meta| meta.contains_key(key));
+        let of_params = own.into_iter().flatten().filter(|(key, _)| !is_replaced(key));
+        for (key, value) in of_params.chain(client_meta.into_iter().flatten()) {
+            if !meta::is_of_one_hop(key) {
+                text.push(b',');
+                write_member(text, key, value);
+                text.pop();
+            }
+        }
+        for (key, value) in context {
+            text.push(b',');
+            write_member(text, key, value);
+            text.pop();
+        }
+        text.push(b'}');
+    }
+
+    /// The value of `Mcp-Name`; `None` for methods without one.
+    pub(super) fn name(&self) -> Option<&str> {
+        let member = standard_headers::name_member(self.method)?;
+        match &self.params {
+            RequestParams::Call { tool, .. } => Some(tool),
+            RequestParams::Members(members) => members.get(member)?.as_str(),
+        }
+    }
+
+    /// The arguments of a call of a tool.
+    pub(super) fn arguments(&self) -> Option<&Json> {
+        match &self.params {
+            RequestParams::Call { arguments, .. } => Some(arguments),
+            RequestParams::Members(members) if self.method == "tools/call" => {
+                members.get("arguments")
+            }
+            RequestParams::Members(_) => None,
+        }
+    }
+}
+
+/// Writes `"name":value,`.
+fn write_member(text: &mut Vec<u8>, name: &str, value: &Json) {
+    write_json(text, &Json::from(name));
+    text.push(b':');
+    write_json(text, value);
+    text.push(b',');
+}
+
+fn write_json(text: &mut Vec<u8>, value: &Json) {
+    serde_json::to_writer(text, value).expect("a JSON value is written to memory");
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Json {
+        serde_json::from_slice(bytes).expect("the message is JSON")
+    }
+
+    #[test]
+    fn arguments_are_written_as_they_were_given() {
+        let text = r#"{"n": 12345678901234567890123, "z": -0.0, "d": 0.10}"#;
+        let arguments = CallArguments::parse(text).expect("JSON");
+        let written = OutgoingRequest::call("echo", &arguments).to_bytes(7, None, &[], None);
+        let message = String::from_utf8(written.clone()).expect("UTF-8");
+        assert!(message.contains(&format!(r#""arguments":{text}"#)), "{message}");
+        let params = &read(&written)["params"];
+        assert_eq!(
+            (&params["name"], &params["_meta"]),
+            (&json!("echo"), &json!({"progressToken": 7}))
+        );
+    }
+
+    #[test]
+    fn meta_is_merged_and_keys_of_one_hop_are_ours() {
+        let params = json!({"uri": "x:y", "_meta": {"a": 1, "b": 1, "progressToken": "theirs"}});
+        let client = json!({"b": 2, "progressToken": "theirs", (meta::CLIENT_INFO): 0});
+        let context = [(meta::PROTOCOL_VERSION, json!("2026-07-28"))];
+        let round = InputRound { responses: Some(Map::new()), state: Some(json!("s")) };
+        let request =
+            OutgoingRequest::new("resources/read", params.as_object().expect("an object"));
+        let written = read(&request.to_bytes(3, client.as_object(), &context, Some(&round)));
+        assert_eq!(
+            written["params"],
+            json!({
+                "uri": "x:y", "inputResponses": {}, "requestState": "s",
+                "_meta": {"progressToken": 3, "a": 1, "b": 2, (meta::PROTOCOL_VERSION): "2026-07-28"},
+            })
+        );
+        assert_eq!(request.name(), Some("x:y"));
+    }
+}

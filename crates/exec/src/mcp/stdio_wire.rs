@@ -1,0 +1,121 @@
+//! The standard streams of a server that we started: one JSON-RPC message per line in each
+//! direction.
+//!
+//! ```text
+//! caller ─ write ─▶ stdin of the server        stdout of the server ─ read_messages ─▶ Dispatcher
+//! ```
+//!
+//! A caller writes its request itself instead of handing it to a task: each hand-over can wake
+//! another thread, and two of them cost more than a short call.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::Mutex;
+use toolwright_mcp::{Message, MessageLine, MessageLines};
+
+use super::dispatcher::{Dispatcher, NextStep};
+use crate::offload::{WorkSize, run_blocking};
+
+/// How many lines in a row may fail to parse. Some servers log to standard output, which the
+/// protocol forbids; a program that prints more than this is not an MCP server.
+const MAX_NOISE: u32 = 100_000;
+/// How long reading pauses during a flood of log messages.
+const FLOOD_PAUSE: Duration = Duration::from_millis(10);
+
+/// The server's standard input; `None` inside once it is closed.
+#[derive(Clone)]
+pub(super) struct StdioWire(Arc<Mutex<Option<ChildStdin>>>);
+
+impl StdioWire {
+    pub(super) fn new(to: ChildStdin) -> StdioWire {
+        StdioWire(Arc::new(Mutex::new(Some(to))))
+    }
+
+    /// Writes a message to its end even if the caller is dropped in the middle: half a line would
+    /// corrupt the message after it.
+    ///
+    /// Nearly always the pipe has room and the first poll finishes. Only otherwise the write is
+    /// moved to a task of its own.
+    pub(super) async fn write(&self, message: Vec<u8>) -> io::Result<()> {
+        let mut writing: Pin<Box<_>> = Box::pin(self.clone().write_line(message));
+        let first_poll =
+            std::future::poll_fn(|context| Poll::Ready(writing.as_mut().poll(context))).await;
+        match first_poll {
+            Poll::Ready(written) => written,
+            Poll::Pending => {
+                tokio::spawn(writing).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+            }
+        }
+    }
+
+    /// Writes a message without waiting for it. Outside of a runtime the program is ending, and the
+    /// server's process with it.
+    pub(super) fn write_later(&self, message: Vec<u8>) {
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(self.clone().write_line(message));
+        }
+    }
+
+    /// Writes a message and its line end. Not safe to cancel.
+    async fn write_line(self, mut line: Vec<u8>) -> io::Result<()> {
+        line.push(b'\n');
+        match self.0.lock().await.as_mut() {
+            Some(to) => to.write_all(&line).await,
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    /// Closes the server's input, which asks it to end.
+    pub(super) fn close(&self) {
+        // A server that does not read holds the lock in a blocked write. Waiting for it would delay
+        // the end; the write fails when the process is killed.
+        if let Ok(mut to) = self.0.try_lock() {
+            to.take();
+        }
+    }
+}
+
+/// Reads messages until the stream ends or the server is disconnected, with the reason for that.
+pub(super) async fn read_messages(
+    from: ChildStdout,
+    wire: StdioWire,
+    dispatcher: Arc<Dispatcher>,
+) -> Option<String> {
+    let mut lines = MessageLines::new(from);
+    // Lines that are not messages since the last message.
+    let mut noise = 0;
+    while noise <= MAX_NOISE {
+        let step = match lines.next().await? {
+            // Without an id there is no request to fail.
+            MessageLine::TooLong(id) => dispatcher.receive_too_large(id),
+            MessageLine::Complete(line) => {
+                let message = match WorkSize::of_bytes(line.len()) {
+                    WorkSize::Small => Message::parse(line),
+                    WorkSize::Large => {
+                        let line = line.to_vec();
+                        run_blocking(move || Message::parse(&line)).await
+                    }
+                };
+                let Ok(message) = message else {
+                    noise += 1;
+                    continue;
+                };
+                noise = 0;
+                dispatcher.receive(message, None)
+            }
+        };
+        match step {
+            NextStep::Continue => {}
+            NextStep::Reply(reply) => wire.write_later(reply.to_bytes()),
+            NextStep::Pause => tokio::time::sleep(FLOOD_PAUSE).await,
+            NextStep::Disconnect(why) => return Some(why),
+        }
+    }
+    Some(format!("it printed {MAX_NOISE} lines that are not messages and was disconnected"))
+}

@@ -10,6 +10,7 @@
 //! The static half (configuration, files, reading, checking) is in `toolwright_workspace`.
 
 mod catalog;
+mod exposed_names;
 mod gate;
 mod javascript;
 mod live_sources;
@@ -18,6 +19,7 @@ mod server_definition;
 mod source_state;
 
 pub use catalog::{Catalog, CatalogEvent, EventListener, Planner};
+pub use exposed_names::ExposedNames;
 pub use javascript::knowledge;
 pub use live_sources::{SourceFailure, load_plan};
 pub use offers::{OfferedCapabilities, OfferedItem, Offers, ServerNotice};

@@ -58,7 +58,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
         runtime::executor_context(runtime::stderr_log()),
         Arc::new(log_event),
     )?;
-    let handler = McpHandler::new(Arc::clone(&catalog), plan.startup);
+    let handler = McpHandler::new(Arc::clone(&catalog), plan.serve.list_wait);
     let until = CancellationToken::new();
     end_on_signals(&until);
     match &args.http {

@@ -109,7 +109,7 @@ class Peers:
             kind = "url" if isinstance(source, str) else "command"
             lines += ["[[source]]", f"name = {json.dumps(name)}", f"{kind} = {json.dumps(source)}", ""]
         path = self.work / "foreign.toml"
-        path.write_text("\n".join([*lines, "[limits]", "startup = 30000", ""]))
+        path.write_text("\n".join([*lines, "[serve]", "list_wait = 30000", ""]))
         return str(path)
 
     def serve(self, *arguments):

@@ -15,49 +15,59 @@
 //!    │                    runner: ToolRegistry ─▶ `changes` counts up
 //!    │
 //!    └─ watch_files: the configuration changed ─▶ plan again; a source's files changed ─▶ load it
-//!       keep_server_loaded: the server reports a change ─▶ list again; it failed ─▶ retry later
+//!       server_task: the server reports a change ─▶ list again; it failed ─▶ retry later
 //! ```
 //!
 //! `call` and `test` load once (`load_for`, `load_all`). `serve` uses `watch`, which starts one
 //! task per source, one per server that a definition names, and one that polls files.
 //!
-//! Elsewhere: how one source is read (`live_sources`), which tools may be called (`gate`), merging
-//! a definition with the list of its server (`server_definition`), connections (`exec::mcp`).
+//! Two loads of one source may overlap, so each has a number, and an older one never replaces the
+//! result of a newer one. A source that leaves the plan loses its tools at once; the connections of
+//! its servers close when their running calls have ended (`draining`).
+//!
+//! Elsewhere: how one source is read (`live_sources`), which tools may be called (`gate`), the task
+//! of a server (`server_task`), merging a definition with the list of its server
+//! (`server_definition`), what servers offer besides tools (`offers`), connections (`exec::mcp`).
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
-use toolwright_exec::{RegisteredTool, Runner, ToolRegistry, ToolStatus};
+use toolwright_exec::{Failure, RegisteredTool, Runner, ToolRegistry, ToolStatus};
 use toolwright_model::{Binding, InputSchema, Namespace, Server};
-use toolwright_source::{Diagnostic, codes};
+use toolwright_source::{Diagnostic, Severity, codes};
 use toolwright_workspace::{SourcePlan, SourceSpec, SourceTarget, Workspace};
 
-use crate::gate::{ConcurrencyLimits, gate};
-use crate::live_sources::{SourceFailure, SourceLoad, load_source};
-use crate::offers::{Offers, ServerNotice};
+use crate::answer_cache::AnswerCache;
+use crate::draining::{DRAIN_CHECK, DrainingServers};
+use crate::gate::{ConcurrencyLimits, GateResult, gate};
+use crate::live_sources::{
+    MODEL_INSTRUCTION, SourceFailure, SourceLoad, ToolAnswer, ask_tools, load_source, read_answer,
+    while_blocking,
+};
+use crate::offers::{OfferSource, Offers, ServerNotice};
 use crate::server_definition::{ListedTools, ServerDefinition};
+use crate::server_offers::ServerOffers;
+use crate::server_task::ServerOwner;
 use crate::source_state::SourceState;
 
 /// How often files are compared with their last state. Polling needs no watch per folder, and it
 /// also notices files that do not exist yet.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The pause between a server's notice that its list changed and the next request for the list.
-/// Bounds the load that a server with constant notices can cause.
-const LIST_CHANGE_PAUSE: Duration = Duration::from_millis(300);
-/// The pause before a server that could not be loaded is tried again. It doubles with every
-/// failure.
-const FIRST_RETRY: Duration = Duration::from_secs(2);
-/// The upper bound of that pause.
-const LONGEST_RETRY: Duration = Duration::from_secs(60);
+/// A changed configuration is read once it has not changed for this long: an editor or a program
+/// may still be writing it.
+const CONFIG_SETTLES: Duration = Duration::from_millis(200);
+/// Notices that a slow receiver may be behind.
+const MAX_NOTICES: usize = 256;
 
 /// Something that happened while loading, for the log or the terminal of a command.
 #[derive(Debug)]
@@ -99,8 +109,26 @@ pub struct Catalog {
     states: Mutex<Vec<SourceState>>,
     /// Duplicate ids that have been reported. Every reload finds them again.
     reported_duplicates: Mutex<BTreeSet<String>>,
-    /// Counts the changes of the list of tools.
+    /// Servers that were removed while calls were running.
+    draining: Mutex<Vec<DrainingServers>>,
+    /// Counts the changes of the list of tools, and of what servers offer besides.
     changes: watch::Sender<u64>,
+    /// What servers offer besides tools, as published last.
+    offers: Mutex<PublishedOffers>,
+    /// What servers report.
+    pub(crate) notices: broadcast::Sender<ServerNotice>,
+    /// The answers of servers in earlier runs; not set without a cache.
+    cache: OnceLock<AnswerCache>,
+    /// Whether instructions that carry orders to the model are withheld, by `[levels]`.
+    withholds_orders: AtomicBool,
+}
+
+/// The merged offers, and what they were merged from, to notice a change.
+#[derive(Default)]
+struct PublishedOffers {
+    merged: Arc<Offers>,
+    from: Vec<Arc<ServerOffers>>,
+    withholds_orders: bool,
 }
 
 impl Catalog {
@@ -118,7 +146,12 @@ impl Catalog {
             planner,
             states: Mutex::default(),
             reported_duplicates: Mutex::default(),
+            draining: Mutex::default(),
             changes: watch::Sender::new(0),
+            offers: Mutex::default(),
+            notices: broadcast::Sender::new(MAX_NOTICES),
+            cache: OnceLock::new(),
+            withholds_orders: AtomicBool::new(false),
         });
         catalog.apply_plan((catalog.planner)());
         catalog
@@ -129,6 +162,25 @@ impl Catalog {
         &self.runner
     }
 
+    /// Keeps the answers of servers in this folder of the user for the next run, and uses those of
+    /// the last one. To be called before [`watch`](Self::watch).
+    pub fn use_cache(&self, folder: &Path) {
+        let _ = self.cache.set(AnswerCache::new(folder));
+    }
+
+    pub(crate) fn cache(&self) -> Option<&AnswerCache> {
+        self.cache.get()
+    }
+
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Whether instructions of servers that carry orders to the model are withheld from clients.
+    pub(crate) fn withholds_orders(&self) -> bool {
+        self.withholds_orders.load(Ordering::Relaxed)
+    }
+
     /// A counter that goes up whenever a source was tried, whether its tools changed or not.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
@@ -136,13 +188,17 @@ impl Catalog {
 
     /// What the servers offer besides tools, at this moment.
     pub fn offers(&self) -> Arc<Offers> {
-        Arc::default()
+        Arc::clone(&self.published_offers().merged)
+    }
+
+    fn published_offers(&self) -> MutexGuard<'_, PublishedOffers> {
+        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What servers report from now on: changed lists, updated resources, log messages. A slow
     /// receiver loses the oldest ones.
-    pub fn notices(&self) -> tokio::sync::broadcast::Receiver<ServerNotice> {
-        tokio::sync::broadcast::channel(1).1
+    pub fn notices(&self) -> broadcast::Receiver<ServerNotice> {
+        self.notices.subscribe()
     }
 
     /// The number of sources in the plan, loaded or not.
@@ -247,6 +303,7 @@ impl Catalog {
         let until = until.clone();
         tokio::spawn(async move {
             let watching = catalog.watch_files(before, &until);
+            let watching = futures::future::join(watching, catalog.close_drained());
             until.run_until_cancelled(watching).await;
         });
     }
@@ -270,7 +327,8 @@ impl Catalog {
     async fn keep_source_loaded(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
         match &spec.target {
             SourceTarget::Server(server, _) => {
-                self.keep_server_loaded(server, || self.load_one(spec)).await
+                let owner = ServerOwner::Source(spec.clone(), Arc::clone(server));
+                self.keep_server_loaded(&owner).await
             }
             _ => self.load_definitions(spec, until).await,
         }
@@ -288,36 +346,10 @@ impl Catalog {
             let (catalog, spec, until) = (Arc::clone(self), spec.clone(), until.clone());
             let (definition, removed) = (Arc::clone(&toolset.definition), toolset.removed.clone());
             tokio::spawn(async move {
-                let load = || catalog.load_server_definition(&spec, &definition);
-                let work = catalog.keep_server_loaded(&definition.server, load);
+                let owner = ServerOwner::Definition(spec, definition);
+                let work = catalog.keep_server_loaded(&owner);
                 until.run_until_cancelled(removed.run_until_cancelled(work)).await;
             });
-        }
-    }
-
-    /// Loads the tools of a server, again after each of its notices that they changed, and after a
-    /// growing pause while loading fails. Ends only when its upstream is dropped.
-    async fn keep_server_loaded<F: Future<Output = Vec<SourceFailure>>>(
-        &self,
-        server: &Arc<Server>,
-        load: impl Fn() -> F,
-    ) {
-        let mut changes = self.runner.context().upstreams.get(server).changes();
-        let mut pause = FIRST_RETRY;
-        loop {
-            // Before the load, not after: a notice that arrives during the load may mean that the
-            // list is outdated already.
-            changes.mark_unchanged();
-            if load().await.is_empty() {
-                pause = FIRST_RETRY;
-                if changes.changed().await.is_err() {
-                    return;
-                }
-                tokio::time::sleep(LIST_CHANGE_PAUSE).await;
-            } else {
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_RETRY);
-            }
         }
     }
 
@@ -325,6 +357,11 @@ impl Catalog {
     /// without success.
     pub fn all_sources_tried(&self) -> bool {
         self.states().iter().all(SourceState::is_tried)
+    }
+
+    /// The number of sources that have not been tried yet.
+    pub fn untried_sources(&self) -> usize {
+        self.states().iter().filter(|state| !state.is_tried()).count()
     }
 
     /// Waits until every source has been tried once, at most for `time`. The first list of tools
@@ -345,8 +382,44 @@ impl Catalog {
     /// Loads one source and publishes its tools. Returns what could not be loaded: the source, or
     /// single programs of a folder.
     async fn load_one(&self, spec: &SourceSpec) -> Vec<SourceFailure> {
-        let SourceLoad { found, failures } =
-            load_source(spec, &self.workspace, self.runner.context()).await;
+        let number = self.begin_load(spec);
+        let load = load_source(spec, &self.workspace, self.runner.context()).await;
+        self.apply_load(spec, number, load)
+    }
+
+    /// Publishes the tools of a server that is a source, from its answer. Returns the failure if
+    /// there is no answer.
+    pub(crate) fn load_answer(
+        &self,
+        spec: &SourceSpec,
+        answer: Result<Arc<ToolAnswer>, Failure>,
+    ) -> Vec<SourceFailure> {
+        let number = self.begin_load(spec);
+        let mut load = SourceLoad::default();
+        match (&spec.target, answer) {
+            (SourceTarget::Server(server, namespace), Ok(answer)) => {
+                let read =
+                    || read_answer(spec, server, namespace.as_ref(), &answer, &self.workspace);
+                load.found.documents.push(while_blocking(read));
+            }
+            (_, Err(failure)) => {
+                load.failures.push(SourceFailure { source: spec.name.clone(), failure });
+            }
+            // Called for servers only.
+            _ => {}
+        }
+        self.apply_load(spec, number, load)
+    }
+
+    /// The number of a load of this source that begins now.
+    fn begin_load(&self, spec: &SourceSpec) -> u64 {
+        let mut states = self.states();
+        states.iter_mut().find(|state| state.spec == *spec).map_or(0, SourceState::begin_load)
+    }
+
+    /// Publishes what was loaded from a source, unless a newer load has ended before.
+    fn apply_load(&self, spec: &SourceSpec, number: u64, load: SourceLoad) -> Vec<SourceFailure> {
+        let SourceLoad { found, failures } = load;
         for failure in &failures {
             self.publish_event(CatalogEvent::SourceFailure(failure.clone()));
         }
@@ -362,8 +435,12 @@ impl Catalog {
         let mut bodies = Vec::new();
         let mut definitions = Vec::new();
         let mut concurrency = self.concurrency_limits_of(spec);
-        for loaded in found.documents {
-            let result = gate(loaded, &limits, spec, &mut concurrency);
+        // Schemas of a thousand tools take a second to compile; calls go on meanwhile.
+        let results: Vec<GateResult> = while_blocking(|| {
+            let gated = |loaded| gate(loaded, &limits, spec, &mut concurrency);
+            found.documents.into_iter().map(gated).collect()
+        });
+        for result in results {
             self.publish_problems(result.diagnostics);
             entries.extend(result.entries);
             bodies.extend(result.bodies);
@@ -378,11 +455,17 @@ impl Catalog {
         }
         let mut states = self.states();
         // Not found if a new configuration removed the source during the load.
-        if let Some(state) = states.iter_mut().find(|state| state.spec == *spec) {
+        if let Some(state) = states.iter_mut().find(|state| state.spec == *spec)
+            && state.accepts_load(number)
+        {
             state.tried = true;
             state.concurrency.extend(concurrency);
             state.bodies = bodies;
+            let before = state.servers();
             state.set_server_definitions(definitions);
+            let after = state.servers();
+            let dropped = before.into_iter().filter(|server| !after.contains(server)).collect();
+            self.drain(DrainingServers::new(dropped, state, &self.runner));
             if replaces {
                 state.entries = entries;
             }
@@ -407,11 +490,26 @@ impl Catalog {
         spec: &SourceSpec,
         definition: &Arc<ServerDefinition>,
     ) -> Vec<SourceFailure> {
-        let (context, limits) = (self.runner.context(), self.runner.limits());
+        let upstream = self.runner.context().upstreams.get(&definition.server);
+        let answer = ask_tools(&upstream).await.map(Arc::new);
+        self.load_definition_answer(spec, definition, answer)
+    }
+
+    /// Merges a definition with the answer of the server that it names. Returns the failure if
+    /// there is no answer.
+    pub(crate) fn load_definition_answer(
+        &self,
+        spec: &SourceSpec,
+        definition: &Arc<ServerDefinition>,
+        answer: Result<Arc<ToolAnswer>, Failure>,
+    ) -> Vec<SourceFailure> {
+        let limits = self.runner.limits();
         let mut concurrency = self.concurrency_limits_of(spec);
-        let listed =
-            definition.ask(spec, &self.workspace, context, &limits, &mut concurrency).await;
-        let (merged, failures) = match listed {
+        let read = |answer: Arc<ToolAnswer>| {
+            let workspace = &self.workspace;
+            while_blocking(|| definition.read(&answer, spec, workspace, &limits, &mut concurrency))
+        };
+        let (merged, failures) = match answer.map(read) {
             Ok(ListedTools { entries: listed, diagnostics }) => {
                 let (tools, missing) = definition.merge(&listed);
                 self.publish_problems(diagnostics);
@@ -445,7 +543,81 @@ impl Catalog {
         failures
     }
 
-    fn publish_event(&self, event: CatalogEvent) {
+    /// Replaces what a server offers besides tools.
+    pub(crate) fn set_offers(&self, owner: &ServerOwner, offers: &Arc<ServerOffers>) {
+        let mut states = self.states();
+        let spec = owner.spec();
+        if let Some(state) = states.iter_mut().find(|state| state.spec == *spec) {
+            match owner {
+                ServerOwner::Source(..) => state.offers = Some(Arc::clone(offers)),
+                ServerOwner::Definition(_, definition) => {
+                    let mut toolsets = state.server_toolsets.iter_mut();
+                    let own = toolsets.find(|it| Arc::ptr_eq(&it.definition, definition));
+                    if let Some(toolset) = own {
+                        toolset.offers = Some(Arc::clone(offers));
+                    }
+                }
+            }
+        }
+        if self.publish_offers(&states) {
+            self.changes.send_modify(|n| *n += 1);
+        }
+    }
+
+    /// Merges what servers offer besides tools, if it has changed. Returns whether it has. Called
+    /// under the lock of the states, for the same reason as `set_tools` in `publish_tools`.
+    fn publish_offers(&self, states: &[SourceState]) -> bool {
+        let withholds_orders = self.withholds_orders();
+        let mut published = self.published_offers();
+        let all = || states.iter().flat_map(SourceState::offers);
+        let is_same = published.withholds_orders == withholds_orders
+            && all().count() == published.from.len()
+            && all().zip(&published.from).all(|((.., now), before)| Arc::ptr_eq(now, before));
+        if is_same {
+            return false;
+        }
+        let source =
+            |(name, namespace, server, offers): (_, _, Arc<Server>, &Arc<ServerOffers>)| {
+                let upstream = self.runner.context().upstreams.get(&server);
+                OfferSource { name, namespace, upstream, offers: Arc::clone(offers) }
+            };
+        let sources = all().map(source).collect();
+        let from = all().map(|(.., offers)| Arc::clone(offers)).collect();
+        let merged = Arc::new(Offers::merge(sources, withholds_orders));
+        *published = PublishedOffers { merged, from, withholds_orders };
+        true
+    }
+
+    /// Lets the calls of removed servers end before their connections are closed.
+    fn drain(&self, servers: Option<DrainingServers>) {
+        self.draining.lock().unwrap_or_else(PoisonError::into_inner).extend(servers);
+    }
+
+    /// The servers whose connections must stay open.
+    fn needed_servers(&self, states: &[SourceState]) -> Vec<Arc<Server>> {
+        let mut draining = self.draining.lock().unwrap_or_else(PoisonError::into_inner);
+        draining.retain(DrainingServers::is_running);
+        let needed = states.iter().flat_map(SourceState::servers);
+        needed.chain(draining.iter().flat_map(|it| it.servers.iter().map(Arc::clone))).collect()
+    }
+
+    /// Closes the connections of removed servers when their calls have ended. Never ends by itself.
+    async fn close_drained(&self) {
+        loop {
+            tokio::time::sleep(DRAIN_CHECK).await;
+            let has_ended = |all: &[DrainingServers]| all.iter().any(|it| !it.is_running());
+            let draining = self.draining.lock().unwrap_or_else(PoisonError::into_inner);
+            let has_ended = has_ended(&draining);
+            drop(draining);
+            if has_ended {
+                let states = self.states();
+                let needed = self.needed_servers(&states);
+                self.runner.context().upstreams.keep(&needed);
+            }
+        }
+    }
+
+    pub(crate) fn publish_event(&self, event: CatalogEvent) {
         (self.listener)(&event);
     }
 
@@ -482,11 +654,12 @@ impl Catalog {
                 duplicates.insert(entry.id.to_string());
             }
         }
-        let servers: Vec<_> = states.iter().flat_map(SourceState::servers).collect();
+        let servers = self.needed_servers(&states);
         // Under the lock: otherwise a task with an older snapshot of the states could overwrite the
         // registry of a newer one.
         self.runner.set_tools(registry);
         self.runner.context().upstreams.keep(&servers);
+        self.publish_offers(&states);
         self.changes.send_modify(|n| *n += 1);
         drop(states);
         let mut reported = self.reported_duplicates.lock().unwrap_or_else(PoisonError::into_inner);
@@ -514,6 +687,8 @@ impl Catalog {
     fn apply_plan(&self, plan: SourcePlan) {
         self.publish_plan_problems(&plan);
         self.runner.set_limits(plan.limits);
+        let level = plan.levels.get(MODEL_INSTRUCTION);
+        self.withholds_orders.store(level == Some(&Some(Severity::Error)), Ordering::Relaxed);
         let mut states = self.states();
         let mut old = std::mem::take(&mut *states);
         for spec in plan.specs {
@@ -524,7 +699,10 @@ impl Catalog {
                 None => SourceState::new(spec),
             });
         }
-        old.iter().for_each(|state| state.removed.cancel());
+        for state in &old {
+            state.removed.cancel();
+            self.drain(DrainingServers::new(state.servers(), state, &self.runner));
+        }
     }
 
     /// Polls the configuration and the files of all sources, and loads again what has changed.
@@ -539,16 +717,22 @@ impl Catalog {
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
             if fingerprint(&plan_files) != plan_print {
+                settle(&plan_files).await;
                 let plan = (self.planner)();
                 plan_print = fingerprint(&plan_files);
-                if plan.is_broken() {
-                    // Probably an editor has written half of the file. Dropping all tools now would
-                    // interrupt agents; the next poll sees the rest.
+                // Probably an editor has written half of the file, or emptied it first. Dropping
+                // all tools now would interrupt agents; the next poll sees the rest.
+                let problem = if plan.is_broken() {
+                    Some("the configuration cannot be read")
+                } else if plan.specs.is_empty() && self.source_count() > 0 {
+                    Some("the configuration has no sources any more")
+                } else {
+                    None
+                };
+                if let Some(problem) = problem {
                     self.publish_plan_problems(&plan);
-                    self.publish_event(CatalogEvent::Note(
-                        "the configuration cannot be read; the previous one stays in use"
-                            .to_owned(),
-                    ));
+                    let text = format!("{problem}; the previous one stays in use");
+                    self.publish_event(CatalogEvent::Note(text));
                 } else {
                     // A new configuration may include other files.
                     plan_files.clone_from(&plan.files);
@@ -602,6 +786,19 @@ impl Catalog {
 fn waits_for_its_server(entry: &RegisteredTool) -> bool {
     let on_a_server = matches!(entry.tool.details.binding, Binding::Server { .. });
     on_a_server && entry.tool.input == InputSchema::Deferred && entry.status == ToolStatus::Ready
+}
+
+/// Waits until these files have not changed for a moment, at most a few seconds.
+async fn settle(files: &[PathBuf]) {
+    let mut before = fingerprint(files);
+    for _ in 0..10 {
+        tokio::time::sleep(CONFIG_SETTLES).await;
+        let now = fingerprint(files);
+        if now == before {
+            return;
+        }
+        before = now;
+    }
 }
 
 /// A number that changes when one of the files changes, appears or disappears. Sizes and times

@@ -21,8 +21,8 @@ use toolwright_exec::knowledge::ShareId;
 use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Binding, Details, Draft, FieldValue, InputSchema, Server, Tool, ToolId, ToolName, Toolset,
-    Variable,
+    Binding, Details, Draft, FieldValue, InputSchema, Server, ServerSettings, Tool, ToolId,
+    ToolName, Toolset, Variable,
 };
 use toolwright_schema::{SchemaError, SchemaValidator};
 use toolwright_source::{
@@ -97,8 +97,7 @@ pub(crate) fn gate(
     // Before `finish`, which adds diagnostics about schemas.
     let errors = DocumentErrors::new(&reading, &result.diagnostics, is_live);
     let command = check_command(&reading, spec);
-    let gated =
-        finish(reading, &errors, implementations, environment, &command, &mut result.diagnostics);
+    let gated = finish(reading, &errors, spec, environment, &command, &mut result.diagnostics);
     let server = gated.toolset.server.clone();
     let namespace = gated.toolset.namespace.clone();
     let origin = gated.origin.clone();
@@ -115,7 +114,7 @@ pub(crate) fn gate(
         // The server is asked later, and its answer is merged with these tools. A quarantined
         // document starts no server.
         (Some(server), FieldValue::Valid(namespace)) if errors.of_all.is_empty() => {
-            let server = with_variables(&server, environment);
+            let server = for_source(&server, environment, &spec.server);
             result.definition = Some(ServerDefinition { namespace, server, own, origin });
         }
         _ => result.entries.extend(own.into_iter().map(|(_, entry)| entry)),
@@ -136,14 +135,14 @@ fn fill_in_schema(draft: &mut Draft) {
 fn finish(
     reading: Reading,
     errors: &DocumentErrors,
-    implementations: Option<&Path>,
+    spec: &SourceSpec,
     environment: &[(OsString, OsString)],
     command: &str,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> GatedToolset {
     let folder = folder_of(&reading);
     let hasher = ContentHasher::new(&reading);
-    let hash = hasher.toolset(&code_files(&reading, implementations));
+    let hash = hasher.toolset(&code_files(&reading, spec.implementations.as_deref()));
     let (mut tools, mut accepted, mut quarantined) = (Vec::new(), Vec::new(), Vec::new());
     for (n, draft) in reading.toolset.tools.iter().enumerate() {
         // Without a name there is nothing to list; the diagnostics report it.
@@ -153,7 +152,7 @@ fn finish(
         let error = errors.of(n).next().map(|error| error.reason.clone());
         match error.map_or_else(|| finish_tool(draft, n, &reading, diagnostics), Err) {
             Ok((mut tool, validator)) => {
-                complete(&mut tool.details.binding, folder.as_deref(), environment);
+                complete(&mut tool.details.binding, folder.as_deref(), environment, &spec.server);
                 tool.hash = Some(hasher.tool(n));
                 tools.push(Arc::new(tool));
                 accepted.push((n, validator));
@@ -353,23 +352,34 @@ fn folder_of(reading: &Reading) -> Option<PathBuf> {
     file.parent().map(Path::to_owned)
 }
 
-/// Fills in what only the source knows: the path of a script, and the variables that a server
-/// wants.
-fn complete(binding: &mut Binding, folder: Option<&Path>, environment: &[(OsString, OsString)]) {
+/// Fills in what only the source knows: the path of a script, the variables that a server wants,
+/// and how it is run.
+fn complete(
+    binding: &mut Binding,
+    folder: Option<&Path>,
+    environment: &[(OsString, OsString)],
+    settings: &ServerSettings,
+) {
     match (binding, folder) {
         (Binding::Local { entry_point, .. }, Some(folder)) => {
             *entry_point = folder.join(&*entry_point).display().to_string();
         }
-        (Binding::Server { server, .. }, _) => *server = with_variables(server, environment),
+        (Binding::Server { server, .. }, _) => *server = for_source(server, environment, settings),
         _ => {}
     }
 }
 
-fn with_variables(server: &Arc<Server>, environment: &[(OsString, OsString)]) -> Arc<Server> {
-    if environment.is_empty() {
+/// A server as its source runs it. Equal servers share a connection, so all tools of a source get
+/// the same one.
+fn for_source(
+    server: &Arc<Server>,
+    environment: &[(OsString, OsString)],
+    settings: &ServerSettings,
+) -> Arc<Server> {
+    if environment.is_empty() && server.settings == *settings {
         return Arc::clone(server);
     }
-    let mut filled = Server::clone(server);
+    let mut filled = Server { settings: settings.clone(), ..Server::clone(server) };
     for (name, value) in environment {
         let value = Some(value.to_string_lossy().into_owned());
         match filled.environment.iter_mut().find(|variable| *name == *variable.name) {

@@ -9,15 +9,23 @@
 //!
 //! The static half (configuration, files, reading, checking) is in `toolwright_workspace`.
 
+mod answer_cache;
 mod catalog;
+mod draining;
+mod exposed_names;
 mod gate;
+mod instructions;
 mod javascript;
 mod live_sources;
 mod offers;
 mod server_definition;
+mod server_offers;
+mod server_task;
 mod source_state;
+mod uri_template;
 
 pub use catalog::{Catalog, CatalogEvent, EventListener, Planner};
+pub use exposed_names::ExposedNames;
 pub use javascript::knowledge;
 pub use live_sources::{SourceFailure, load_plan};
 pub use offers::{OfferedCapabilities, OfferedItem, Offers, ServerNotice};

@@ -13,19 +13,22 @@
 //! tools may be called (`gate`), when sources are loaded again (`catalog`), and the connections and
 //! processes themselves (`toolwright_exec`).
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::StreamExt;
+use serde_json::{Value as Json, json};
+use toolwright_exec::mcp::Upstream;
 use toolwright_exec::{ExecutorContext, Failure, code, process};
 use toolwright_formats::{Reading, live};
 use toolwright_model::{Binding, FieldValue, Namespace, Server};
 use toolwright_source::{Anchor, Document, Source, Syntax, TextOrigin};
 
 use toolwright_workspace::{
-    LoadError, LoadResult, LoadedDocument, SourcePlan, SourceSpec, SourceTarget, Workspace,
-    is_program,
+    LoadError, LoadResult, LoadedDocument, ReadOptions, SourcePlan, SourceSpec, SourceTarget,
+    Workspace, is_program,
 };
 
 /// The number of programs of a folder that run with `--schema` at the same time. A folder may hold
@@ -48,27 +51,50 @@ impl std::fmt::Display for SourceFailure {
     }
 }
 
-/// Asks an MCP server for its tools, and starts or connects it if necessary. `namespace` is the one
-/// that the configuration or a definition gives to the server's tools.
+/// What a server answered about its tools.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ToolAnswer {
+    /// `{"tools": […]}`.
+    pub(crate) list: Json,
+    /// What it says about the use of its tools as a whole.
+    pub(crate) instructions: Option<String>,
+}
+
+/// Asks an MCP server for its tools, and starts or connects it if necessary.
 ///
 /// # Errors
 /// If the server cannot be started or reached, or does not answer `tools/list` properly.
-pub(crate) async fn read_server(
+pub(crate) async fn ask_tools(upstream: &Arc<Upstream>) -> Result<ToolAnswer, Failure> {
+    let list = upstream.list().await?;
+    Ok(ToolAnswer { list, instructions: upstream.instructions().await })
+}
+
+/// The key of `_meta` under which the instructions of a server are checked with its tools.
+const INSTRUCTIONS_KEY: &str = "toolwright/instructions";
+
+/// Reads the answer of a server. `namespace` is the one that the configuration or a definition
+/// gives to the server's tools.
+pub(crate) fn read_answer(
     spec: &SourceSpec,
     server: &Arc<Server>,
     namespace: Option<&Namespace>,
+    answer: &ToolAnswer,
     workspace: &Workspace,
-    context: &ExecutorContext,
-) -> Result<LoadedDocument, Failure> {
-    let upstream = context.upstreams.get(server);
-    let list = upstream.list().await?;
+) -> LoadedDocument {
+    let mut list = Cow::Borrowed(&answer.list);
+    // The rules about texts read the document; elsewhere the list stays what the server sent.
+    if let Some(instructions) = answer.instructions.as_ref().filter(|_| spec.options.rules)
+        && answer.list.is_object()
+    {
+        list.to_mut()["_meta"][INSTRUCTIONS_KEY] = instructions.as_str().into();
+    }
     // Pretty, so that diagnostics show the lines of one tool and not a single line of kilobytes.
     let text = serde_json::to_string_pretty(&list).unwrap_or_default();
     let origin = TextOrigin::Answer(spec.anchor.clone());
     let document = Arc::new(Document::parse_from(&spec.name, origin, text, Syntax::Json));
-    let mut loaded = while_blocking(|| workspace.read_live(&document, spec.options));
+    let mut loaded = workspace.read_live(&document, spec.options);
     if let Some(Reading { toolset, .. }) = &mut loaded.reading {
-        toolset.instructions = upstream.instructions().await;
+        toolset.instructions.clone_from(&answer.instructions);
         if let Some(namespace) = namespace {
             toolset.namespace = FieldValue::Valid(namespace.clone());
         }
@@ -80,8 +106,22 @@ pub(crate) async fn read_server(
             }
         }
     }
-    Ok(loaded)
+    loaded
 }
+
+/// Whether the instructions of a server carry orders to the model (MODEL_INSTRUCTION).
+pub(crate) fn gives_orders(instructions: &str, workspace: &Workspace) -> bool {
+    let list = json!({"tools": [], "_meta": {INSTRUCTIONS_KEY: instructions}});
+    let origin = TextOrigin::Answer(None);
+    let document =
+        Arc::new(Document::parse_from("instructions", origin, list.to_string(), Syntax::Json));
+    let options = ReadOptions { rules: true, ..ReadOptions::default() };
+    let loaded = while_blocking(|| workspace.read_live(&document, options));
+    loaded.diagnostics.iter().any(|found| found.code.name == MODEL_INSTRUCTION)
+}
+
+/// The code of texts that carry orders to the model.
+pub(crate) const MODEL_INSTRUCTION: &str = "MODEL_INSTRUCTION";
 
 /// Runs a program with `--schema`, and reads the description of its tool from standard output.
 ///
@@ -147,7 +187,7 @@ pub(crate) fn environment_of(spec: &SourceSpec) -> Vec<(OsString, OsString)> {
 /// Does work that takes long, or waits for the process that analyses JavaScript, without stopping
 /// other tasks: a definition decides how long it takes. Not `spawn_blocking`, because the work
 /// borrows, and nothing else of the same source may run meanwhile.
-fn while_blocking<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn while_blocking<T>(work: impl FnOnce() -> T) -> T {
     match tokio::runtime::Handle::current().runtime_flavor() {
         tokio::runtime::RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
         // A runtime with one thread, as in tests, has no other thread for the other tasks.
@@ -170,12 +210,12 @@ pub(crate) async fn load_source(
             load.found =
                 while_blocking(|| workspace.load(std::slice::from_ref(path), spec.options));
         }
-        SourceTarget::Server(to, namespace) => {
-            match read_server(spec, to, namespace.as_ref(), workspace, context).await {
-                Ok(loaded) => load.found.documents.push(loaded),
-                Err(failure) => load.failures.push(failed(spec.name.clone(), failure)),
-            }
-        }
+        SourceTarget::Server(to, namespace) => match ask_tools(&context.upstreams.get(to)).await {
+            Ok(answer) => load.found.documents.push(while_blocking(|| {
+                read_answer(spec, to, namespace.as_ref(), &answer, workspace)
+            })),
+            Err(failure) => load.failures.push(failed(spec.name.clone(), failure)),
+        },
         SourceTarget::Program(path) => match read_program(spec, path, workspace, context).await {
             Ok(loaded) => load.found.documents.push(loaded),
             Err(failure) => load.failures.push(failed(path.display().to_string(), failure)),

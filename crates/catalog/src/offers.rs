@@ -1,15 +1,42 @@
 //! What the servers of all sources offer besides tools: resources, templates of resources, prompts
 //! and instructions, merged into one set for clients.
 //!
-//! A name or URI that only one server has is kept. Where two servers have the same, both are
-//! renamed with a prefix that names the source, and the table here undoes it: nothing is ever
-//! computed back from the text. References in results follow ([`Offers::expose`]).
+//! ```text
+//! ServerOffers of each server ─ Offers::merge ─▶ lists with exposed URIs and names
+//!                                                tables: exposed ─▶ (server, own)
+//! ```
+//!
+//! A URI that only one server has is kept. Where two servers have the same, both are renamed with a
+//! prefix that names the source, and the tables here undo it: nothing is ever computed back from
+//! the text. References in results follow ([`Offers::expose`]). The names of prompts follow the
+//! rules for names of tools (`ExposedNames`).
+//!
+//! | URI on the server `My_Notes` | exposed, if another server has it, too |
+//! |---|---|
+//! | `file:///a` | `toolwright+my-notes:file:///a` |
+//! | `ui://app` (MCP Apps demand this scheme) | `ui://toolwright+my-notes/app` |
+//!
+//! The prefix is a valid scheme of RFC 3986 in lower case, because clients parse and normalise
+//! URIs.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 use toolwright_exec::mcp::{Upstream, UpstreamEvent};
-use toolwright_model::Server;
+use toolwright_model::{Server, short_hash};
+
+use crate::exposed_names::ExposedNames;
+use crate::instructions;
+use crate::server_offers::ServerOffers;
+use crate::uri_template::UriTemplate;
+
+/// Steps of one search among all templates. Enough for thousands of ordinary ones.
+const MATCH_BUDGET: usize = 4_000_000;
+/// Values that one walk for references visits.
+const MAX_VISITED: usize = 100_000;
+/// Levels that such a walk descends. References are near the top of a result.
+const MAX_REFERENCE_DEPTH: usize = 16;
 
 /// Everything that all servers offer at one moment, as clients see it.
 #[derive(Default)]
@@ -24,6 +51,15 @@ pub struct Offers {
     pub instructions: Option<String>,
     /// What at least one server can do.
     pub capabilities: OfferedCapabilities,
+    servers: Vec<OfferingServer>,
+    /// By exposed URI.
+    resource_table: HashMap<String, OwnKey>,
+    /// By exposed template.
+    template_table: HashMap<String, OwnKey>,
+    /// By exposed name.
+    prompt_table: HashMap<String, OwnKey>,
+    /// How many servers have resources.
+    with_resources: usize,
 }
 
 /// What at least one server can do, besides tools.
@@ -54,34 +90,419 @@ pub struct OfferedItem {
 pub struct ServerNotice {
     /// The server.
     pub server: Arc<Server>,
-    /// What it reported; URIs are the server's own.
+    /// What it reported; URIs are the server's own. A changed list is reported when it has been
+    /// loaded again.
     pub event: UpstreamEvent,
 }
 
+/// A server with the name of its source and what it offers, to be merged.
+pub(crate) struct OfferSource {
+    /// The name of the source, for people.
+    pub(crate) name: String,
+    /// What the names of its prompts start with; `None` for a source without a namespace.
+    pub(crate) namespace: Option<String>,
+    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) offers: Arc<ServerOffers>,
+}
+
+/// One server in the tables.
+struct OfferingServer {
+    upstream: Arc<Upstream>,
+    prefix: UriPrefix,
+    has_resources: bool,
+    /// The URIs that it lists.
+    listed: HashSet<String>,
+    /// Those of them that another server lists, too.
+    renamed: HashSet<String>,
+    templates: Vec<OwnTemplate>,
+}
+
+struct OwnTemplate {
+    parsed: UriTemplate,
+    /// Whether clients see it with the prefix.
+    is_renamed: bool,
+}
+
+/// The number of a server, and the URI or name there.
+struct OwnKey {
+    server: usize,
+    own: String,
+}
+
+/// The prefix of one server, unique among all of them.
+struct UriPrefix {
+    /// `toolwright+name:`
+    scheme: String,
+    /// `ui://toolwright+name/`
+    ui: String,
+}
+
+/// The scheme of the user interfaces of MCP Apps.
+const UI: &str = "ui://";
+
+impl UriPrefix {
+    /// The prefix for a source of this name that is not among `taken`.
+    fn new(name: &str, taken: &mut HashSet<String>) -> UriPrefix {
+        let allowed = |c: char| match c.to_ascii_lowercase() {
+            c if c.is_ascii_alphanumeric() || c == '-' || c == '.' => c,
+            _ => '-',
+        };
+        let mut tag: String = name.chars().map(allowed).take(64).collect();
+        if !taken.insert(tag.clone()) {
+            // Two names that differ in characters which were replaced.
+            tag = format!("{tag}-{:08x}", short_hash(name));
+            while !taken.insert(tag.clone()) {
+                tag.push('x');
+            }
+        }
+        UriPrefix { scheme: format!("toolwright+{tag}:"), ui: format!("{UI}toolwright+{tag}/") }
+    }
+
+    /// The URI or template with the prefix.
+    fn add(&self, uri: &str) -> String {
+        match uri.strip_prefix(UI) {
+            Some(rest) => format!("{}{rest}", self.ui),
+            None => format!("{}{uri}", self.scheme),
+        }
+    }
+
+    /// The URI without the prefix; `None` if it has another one or none.
+    fn remove(&self, uri: &str) -> Option<String> {
+        match uri.strip_prefix(&self.ui) {
+            Some(rest) => Some(format!("{UI}{rest}")),
+            None => uri.strip_prefix(&self.scheme).map(str::to_owned),
+        }
+    }
+}
+
 impl Offers {
+    /// Merges what all servers offer. Lists keep the order of the sources. `withholds_orders`:
+    /// leave out instructions that carry orders to the model.
+    pub(crate) fn merge(mut sources: Vec<OfferSource>, withholds_orders: bool) -> Offers {
+        // A server that several definitions of one source name offers everything once.
+        let mut known: Vec<Arc<Server>> = Vec::new();
+        sources.retain(|source| {
+            let server = source.upstream.server();
+            let is_new = !known.contains(server);
+            known.push(Arc::clone(server));
+            is_new
+        });
+        let mut offers = Offers::default();
+        offers.add_servers(&sources);
+        for (n, source) in sources.iter().enumerate() {
+            offers.add_resources(n, &source.offers.resources);
+            offers.add_templates(n, &source.offers.templates);
+        }
+        offers.add_prompts(&sources);
+        // When the tables are complete: items may refer to each other.
+        let mut resources = std::mem::take(&mut offers.resources);
+        for item in &mut resources {
+            let key = item["uri"].as_str().and_then(|uri| offers.resource_table.get(uri));
+            if let (Some(key), Some(meta)) = (key, item.get_mut("_meta")) {
+                ReferenceWalk::new(&offers, key.server).meta(meta);
+            }
+        }
+        offers.resources = resources;
+        let named = |source: &'_ OfferSource| -> Option<(String, String)> {
+            let text = source.offers.instructions(withholds_orders)?;
+            Some((source.name.clone(), text.to_owned()))
+        };
+        let named: Vec<(String, String)> = sources.iter().filter_map(named).collect();
+        offers.instructions =
+            instructions::join(named.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        let has = |capability: &str| sources.iter().any(|source| source.offers.has(capability));
+        offers.capabilities = OfferedCapabilities {
+            resources: offers.with_resources > 0,
+            subscribe: has("resources.subscribe"),
+            prompts: has("prompts") || !offers.prompts.is_empty(),
+            completions: has("completions"),
+            logging: has("logging"),
+        };
+        offers
+    }
+
+    fn add_servers(&mut self, sources: &[OfferSource]) {
+        let mut taken = HashSet::new();
+        // How many servers have a URI or a template.
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for source in sources {
+            for key in texts(&source.offers.resources, "uri")
+                .chain(texts(&source.offers.templates, "uriTemplate"))
+            {
+                *counts.entry(key).or_default() += 1;
+            }
+        }
+        let is_shared = |key: &&str| counts.get(key).is_some_and(|count| *count > 1);
+        for source in sources {
+            let ServerOffers { resources, templates, .. } = &*source.offers;
+            let listed: HashSet<String> = texts(resources, "uri").map(str::to_owned).collect();
+            let renamed = texts(resources, "uri").filter(is_shared).map(str::to_owned).collect();
+            let own_templates = texts(templates, "uriTemplate").filter_map(|text| {
+                let parsed = UriTemplate::parse(text)?;
+                Some(OwnTemplate { parsed, is_renamed: is_shared(&text) })
+            });
+            let has_resources =
+                source.offers.has("resources") || !resources.is_empty() || !templates.is_empty();
+            self.with_resources += usize::from(has_resources);
+            self.servers.push(OfferingServer {
+                upstream: Arc::clone(&source.upstream),
+                prefix: UriPrefix::new(&source.name, &mut taken),
+                has_resources,
+                listed,
+                renamed,
+                templates: own_templates.collect(),
+            });
+        }
+        for (server, source) in sources.iter().enumerate() {
+            for own in texts(&source.offers.templates, "uriTemplate") {
+                let exposed = match is_shared(&own) {
+                    true => self.servers[server].prefix.add(own),
+                    false => own.to_owned(),
+                };
+                self.template_table.insert(exposed, OwnKey { server, own: own.to_owned() });
+            }
+        }
+    }
+
+    fn add_resources(&mut self, server: usize, items: &[Json]) {
+        for item in items {
+            let Some(own) = item["uri"].as_str() else { continue };
+            let exposed = match self.servers[server].renamed.contains(own) {
+                true => self.servers[server].prefix.add(own),
+                false => own.to_owned(),
+            };
+            let mut item = item.clone();
+            item["uri"] = exposed.clone().into();
+            self.resource_table.insert(exposed, OwnKey { server, own: own.to_owned() });
+            self.resources.push(item);
+        }
+    }
+
+    fn add_templates(&mut self, server: usize, items: &[Json]) {
+        for item in items {
+            let Some(own) = item["uriTemplate"].as_str() else { continue };
+            let renamed = self.servers[server].prefix.add(own);
+            let mut item = item.clone();
+            if self.template_table.contains_key(&renamed) {
+                item["uriTemplate"] = renamed.into();
+            }
+            self.templates.push(item);
+        }
+    }
+
+    fn add_prompts(&mut self, sources: &[OfferSource]) {
+        let mut found = Vec::new();
+        for (server, source) in sources.iter().enumerate() {
+            for item in &source.offers.prompts {
+                let Some(own) = item["name"].as_str() else { continue };
+                let id = match &source.namespace {
+                    Some(namespace) => format!("{namespace}:{own}"),
+                    None => own.to_owned(),
+                };
+                found.push((id, OwnKey { server, own: own.to_owned() }, item));
+            }
+        }
+        let (_, names) = ExposedNames::of(found.iter().map(|(id, ..)| id.as_str()));
+        for (name, (_, key, item)) in names.into_iter().zip(found) {
+            let mut item = item.clone();
+            // Clients show the title to people, who know the prompt by its own name.
+            if !item["title"].is_string() {
+                item["title"] = key.own.clone().into();
+            }
+            item["name"] = name.clone().into();
+            self.prompt_table.insert(name, key);
+            self.prompts.push(item);
+        }
+    }
+
+    fn item(&self, key: &OwnKey) -> OfferedItem {
+        let upstream = Arc::clone(&self.servers[key.server].upstream);
+        OfferedItem { upstream, own: key.own.clone() }
+    }
+
     /// Where a resource is: by its exact URI, else by a template that matches it, else on the only
     /// server that has resources.
-    pub fn resource(&self, _uri: &str) -> Option<OfferedItem> {
-        None
+    pub fn resource(&self, uri: &str) -> Option<OfferedItem> {
+        self.find_resource(uri, &mut { MATCH_BUDGET }).map(|key| self.item(&key))
+    }
+
+    fn find_resource(&self, uri: &str, budget: &mut usize) -> Option<OwnKey> {
+        if let Some(key) = self.resource_table.get(uri) {
+            return Some(OwnKey { server: key.server, own: key.own.clone() });
+        }
+        // Before the templates: an expansion of a renamed one has its prefix, and a template that
+        // matches everything must not catch it.
+        for (server, offering) in self.servers.iter().enumerate() {
+            if let Some(own) = offering.prefix.remove(uri) {
+                return Some(OwnKey { server, own });
+            }
+        }
+        let mut best: Option<(usize, usize)> = None;
+        for (server, offering) in self.servers.iter().enumerate() {
+            for template in offering.templates.iter().filter(|template| !template.is_renamed) {
+                let weight = template.parsed.literal_bytes;
+                let is_better = best.is_none_or(|(_, other)| weight > other);
+                if is_better && template.parsed.matches(uri, budget) {
+                    best = Some((server, weight));
+                }
+            }
+        }
+        let only = || {
+            let mut all = self.servers.iter().enumerate().filter(|(_, it)| it.has_resources);
+            let first = all.next().map(|(server, _)| server)?;
+            all.next().is_none().then_some(first)
+        };
+        let server = best.map(|(server, _)| server).or_else(only)?;
+        Some(OwnKey { server, own: uri.to_owned() })
     }
 
     /// Where a prompt is.
-    pub fn prompt(&self, _name: &str) -> Option<OfferedItem> {
-        None
+    pub fn prompt(&self, name: &str) -> Option<OfferedItem> {
+        self.prompt_table.get(name).map(|key| self.item(key))
     }
 
     /// Where a template of resources is, by the text that clients see.
-    pub fn template(&self, _uri_template: &str) -> Option<OfferedItem> {
-        None
+    pub fn template(&self, uri_template: &str) -> Option<OfferedItem> {
+        self.template_table.get(uri_template).map(|key| self.item(key))
     }
 
     /// The URI that clients see for a URI of this server.
-    pub fn exposed_uri(&self, _server: &Arc<Server>, own: &str) -> String {
-        own.to_owned()
+    pub fn exposed_uri(&self, server: &Arc<Server>, own: &str) -> String {
+        let budget = &mut { MATCH_BUDGET };
+        match self.number_of(server) {
+            Some(n) => self.exposed(n, own, ReferenceKind::Content, budget),
+            None => own.to_owned(),
+        }
+    }
+
+    fn number_of(&self, server: &Arc<Server>) -> Option<usize> {
+        let is_it = |it: &OfferingServer| {
+            Arc::ptr_eq(it.upstream.server(), server) || it.upstream.server() == server
+        };
+        self.servers.iter().position(is_it)
+    }
+
+    fn exposed(&self, n: usize, own: &str, kind: ReferenceKind, budget: &mut usize) -> String {
+        let server = &self.servers[n];
+        let needs_prefix = if server.listed.contains(own) {
+            server.renamed.contains(own)
+        } else if !server.has_resources || self.with_resources < 2 {
+            false
+        } else {
+            let mut templates = server.templates.iter().filter(|template| template.is_renamed);
+            templates.any(|template| template.parsed.matches(own, budget))
+                || match self.find_resource(own, budget) {
+                    // Another server would answer for it.
+                    Some(key) => key.server != n,
+                    // Nobody lists it. A link that a client is to follow must lead here all the
+                    // same; web pages are fetched from the web.
+                    None => {
+                        kind == ReferenceKind::Link
+                            && !["http://", "https://"].iter().any(|web| own.starts_with(web))
+                    }
+                }
+        };
+        if needs_prefix { server.prefix.add(own) } else { own.to_owned() }
     }
 
     /// Replaces every reference to a resource of this server in a result, a notification or a tool
     /// (`uri`, `ui://` in `_meta`, links, embedded resources) by the URI that clients see. Returns
     /// at once if no URI of the server was renamed.
-    pub fn expose(&self, _server: &Arc<Server>, _value: &mut Json) {}
+    pub fn expose(&self, server: &Arc<Server>, value: &mut Json) {
+        // With one server that has resources, every URI leads to it as it is.
+        if self.with_resources < 2 {
+            return;
+        }
+        if let Some(server) = self.number_of(server) {
+            ReferenceWalk::new(self, server).value(value, 0);
+        }
+    }
 }
+
+/// The texts at `key` of these items.
+fn texts<'i>(items: &'i [Json], key: &'static str) -> impl Iterator<Item = &'i str> {
+    items.iter().filter_map(move |item| item[key].as_str())
+}
+
+/// What a reference is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ReferenceKind {
+    /// The client is to read it: a link, or the user interface of a tool.
+    Link,
+    /// It names content that is already there, or a change.
+    Content,
+}
+
+/// A walk through a value that replaces references.
+struct ReferenceWalk<'o> {
+    offers: &'o Offers,
+    server: usize,
+    visits_left: usize,
+    match_budget: usize,
+}
+
+impl<'o> ReferenceWalk<'o> {
+    fn new(offers: &'o Offers, server: usize) -> ReferenceWalk<'o> {
+        let (visits_left, match_budget) = (MAX_VISITED, MATCH_BUDGET);
+        ReferenceWalk { offers, server, visits_left, match_budget }
+    }
+
+    fn value(&mut self, value: &mut Json, depth: usize) {
+        if depth > MAX_REFERENCE_DEPTH || self.visits_left == 0 {
+            return;
+        }
+        self.visits_left -= 1;
+        match value {
+            Json::Array(items) => items.iter_mut().for_each(|item| self.value(item, depth + 1)),
+            Json::Object(members) => {
+                self.object(members);
+                for (key, member) in members.iter_mut() {
+                    // Data of the tool and schemas, whose members mean other things.
+                    let is_data = ["structuredContent", "inputSchema", "outputSchema", "arguments"]
+                        .contains(&key.as_str());
+                    if !is_data && (member.is_object() || member.is_array()) {
+                        self.value(member, depth + 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Replaces the references that this object itself holds.
+    fn object(&mut self, members: &mut serde_json::Map<String, Json>) {
+        match members.get("type").and_then(Json::as_str) {
+            Some("resource_link") => self.replace(members.get_mut("uri"), ReferenceKind::Link),
+            Some("resource") => {
+                let uri = members.get_mut("resource").and_then(|it| it.get_mut("uri"));
+                self.replace(uri, ReferenceKind::Content);
+            }
+            _ => {}
+        }
+        // The answer to `resources/read`.
+        if let Some(Json::Array(contents)) = members.get_mut("contents") {
+            for content in contents.iter_mut().take(self.visits_left) {
+                self.replace(content.get_mut("uri"), ReferenceKind::Content);
+            }
+        }
+        if let Some(meta) = members.get_mut("_meta") {
+            self.meta(meta);
+        }
+    }
+
+    /// MCP Apps: the interface of a tool, in the key of the extension and in its older one.
+    fn meta(&mut self, meta: &mut Json) {
+        let ui = meta.get_mut("ui").and_then(|ui| ui.get_mut("resourceUri"));
+        self.replace(ui, ReferenceKind::Link);
+        self.replace(meta.get_mut("ui/resourceUri"), ReferenceKind::Link);
+    }
+
+    fn replace(&mut self, uri: Option<&mut Json>, kind: ReferenceKind) {
+        if let Some(Json::String(uri)) = uri {
+            *uri = self.offers.exposed(self.server, uri, kind, &mut self.match_budget);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -15,14 +15,14 @@
 
 use std::sync::Arc;
 
-use toolwright_exec::{CallLimits, ExecutorContext, Failure, RegisteredTool, ToolStatus};
+use toolwright_exec::{CallLimits, RegisteredTool, ToolStatus};
 use toolwright_model::{Annotations, Binding, ContentHash, InputSchema, Namespace, Server, Tool};
 use toolwright_source::{Anchor, Diagnostic, Origin, RecordFinding, RecordPath, locate};
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
 use toolwright_workspace::{SourceSpec, SourceTarget, Workspace, content_hash};
 
 use crate::gate::{ConcurrencyLimits, GateResult, gate};
-use crate::live_sources;
+use crate::live_sources::{self, ToolAnswer};
 
 /// A toolset on a server that its definition names, as the definition describes it.
 #[derive(Debug)]
@@ -49,16 +49,16 @@ impl ServerDefinition {
         self.namespace == other.namespace && self.server == other.server
     }
 
-    /// Asks the server for its tools. `spec` is the source of the definition: its environment and
-    /// options hold for the server, too.
-    pub(crate) async fn ask(
+    /// Reads the server's list of its tools. `spec` is the source of the definition: its
+    /// environment and options hold for the server, too.
+    pub(crate) fn read(
         &self,
+        answer: &ToolAnswer,
         spec: &SourceSpec,
         workspace: &Workspace,
-        context: &ExecutorContext,
         limits: &CallLimits,
         concurrency: &mut ConcurrencyLimits,
-    ) -> Result<ListedTools, Failure> {
+    ) -> ListedTools {
         // A source of its own, named after the namespace, as if the configuration had listed the
         // server.
         let spec = SourceSpec {
@@ -72,16 +72,15 @@ impl ServerDefinition {
             }),
             ..spec.clone()
         };
-        let loaded = live_sources::read_server(
+        let loaded = live_sources::read_answer(
             &spec,
             &self.server,
             Some(&self.namespace),
+            answer,
             workspace,
-            context,
-        )
-        .await?;
+        );
         let GateResult { entries, diagnostics, .. } = gate(loaded, limits, &spec, concurrency);
-        Ok(ListedTools { entries, diagnostics })
+        ListedTools { entries, diagnostics }
     }
 
     /// The tools of both, and a diagnostic for each command that the server does not have.

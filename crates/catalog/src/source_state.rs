@@ -19,6 +19,7 @@ use toolwright_workspace::{SourceSpec, SourceTarget};
 
 use crate::gate::ConcurrencyLimits;
 use crate::server_definition::ServerDefinition;
+use crate::server_offers::ServerOffers;
 
 /// One source of the plan and what was loaded from it.
 pub(crate) struct SourceState {
@@ -30,6 +31,12 @@ pub(crate) struct SourceState {
     pub(crate) server_toolsets: Vec<ServerToolset>,
     /// The concurrency limits of its toolsets. They outlive a reload, so that running calls count.
     pub(crate) concurrency: ConcurrencyLimits,
+    /// What the source's own server offers besides tools.
+    pub(crate) offers: Option<Arc<ServerOffers>>,
+    /// The number of the last load that began.
+    pub(crate) last_load: u64,
+    /// The number of the load whose result is in here.
+    pub(crate) applied_load: u64,
     /// The files in which the bodies of its tools were searched, whether they exist or not.
     pub(crate) bodies: Vec<PathBuf>,
     /// Whether a first attempt to load it has ended, with or without success.
@@ -48,6 +55,8 @@ pub(crate) struct ServerToolset {
     listed: Option<Vec<Arc<RegisteredTool>>>,
     /// The definition merged with `listed`; only the definition before the first answer.
     tools: Vec<Arc<RegisteredTool>>,
+    /// What the server offers besides tools.
+    pub(crate) offers: Option<Arc<ServerOffers>>,
     /// Whether a first request for the list has ended, with or without success.
     pub(crate) tried: bool,
     /// Whether a task keeps the list up to date.
@@ -64,11 +73,30 @@ impl SourceState {
             entries: Vec::new(),
             server_toolsets: Vec::new(),
             concurrency: ConcurrencyLimits::new(),
+            offers: None,
+            last_load: 0,
+            applied_load: 0,
             bodies: Vec::new(),
             tried: false,
             has_task: false,
             removed: CancellationToken::new(),
         }
+    }
+
+    /// The number of a load that begins now.
+    pub(crate) fn begin_load(&mut self) -> u64 {
+        self.last_load += 1;
+        self.last_load
+    }
+
+    /// Whether the result of this load may replace what is here: not if a load that began later has
+    /// ended before it, because its result is newer.
+    pub(crate) fn accepts_load(&mut self, number: u64) -> bool {
+        let is_newer = number > self.applied_load;
+        if is_newer {
+            self.applied_load = number;
+        }
+        is_newer
     }
 
     /// Whether the source and all servers of its definitions have been tried once.
@@ -91,6 +119,7 @@ impl SourceState {
                 tools: definition.own.iter().map(|(_, entry)| Arc::clone(entry)).collect(),
                 definition: Arc::new(definition),
                 listed: None,
+                offers: before.as_ref().and_then(|toolset| toolset.offers.clone()),
                 tried: before.as_ref().is_some_and(|toolset| toolset.tried),
                 has_task: false,
                 removed: self.removed.child_token(),
@@ -111,6 +140,25 @@ impl SourceState {
     /// Its tools as of the last load, quarantined ones included.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
         self.entries.iter().chain(self.server_toolsets.iter().flat_map(|toolset| &toolset.tools))
+    }
+
+    /// What its servers offer besides tools, each with the name for people and the namespace.
+    pub(crate) fn offers(
+        &self,
+    ) -> impl Iterator<Item = (String, Option<String>, Arc<Server>, &Arc<ServerOffers>)> {
+        let own = match (&self.spec.target, &self.offers) {
+            (SourceTarget::Server(server, namespace), Some(offers)) => {
+                let namespace = namespace.as_ref().map(ToString::to_string);
+                Some((self.spec.name.clone(), namespace, Arc::clone(server), offers))
+            }
+            _ => None,
+        };
+        let of_definitions = self.server_toolsets.iter().filter_map(|toolset| {
+            let name = toolset.definition.namespace.to_string();
+            let server = Arc::clone(&toolset.definition.server);
+            Some((name.clone(), Some(name), server, toolset.offers.as_ref()?))
+        });
+        own.into_iter().chain(of_definitions)
     }
 
     /// The servers whose connections must stay open: the source itself, or those that its

@@ -74,6 +74,22 @@ pub(crate) enum CliCommand {
     },
 }
 
+impl CliCommand {
+    /// The variables that are passed on to what the command starts.
+    pub(crate) fn environment(&self) -> &[String] {
+        match self {
+            CliCommand::Show(args) => &args.selected.environment.env,
+            CliCommand::List(args) => &args.selected.environment.env,
+            CliCommand::Check(args) => &args.selected.environment.env,
+            CliCommand::Cost(args) => &args.selected.environment.env,
+            CliCommand::Test(args) => &args.selected.environment.env,
+            CliCommand::Call(args) => &args.source.environment.env,
+            CliCommand::Serve(args) => &args.source.environment.env,
+            _ => &[],
+        }
+    }
+}
+
 /// The definitions that a command reads: the named ones, or else those that `sources::resolve`
 /// finds.
 #[derive(Clone, Debug, clap::Args)]
@@ -91,6 +107,17 @@ pub(crate) struct SelectedSources {
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) environment: EnvironmentArgs,
+}
+
+/// What programs and servers get from the environment of this one.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct EnvironmentArgs {
+    /// Pass this environment variable on to programs and servers, with the value that it has here
+    /// or with this one; can be repeated
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) env: Vec<String>,
 }
 
 impl SelectedSources {
@@ -351,6 +378,8 @@ pub(crate) struct SourceArgs {
     #[arg(long)]
     pub(crate) compat: bool,
     #[command(flatten)]
+    pub(crate) environment: EnvironmentArgs,
+    #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
 }
 
@@ -468,6 +497,10 @@ pub(crate) struct CallArgs {
     /// Print the whole result or the failure as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write images, audio and other data of the result to files in this folder, and print their
+    /// paths
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
     /// Give up after this many milliseconds
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
@@ -486,6 +519,9 @@ pub(crate) struct ServeArgs {
     /// Run JavaScript although this kernel lacks seccomp or landlock (see `toolwright doctor`)
     #[arg(long, conflicts_with = "require_jail")]
     allow_weak_jail: bool,
+    /// Neither use the lists that servers gave in the last run nor keep them for the next one
+    #[arg(long)]
+    pub(crate) no_cache: bool,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 }

@@ -12,6 +12,7 @@
 //! if the tool or the call failed, 2 if the arguments or sources are unusable.
 
 use std::io::{IsTerminal, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ use toolwright_workspace::codes;
 
 use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
-use crate::{messages, runtime, sources};
+use crate::{environment, messages, runtime, saved_media, sources};
 
 /// Runs the command, and ends all processes that it started.
 ///
@@ -86,6 +87,11 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         catalog.runner().close().await;
         // Also processes that left the session of their tool.
         toolwright_exec::kill_all_processes();
+        let result = result.map_err(environment::explain_missing);
+        let result = match (result, &args.save) {
+            (Ok(outcome), Some(folder)) => Ok(save_media(outcome, folder, args)?),
+            (result, _) => result,
+        };
         print_result(result, args.json)
     })
 }
@@ -140,6 +146,20 @@ async fn call(
         }
         (result, _) => result,
     }
+}
+
+/// Writes the media of a result to files. In the text output their paths stand in place of the
+/// media; beside JSON they are notes on stderr.
+fn save_media(mut outcome: Outcome, folder: &Path, args: &CallArgs) -> anyhow::Result<Outcome> {
+    for (index, path) in saved_media::save(folder, &args.id, &outcome.content)? {
+        let path = path.display().to_string();
+        if args.json {
+            messages::print_note(&format!("saved `{path}`"));
+        } else {
+            outcome.content[index] = ResultContent::text(path);
+        }
+    }
+    Ok(outcome)
 }
 
 /// Prints what the call gave: results to stdout, failures to stderr, except with `--json`, where

@@ -3,33 +3,151 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use anyhow::Context;
+use toolwright_exec::Failure;
 use toolwright_workspace::ClientFolders;
 
-/// The variables that every program and server inherits: paths, language, time zone, certificates.
-/// An allow-list, because environments hold API keys, and a tool must not see those of another. A
-/// source gets other variables by naming them in its `env`.
-const INHERITED: [&str; 14] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TMPDIR",
-    "TZ",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TERM",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
+/// The variables that every program and server inherits, by what they are for. The page
+/// docs/configuration.md has the same table. An allow-list, because environments hold API keys, and
+/// a tool must not see those of another. A source gets other variables by naming them in its `env`.
+///
+/// Proxies and mirrors may have a password in their address. They are passed on all the same:
+/// without them no server can be downloaded or reached in a company's network.
+const INHERITED: &[(&str, &[&str])] = &[
+    ("finding programs and files", &["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TERM"]),
+    ("language and time zone", &["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"]),
+    (
+        "proxies",
+        &[
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "ALL_PROXY",
+            "NO_PROXY",
+            "http_proxy",
+            "https_proxy",
+            "all_proxy",
+            "no_proxy",
+        ],
+    ),
+    (
+        "certificates",
+        &[
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+            "REQUESTS_CA_BUNDLE",
+            "CURL_CA_BUNDLE",
+            "NODE_EXTRA_CA_CERTS",
+            "PIP_CERT",
+        ],
+    ),
+    (
+        "mirrors of npm",
+        &[
+            "npm_config_registry",
+            "NPM_CONFIG_REGISTRY",
+            "npm_config_cafile",
+            "NPM_CONFIG_CAFILE",
+            "npm_config_proxy",
+            "NPM_CONFIG_PROXY",
+            "npm_config_https_proxy",
+            "NPM_CONFIG_HTTPS_PROXY",
+            "npm_config_noproxy",
+            "NPM_CONFIG_NOPROXY",
+            "npm_config_userconfig",
+            "NPM_CONFIG_USERCONFIG",
+            "npm_config_cache",
+            "NPM_CONFIG_CACHE",
+        ],
+    ),
+    (
+        "mirrors of pip",
+        &[
+            "PIP_INDEX_URL",
+            "PIP_EXTRA_INDEX_URL",
+            "PIP_CONFIG_FILE",
+            "PIP_TRUSTED_HOST",
+            "PIP_PROXY",
+            "PIP_NO_INDEX",
+            "PIP_FIND_LINKS",
+        ],
+    ),
+    (
+        "mirrors of uv",
+        &[
+            "UV_INDEX",
+            "UV_DEFAULT_INDEX",
+            "UV_INDEX_URL",
+            "UV_EXTRA_INDEX_URL",
+            "UV_FIND_LINKS",
+            "UV_CONFIG_FILE",
+            "UV_NATIVE_TLS",
+            "UV_SYSTEM_CERTS",
+            "UV_INSECURE_HOST",
+            "UV_OFFLINE",
+            "UV_CACHE_DIR",
+            "UV_PYTHON_INSTALL_MIRROR",
+            "UV_PYPY_INSTALL_MIRROR",
+            "UV_PYTHON_DOWNLOADS",
+        ],
+    ),
 ];
+
+/// What `--env` names, with its values. Set once, before anything is started.
+static PASSED_ON: OnceLock<Vec<(String, OsString)>> = OnceLock::new();
+
+/// Passes these variables on to everything that is started: `NAME`, with the value that it has
+/// here, or `NAME=VALUE`. Called once, by `main`.
+///
+/// # Errors
+/// If a variable is not set, or cannot have this name.
+pub(crate) fn pass_on(words: &[String]) -> anyhow::Result<()> {
+    let variable = |word: &String| {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(OsString::from(value))),
+            None => (word.as_str(), std::env::var_os(word)),
+        };
+        // The word may be a value by mistake, so it is not quoted if it cannot be a name.
+        anyhow::ensure!(!name.is_empty(), "`--env` needs the name of a variable");
+        let value = value.with_context(|| {
+            format!("`--env {name}`: the environment variable `{name}` is not set")
+        })?;
+        Ok((name.to_owned(), value))
+    };
+    let passed: Vec<_> = words.iter().map(variable).collect::<anyhow::Result<_>>()?;
+    let _ = PASSED_ON.set(passed);
+    Ok(())
+}
+
+/// Tells a variable that is not set from one that is set here and not passed on. `exec` sees only
+/// what programs get, so to it both are missing.
+pub(crate) fn explain_missing(mut failure: Failure) -> Failure {
+    const NEEDS: &str = "the server needs the variable `";
+    let name = failure.message.split_once(NEEDS).and_then(|(_, rest)| rest.split_once('`'));
+    if let Some((name, _)) = name
+        && std::env::var_os(name).is_some()
+    {
+        let name = name.to_owned();
+        let message = failure.message.replace("which is not set", "which is not passed on to it");
+        failure.message = format!("{message}, although it is set here");
+        failure.suggestion = format!("give `--env {name}`, or name it in the `env` of the source");
+    }
+    failure
+}
+
+fn passed_on() -> &'static [(String, OsString)] {
+    PASSED_ON.get().map_or(&[], Vec::as_slice)
+}
 
 /// The value of a variable; `None` if it is not set or not UTF-8.
 pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
+    // What the command line sets counts for references, too.
+    let passed = passed_on().iter().rev().find(|(known, _)| known == name);
+    match passed {
+        Some((_, value)) => value.to_str().map(str::to_owned),
+        None => std::env::var(name).ok(),
+    }
 }
 
 /// The folders in which MCP clients keep their files, for a project in this folder.
@@ -57,10 +175,38 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     Some(named.or_else(|| Some(home()?.join(".cache")))?.join("toolwright"))
 }
 
-/// The inherited variables that are set, with their values.
+/// The inherited variables that are set, with their values, and those of `--env`.
 pub(crate) fn inherited_variables() -> Vec<(OsString, OsString)> {
-    INHERITED
-        .iter()
-        .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
-        .collect()
+    let names = INHERITED.iter().flat_map(|(_, names)| *names);
+    let inherited = names.filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+    // Later entries override earlier ones.
+    let passed = passed_on().iter().map(|(name, value)| (name.into(), value.clone()));
+    inherited.chain(passed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::INHERITED;
+
+    #[test]
+    fn the_manual_has_the_same_table() {
+        let manual = include_str!("../../../docs/configuration.md");
+        let mut rows = Vec::new();
+        for (what, names) in INHERITED {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            rows.push(format!("| {what} | {} |", names.join(", ")));
+        }
+        let table = rows.join("\n");
+        assert!(manual.contains(&table), "docs/configuration.md lacks the table\n{table}");
+    }
+
+    #[test]
+    fn no_inherited_variable_holds_a_key() {
+        for name in INHERITED.iter().flat_map(|(_, names)| *names) {
+            let name = name.to_ascii_uppercase();
+            for word in ["TOKEN", "SECRET", "PASSWORD", "KEY", "AUTH", "CREDENTIAL"] {
+                assert!(!name.contains(word), "{name}");
+            }
+        }
+    }
 }

@@ -36,10 +36,12 @@ mod record_text;
 mod report;
 mod runtime;
 mod sandbox;
+mod saved_media;
 mod script_analyzer;
 mod serve;
 mod show;
 mod sources;
+mod start_progress;
 mod test;
 mod validate;
 
@@ -59,7 +61,22 @@ fn main() -> std::process::ExitCode {
         return script_analyzer::worker_main();
     }
     let args = CliArgs::parse();
-    let result = match args.command {
+    // Before any thread is started that could look a variable up.
+    let passed_on = environment::pass_on(args.command.environment());
+    let result = passed_on.and_then(|()| run(args.command));
+    match result {
+        Ok(exit) => exit.into(),
+        // As in `toolwright list … | head`: the reader has got what it needed.
+        Err(error) if output::is_broken_pipe(&error) => ExitStatus::Clean.into(),
+        Err(error) => {
+            output::print_error(&error);
+            ExitStatus::CouldNotRun.into()
+        }
+    }
+}
+
+fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
+    match command {
         CliCommand::Show(args) => show::run(&args),
         CliCommand::List(args) => list::run(&args),
         CliCommand::Check(args) => check::run(&args),
@@ -77,14 +94,5 @@ fn main() -> std::process::ExitCode {
         CliCommand::Schema => manual::print_schema(),
         CliCommand::Completions { shell } => manual::print_completions(shell),
         CliCommand::Man { command } => manual::print_page(command.as_deref()),
-    };
-    match result {
-        Ok(exit) => exit.into(),
-        // As in `toolwright list … | head`: the reader has got what it needed.
-        Err(error) if output::is_broken_pipe(&error) => ExitStatus::Clean.into(),
-        Err(error) => {
-            output::print_error(&error);
-            ExitStatus::CouldNotRun.into()
-        }
     }
 }

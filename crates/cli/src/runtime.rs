@@ -1,15 +1,13 @@
 //! The process-wide parts that commands which run tools share: the async runtime, signals, and the
 //! log on stderr. Commands that only read files use none of this.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 use toolwright_exec::{ExecutorContext, Log};
-use toolwright_source::render;
 
-use crate::environment;
+use crate::{environment, messages};
 
 /// The most characters of a log line. Tools and servers may print lines of any length.
 const MAX_LOG_LINE: usize = 2_000;
@@ -23,8 +21,7 @@ pub(crate) fn executor_context(log: Log) -> ExecutorContext {
 pub(crate) fn stderr_log() -> Log {
     Log(Arc::new(|line| {
         let line: String = line.chars().take(MAX_LOG_LINE).collect();
-        let mut err = std::io::stderr().lock();
-        let _ = writeln!(err, "toolwright: {}", render::visible(&line.replace('\n', " | ")));
+        messages::print_note(&line);
     }))
 }
 

@@ -10,21 +10,24 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use tokio_util::sync::CancellationToken;
-use toolwright_catalog::CatalogEvent;
+use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_serve::{HttpError, HttpServer, McpHandler, serve_stdio};
 use toolwright_source::Severity;
 
 use crate::args::ServeArgs;
 use crate::output::ExitStatus;
-use crate::{environment, messages, report, runtime, sources};
+use crate::{environment, messages, report, runtime, sources, start_progress};
 
 /// Serves until the agent disconnects or a signal arrives, then ends all processes.
 ///
 /// # Errors
 /// If there is no source to serve, or the address cannot be used.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
+    // The log of a server is read later, often together with others.
+    messages::log_with_times();
     let runtime = runtime::new_runtime()?;
     let result = runtime.block_on(serve(args));
+    start_progress::clear();
     // The read of stdin blocks a thread that cannot be cancelled; an ordinary shutdown would wait
     // for it.
     runtime.shutdown_background();
@@ -58,7 +61,11 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
         runtime::executor_context(runtime::stderr_log()),
         Arc::new(log_event),
     )?;
-    let handler = McpHandler::new(Arc::clone(&catalog), plan.startup);
+    if let Some(folder) = environment::cache_folder().filter(|_| !args.no_cache) {
+        catalog.use_cache(&folder);
+    }
+    tokio::spawn(show_start(Arc::clone(&catalog)));
+    let handler = McpHandler::new(Arc::clone(&catalog), plan.serve.list_wait);
     let until = CancellationToken::new();
     end_on_signals(&until);
     match &args.http {
@@ -89,6 +96,21 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
         }
     }
     Ok(ExitStatus::Clean)
+}
+
+/// Shows on a terminal how many sources are still starting, until the last one was tried.
+async fn show_start(catalog: Arc<Catalog>) {
+    let mut changes = catalog.changes();
+    loop {
+        let (starting, all) = (catalog.untried_sources(), catalog.source_count());
+        if starting == 0 {
+            return start_progress::clear();
+        }
+        start_progress::show(start_progress::text(starting, all));
+        if changes.changed().await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Logs what happens to sources. Warnings about definitions are left out: `check` is the place for

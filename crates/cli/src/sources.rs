@@ -28,7 +28,7 @@ use crate::environment::{cache_folder, variable};
 pub(crate) use crate::found_sources::{FoundSources, resolve};
 use crate::messages::plan_error;
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
-use crate::{report, sandbox, script_analyzer};
+use crate::{report, sandbox, script_analyzer, start_progress};
 
 /// A workspace with the analyzer of this process. Cheap to make.
 pub(crate) fn workspace() -> Workspace {
@@ -56,7 +56,7 @@ pub(crate) fn load_resolved(
     selected: &SelectedSources,
     log: PlanLog,
 ) -> anyhow::Result<LoadResult> {
-    let SelectedSources { sources, command, config, reading } = selected;
+    let SelectedSources { sources, command, config, reading, .. } = selected;
     let options = reading.options(false);
     let plan = match find_configuration(config.as_deref())? {
         Some(config) if sources.is_empty() && command.is_empty() => {
@@ -108,11 +108,16 @@ pub(crate) fn paths_if_all_files(
 pub(crate) fn load_plan(plan: SourcePlan) -> anyhow::Result<LoadResult> {
     let context = executor_context(Log::default());
     let workspace = workspace();
+    let all = plan.live_specs().count();
     let load = new_runtime()?.block_on(async {
+        if all > 0 {
+            start_progress::show(start_progress::text(all, all));
+        }
         let load = tokio::select! {
             load = toolwright_catalog::load_plan(plan, &workspace, &context) => Ok(load),
             () = wait_for_signal() => Err(anyhow::anyhow!("interrupted")),
         };
+        start_progress::clear();
         context.upstreams.close().await;
         load
     });

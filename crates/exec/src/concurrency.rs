@@ -55,6 +55,12 @@ impl ConcurrencyLimit {
         self.max_waiting
     }
 
+    /// Whether no call runs or waits at this moment.
+    pub fn is_idle(&self) -> bool {
+        self.permits.available_permits() == self.max_running
+            && self.waiting.load(Ordering::Relaxed) == 0
+    }
+
     /// Waits for a permit, in order of arrival. Dropping the future leaves the queue; dropping the
     /// permit lets the next call run.
     pub(crate) async fn acquire(&self) -> Result<SemaphorePermit<'_>, QueueFull> {

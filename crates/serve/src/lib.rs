@@ -16,13 +16,12 @@
 //! completed the handshake, with nothing unusual in the request. rmcp answers the rest, errors
 //! included. Both paths end in the same method, so they give the same results.
 //!
-//! `tool_listing` is the answer to `tools/list`, with names from `exposed_names`. Nothing here
+//! `tool_listing` is the answer to `tools/list`, with names from `catalog`. Nothing here
 //! decides whether a call may run, for how long, or how large its result may be: that is the
 //! runner's task.
 
 mod detached;
 mod event_log;
-mod exposed_names;
 mod fast_calls;
 mod handler;
 mod http_server;
@@ -31,7 +30,7 @@ mod sse;
 mod stdio_server;
 mod tool_listing;
 
-pub use exposed_names::ExposedNames;
 pub use handler::McpHandler;
 pub use http_server::{HttpError, HttpServer};
 pub use stdio_server::serve as serve_stdio;
+pub use toolwright_catalog::ExposedNames;

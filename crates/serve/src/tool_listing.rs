@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{Icon, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
+use toolwright_catalog::ExposedNames;
 use toolwright_exec::{RegisteredTool, ToolRegistry, ToolStatus};
-
-use crate::exposed_names::ExposedNames;
 
 /// The `_meta` key with the id that the tool has here, since the exposed name may differ.
 const ID_KEY: &str = "toolwright/id";

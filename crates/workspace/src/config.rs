@@ -1,5 +1,5 @@
-//! The configuration file `toolwright.toml`: where tools come from, the limits of calls, and which
-//! diagnostics are reported.
+//! The configuration file `toolwright.toml`: where tools come from, the limits of calls, how they
+//! are served, and which diagnostics are reported.
 //!
 //! ```text
 //! text ─ toml ─▶ table with spans ─ key_checks.rs: each key by itself ─┐
@@ -18,18 +18,19 @@ mod key_checks;
 mod keys;
 mod limits;
 mod schema;
+mod serve_settings;
+mod server_settings;
 mod written;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolwright_formats::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD};
-use toolwright_model::{CallLimits, Namespace};
+use toolwright_model::{CallLimits, Namespace, ServerSettings};
 use toolwright_schema::{TargetSet, VendorTarget};
 use toolwright_source::codes::{DUPLICATE_KEY, INVALID_SYNTAX};
 use toolwright_source::words::{alternatives, split_words};
@@ -43,6 +44,7 @@ use self::key_checks::{
 };
 use self::keys::{CHECK_KEYS, IGNORE_KEYS, KIND_KEYS, SOURCE_KEYS, table_names};
 pub use self::schema::schema as config_schema;
+pub use self::serve_settings::ServeSettings;
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
 use crate::cost::TokenLimits;
 use crate::server_rules::WrittenServer;
@@ -58,9 +60,8 @@ pub struct Config {
     pub sources: Vec<SourceConfig>,
     /// Limits of calls. Definitions and callers can set their own within these.
     pub limits: CallLimits,
-    /// How long the first list of tools waits for servers that are still starting; `None` if not
-    /// set.
-    pub startup: Option<Duration>,
+    /// How `serve` treats its clients.
+    pub serve: ServeSettings,
     /// What `check` looks at beside the rules.
     pub check: CheckSettings,
     /// Severities that replace those of the codes themselves.
@@ -117,6 +118,8 @@ pub struct SourceConfig {
     pub compat: bool,
     /// The folder of the JavaScript bodies of its tools, if they are not beside their manifests.
     pub implementations: Option<PathBuf>,
+    /// How its servers are run. The name in it is empty: one source may name several servers.
+    pub server: ServerSettings,
     /// The `[[source]]` in the file.
     pub span: Span,
 }
@@ -239,12 +242,13 @@ impl ConfigReader<'_, '_> {
             }
         }
         let sources = self.sources(root);
-        let (limits, startup) = self.limits(root);
+        let limits = self.limits(root);
+        let serve = self.serve_settings(root);
         let check = self.check(root);
         let levels = self.levels(root);
         let ignores = self.ignores(root);
         let written = self.written;
-        Config { sources, limits, startup, check, levels, ignores, written }
+        Config { sources, limits, serve, check, levels, ignores, written }
     }
 
     /// The sources of the list `source`.
@@ -361,6 +365,7 @@ impl ConfigReader<'_, '_> {
         // Expanded before the kind is known, so that every unset variable is reported in one run.
         let environment = self.expanded_table(table, "env", at);
         let headers = self.expanded_table(table, "headers", at);
+        let server = self.server_settings(table, at);
         // Everything that does not depend on the kind has been reported by now, so it is fine to
         // return early.
         let kind = self.source_kind(table, kind?, headers, at)?;
@@ -377,6 +382,7 @@ impl ConfigReader<'_, '_> {
                 .get("implementations")
                 .and_then(|value| value.get_ref().as_str())
                 .map(|folder| self.scope.workspace.join(folder)),
+            server,
             span: span(&item.span()),
         })
     }

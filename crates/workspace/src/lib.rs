@@ -66,7 +66,9 @@ pub use check::{CheckOptions, CheckReport, Coverage};
 pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use client_servers::{ClientConfig, collect_servers};
-pub use config::{CheckSettings, Config, Levels, SourceConfig, SourceKind, config_schema};
+pub use config::{
+    CheckSettings, Config, Levels, ServeSettings, SourceConfig, SourceKind, config_schema,
+};
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use files::{
     LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file, replace_file,

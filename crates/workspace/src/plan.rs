@@ -14,7 +14,6 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use toolwright_model::{
     CallLimits, Connection, FormatId, Namespace, Server, ServerSettings, Variable, redacted_url,
@@ -26,7 +25,9 @@ use toolwright_source::{
 };
 
 use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND};
-use crate::config::{CheckSettings, Config, ConfigPlace, Levels, SourceConfig, SourceKind};
+use crate::config::{
+    CheckSettings, Config, ConfigPlace, Levels, ServeSettings, SourceConfig, SourceKind,
+};
 use crate::files::{self, LoadError};
 use crate::ignore_list::IgnoreList;
 use crate::load::ReadOptions;
@@ -76,6 +77,9 @@ pub struct SourceSpec {
     pub options: ReadOptions,
     /// The folder of the JavaScript bodies of its tools, if they are not beside their manifests.
     pub implementations: Option<PathBuf>,
+    /// How the servers that its definitions name are run. A server that is a source of its own has
+    /// the same settings itself.
+    pub server: ServerSettings,
     /// The entry of the configuration or servers file that names it. Findings about what a server
     /// answers are anchored there.
     pub anchor: Option<Anchor>,
@@ -86,10 +90,11 @@ pub struct SourceSpec {
 impl PartialEq for SourceSpec {
     fn eq(&self, other: &SourceSpec) -> bool {
         // By destructuring, so that a new field cannot be forgotten here.
-        let SourceSpec { name, target, environment, options, implementations, anchor: _ } = self;
+        let SourceSpec { name, target, environment, options, implementations, server, anchor: _ } =
+            self;
         (name, target) == (&other.name, &other.target)
             && (environment, options) == (&other.environment, &other.options)
-            && implementations == &other.implementations
+            && (implementations, server) == (&other.implementations, &other.server)
     }
 }
 
@@ -107,14 +112,14 @@ pub enum SourceTarget {
 }
 
 /// Sources to load, and everything that was wrong on the way to them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SourcePlan {
     /// Sources in the order of the configuration or the command line.
     pub specs: Vec<SourceSpec>,
     /// Limits of calls, from the configuration.
     pub limits: CallLimits,
-    /// How long the first list of tools waits for servers that are still starting.
-    pub startup: Duration,
+    /// How `serve` treats its clients, from the configuration.
+    pub serve: ServeSettings,
     /// What `check` looks at beside the rules, from the configuration.
     pub check: CheckSettings,
     /// Severities that the configuration sets for codes.
@@ -134,28 +139,6 @@ pub struct SourcePlan {
     config_unreadable: bool,
 }
 
-/// The wait for servers at the start, if the configuration sets none: long enough for most servers,
-/// and short enough for an agent that waits for its first list of tools.
-pub(crate) const DEFAULT_STARTUP: Duration = Duration::from_secs(3);
-
-impl Default for SourcePlan {
-    fn default() -> SourcePlan {
-        SourcePlan {
-            specs: Vec::new(),
-            limits: CallLimits::default(),
-            startup: DEFAULT_STARTUP,
-            check: CheckSettings::default(),
-            levels: Levels::new(),
-            ignores: Arc::default(),
-            diagnostics: Vec::new(),
-            failures: Vec::new(),
-            servers: 0,
-            files: Vec::new(),
-            config_unreadable: false,
-        }
-    }
-}
-
 impl SourcePlan {
     /// Whether the plan lacks something that its author wrote: a file could not be read or parsed,
     /// or a limit is invalid.
@@ -172,12 +155,13 @@ impl SourcePlan {
         self.failures.first().filter(|_| self.config_unreadable)
     }
 
-    /// The first error in `[limits]`. A limit that cannot be read is replaced by its default, which
-    /// may be looser than what the author wanted, so callers treat it as fatal.
+    /// The first error in `[limits]` or `[serve]`. A limit that cannot be read is replaced by its
+    /// default, which may be looser than what the author wanted, so callers treat it as fatal.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
         // The first token of the path is the table that the diagnostic is about.
-        let is_limit =
-            |d: &&Diagnostic| d.path.tokens().next().is_some_and(|token| token == "limits");
+        let is_limit = |d: &&Diagnostic| {
+            d.path.tokens().next().is_some_and(|token| token == "limits" || token == "serve")
+        };
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).find(is_limit)
     }
 
@@ -248,7 +232,7 @@ impl SourcePlan {
         self.limits = config.limits;
         self.check = config.check;
         self.levels = config.levels;
-        self.startup = config.startup.unwrap_or(DEFAULT_STARTUP);
+        self.serve = config.serve;
         for configured in config.sources {
             let anchor = Anchor { source: Arc::clone(&source), span: Some(configured.span) };
             let written = config.written.iter().find(|written| written.at.span == configured.span);
@@ -266,7 +250,10 @@ impl SourcePlan {
         folder: &Path,
         variables: &Variables<'_>,
     ) {
-        let SourceConfig { name, kind, environment, compat, implementations, .. } = source;
+        let SourceConfig { name, kind, environment, compat, implementations, mut server, .. } =
+            source;
+        server.source = name.to_string();
+        let settings = server.clone();
         let mut spec = SourceSpec {
             name: name.to_string(),
             // A placeholder, replaced below.
@@ -274,6 +261,7 @@ impl SourcePlan {
             environment: environment.clone(),
             options: ReadOptions { compat: compat || options.compat, ..options },
             implementations,
+            server,
             anchor: Some(anchor.clone()),
         };
         // Pairs of the configuration as the variables of a server.
@@ -291,7 +279,7 @@ impl SourcePlan {
                 headers,
                 directory,
                 health_check: None,
-                settings: ServerSettings::default(),
+                settings,
             })
         };
         spec.target = match kind {
@@ -304,7 +292,7 @@ impl SourcePlan {
             SourceKind::ServersFile { path } => {
                 // One source of the configuration becomes one spec for each server of the file. The
                 // name of the source is not used: each server has its own.
-                self.add_servers_file(&path, spec.options, &spec.environment, variables);
+                self.add_servers_file(&path, &spec, variables);
                 return;
             }
             SourceKind::Command { mut words, directory } => {
@@ -401,32 +389,31 @@ impl SourcePlan {
         options: ReadOptions,
         variables: &Variables<'_>,
     ) {
-        let server = |connection| {
-            Arc::new(Server {
+        let settings =
+            |name: &str| ServerSettings { source: name.to_owned(), ..Default::default() };
+        let server = |connection, name: &str| {
+            let server = Arc::new(Server {
                 connection,
                 shown: None,
                 environment: Vec::new(),
                 headers: Vec::new(),
                 directory: None,
                 health_check: None,
-                settings: ServerSettings::default(),
-            })
+                settings: settings(name),
+            });
+            SourceTarget::Server(server, None)
         };
         let (name, target) = match argument {
-            SourceArgument::Url(url) => (
+            SourceArgument::Url(url) => {
                 // The name appears in messages, and a URL may have a password or a token in it.
-                redacted_url(url),
-                SourceTarget::Server(server(Connection::Http { url: url.clone() }), None),
-            ),
+                let name = redacted_url(url);
+                let target = server(Connection::Http { url: url.clone() }, &name);
+                (name, target)
+            }
             SourceArgument::Command(words) => {
                 let name = format!("-- {}", words.first().map_or("", String::as_str));
-                (
-                    name,
-                    SourceTarget::Server(
-                        server(Connection::Stdio { command: words.clone() }),
-                        None,
-                    ),
-                )
+                let target = server(Connection::Stdio { command: words.clone() }, &name);
+                (name, target)
             }
             SourceArgument::Path(path) if !files::is_stdin(path) && !path.exists() => {
                 let message = format!("cannot read `{}`: there is no such file", path.display());
@@ -441,7 +428,16 @@ impl SourcePlan {
             }
             SourceArgument::Path(path) => {
                 if options.format.is_none() && may_be_servers_file(path) {
-                    self.add_servers_file(path, options, &[], variables);
+                    let spec = SourceSpec {
+                        name: String::new(),
+                        target: SourceTarget::Definitions(PathBuf::new()),
+                        environment: Vec::new(),
+                        options,
+                        implementations: None,
+                        server: ServerSettings::default(),
+                        anchor: None,
+                    };
+                    self.add_servers_file(path, &spec, variables);
                     return;
                 }
                 (files::display_name(path), SourceTarget::Definitions(path.clone()))
@@ -449,6 +445,7 @@ impl SourcePlan {
         };
         self.servers += usize::from(matches!(target, SourceTarget::Server(..)));
         self.add(SourceSpec {
+            server: settings(&name),
             name,
             target,
             environment: Vec::new(),
@@ -476,16 +473,11 @@ impl SourcePlan {
         }
     }
 
-    /// Adds the servers of a servers file that are not disabled. `environment` comes from the
-    /// source that names the file: it completes that of each server, and references are expanded
-    /// with it first.
-    fn add_servers_file(
-        &mut self,
-        path: &Path,
-        options: ReadOptions,
-        environment: &[(String, String)],
-        variables: &Variables<'_>,
-    ) {
+    /// Adds the servers of a servers file that are not disabled. `source` is the one that names the
+    /// file: its environment completes that of each server, and references are expanded with it
+    /// first; its options and settings hold for all of them.
+    fn add_servers_file(&mut self, path: &Path, source: &SourceSpec, variables: &Variables<'_>) {
+        let environment = &source.environment;
         // Also if it cannot be read, so that the plan is made again once the file is corrected.
         self.files.push(path.to_owned());
         let document = match servers_file::parse(path) {
@@ -558,13 +550,16 @@ impl SourcePlan {
                 source: Arc::clone(document.source()),
                 span: Some(key.span()),
             });
+            let settings = ServerSettings { source: named.name.clone(), ..source.server.clone() };
+            named.server.settings = settings.clone();
             let target = SourceTarget::Server(Arc::new(named.server), Some(namespace));
             self.add(SourceSpec {
                 name: named.name,
                 target,
                 environment: Vec::new(),
-                options,
+                options: source.options,
                 implementations: None,
+                server: settings,
                 anchor,
             });
         }

@@ -32,9 +32,54 @@ pub(crate) fn is_address(text: &str, schemes: &[&str]) -> bool {
     known && clean && has_host && url::Url::parse(text).is_ok()
 }
 
+/// Whether it is the value of a header `Host`: a host name or address, with or without a port.
+pub(crate) fn is_host(text: &str) -> bool {
+    let (host, port) = match text.rsplit_once(':') {
+        // The last colon of an address in brackets may belong to the address.
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (text, None),
+    };
+    let is_port =
+        |port: &str| (1..=5).contains(&port.len()) && port.chars().all(|c| c.is_ascii_digit());
+    let name = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let address = |c: char| c.is_ascii_hexdigit() || ":.".contains(c);
+    let in_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let is_good = match in_brackets {
+        Some(host) => !host.is_empty() && host.chars().all(address),
+        None => !host.is_empty() && host.chars().all(name),
+    };
+    is_good && port.is_none_or(is_port)
+}
+
+/// Whether it is the value of a header `Origin`: a scheme and a host, without a path.
+pub(crate) fn is_origin(text: &str) -> bool {
+    let scheme = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
+    text.split_once("://").is_some_and(|(before, host)| {
+        before.starts_with(|c: char| c.is_ascii_alphabetic())
+            && before.chars().all(scheme)
+            && is_host(host)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_and_origins_have_no_path() {
+        for host in ["h", "tools.example.com", "h:8080", "127.0.0.1:1", "[::1]", "[::1]:80"] {
+            assert!(is_host(host), "{host}");
+            assert!(is_origin(&format!("https://{host}")), "{host}");
+        }
+        for bad in ["", "h/x", "h:", "h:x", "h:123456", "a b", "https://h", "[::1", "é", "[]", "*"]
+        {
+            assert!(!is_host(bad), "{bad}");
+            assert!(!is_origin(&format!("https://{bad}")), "{bad}");
+        }
+        for bad in ["", "h", "https://h/", "://h", "1x://h", "https:/h", "null"] {
+            assert!(!is_origin(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn addresses_have_a_scheme_and_a_host() {

@@ -21,9 +21,9 @@ use toolwright_workspace::{ReadOptions, SourcePlan, Workspace, record};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder with a configuration, and the catalog of it.
-struct TestCatalog {
+pub(crate) struct TestCatalog {
     folder: TempDir,
-    catalog: Arc<Catalog>,
+    pub(crate) catalog: Arc<Catalog>,
     events: Arc<Mutex<Vec<String>>>,
     _until: DropGuard,
 }
@@ -60,7 +60,7 @@ impl TestCatalog {
     }
 
     /// The same, after every source was loaded or failed.
-    async fn settled(files: &[(&str, &str)]) -> TestCatalog {
+    pub(crate) async fn settled(files: &[(&str, &str)]) -> TestCatalog {
         let fixture = TestCatalog::follow(files).await;
         fixture.catalog.wait_until_tried(PATIENCE).await;
         assert!(fixture.catalog.all_sources_tried());
@@ -71,12 +71,12 @@ impl TestCatalog {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         write(&self.path(name), text);
     }
 
     /// The ids of all tools, with `!` in front of those in quarantine.
-    fn ids(&self) -> Vec<String> {
+    pub(crate) fn ids(&self) -> Vec<String> {
         let toolbox = self.catalog.runner().registry();
         let id = |entry: &toolwright_exec::RegisteredTool| match &entry.status {
             ToolStatus::Ready => entry.id.to_string(),
@@ -85,11 +85,11 @@ impl TestCatalog {
         toolbox.iter().map(|entry| id(entry)).collect()
     }
 
-    fn has(&self, id: &str) -> bool {
+    pub(crate) fn has(&self, id: &str) -> bool {
         self.ids().iter().any(|known| known == id)
     }
 
-    async fn call(&self, id: &str, arguments: Json) -> Result<Json, String> {
+    pub(crate) async fn call(&self, id: &str, arguments: Json) -> Result<Json, String> {
         let request = CallRequest { arguments: arguments.into(), ..CallRequest::new(id) };
         let answer = self.catalog.runner().call(request, &NoHost).await;
         answer
@@ -98,7 +98,7 @@ impl TestCatalog {
     }
 
     /// The code of a call without arguments, or `ok`.
-    async fn code(&self, id: &str) -> String {
+    pub(crate) async fn code(&self, id: &str) -> String {
         match self.call(id, json!({})).await {
             Ok(_) => "ok".to_owned(),
             Err(text) => text.split(':').next().unwrap().to_owned(),
@@ -106,11 +106,11 @@ impl TestCatalog {
     }
 
     /// The events that contain this text.
-    fn events(&self, part: &str) -> Vec<String> {
+    pub(crate) fn events(&self, part: &str) -> Vec<String> {
         self.events.lock().unwrap().iter().filter(|event| event.contains(part)).cloned().collect()
     }
 
-    async fn until(&self, what: &str, mut check: impl FnMut(&TestCatalog) -> bool) {
+    pub(crate) async fn until(&self, what: &str, mut check: impl FnMut(&TestCatalog) -> bool) {
         let end = Instant::now() + PATIENCE;
         while !check(self) {
             let events = self.events.lock().unwrap().join("\n");
@@ -124,7 +124,7 @@ impl TestCatalog {
     }
 
     /// The command lines of the processes that this catalog started.
-    fn running(&self) -> Vec<String> {
+    pub(crate) fn running(&self) -> Vec<String> {
         let mark = format!("BENCH={}", self.folder.path().display());
         let has_mark =
             |environment: &[u8]| environment.split(|b| *b == 0).any(|v| v == mark.as_bytes());
@@ -171,7 +171,7 @@ fn write(path: &Path, text: &str) {
 }
 
 /// A source that starts the mcp mode of the same name.
-fn server(mode: &str) -> String {
+pub(crate) fn server(mode: &str) -> String {
     format!("[[source]]\nname = \"{mode}\"\ncommand = ['{}', 'mcp', '{mode}']\n", faulty_server())
 }
 

@@ -1,3 +1,4 @@
 //! The tests of the catalog, one binary.
 
 mod catalog;
+mod reload;

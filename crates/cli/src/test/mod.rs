@@ -199,6 +199,7 @@ async fn load_catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
         from: args.selected.sources.clone(),
         command: args.selected.command.clone(),
         compat: args.selected.reading.options(false).compat,
+        environment: args.selected.environment.clone(),
         sandbox: args.sandbox.clone(),
     };
     let listener = Arc::new(|event: &CatalogEvent| match event {

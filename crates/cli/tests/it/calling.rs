@@ -733,7 +733,7 @@ done
     let (folder, path) = configured(
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n\n\
          [[source]]\nname = \"up\"\ncommand = [\"/bin/sh\", \"server.sh\"]\n\n\
-         [limits]\nstartup = 60000\n",
+         [serve]\nlist_wait = 60000\n",
     );
     std::fs::write(path.join("server.sh"), server).expect("a file");
     let schema = json!({

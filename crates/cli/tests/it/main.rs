@@ -37,5 +37,6 @@ mod serving_http;
 mod show_and_list;
 mod silencing_comments;
 mod sources;
+mod starting;
 mod targets;
 mod validation;

@@ -16,15 +16,20 @@ use crate::client::{
 use crate::program::folder;
 
 /// For configurations with a server that hangs: the first list waits for it only this long.
-pub(crate) const SHORT_STARTUP: &str = "[limits]\nstartup = 500\n";
+pub(crate) const SHORT_STARTUP: &str = "[serve]\nlist_wait = 500\n";
 
 /// For all others: the first list waits until all sources have loaded, however busy the machine is.
-pub(crate) const LONG_STARTUP: &str = "[limits]\nstartup = 60000\n";
+pub(crate) const LONG_STARTUP: &str = "[serve]\nlist_wait = 60000\n";
+
+/// A line of the log without the time that it starts with.
+fn without_time(line: &str) -> &str {
+    line.split_once("Z ").expect("a time").1
+}
 
 /// A configuration with process tools of these modes, the server `up`, and `more`. If `more` has no
-/// `[limits]`, the startup time is long.
+/// `[serve]`, the startup time is long.
 pub(crate) fn config_with_tools(modes: &[&str], more: &str) -> (tempfile::TempDir, PathBuf) {
-    let limits = if more.contains("[limits]") { "" } else { LONG_STARTUP };
+    let limits = if more.contains("[serve]") { "" } else { LONG_STARTUP };
     let (folder, path) = configured(&format!(
         "[[source]]\nname = \"tools\"\nexecutables = \"tools\"\n\n{}\n{more}{limits}",
         server("up", "good")
@@ -203,7 +208,7 @@ fn results_arrive_unchanged() {
 #[test]
 fn failures_have_a_code_and_a_suggestion() {
     // The timeout is for `sleep`. It must be long enough for the others on a busy machine.
-    let limits = "[limits]\nstartup = 60000\ntimeout = 3000\n";
+    let limits = "[serve]\nlist_wait = 60000\n[limits]\ntimeout = 3000\n";
     let (folder, _) = config_with_tools(&["error-exit", "garbage", "sleep"], limits);
     let mut client = StdioClient::start(folder.path(), &[], &[]);
     for name in ["nope", "up__nope", "up:ehco", ""] {
@@ -668,7 +673,8 @@ fn sources_that_fail_do_not_affect_others() {
     client.hang_up();
     let (code, _, stderr) = client.end(EXIT);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stderr.lines().all(|line| line.starts_with("toolwright: ")), "{stderr}");
+    let is_ours = |line: &str| without_time(line).starts_with("toolwright: ");
+    assert!(stderr.lines().all(is_ours), "{stderr}");
 }
 
 /// Whether the server `stuck`, which hangs, was given up. That takes 20 s, so until then no answer
@@ -682,7 +688,7 @@ fn gave_up_stuck(client: &StdioClient) -> bool {
 /// meanwhile.
 #[test]
 fn a_server_that_hangs_does_not_delay_others() {
-    let more = server("stuck", "hang-start") + "[limits]\nstartup = 1000\n";
+    let more = server("stuck", "hang-start") + "[serve]\nlist_wait = 1000\n";
     let (folder, _) = config_with_tools(&["add"], &more);
     let mut client = StdioClient::start(folder.path(), &[], &[]);
     // The first call may come before the tool was loaded.
@@ -770,6 +776,7 @@ fn the_log_of_a_start_is_readable() {
     let stderr = client.stderr();
     let mut lines: Vec<String> = Vec::new();
     for line in stderr.lines() {
+        let line = without_time(line);
         let source = line.split(": ").nth(1).unwrap_or_default();
         // A source that failed is tried again and reported again.
         if !lines.iter().any(|known| known.contains(&format!(": {source}: "))) {

@@ -364,6 +364,12 @@ impl Upstream {
         self.links.changes.subscribe()
     }
 
+    /// Waits until a connection is open. Does not open one itself.
+    pub async fn wait_until_open(&self) {
+        let mut state = self.state.subscribe();
+        let _ = state.wait_for(|state| matches!(state, UpstreamState::Open { .. })).await;
+    }
+
     /// The open connection, opened first if necessary. All callers wait for the same attempt, and
     /// the attempt goes on when a caller gives up.
     async fn connection(self: &Arc<Self>) -> Result<Arc<UpstreamConnection>, Failure> {

@@ -14,7 +14,7 @@ use toolwright_source::words::{alternatives, nearest_word, shorten, split_words}
 use toolwright_source::{Diagnostic, DiagnosticCode, DocumentPath, Severity, Source, Span};
 
 use super::LEVEL_WORDS;
-use super::keys::{ConfigKey, KeyForm, table_with_key};
+use super::keys::{ConfigKey, KeyForm, RENAMED_KEYS, tables_with_key};
 use crate::codes::UNKNOWN_KEY;
 use crate::text_forms::is_address;
 
@@ -110,12 +110,25 @@ pub(super) fn report_unknown_key(
     problems: &mut ConfigProblems<'_>,
 ) -> Option<&'static str> {
     let name = key.get_ref().as_ref();
+    let renamed = RENAMED_KEYS
+        .iter()
+        .find(|(table, old, _)| *old == name && at.as_str().strip_prefix('/') == Some(*table));
+    if let Some((_, _, new)) = renamed {
+        let message = format!("`{name}` has another name now");
+        let diagnostic = problems.add(&UNKNOWN_KEY, key.span(), &at.child(name), message);
+        diagnostic.help.push(format!("write {new}"));
+        return None;
+    }
     let suggestion = nearest_word(name, known.clone());
     // A similar key of the same table is likelier than the same key in the wrong table.
-    let help = match (suggestion, table_with_key(name)) {
-        (Some(suggestion), _) => format!("did you mean `{suggestion}`?"),
-        (None, Some(table)) => format!("it belongs under `{table}`"),
-        (None, None) => format!("expected {}", alternatives(&known.collect::<Vec<_>>())),
+    let tables = tables_with_key(name);
+    let tables: Vec<&str> = tables.iter().map(String::as_str).collect();
+    let help = match suggestion {
+        Some(suggestion) => format!("did you mean `{suggestion}`?"),
+        None if tables.is_empty() => {
+            format!("expected {}", alternatives(&known.collect::<Vec<_>>()))
+        }
+        None => format!("it belongs under {}", alternatives(&tables)),
     };
     let message = format!("unknown key `{}`", shorten(name));
     problems.add(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help);
@@ -218,6 +231,9 @@ impl KeyForm {
             KeyForm::Choices(words) => check_choices(value, &words(), problems),
             KeyForm::Code => check_code(value, problems),
             KeyForm::Texts { allowed, what, .. } => check_texts(value, *allowed, what, problems),
+            KeyForm::TextList { allowed, what, .. } => {
+                check_text_list(value, *allowed, what, problems)
+            }
         }
     }
 }
@@ -356,6 +372,26 @@ fn check_choices(
     for (n, item) in items.iter().enumerate() {
         let item = KeyValue { name: value.name, value: item, at: value.at.child(n) };
         check_choice(&item, words, problems);
+    }
+}
+
+/// A list of strings of one form, which `what` describes; each wrong one is reported.
+fn check_text_list(
+    value: &KeyValue<'_, '_>,
+    allowed: fn(&str) -> bool,
+    what: &str,
+    problems: &mut ConfigProblems<'_>,
+) {
+    let DeValue::Array(items) = value.value.get_ref() else {
+        return value.report_wrong_type("an array of strings", problems);
+    };
+    for (n, item) in items.iter().enumerate() {
+        let item = KeyValue { name: value.name, value: item, at: value.at.child(n) };
+        let Some(text) = item.text(problems) else { continue };
+        if !allowed(text) {
+            let message = format!("`{}` is not {what}", shorten(text));
+            item.add(&INVALID_PATTERN, message, problems);
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use toolwright_formats::FORMATS;
 use toolwright_schema::VendorTarget;
 
 use super::limits::OUTPUT_CHECKS;
-use crate::text_forms::{can_be_variable, is_header_name};
+use super::server_settings::{ISOLATIONS, START_MODES};
+use crate::text_forms::{can_be_variable, is_header_name, is_host, is_origin};
 
 /// A table of the file.
 pub(super) struct ConfigTable {
@@ -69,6 +70,15 @@ pub(super) enum KeyForm {
         /// What the keys are called in messages.
         what: &'static str,
     },
+    /// A list of strings.
+    TextList {
+        /// Whether a text can be an item of it.
+        allowed: fn(&str) -> bool,
+        /// The same as a regular expression, for the schema.
+        pattern: &'static str,
+        /// What an item is called in messages, with an example.
+        what: &'static str,
+    },
 }
 
 /// The tables of the file, which has no other keys.
@@ -83,6 +93,11 @@ pub(super) const TABLES: &[ConfigTable] = &[
         name: "limits",
         shape: TableShape::Once(LIMIT_KEYS),
         about: "Limits of calls. Definitions and callers can set their own within these.",
+    },
+    ConfigTable {
+        name: "serve",
+        shape: TableShape::Once(SERVE_KEYS),
+        about: "How `toolwright serve` treats its clients.",
     },
     ConfigTable {
         name: "check",
@@ -155,7 +170,43 @@ pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
         "The folder of the JavaScript bodies of its tools, if they are not beside their manifests.",
     )
     .with(&["path"]),
+    // Up to an hour: a first start may have to download a server.
+    key(
+        "start_timeout",
+        KeyForm::Integer(1, 3_600_000),
+        "Milliseconds that a server may take to start and to list its tools.",
+    )
+    .with(SERVER_KINDS),
+    key(
+        "timeout",
+        KeyForm::Integer(1, 3_600_000),
+        "Milliseconds that a call of a server may go without a result and without progress.",
+    )
+    .with(SERVER_KINDS),
+    // Up to a day: a server that reports progress may work for hours.
+    key(
+        "max_timeout",
+        KeyForm::Integer(1, 86_400_000),
+        "Milliseconds that a call of a server may take in all. Without it: that of `[limits]`.",
+    )
+    .with(SERVER_KINDS),
+    key(
+        "isolation",
+        KeyForm::Choice(|| ISOLATIONS.iter().map(|(word, _)| *word).collect()),
+        "Which clients share a connection to a server: all of them, or each session has its own.",
+    )
+    .with(SERVER_KINDS),
+    key(
+        "start",
+        KeyForm::Choice(|| START_MODES.iter().map(|(word, _)| *word).collect()),
+        "When `serve` starts a server: at once, or with the first request to it, if its lists are \
+         known from an earlier run.",
+    )
+    .with(SERVER_KINDS),
 ];
+
+/// The kinds of source that can name an MCP server: definitions may name the server of their tools.
+const SERVER_KINDS: &[&str] = &["path", "mcp", "command", "url"];
 
 /// The keys of `[limits]`. Times are in milliseconds, sizes in bytes.
 pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
@@ -187,12 +238,6 @@ pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
     key("max_concurrent", KeyForm::Integer(1, 1024), "Calls of one toolset that run at once."),
     // 0 is allowed: calls beyond `max_concurrent` then fail at once instead of waiting.
     key("queue", KeyForm::Integer(0, 65_536), "Calls of one toolset that may wait."),
-    // 0 is allowed: the first list of tools then has only what is ready.
-    key(
-        "startup",
-        KeyForm::Integer(0, 60_000),
-        "Milliseconds that the first list of tools waits for servers that are still starting.",
-    ),
     key(
         "validator_timeout",
         KeyForm::Integer(1, 60_000),
@@ -214,6 +259,50 @@ pub(super) const LIMIT_KEYS: &[ConfigKey] = &[
         "Bytes of memory for the JavaScript body of a tool, beyond its input.",
     ),
 ];
+
+/// The keys of `[serve]`. Times are in milliseconds.
+pub(super) const SERVE_KEYS: &[ConfigKey] = &[
+    // From a second to 30 days.
+    key(
+        "session_idle",
+        KeyForm::Integer(1_000, 2_592_000_000),
+        "Milliseconds after which a session without any request ends.",
+    ),
+    // 0 is allowed: the first list of tools then has only what is ready.
+    key(
+        "list_wait",
+        KeyForm::Integer(0, 600_000),
+        "Milliseconds that the first list of tools waits for servers that are still starting.",
+    ),
+    // 0 is allowed: answers are then never shortened.
+    key(
+        "answer_tokens",
+        KeyForm::Integer(0, 10_000_000),
+        "The tokens of an answer above which a client gets a shortened one; 0: never.",
+    ),
+    key(
+        "allowed_hosts",
+        KeyForm::TextList {
+            allowed: is_host,
+            pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$",
+            what: "a host, such as `tools.example.com` or `tools.example.com:8080`",
+        },
+        "Values of the header `Host` that are accepted beside those of this machine.",
+    ),
+    key(
+        "allowed_origins",
+        KeyForm::TextList {
+            allowed: is_origin,
+            pattern: "^[A-Za-z][A-Za-z0-9+.-]*://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$",
+            what: "an origin, such as `https://app.example.com`",
+        },
+        "Values of the header `Origin` that are accepted: web pages that may use the server.",
+    ),
+];
+
+/// Keys that were renamed: the table and the old name, and what to write instead.
+pub(super) const RENAMED_KEYS: &[(&str, &str, &str)] =
+    &[("limits", "startup", "`list_wait` under `[serve]`")];
 
 /// The keys of `[check]`.
 pub(super) const CHECK_KEYS: &[ConfigKey] = &[
@@ -281,13 +370,14 @@ fn target_ids() -> Vec<&'static str> {
     VendorTarget::ALL.iter().map(|target| target.id()).collect()
 }
 
-/// The table that has a key of this name, for the help "it belongs under …". Example: `timeout`
+/// The tables that have a key of this name, for the help "it belongs under …". Example: `queue`
 /// under `[[source]]` gets "it belongs under `[limits]`".
-pub(super) fn table_with_key(name: &str) -> Option<String> {
+pub(super) fn tables_with_key(name: &str) -> Vec<String> {
     let has = |keys: &[ConfigKey]| keys.iter().any(|key| key.name == name);
-    TABLES.iter().find_map(|table| match table.shape {
+    let tables = TABLES.iter().filter_map(|table| match table.shape {
         TableShape::List(keys, _) => has(keys).then(|| format!("[[{}]]", table.name)),
         TableShape::Once(keys) => has(keys).then(|| format!("[{}]", table.name)),
         TableShape::Levels => None,
-    })
+    });
+    tables.collect()
 }

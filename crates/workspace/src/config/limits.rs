@@ -16,11 +16,11 @@ pub(super) const OUTPUT_CHECKS: &[(&str, OutputCheck)] =
     &[("enforce", OutputCheck::Enforce), ("warn", OutputCheck::Warn), ("off", OutputCheck::Off)];
 
 impl ConfigReader<'_, '_> {
-    /// The limits, and the time to wait for servers at the start. A value out of its range keeps
-    /// the default; `SourcePlan::bad_limit` makes callers refuse to serve with it.
-    pub(super) fn limits(&mut self, root: &DeTable<'_>) -> (CallLimits, Option<Duration>) {
+    /// The limits of calls. A value out of its range keeps the default; `SourcePlan::bad_limit`
+    /// makes callers refuse to serve with it.
+    pub(super) fn limits(&mut self, root: &DeTable<'_>) -> CallLimits {
         let mut limits = CallLimits::default();
-        let Some((table, at)) = self.single_table(root, "limits") else { return (limits, None) };
+        let Some((table, at)) = self.single_table(root, "limits") else { return limits };
         check_members(table, LIMIT_KEYS, &at, self.problems);
         let count = |name: &str| key_number(table, LIMIT_KEYS, name);
         let time = |name: &str| count(name).map(|n| Duration::from_millis(n as u64));
@@ -41,21 +41,17 @@ impl ConfigReader<'_, '_> {
         // Other words were reported by `check_members`.
         let known = OUTPUT_CHECKS.iter().find(|(known, _)| Some(*known) == word);
         limits.output_check = known.map_or(limits.output_check, |(_, check)| *check);
-        self.cap_default_timeout(&mut limits, table, &at);
-        (limits, time("startup"))
+        if limits.timeout > limits.max_timeout {
+            self.report_timeout_above_cap(table, &at);
+            // Also after the report: nothing may run longer than the cap.
+            limits.timeout = limits.max_timeout;
+        }
+        limits
     }
 
-    /// Applies `max_timeout` to the default time-out. An author who set both, one above the other,
-    /// wrote a contradiction, which is reported; one who set only the cap did not.
-    fn cap_default_timeout(
-        &mut self,
-        limits: &mut CallLimits,
-        table: &DeTable<'_>,
-        at: &DocumentPath,
-    ) {
-        if limits.timeout <= limits.max_timeout {
-            return;
-        }
+    /// Reports a `timeout` above `max_timeout`. An author who set both wrote a contradiction; one
+    /// who set only the cap did not.
+    pub(super) fn report_timeout_above_cap(&mut self, table: &DeTable<'_>, at: &DocumentPath) {
         if let (Some(timeout), Some(cap)) = (table.get("timeout"), table.get("max_timeout")) {
             let message = "`timeout` is more than `max_timeout`";
             let label = Label { span: span(&cap.span()), text: "the cap".to_owned() };
@@ -64,7 +60,5 @@ impl ConfigReader<'_, '_> {
                 .labels
                 .push(label);
         }
-        // Also after the report: nothing may run longer than the cap.
-        limits.timeout = limits.max_timeout;
     }
 }

@@ -5,12 +5,16 @@
 //! that reading reports: names of sources that occur twice, variables that are not set, a `timeout`
 //! above `max_timeout`, a quote in `command` that is not closed, a host that is not one.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value as Json, json};
-use toolwright_model::CallLimits;
+use toolwright_model::{CallLimits, ServerSettings};
 
 use super::LEVEL_WORDS;
 use super::keys::{ConfigKey, KIND_KEYS, KeyForm, TABLES, TableShape};
 use super::limits::OUTPUT_CHECKS;
+use super::serve_settings::ServeSettings;
+use super::server_settings::{ISOLATIONS, START_MODES};
 use crate::codes;
 
 /// The schema. Taplo and others find it by `#:schema` in the first line of a configuration.
@@ -18,9 +22,9 @@ pub fn schema() -> Json {
     let tables = TABLES.iter().map(|table| {
         let schema = match table.shape {
             TableShape::List(keys, required) => {
-                json!({"type": "array", "items": item_schema(keys, required)})
+                json!({"type": "array", "items": item_schema(table.name, keys, required)})
             }
-            TableShape::Once(keys) => table_schema(keys),
+            TableShape::Once(keys) => table_schema(table.name, keys),
             TableShape::Levels => levels_schema(),
         };
         (table.name, described(schema, table.about))
@@ -35,11 +39,11 @@ pub fn schema() -> Json {
     })
 }
 
-/// A table with these keys and no others.
-fn table_schema(keys: &[ConfigKey]) -> Json {
+/// The table `name` with these keys and no others.
+fn table_schema(name: &str, keys: &[ConfigKey]) -> Json {
     let properties = keys.iter().map(|key| {
         let mut schema = described(key.form.schema(), key.about);
-        if let Some(default) = default_limit(key.name) {
+        if let Some(default) = default_value(name, key.name) {
             schema["default"] = default;
         }
         (key.name, schema)
@@ -49,8 +53,8 @@ fn table_schema(keys: &[ConfigKey]) -> Json {
 
 /// An item of a list of tables. A source has exactly one of the keys that tell where its tools are,
 /// and keys that go with some of them only.
-fn item_schema(keys: &'static [ConfigKey], required: &[&str]) -> Json {
-    let mut schema = table_schema(keys);
+fn item_schema(name: &str, keys: &'static [ConfigKey], required: &[&str]) -> Json {
+    let mut schema = table_schema(name, keys);
     schema["required"] = json!(required);
     let with = |kind: &&str| json!({"required": [kind]});
     let is_kind = |key: &ConfigKey| KIND_KEYS.contains(&key.name);
@@ -116,14 +120,56 @@ impl KeyForm {
                 "type": "object", "propertyNames": {"pattern": pattern},
                 "additionalProperties": {"type": "string"},
             }),
+            KeyForm::TextList { pattern, .. } => json!({
+                "type": "array", "items": {"type": "string", "pattern": pattern},
+            }),
         }
     }
 }
 
-/// The default of a limit that is not set; `None` for keys of other tables.
+/// The value that a key of a table has if it is not set; `None` if it then has none.
+fn default_value(table: &str, key: &str) -> Option<Json> {
+    match table {
+        "limits" => default_limit(key),
+        "source" => default_of_server(key),
+        "serve" => default_of_serve(key),
+        _ => None,
+    }
+}
+
+fn milliseconds(time: Duration) -> Json {
+    json!(u64::try_from(time.as_millis()).ok())
+}
+
+/// The default of a key that tells how a server is run.
+fn default_of_server(name: &str) -> Option<Json> {
+    let settings = ServerSettings::default();
+    Some(match name {
+        "start_timeout" => milliseconds(settings.start_timeout),
+        "timeout" => milliseconds(settings.timeout),
+        "isolation" => json!(ISOLATIONS.iter().find(|(_, it)| *it == settings.isolation)?.0),
+        "start" => json!(START_MODES.iter().find(|(_, it)| *it == settings.start)?.0),
+        _ => return None,
+    })
+}
+
+/// The default of a key of `[serve]`.
+fn default_of_serve(name: &str) -> Option<Json> {
+    let settings = ServeSettings::default();
+    Some(match name {
+        "session_idle" => milliseconds(settings.session_idle),
+        "list_wait" => milliseconds(settings.list_wait),
+        "answer_tokens" => json!(settings.answer_tokens),
+        "allowed_hosts" => json!(settings.allowed_hosts),
+        "allowed_origins" => json!(settings.allowed_origins),
+        _ => return None,
+    })
+}
+
+/// The default of a limit.
 fn default_limit(name: &str) -> Option<Json> {
     let limits = CallLimits::default();
-    let time = |time: std::time::Duration| json!(u64::try_from(time.as_millis()).ok());
+    let time = milliseconds;
     Some(match name {
         "timeout" => time(limits.timeout),
         "max_timeout" => time(limits.max_timeout),
@@ -134,7 +180,6 @@ fn default_limit(name: &str) -> Option<Json> {
         }
         "max_concurrent" => json!(limits.max_concurrent),
         "queue" => json!(limits.queue),
-        "startup" => time(crate::plan::DEFAULT_STARTUP),
         "validator_timeout" => time(limits.functions.validator),
         "function_timeout" => time(limits.functions.function),
         "function_memory" => json!(limits.functions.memory),

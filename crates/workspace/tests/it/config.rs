@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use toml::de::{DeTable, DeValue};
-use toolwright_model::{CallLimits, FunctionLimits, OutputCheck};
+use toolwright_model::{
+    CallLimits, FunctionLimits, Isolation, OutputCheck, ServerSettings, StartMode,
+};
 use toolwright_source::render::{Colour, full};
 use toolwright_source::{Diagnostic, Source};
-use toolwright_workspace::{Config, SourceKind, config_schema};
+use toolwright_workspace::{Config, ServeSettings, SourceKind, config_schema};
 
 use crate::expand::variables;
 
@@ -256,6 +258,81 @@ fn limits_are_read() {
     assert_eq!((functions.memory, functions.body_memory), (2_000_000, 3_000_000));
     // The cap also bounds the default.
     assert_eq!(good("limits.max_timeout = 7").limits.timeout, Duration::from_millis(7));
+}
+
+#[test]
+fn settings_of_servers_are_read() {
+    let text = "command = 'x'\nstart_timeout = 1\ntimeout = 2\nmax_timeout = 3\nisolation = 'session'\nstart = 'lazy'";
+    let time = |ms| Duration::from_millis(ms);
+    let expected = ServerSettings {
+        source: String::new(),
+        start_timeout: time(1),
+        timeout: time(2),
+        max_timeout: Some(time(3)),
+        isolation: Isolation::Session,
+        start: StartMode::Lazy,
+    };
+    assert_eq!(good(&with(text)).sources[0].server, expected);
+    for kind in ["path = 'x'", "mcp = 'x.json'", "command = 'x'", "url = 'http://h'"] {
+        let config = good(&with(&format!("{kind}\nisolation = 'shared'\nstart = 'eager'")));
+        assert_eq!(config.sources[0].server, ServerSettings::default(), "{kind}");
+    }
+    let default = ServerSettings::default();
+    assert_eq!((default.start_timeout, default.timeout), (time(60_000), time(60_000)));
+}
+
+#[test]
+fn settings_of_serve_are_read() {
+    let text = "[serve]\nsession_idle = 1000\nlist_wait = 0\nanswer_tokens = 0\nallowed_hosts = ['a.example', 'b:80']\nallowed_origins = ['https://a.example']\n";
+    let texts = |list: &[&str]| list.iter().map(|text| text.to_string()).collect::<Vec<_>>();
+    let expected = ServeSettings {
+        session_idle: Duration::from_secs(1),
+        list_wait: Duration::ZERO,
+        answer_tokens: 0,
+        allowed_hosts: texts(&["a.example", "b:80"]),
+        allowed_origins: texts(&["https://a.example"]),
+    };
+    assert_eq!(good(text).serve, expected);
+    let default = ServeSettings {
+        session_idle: Duration::from_secs(24 * 60 * 60),
+        list_wait: Duration::from_secs(30),
+        answer_tokens: 20_000,
+        allowed_hosts: Vec::new(),
+        allowed_origins: Vec::new(),
+    };
+    assert_eq!(good("[serve]").serve, default);
+}
+
+#[test]
+fn mistakes_in_settings_have_their_place() {
+    for (text, found) in [
+        (with("executables = 'x'\nstart = 'lazy'"), "4:1 INVALID_SOURCE /source/0/start start"),
+        (with("command = 'x'\nstart = 'later'"), "4:9 INVALID_ENUM_VALUE /source/0/start 'later'"),
+        (
+            with("command = 'x'\ntimeout = 9\nmax_timeout = 8"),
+            "4:11 OUT_OF_RANGE /source/0/timeout 9",
+        ),
+        (with("command = 'x'\nstart_timeout = 0"), "4:17 OUT_OF_RANGE /source/0/start_timeout 0"),
+        ("[serve]\nlist_wait = 600001".to_owned(), "2:13 OUT_OF_RANGE /serve/list_wait 600001"),
+        (
+            "[serve]\nallowed_hosts = ['http://h']".to_owned(),
+            "2:18 INVALID_PATTERN /serve/allowed_hosts/0 'http://h'",
+        ),
+        (
+            "[serve]\nallowed_origins = ['h']".to_owned(),
+            "2:20 INVALID_PATTERN /serve/allowed_origins/0 'h'",
+        ),
+        (
+            "[serve]\nallowed_origins = 'http://h'".to_owned(),
+            "2:19 INVALID_TYPE /serve/allowed_origins 'http://h'",
+        ),
+        ("[limits]\nstartup = 5".to_owned(), "2:1 UNKNOWN_KEY /limits/startup startup"),
+    ] {
+        assert_eq!(places(&text), [found], "{text}");
+    }
+    // A key that was renamed names the new one, and not the nearest or a list of all.
+    let (_, problems) = parse("[limits]\nstartup = 5");
+    assert_eq!(problems[0].help, ["write `list_wait` under `[serve]`"]);
 }
 
 #[test]

@@ -120,7 +120,9 @@ fn every_source_of_a_configuration_is_planned() {
             [limits]
             timeout = 5000
             output = 2048
-            startup = 7
+
+            [serve]
+            list_wait = 7
             "#,
         ),
         ("mcp.json", SERVERS),
@@ -143,7 +145,7 @@ fn every_source_of_a_configuration_is_planned() {
     );
     assert_eq!(plan.files, [config, folder.path().join("mcp.json")]);
     assert_eq!((plan.limits.timeout.as_millis(), plan.limits.output), (5_000, 2_048));
-    assert_eq!(plan.startup.as_millis(), 7);
+    assert_eq!(plan.serve.list_wait.as_millis(), 7);
 }
 
 #[test]

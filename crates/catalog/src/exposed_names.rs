@@ -1,5 +1,5 @@
-//! The names under which tools are exposed. Ids such as `fs:read.file` have characters that some
-//! clients reject, so each tool gets a name of letters, digits, `_` and `-` with at most 64
+//! The names under which tools and prompts are exposed. Ids such as `fs:read.file` have characters
+//! that some clients reject, so each gets a name of letters, digits, `_` and `-` with at most 64
 //! characters, which all known clients accept:
 //!
 //! ```text

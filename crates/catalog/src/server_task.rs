@@ -1,0 +1,280 @@
+//! The task that keeps one server loaded: its tools, and what it offers besides them.
+//!
+//! ```text
+//! answer_cache ─▶ cached answers ─ load ─▶ first lists, before the server has started
+//!                                  │
+//! upstream ─ all lists ─────────── load ─▶ catalog, if they differ; answer_cache
+//!    │ events()                    ▲
+//!    ├─ ListChanged ─ ChangedLists ┘ after a pause; then passed on as a notice
+//!    └─ everything else ───────────▶ notices of the catalog
+//! ```
+//!
+//! A server with `start = "lazy"` and cached answers is left alone until something else, such as a
+//! call, has opened a connection to it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, broadcast, watch};
+use toolwright_exec::mcp::{ListKind, Upstream, UpstreamEvent};
+use toolwright_model::{Server, StartMode};
+use toolwright_workspace::SourceSpec;
+
+use crate::answer_cache::ServerAnswers;
+use crate::catalog::{Catalog, CatalogEvent};
+use crate::live_sources::{self, SourceFailure, ToolAnswer};
+use crate::offers::ServerNotice;
+use crate::server_definition::ServerDefinition;
+use crate::server_offers::ServerOffers;
+
+/// The pause between a server's notice that a list changed and the next request for the list.
+/// Bounds the load that a server with constant notices can cause.
+const LIST_CHANGE_PAUSE: Duration = Duration::from_millis(300);
+/// The pause before a server that could not be loaded is tried again. It doubles with every
+/// failure.
+const FIRST_RETRY: Duration = Duration::from_secs(2);
+/// The upper bound of that pause.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+
+/// What a server belongs to.
+pub(crate) enum ServerOwner {
+    /// A source that is the server itself.
+    Source(SourceSpec, Arc<Server>),
+    /// A definition that names the server, and the source of the definition.
+    Definition(SourceSpec, Arc<ServerDefinition>),
+}
+
+impl ServerOwner {
+    fn server(&self) -> &Arc<Server> {
+        match self {
+            ServerOwner::Source(_, server) => server,
+            ServerOwner::Definition(_, definition) => &definition.server,
+        }
+    }
+
+    /// The source that it comes from.
+    pub(crate) fn spec(&self) -> &SourceSpec {
+        match self {
+            ServerOwner::Source(spec, _) | ServerOwner::Definition(spec, _) => spec,
+        }
+    }
+
+    /// Its name in messages.
+    fn name(&self) -> String {
+        match self {
+            ServerOwner::Source(spec, _) => spec.name.clone(),
+            ServerOwner::Definition(_, definition) => definition.namespace.to_string(),
+        }
+    }
+}
+
+/// The lists that have changed and were not loaded again yet.
+#[derive(Default)]
+struct ChangedLists {
+    kinds: Mutex<Vec<ListKind>>,
+    changed: Notify,
+}
+
+impl ChangedLists {
+    fn mark(&self, kinds: &[ListKind]) {
+        let mut all = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(kinds);
+        drop(all);
+        self.changed.notify_one();
+    }
+
+    /// Waits for a change, and a little longer for others that come with it.
+    async fn next(&self) -> Vec<ListKind> {
+        self.changed.notified().await;
+        tokio::time::sleep(LIST_CHANGE_PAUSE).await;
+        self.take()
+    }
+
+    fn take(&self) -> Vec<ListKind> {
+        std::mem::take(&mut *self.kinds.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Catalog {
+    /// Loads what a server has, again after each of its notices that something changed, and after a
+    /// growing pause while loading fails. Ends only when its upstream is dropped.
+    pub(crate) async fn keep_server_loaded(&self, owner: &ServerOwner) {
+        let upstream = self.runner().context().upstreams.get(owner.server());
+        // Subscribed before the first load: a notice that arrives during a load may mean that the
+        // list is outdated already.
+        let (events, changes) = (upstream.events(), upstream.changes());
+        let lists = ChangedLists::default();
+        tokio::select! {
+            () = self.pass_on_events(&upstream, events, changes, &lists) => {}
+            () = self.follow_lists(&upstream, owner, &lists) => {}
+        }
+    }
+
+    /// Notes which lists change, and passes on everything else to the receivers of notices.
+    async fn pass_on_events(
+        &self,
+        upstream: &Arc<Upstream>,
+        mut events: broadcast::Receiver<UpstreamEvent>,
+        mut changes: watch::Receiver<u64>,
+        lists: &ChangedLists,
+    ) {
+        let mut has_events = true;
+        loop {
+            tokio::select! {
+                changed = changes.changed() => match changed {
+                    Ok(()) => lists.mark(&[ListKind::Tools]),
+                    Err(_) => return,
+                },
+                event = events.recv(), if has_events => match event {
+                    Ok(UpstreamEvent::ListChanged(kind)) => lists.mark(&[kind]),
+                    Ok(event) => self.notify(upstream, event),
+                    // Some of those that were missed may have been about lists.
+                    Err(broadcast::error::RecvError::Lagged(_)) => lists.mark(&ListKind::ALL),
+                    Err(broadcast::error::RecvError::Closed) => has_events = false,
+                },
+            }
+        }
+    }
+
+    fn notify(&self, upstream: &Upstream, event: UpstreamEvent) {
+        // An error means that nobody listens.
+        let _ = self.notices.send(ServerNotice { server: Arc::clone(upstream.server()), event });
+    }
+
+    async fn follow_lists(
+        &self,
+        upstream: &Arc<Upstream>,
+        owner: &ServerOwner,
+        lists: &ChangedLists,
+    ) {
+        let mut known = self.load_cached(owner).await;
+        let mut is_cached = known.is_some();
+        if known.is_some() && owner.server().settings.start == StartMode::Lazy {
+            upstream.wait_until_open().await;
+        }
+        let (mut wanted, mut pause) = (ListKind::ALL.to_vec(), FIRST_RETRY);
+        loop {
+            match self.load_lists(upstream, owner, &wanted, (known.as_ref(), is_cached)).await {
+                Ok(answers) => {
+                    self.keep_answers(owner, &answers, known.as_ref()).await;
+                    (known, is_cached) = (Some(answers), false);
+                    pause = FIRST_RETRY;
+                    wanted = lists.next().await;
+                }
+                Err(_) => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(LONGEST_RETRY);
+                    wanted.extend(lists.take());
+                }
+            }
+        }
+    }
+
+    /// Asks the server for the lists of `wanted`, and publishes them. `known` are the answers
+    /// before; those of an earlier run (`is_cached`) are replaced only if they differ.
+    async fn load_lists(
+        &self,
+        upstream: &Arc<Upstream>,
+        owner: &ServerOwner,
+        wanted: &[ListKind],
+        (known, is_cached): (Option<&ServerAnswers>, bool),
+    ) -> Result<ServerAnswers, Vec<SourceFailure>> {
+        let tools = match known {
+            Some(known) if !wanted.contains(&ListKind::Tools) => Arc::clone(&known.tools),
+            known => {
+                let answer = live_sources::ask_tools(upstream).await.map(Arc::new);
+                match (answer, known) {
+                    (Ok(answer), Some(known)) if is_cached && answer == known.tools => answer,
+                    (answer, _) => self.load_tools(owner, answer)?,
+                }
+            }
+        };
+        let before = known.map(|known| Arc::clone(&known.offers)).unwrap_or_default();
+        let (mut offers, notes) = before.ask(upstream, wanted).await;
+        for note in notes {
+            self.publish_event(CatalogEvent::Note(format!("{}: {note}", owner.name())));
+        }
+        self.judge_instructions(owner, &mut offers);
+        let offers = if offers == *before { before.clone() } else { Arc::new(offers) };
+        self.set_offers(owner, &offers);
+        if known.is_some() {
+            let changed = |kind: &ListKind| match kind {
+                ListKind::Tools => known.is_some_and(|known| known.tools != tools),
+                ListKind::Resources => before.resources != offers.resources,
+                ListKind::ResourceTemplates => before.templates != offers.templates,
+                ListKind::Prompts => before.prompts != offers.prompts,
+            };
+            for kind in ListKind::ALL.into_iter().filter(changed) {
+                self.notify(upstream, UpstreamEvent::ListChanged(kind));
+            }
+        }
+        Ok(ServerAnswers { tools, offers })
+    }
+
+    /// Publishes the tools of an answer, whether it comes from the server or from the cache.
+    fn load_tools(
+        &self,
+        owner: &ServerOwner,
+        answer: Result<Arc<ToolAnswer>, toolwright_exec::Failure>,
+    ) -> Result<Arc<ToolAnswer>, Vec<SourceFailure>> {
+        let failures = match owner {
+            ServerOwner::Source(spec, _) => self.load_answer(spec, answer.clone()),
+            ServerOwner::Definition(spec, definition) => {
+                self.load_definition_answer(spec, definition, answer.clone())
+            }
+        };
+        answer.map_err(|_| failures)
+    }
+
+    /// Notes whether the instructions of a server give orders to the model, and logs it if they are
+    /// withheld for that reason.
+    fn judge_instructions(&self, owner: &ServerOwner, offers: &mut ServerOffers) {
+        let text = offers.description.as_ref().and_then(|it| it.instructions.clone());
+        let Some(text) = text else { return };
+        offers.instructions_give_orders = live_sources::gives_orders(&text, self.workspace());
+        if offers.instructions_give_orders && self.withholds_orders() {
+            let message = "its instructions are withheld from clients: they carry orders to the \
+                           model (MODEL_INSTRUCTION)";
+            self.publish_event(CatalogEvent::Note(format!("{}: {message}", owner.name())));
+        }
+    }
+
+    /// Publishes the answers that the server gave in an earlier run, if there are any.
+    async fn load_cached(&self, owner: &ServerOwner) -> Option<ServerAnswers> {
+        let cache = self.cache()?.clone();
+        let server = Arc::clone(owner.server());
+        let read = tokio::task::spawn_blocking(move || cache.read(&server));
+        let mut answers = read.await.ok()??;
+        let mut offers = (*answers.offers).clone();
+        self.judge_instructions(owner, &mut offers);
+        answers.offers = Arc::new(offers);
+        self.load_tools(owner, Ok(Arc::clone(&answers.tools))).ok()?;
+        self.set_offers(owner, &answers.offers);
+        Some(answers)
+    }
+
+    /// Keeps the answers of a server for the next run.
+    async fn keep_answers(
+        &self,
+        owner: &ServerOwner,
+        answers: &ServerAnswers,
+        known: Option<&ServerAnswers>,
+    ) {
+        let Some(cache) = self.cache().cloned() else { return };
+        let (server, answers) = (Arc::clone(owner.server()), answers.clone());
+        let is_known = known == Some(&answers);
+        let write = tokio::task::spawn_blocking(move || match is_known {
+            true => {
+                cache.touch(&server);
+                Ok(())
+            }
+            false => cache.write(&server, &answers),
+        });
+        // A full disk or a read-only home must not stop anything; the next run is slower.
+        if let Ok(Err(error)) = write.await {
+            let reason = toolwright_workspace::io_reason(&error);
+            let message = format!("its answers cannot be kept for the next start: {reason}");
+            self.publish_event(CatalogEvent::Note(format!("{}: {message}", owner.name())));
+        }
+    }
+}

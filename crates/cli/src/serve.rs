@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::CatalogEvent;
-use toolwright_serve::{HttpError, HttpServer, McpHandler, serve_stdio};
+use toolwright_serve::{Gateway, HttpError, HttpServer, ServeOptions, serve_stdio};
 use toolwright_source::Severity;
 
 use crate::args::ServeArgs;
@@ -58,17 +58,18 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
         runtime::executor_context(runtime::stderr_log()),
         Arc::new(log_event),
     )?;
-    let handler = McpHandler::new(Arc::clone(&catalog), plan.startup);
+    // PLACE FOR the configuration: the other fields, once `toolwright.toml` has keys for them.
+    let options = ServeOptions { list_wait: plan.startup, ..ServeOptions::default() };
+    let gateway = Gateway::new(Arc::clone(&catalog), options);
     let until = CancellationToken::new();
     end_on_signals(&until);
     match &args.http {
         None => {
             catalog.watch(&until);
-            let served = serve_stdio(handler, until.clone()).await;
+            serve_stdio(gateway, until.clone()).await;
             // Before servers are closed: the tasks of the catalog would start them again.
             until.cancel();
             catalog.runner().close().await;
-            served.map_err(anyhow::Error::msg)?;
         }
         Some(address) => {
             // An empty variable counts as not set.
@@ -84,7 +85,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
             // Before the sources: programs that start this one wait for this line to find the port.
             messages::print_note(&format!("listening on {}", http.url()));
             catalog.watch(&until);
-            http.serve(handler, until.clone()).await;
+            http.serve(gateway, until.clone()).await;
             catalog.runner().close().await;
         }
     }

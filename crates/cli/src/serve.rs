@@ -11,8 +11,9 @@ use std::sync::Arc;
 use anyhow::bail;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, CatalogEvent};
-use toolwright_serve::{HttpError, HttpServer, McpHandler, serve_stdio};
+use toolwright_serve::{Gateway, HttpError, HttpServer, ServeOptions, serve_stdio};
 use toolwright_source::Severity;
+use toolwright_workspace::ServeSettings;
 
 use crate::args::ServeArgs;
 use crate::output::ExitStatus;
@@ -65,17 +66,16 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
         catalog.use_cache(&folder);
     }
     tokio::spawn(show_start(Arc::clone(&catalog)));
-    let handler = McpHandler::new(Arc::clone(&catalog), plan.serve.list_wait);
+    let gateway = Gateway::new(Arc::clone(&catalog), serve_options(&plan.serve));
     let until = CancellationToken::new();
     end_on_signals(&until);
     match &args.http {
         None => {
             catalog.watch(&until);
-            let served = serve_stdio(handler, until.clone()).await;
+            serve_stdio(gateway, until.clone()).await;
             // Before servers are closed: the tasks of the catalog would start them again.
             until.cancel();
             catalog.runner().close().await;
-            served.map_err(anyhow::Error::msg)?;
         }
         Some(address) => {
             // An empty variable counts as not set.
@@ -91,11 +91,26 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
             // Before the sources: programs that start this one wait for this line to find the port.
             messages::print_note(&format!("listening on {}", http.url()));
             catalog.watch(&until);
-            http.serve(handler, until.clone()).await;
+            http.serve(gateway, until.clone()).await;
             catalog.runner().close().await;
         }
     }
     Ok(ExitStatus::Clean)
+}
+
+/// The settings of the configuration, as the server takes them.
+fn serve_options(settings: &ServeSettings) -> ServeOptions {
+    // By destructuring, so that a new setting cannot be forgotten here.
+    let ServeSettings { session_idle, list_wait, answer_tokens, allowed_hosts, allowed_origins } =
+        settings.clone();
+    ServeOptions {
+        session_idle,
+        list_wait,
+        answer_tokens,
+        allowed_hosts,
+        allowed_origins,
+        ..ServeOptions::default()
+    }
 }
 
 /// Shows on a terminal how many sources are still starting, until the last one was tried.

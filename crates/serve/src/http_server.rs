@@ -1,40 +1,38 @@
-//! Streamable HTTP at `/mcp`: connections, access control and limits. What a request means is
-//! decided in `http_sessions` and in rmcp's service.
+//! Streamable HTTP at `/mcp`: connections and limits. What a request means is decided in
+//! `http_endpoint`, who may send it in `access_control`.
 //!
 //! ```text
-//! accept ─▶ 1024 connections? ─▶ path ─▶ token ─▶ body (4 MiB, 30 s) ─┬─▶ HttpSessions::answer
-//!             503                 404      401      413, 408          └─▶ rmcp's service
+//! accept ─▶ 1024 connections? ─▶ path ─▶ token ─▶ Host, Origin ─▶ body (24 MiB, 30 s) ─▶ endpoint
+//!             503                 404      401        403             413, 408
 //! ```
 //!
-//! Without a token only loopback addresses are served, and rmcp checks `Host` and `Origin` of every
-//! request, so that a web page cannot reach the server through a browser on this machine (DNS
-//! rebinding). On other addresses every request must carry the token. There is no TLS here; a proxy
-//! adds it where it is needed.
+//! `/healthz` answers while the process is up, `/readyz` once every source was tried. There is no
+//! TLS here; a proxy adds it where it is needed.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body_util::combinators::BoxBody;
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use subtle::ConstantTimeEq;
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tower_service::Service;
+use toolwright_mcp::MAX_MESSAGE;
 
-use crate::McpHandler;
-use crate::handler::RequestedArguments;
+use crate::Gateway;
+use crate::access_control::AccessControl;
+use crate::http_endpoint::McpEndpoint;
 use crate::http_sessions::HttpSessions;
 use crate::stdio_server::GRACE;
+use crate::write_deadline::{WRITE_TIMEOUT, WriteDeadline};
 
 /// How long a client may take to send its headers, also of a further request on a connection. So
 /// idle connections are closed after this time.
@@ -45,14 +43,11 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 const SEND_TIMEOUT: Duration = Duration::from_millis(500);
 /// How many connections may be open at once.
 const MAX_CONNECTIONS: usize = 1024;
-/// The largest body of a request, in bytes.
-const MAX_BODY: usize = 4 << 20;
+/// How often idle sessions are looked for, at least.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 /// The whole response to a connection beyond [`MAX_CONNECTIONS`], which hyper never sees.
 const TOO_MANY_CONNECTIONS: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-/// The JSON-RPC error for a body that is not JSON. rmcp would answer with plain text.
-const PARSE_ERROR: &str =
-    r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not JSON"}}"#;
 
 /// Why the server cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -73,8 +68,10 @@ pub struct HttpServer {
     token: Option<String>,
 }
 
-/// A response of this crate: the same type as that of rmcp's service.
-pub(crate) type HttpResponse = Response<BoxBody<Bytes, Infallible>>;
+/// The body of a response.
+pub(crate) type HttpBody = UnsyncBoxBody<Bytes, Infallible>;
+/// A response of this crate.
+pub(crate) type HttpResponse = Response<HttpBody>;
 
 impl HttpServer {
     /// Listens on `address`. Without a token only loopback addresses are accepted.
@@ -98,30 +95,19 @@ impl HttpServer {
     }
 
     /// Serves until `until` is cancelled. Running calls then have `GRACE` to finish.
-    pub async fn serve(self, handler: McpHandler, until: CancellationToken) {
-        let closing = CancellationToken::new();
-        let sessions = Arc::new(HttpSessions::new(handler.clone()));
-        let rmcp = self.rmcp_service(handler.clone(), &sessions, &closing);
-        let endpoint =
-            Arc::new(McpEndpoint { rmcp, sessions, hosts: self.local_hosts(), token: self.token });
+    pub async fn serve(self, gateway: Gateway, until: CancellationToken) {
+        let access = AccessControl::new(self.address, self.token, gateway.options());
+        let sessions = Arc::new(HttpSessions::new(gateway.clone()));
+        gateway.start_notices(&until);
+        tokio::spawn(sweep_sessions(Arc::clone(&sessions), until.clone()));
+        let endpoint = McpEndpoint::new(gateway.clone(), sessions);
+        let service = Arc::new(HttpService { endpoint, access, gateway: gateway.clone() });
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
         // Lets connections finish their current response at the end.
         let graceful = GracefulShutdown::new();
         let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        loop {
-            let mut stream = tokio::select! {
-                () = until.cancelled() => break,
-                accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => stream,
-                    Err(_) => {
-                        // Most likely out of file descriptors. Without a pause this would be a
-                        // busy loop until some connections end.
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                        continue;
-                    }
-                },
-            };
+        while let Some(mut stream) = accept(&self.listener, &until).await {
             // Events are small and must not wait for more data.
             let _ = stream.set_nodelay(true);
             let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else {
@@ -130,162 +116,128 @@ impl HttpServer {
                 let _ = tokio::time::timeout(Duration::from_millis(10), refusal).await;
                 continue;
             };
-            let endpoint = Arc::clone(&endpoint);
-            let service =
-                hyper::service::service_fn(move |request| Arc::clone(&endpoint).answer(request));
-            let connection =
-                graceful.watch(builder.serve_connection(TokioIo::new(stream), service));
+            let service = Arc::clone(&service);
+            let answer =
+                hyper::service::service_fn(move |request| Arc::clone(&service).answer(request));
+            let stream = TokioIo::new(WriteDeadline::new(stream, WRITE_TIMEOUT));
+            let connection = graceful.watch(builder.serve_connection(stream, answer));
             tokio::spawn(async move {
-                // An error here is a client that broke the protocol or went away.
+                // An error here is a client that broke the protocol, went away or does not read.
                 let _ = connection.await;
                 drop(permit);
             });
         }
         // New connections are refused from here on; open ones finish their calls.
         drop(self.listener);
-        handler.wait_until_idle(GRACE).await;
+        gateway.wait_until_idle(GRACE).await;
         // A response is sent a moment after its call. Streams that only wait for notifications
         // never end by themselves, so they are cut off.
         let _ = tokio::time::timeout(SEND_TIMEOUT, graceful.shutdown()).await;
-        closing.cancel();
     }
+}
 
-    /// The values of `Host` that clients on this machine send.
-    fn local_hosts(&self) -> [String; 4] {
-        let (ip, port) = (self.address.ip(), self.address.port());
-        let own = if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
-        ["127.0.0.1", "localhost", "[::1]", own.as_str()].map(|host| format!("{host}:{port}"))
-    }
-
-    /// rmcp's service for everything that is not on the fast path.
-    fn rmcp_service(
-        &self,
-        handler: McpHandler,
-        sessions: &Arc<HttpSessions>,
-        closing: &CancellationToken,
-    ) -> StreamableHttpService<McpHandler, HttpSessions> {
-        let ip = self.address.ip();
-        let origins = self.local_hosts().map(|host| format!("http://{host}"));
-        // JSON responses instead of an event stream where there is only one message to send.
-        let mut config = StreamableHttpServerConfig::default()
-            .with_json_response(true)
-            .with_cancellation_token(closing.clone())
-            .with_allowed_hosts(["127.0.0.1", "localhost", "::1", ip.to_string().as_str()])
-            .with_allowed_origins(origins)
-            .with_max_request_body_bytes(MAX_BODY);
-        if !self.address.ip().is_loopback() {
-            // The names under which others reach this machine are unknown. The token, which is
-            // required here, protects the server instead.
-            config = config.disable_allowed_hosts();
+/// The next connection; `None` when the server ends.
+async fn accept(listener: &TcpListener, until: &CancellationToken) -> Option<TcpStream> {
+    loop {
+        tokio::select! {
+            () = until.cancelled() => return None,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => return Some(stream),
+                // Most likely out of file descriptors. Without a pause this would be a busy loop
+                // until some connections end.
+                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+            },
         }
-        StreamableHttpService::new(move || Ok(handler.clone()), Arc::clone(sessions), config)
+    }
+}
+
+/// Ends idle sessions, again and again.
+async fn sweep_sessions(sessions: Arc<HttpSessions>, until: CancellationToken) {
+    let interval = sessions.session_idle().clamp(Duration::from_millis(100), SWEEP_INTERVAL);
+    while until.run_until_cancelled(tokio::time::sleep(interval)).await.is_some() {
+        sessions.sweep();
     }
 }
 
 /// Answers the requests of all connections.
-struct McpEndpoint {
-    rmcp: StreamableHttpService<McpHandler, HttpSessions>,
-    sessions: Arc<HttpSessions>,
-    /// See [`HttpServer::local_hosts`].
-    hosts: [String; 4],
-    token: Option<String>,
+struct HttpService {
+    endpoint: McpEndpoint,
+    access: AccessControl,
+    gateway: Gateway,
 }
 
-impl McpEndpoint {
+impl HttpService {
     /// Answers one request. The token is checked before the body is read, so that strangers cannot
     /// make us read megabytes.
     async fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
     ) -> Result<HttpResponse, Infallible> {
-        if request.uri().path() != "/mcp" {
-            let message = "there is nothing at this path; MCP is at /mcp";
-            return Ok(text_response(StatusCode::NOT_FOUND, message));
+        match request.uri().path() {
+            "/mcp" => {}
+            "/healthz" => return Ok(text_response(StatusCode::OK, "ok")),
+            "/readyz" => {
+                return Ok(match self.gateway.catalog().all_sources_tried() {
+                    true => text_response(StatusCode::OK, "ready"),
+                    false => {
+                        text_response(StatusCode::SERVICE_UNAVAILABLE, "sources are still loading")
+                    }
+                });
+            }
+            _ => {
+                let message = "there is nothing at this path; MCP is at /mcp";
+                return Ok(text_response(StatusCode::NOT_FOUND, message));
+            }
         }
-        if let Some(token) = &self.token
-            && !has_token(request.headers(), token)
-        {
+        if !self.access.has_token(request.headers()) {
             let message = "the token is missing or wrong";
             let mut response = text_response(StatusCode::UNAUTHORIZED, message);
             let challenge = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
             return Ok(response);
         }
-        let is_delete = request.method() == Method::DELETE;
-        let is_post = request.method() == Method::POST;
-        let (mut parts, body) = request.into_parts();
-        let body = match read_body(body).await {
-            Ok(body) => body,
-            Err(response) => return Ok(response),
-        };
-        if is_post
-            && self.is_local_client(&parts.headers)
-            && let Some(response) = self.sessions.answer(&parts.headers, &body).await
-        {
-            return Ok(response);
+        if let Err((status, message)) = self.access.check(request.uri(), request.headers()) {
+            return Ok(text_response(status, message));
         }
-        if is_post && serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
-            let mut response = text_response(StatusCode::BAD_REQUEST, PARSE_ERROR);
-            let kind = HeaderValue::from_static("application/json");
-            response.headers_mut().insert(header::CONTENT_TYPE, kind);
-            return Ok(response);
-        }
-        // rmcp's service takes any body type, so the buffered body can be passed on.
-        // It parses the arguments of calls; the handler needs their text.
-        if let Some(arguments) = RequestedArguments::in_message(&body) {
-            parts.extensions.insert(arguments);
-        }
-        let request = Request::from_parts(parts, Full::new(body));
-        let mut response = Service::call(&mut self.rmcp.clone(), request).await?;
-        // rmcp answers the end of a session with 202. Clients expect a status that means done.
-        if is_delete && response.status() == StatusCode::ACCEPTED {
-            *response.status_mut() = StatusCode::NO_CONTENT;
-        }
-        Ok(response)
-    }
-
-    /// Whether `Host` is one of ours and there is no `Origin`, as with every client that is not a
-    /// browser. Other requests may be legitimate too, but rmcp decides about them: the rules are
-    /// in one place.
-    fn is_local_client(&self, headers: &HeaderMap) -> bool {
-        let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
-        !headers.contains_key(header::ORIGIN)
-            && host.is_some_and(|host| self.hosts.iter().any(|own| own.as_bytes() == host))
+        let (parts, body) = request.into_parts();
+        Ok(match read_body(body).await {
+            Ok(body) => self.endpoint.answer(&parts, &body).await,
+            Err(response) => response,
+        })
     }
 }
 
 /// Reads a whole body within the limits. The error is the response to send instead.
 async fn read_body(body: Incoming) -> Result<Bytes, HttpResponse> {
-    let body = Limited::new(body, MAX_BODY).collect();
+    let body = Limited::new(body, MAX_MESSAGE).collect();
     match tokio::time::timeout(BODY_TIMEOUT, body).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let message = "a request must not be larger than 4 MiB";
+            let message = format!("a request must not be larger than {} MiB", MAX_MESSAGE >> 20);
             Err(text_response(StatusCode::PAYLOAD_TOO_LARGE, message))
         }
         Ok(Err(_)) => Err(text_response(StatusCode::BAD_REQUEST, "the body is incomplete")),
         Err(_) => {
-            let message = "the body did not arrive within 30 seconds";
+            let message =
+                format!("the body did not arrive within {} seconds", BODY_TIMEOUT.as_secs());
             Err(text_response(StatusCode::REQUEST_TIMEOUT, message))
         }
     }
 }
 
-fn text_response(status: StatusCode, text: &'static str) -> HttpResponse {
-    let body = Full::new(Bytes::from_static(text.as_bytes())).boxed();
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    response
+/// A response with a sentence for people.
+pub(crate) fn text_response(status: StatusCode, text: impl Into<Bytes>) -> HttpResponse {
+    response(status, "text/plain; charset=utf-8", text.into())
 }
 
-/// Whether the request carries the token. The comparison takes the same time wherever the first
-/// difference is, so the token cannot be guessed byte by byte. Its length is not protected.
-fn has_token(headers: &HeaderMap, token: &str) -> bool {
-    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let Some((scheme, given)) = given.and_then(|value| value.split_once(' ')) else { return false };
-    // RFC 9110: authentication schemes are case-insensitive.
-    scheme.eq_ignore_ascii_case("bearer")
-        && bool::from(given.trim().as_bytes().ct_eq(token.as_bytes()))
+/// A response with a message of the protocol.
+pub(crate) fn json_response(status: StatusCode, message: Bytes) -> HttpResponse {
+    response(status, "application/json", message)
+}
+
+fn response(status: StatusCode, kind: &'static str, body: Bytes) -> HttpResponse {
+    let mut response = Response::new(Full::new(body).boxed_unsync());
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
 }

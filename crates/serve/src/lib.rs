@@ -1,36 +1,62 @@
-//! Serves the tools of a catalog to agents over MCP: revision 2026-07-28 and back to 2024-11-05, on
-//! standard streams or as streamable HTTP.
+//! Serves the tools, resources and prompts of a catalog to agents over MCP: revision 2026-07-28 and
+//! back to 2024-11-05, on standard streams or as streamable HTTP.
 //!
 //! ```text
-//!  stdio: stdio_server ─┬─ plain tools/call after the handshake ─▶ fast_calls ─┐
-//!                       └─ everything else ─▶ rmcp's service ─▶ handler ───────┤
-//!                                                                              ▼
-//!  HTTP:  http_server ─┬─ plain tools/call of a session ─▶ http_sessions   McpHandler::call
-//!         (token,      │      └─▶ fast_calls, event_log, sse ──────────────▶   │
-//!          limits)     └─ everything else ─▶ rmcp's service ─▶ handler ────▶   ▼
-//!                                                                         exec's runner
+//!  stdio: stdio_server ───────────────────────────────┐
+//!                                                     ▼            ┌─ tool_calls ─▶ exec's runner
+//!  HTTP:  http_server ─▶ http_endpoint ─────────▶ dispatcher ──────┼─ offered_items ─▶ upstreams
+//!         access_control, header_checks, sessions     │  ▲         └─ subscription_listeners
+//!                                                     ▼  │
+//!                 client ◀── outlet, event_log, sse ◀─ call_host ◀─ progress, log, questions
+//!                        └── answers ─▶ client_session, suspended_calls ─▶ call_host
 //! ```
 //!
-//! There are two paths because rmcp's service hands a request from task to task, which costs more
-//! than a short call. The fast path takes the common case only: `tools/call` of a client that has
-//! completed the handshake, with nothing unusual in the request. rmcp answers the rest, errors
-//! included. Both paths end in the same method, so they give the same results.
+//! There is one path for all methods, transports and revisions. A message is split into its
+//! members, which stay the JSON they were; results are written once, into the bytes of the
+//! response. So unknown members survive, and a short call costs no more than its tool.
 //!
-//! `tool_listing` is the answer to `tools/list`, with names from `catalog`. Nothing here
-//! decides whether a call may run, for how long, or how large its result may be: that is the
-//! runner's task.
+//! `gateway` is what all sessions share, `request_terms` in what revisions differ.
+//! `notice_forwarder` tells clients what changed. `tool_listing` is the answer to `tools/list`,
+//! with names from the catalog and pages from `list_pages`. `stored_results` keeps answers that
+//! are too long for the context of a model, and `result_reader` reads them. Nothing here decides
+//! whether a call may run, for how long, or how large its result may be: that is the runner's task.
 
+mod access_control;
+mod call_host;
+mod client_session;
 mod detached;
+mod dispatcher;
 mod event_log;
-mod fast_calls;
-mod handler;
+mod gateway;
+mod handles;
+mod header_checks;
+mod http_endpoint;
 mod http_server;
 mod http_sessions;
+mod list_pages;
+mod log_level;
+mod notice_forwarder;
+mod offered_items;
+mod options;
+mod outlet;
+mod protocol_codes;
+mod request_params;
+mod request_terms;
+mod resource_subscriptions;
+mod result_body;
+mod result_reader;
 mod sse;
+mod standard_streams;
 mod stdio_server;
+mod stored_results;
+mod subscription_listeners;
+mod suspended_calls;
+mod tool_calls;
 mod tool_listing;
+mod write_deadline;
 
-pub use handler::McpHandler;
+pub use gateway::Gateway;
 pub use http_server::{HttpError, HttpServer};
+pub use options::ServeOptions;
 pub use stdio_server::serve as serve_stdio;
 pub use toolwright_catalog::ExposedNames;

@@ -3,40 +3,62 @@
 //! The registry is immutable: a change makes a new one. So the cache needs no invalidation; it
 //! compares the pointer of the registry it was built from. The order is that of the registry, by
 //! id, which keeps the list stable over restarts (clients put it into prompts that are cached).
+//! Each tool is kept as JSON text: a list is its texts, one after the other.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rmcp::model::{Icon, MetaObject, Tool, ToolAnnotations};
-use serde_json::{Value as Json, json};
-use toolwright_catalog::ExposedNames;
+use serde_json::{Map, Value as Json, json};
+use toolwright_catalog::{ExposedNames, Offers};
 use toolwright_exec::{RegisteredTool, ToolRegistry, ToolStatus};
+use toolwright_model::Binding;
 
 /// The `_meta` key with the id that the tool has here, since the exposed name may differ.
 const ID_KEY: &str = "toolwright/id";
 
+/// A list as [`PagedList`](crate::list_pages::PagedList) takes it: key and JSON text.
+pub(crate) type ListedItems = Vec<(String, Cow<'static, str>)>;
+
 /// The tools of one snapshot of the registry, as clients see them.
 pub(crate) struct ToolListing {
-    /// The snapshot; also keeps its address from being reused while the cache compares it.
-    of: Arc<ToolRegistry>,
+    /// The snapshots; also keep their addresses from being reused while the cache compares them.
+    of: (Arc<ToolRegistry>, Arc<Offers>),
     names: ExposedNames,
     /// The tools that may be called, ordered by id.
-    pub(crate) tools: Vec<Tool>,
-    /// The index in `tools` of each exposed name.
-    positions: HashMap<String, usize>,
+    pub(crate) tools: ListedItems,
+    /// The same for clients that accept only output schemas of type `object`.
+    pub(crate) tools_before_2026: ListedItems,
+    /// The input schema of each exposed name.
+    inputs: HashMap<String, Map<String, Json>>,
 }
 
 impl ToolListing {
-    fn new(of: Arc<ToolRegistry>) -> ToolListing {
+    fn new(of: Arc<ToolRegistry>, offers: Arc<Offers>) -> ToolListing {
         let ids: Vec<String> = of.iter().map(|entry| entry.id.to_string()).collect();
         // Tools that are not ready get names too: otherwise the names of others could change when
         // one becomes ready.
         let (names, given) = ExposedNames::of(ids.iter().map(String::as_str));
-        let ready = of.iter().zip(given).filter(|(entry, _)| entry.status == ToolStatus::Ready);
-        let tools: Vec<Tool> = ready.map(|(entry, name)| describe(entry, name)).collect();
-        let positions =
-            tools.iter().enumerate().map(|(n, tool)| (tool.name.to_string(), n)).collect();
-        ToolListing { of, names, tools, positions }
+        let mut listing = ToolListing {
+            of: (Arc::clone(&of), Arc::clone(&offers)),
+            names,
+            tools: Vec::new(),
+            tools_before_2026: Vec::new(),
+            inputs: HashMap::new(),
+        };
+        for ((entry, name), id) in of.iter().zip(given).zip(ids) {
+            if entry.status != ToolStatus::Ready {
+                continue;
+            }
+            let mut tool = describe(entry, &name, &id, &offers);
+            if let Some(Json::Object(input)) = tool.get("inputSchema") {
+                listing.inputs.insert(name, input.clone());
+            }
+            listing.tools.push((id.clone(), tool.to_string().into()));
+            drop_unsupported_schema(&mut tool);
+            listing.tools_before_2026.push((id, tool.to_string().into()));
+        }
+        listing
     }
 
     /// The id of an exposed name. Other text is returned as it is, so that ids work as well.
@@ -44,24 +66,33 @@ impl ToolListing {
         self.names.id(name).unwrap_or(name)
     }
 
-    /// The tool with this exposed name.
-    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.positions.get(name).map(|n| &self.tools[*n])
+    /// The input schema of the tool with this exposed name.
+    pub(crate) fn input_schema(&self, name: &str) -> Option<&Map<String, Json>> {
+        self.inputs.get(name)
     }
 }
 
-/// Holds the listing of the newest snapshot, shared by all connections.
+/// Holds the listing of the newest snapshot, shared by all sessions.
 #[derive(Default)]
 pub(crate) struct ListingCache(Mutex<Option<Arc<ToolListing>>>);
 
 impl ListingCache {
-    /// The listing of this snapshot, built now if it is not the cached one.
-    pub(crate) fn of(&self, toolbox: &Arc<ToolRegistry>) -> Arc<ToolListing> {
+    /// The listing of these snapshots, built now if it is not the cached one. The offers are part
+    /// of the key, because references to resources in tools follow their names.
+    pub(crate) fn of(
+        &self,
+        registry: &Arc<ToolRegistry>,
+        offers: &Arc<Offers>,
+    ) -> Arc<ToolListing> {
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*cached {
-            Some(listing) if Arc::ptr_eq(&listing.of, toolbox) => Arc::clone(listing),
+            Some(listing)
+                if Arc::ptr_eq(&listing.of.0, registry) && is_same(&listing.of.1, offers) =>
+            {
+                Arc::clone(listing)
+            }
             _ => {
-                let listing = Arc::new(ToolListing::new(Arc::clone(toolbox)));
+                let listing = Arc::new(ToolListing::new(Arc::clone(registry), Arc::clone(offers)));
                 *cached = Some(Arc::clone(&listing));
                 listing
             }
@@ -69,54 +100,90 @@ impl ListingCache {
     }
 }
 
-/// The description of a tool in rmcp's type.
-fn describe(entry: &RegisteredTool, name: String) -> Tool {
+/// Whether two snapshots rename the same resources: the same one, or two without any.
+fn is_same(one: &Arc<Offers>, other: &Arc<Offers>) -> bool {
+    let is_empty = |offers: &Offers| offers.resources.is_empty() && offers.templates.is_empty();
+    Arc::ptr_eq(one, other) || (is_empty(one) && is_empty(other))
+}
+
+/// A tool as MCP describes it.
+fn describe(entry: &RegisteredTool, name: &str, id: &str, offers: &Offers) -> Json {
     let record = &entry.tool;
     let details = &record.details;
     // The protocol requires an object. A boolean schema becomes `{}`.
     let mut input = match record.input.to_json() {
         Json::Object(schema) => schema,
-        _ => serde_json::Map::new(),
+        _ => Map::new(),
     };
     // It also requires this type, and clients reject the whole list because of a tool without it.
     // Arguments are always an object, so it excludes nothing.
     if input.get("type").and_then(Json::as_str) != Some("object") {
         input.insert("type".into(), json!("object"));
     }
-    let description = record.description.clone().map(Into::into);
-    let mut tool = Tool::new_with_raw(name, description, Arc::new(input));
-    tool.title.clone_from(&details.title);
-    if let Some(Json::Object(schema)) = &record.output {
-        tool.output_schema = Some(Arc::new(schema.clone()));
-    }
-    // Absent hints stay absent: their defaults are defined by the protocol, not here.
-    let hints = &details.annotations;
-    let annotations = ToolAnnotations::from_raw(
-        hints.title.clone(),
-        hints.read_only,
-        hints.destructive,
-        hints.idempotent,
-        hints.open_world,
-    );
-    // An empty object would only make the list longer.
-    tool.annotations = (annotations != ToolAnnotations::default()).then_some(annotations);
-    let icons: Vec<Icon> = details.icons.iter().filter_map(icon).collect();
-    tool.icons = (!icons.is_empty()).then_some(icons);
+    let mut tool = Map::new();
+    tool.insert("name".into(), json!(name));
+    let mut add = |member: &str, value: Option<Json>| {
+        if let Some(value) = value {
+            tool.insert(member.to_owned(), value);
+        }
+    };
+    add("title", details.title.as_ref().map(|title| json!(title)));
+    add("description", record.description.as_ref().map(|text| json!(text)));
+    add("inputSchema", Some(Json::Object(input)));
+    add("outputSchema", record.output.clone().filter(Json::is_object));
+    add("annotations", annotations(entry));
+    let icons: Vec<Json> = details.icons.iter().map(icon).collect();
+    add("icons", (!icons.is_empty()).then_some(Json::Array(icons)));
     // The tool's own metadata passes through; our key is added.
     let mut meta = details.meta.clone().unwrap_or_default();
-    meta.insert(ID_KEY.into(), json!(entry.id.to_string()));
-    tool.meta = Some(MetaObject(meta));
+    meta.insert(ID_KEY.into(), json!(id));
+    add("_meta", Some(Json::Object(meta)));
+    let mut tool = Json::Object(tool);
+    if let Binding::Server { server, .. } = &details.binding {
+        offers.expose(server, &mut tool);
+    }
     tool
 }
 
-/// An icon in rmcp's type, fields that the record does not interpret included. `None` if rmcp
-/// rejects it: one bad icon must not hide the tool.
-fn icon(icon: &toolwright_model::Icon) -> Option<Icon> {
-    let mut json = serde_json::Map::from_iter(icon.rest.clone());
+/// The hints of a tool. Absent hints stay absent: their defaults are defined by the protocol, not
+/// here.
+fn annotations(entry: &RegisteredTool) -> Option<Json> {
+    let hints = &entry.tool.details.annotations;
+    let mut all = Map::new();
+    all.extend(hints.title.as_ref().map(|title| ("title".to_owned(), json!(title))));
+    for (name, hint) in [
+        ("readOnlyHint", hints.read_only),
+        ("destructiveHint", hints.destructive),
+        ("idempotentHint", hints.idempotent),
+        ("openWorldHint", hints.open_world),
+    ] {
+        all.extend(hint.map(|hint| (name.to_owned(), json!(hint))));
+    }
+    // Hints that MCP may get in the future.
+    all.extend(hints.rest.iter().map(|(name, hint)| (name.clone(), hint.clone())));
+    // An empty object would only make the list longer.
+    (!all.is_empty()).then_some(Json::Object(all))
+}
+
+/// An icon, fields that the record does not interpret included.
+fn icon(icon: &toolwright_model::Icon) -> Json {
+    let mut json = Map::new();
     json.insert("src".into(), json!(icon.src));
     json.extend(icon.mime_type.as_ref().map(|kind| ("mimeType".to_owned(), json!(kind))));
     if !icon.sizes.is_empty() {
         json.insert("sizes".into(), json!(icon.sizes));
     }
-    serde_json::from_value(Json::Object(json)).ok()
+    json.extend(icon.rest.iter().map(|(name, value)| (name.clone(), value.clone())));
+    Json::Object(json)
+}
+
+/// Removes an output schema that is not of type `object`. Before 2026-07-28 clients reject the
+/// whole list because of one.
+fn drop_unsupported_schema(tool: &mut Json) {
+    let kind = tool.pointer("/outputSchema/type").and_then(Json::as_str);
+    if kind != Some("object")
+        && let Some(tool) = tool.as_object_mut()
+    {
+        tool.shift_remove("outputSchema");
+    }
 }

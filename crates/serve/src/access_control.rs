@@ -1,0 +1,187 @@
+//! Who may send HTTP requests: the token, and the checks of `Host` and `Origin` that keep a web
+//! page from reaching the server through a browser on this machine (DNS rebinding).
+//!
+//! On loopback addresses `Host` must name this machine or be configured, such as the name under
+//! which a reverse proxy is reached. On other addresses the names of this machine are unknown, and
+//! the token, which is required there, protects the server instead. `Origin` is checked everywhere:
+//! only browsers send it.
+
+use std::net::SocketAddr;
+
+use http::uri::Authority;
+use http::{HeaderMap, StatusCode, Uri, header};
+use subtle::ConstantTimeEq;
+
+use crate::ServeOptions;
+
+/// The rules of one server.
+pub(crate) struct AccessControl {
+    token: Option<String>,
+    /// Accepted values of `Host`; `None` to accept all.
+    hosts: Option<Vec<HostRule>>,
+    origins: Vec<OriginRule>,
+}
+
+/// A host, and a port if only that one is meant.
+#[derive(Debug, PartialEq, Eq)]
+struct HostRule {
+    host: String,
+    port: Option<u16>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct OriginRule {
+    scheme: String,
+    host: String,
+    port: Option<u16>,
+}
+
+impl AccessControl {
+    pub(crate) fn new(
+        address: SocketAddr,
+        token: Option<String>,
+        options: &ServeOptions,
+    ) -> AccessControl {
+        let own = ["127.0.0.1", "localhost", "::1"].map(str::to_owned);
+        let own: Vec<String> = own.into_iter().chain([address.ip().to_string()]).collect();
+        let configured = options.allowed_hosts.iter().filter_map(|host| HostRule::parse(host));
+        let hosts = own.iter().map(|host| HostRule { host: host.clone(), port: None });
+        let origins = own.iter().map(|host| OriginRule {
+            scheme: "http".to_owned(),
+            host: host.clone(),
+            port: Some(address.port()),
+        });
+        let allowed = options.allowed_origins.iter();
+        AccessControl {
+            token,
+            hosts: address.ip().is_loopback().then(|| hosts.chain(configured).collect()),
+            origins: origins.chain(allowed.filter_map(|it| OriginRule::parse(it))).collect(),
+        }
+    }
+
+    /// Whether the request carries the token, if there is one. The comparison takes the same time
+    /// wherever the first difference is, so the token cannot be guessed byte by byte. Its length is
+    /// not protected.
+    pub(crate) fn has_token(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.token else { return true };
+        let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let Some((scheme, given)) = given.and_then(|value| value.split_once(' ')) else {
+            return false;
+        };
+        // RFC 9110: authentication schemes are case-insensitive.
+        scheme.eq_ignore_ascii_case("bearer")
+            && bool::from(given.trim().as_bytes().ct_eq(token.as_bytes()))
+    }
+
+    /// Checks `Host` and `Origin`. The error is the status and text of the response.
+    pub(crate) fn check(
+        &self,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<(), (StatusCode, &'static str)> {
+        let host = match headers.get(header::HOST) {
+            Some(host) => host.to_str().ok().and_then(HostRule::parse),
+            // HTTP/2 has it in the request line.
+            None => uri.authority().map(HostRule::of),
+        };
+        let Some(host) = host else {
+            return Err((StatusCode::BAD_REQUEST, "`Host` is missing or malformed"));
+        };
+        let is_accepted = |rule: &HostRule| {
+            rule.host == host.host && rule.port.is_none_or(|port| Some(port) == host.port)
+        };
+        if self.hosts.as_ref().is_some_and(|rules| !rules.iter().any(is_accepted)) {
+            return Err((StatusCode::FORBIDDEN, "this value of `Host` is not accepted"));
+        }
+        for origin in headers.get_all(header::ORIGIN) {
+            let origin = origin.to_str().ok().and_then(OriginRule::parse);
+            if !origin.is_some_and(|origin| self.origins.contains(&origin)) {
+                return Err((StatusCode::FORBIDDEN, "this value of `Origin` is not accepted"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl HostRule {
+    fn parse(text: &str) -> Option<HostRule> {
+        let text = text.trim();
+        match Authority::try_from(text) {
+            Ok(authority) if !text.contains('@') => Some(HostRule::of(&authority)),
+            _ => None,
+        }
+    }
+
+    fn of(authority: &Authority) -> HostRule {
+        HostRule { host: plain_host(authority.host()), port: authority.port_u16() }
+    }
+}
+
+impl OriginRule {
+    /// An origin such as `https://app.example:8443`. The port of a scheme may be left out.
+    fn parse(text: &str) -> Option<OriginRule> {
+        let uri = Uri::try_from(text.trim()).ok()?;
+        let scheme = uri.scheme_str()?.to_ascii_lowercase();
+        let authority = uri.authority()?;
+        let port = authority.port_u16().or(match scheme.as_str() {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        });
+        Some(OriginRule { host: plain_host(authority.host()), scheme, port })
+    }
+}
+
+/// A host in lower case and without the brackets of IPv6.
+fn plain_host(host: &str) -> String {
+    host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(access: &AccessControl, host: &str, origin: Option<&str>) -> u16 {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().expect("a value"));
+        headers.extend(origin.map(|it| (header::ORIGIN, it.parse().expect("a value"))));
+        access.check(&Uri::from_static("/mcp"), &headers).map_or_else(|(s, _)| s.as_u16(), |()| 200)
+    }
+
+    #[test]
+    fn hosts_and_origins_of_this_machine_and_of_the_configuration_are_accepted() {
+        let options = ServeOptions {
+            allowed_hosts: vec!["tools.example".into(), "other.example:8443".into()],
+            allowed_origins: vec!["https://app.example".into()],
+            ..ServeOptions::default()
+        };
+        let local = "127.0.0.1:9000".parse().expect("an address");
+        let access = AccessControl::new(local, None, &options);
+        for (host, origin, status) in [
+            ("127.0.0.1:9000", None, 200),
+            ("LOCALHOST:1", None, 200),
+            ("[::1]:9000", None, 200),
+            ("tools.example", None, 200),
+            ("tools.example:443", None, 200),
+            ("other.example:8443", None, 200),
+            ("other.example", None, 403),
+            ("evil.example", None, 403),
+            ("127.0.0.1.evil.example:9000", None, 403),
+            ("user@127.0.0.1", None, 400),
+            ("", None, 400),
+            ("127.0.0.1:9000", Some("http://127.0.0.1:9000"), 200),
+            ("127.0.0.1:9000", Some("http://127.0.0.1:9001"), 403),
+            ("127.0.0.1:9000", Some("https://app.example"), 200),
+            ("127.0.0.1:9000", Some("https://app.example:443"), 200),
+            ("127.0.0.1:9000", Some("http://app.example"), 403),
+            ("127.0.0.1:9000", Some("null"), 403),
+            ("127.0.0.1:9000", Some("nonsense"), 403),
+        ] {
+            assert_eq!(check(&access, host, origin), status, "{host} {origin:?}");
+        }
+        let public = "0.0.0.0:9000".parse().expect("an address");
+        let access = AccessControl::new(public, Some("t".into()), &ServeOptions::default());
+        assert_eq!(check(&access, "any.example", None), 200);
+        assert_eq!(check(&access, "any.example", Some("http://evil.example")), 403);
+    }
+}

@@ -1,0 +1,324 @@
+//! The client's side of a running call: progress and log messages go to the client, and the
+//! questions of servers are put to it.
+//!
+//! ```text
+//!                        ┌─ progress, log ─▶ queue of the request ─▶ outlet ─▶ client
+//! exec ─▶ CallHost (Host)┤
+//!                        └─ ask ─┬─ handshake: request to the client, on the same stream
+//!                                └─ stateless: SuspendedCalls, the request is answered first
+//! ```
+//!
+//! Only requests whose capability the client declared are put to it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::join_all;
+use hyper::body::Bytes;
+use serde_json::{Map, Value as Json, json};
+use tokio::sync::mpsc;
+use toolwright_exec::{BoxFuture, ClientAnswer, Host, Progress, ServerRequest, SessionNumber};
+use toolwright_mcp::{Message, RequestId, RpcError, error_code, raw_json};
+
+use crate::client_session::ClientSession;
+use crate::log_level::MessageLevel;
+use crate::protocol_codes::MISSING_CAPABILITY;
+use crate::suspended_calls::QuestionQueue;
+
+/// Messages that may wait for a client that reads slowly; further progress is dropped.
+pub(crate) const MAX_QUEUED: usize = 256;
+
+/// The request that a call currently answers.
+pub(crate) struct RequestLink {
+    /// Messages to the client, on the stream of its request.
+    pub(crate) queue: mpsc::Sender<Bytes>,
+    /// Set if the client wants progress.
+    pub(crate) progress_token: Option<Json>,
+    /// The lowest level of log messages that the client wants; `None` for no messages at all.
+    pub(crate) log_level: Option<MessageLevel>,
+}
+
+/// How questions of servers reach the client.
+pub(crate) enum AskMode {
+    /// As requests on the stream of the call.
+    Requests,
+    /// As the answer to the request, which the client repeats with its answers.
+    Suspension(QuestionQueue),
+}
+
+/// See the file header.
+pub(crate) struct CallHost {
+    session: Arc<ClientSession>,
+    capabilities: Arc<Json>,
+    meta: Option<Map<String, Json>>,
+    ask_mode: AskMode,
+    /// Replaced when a suspended call is resumed by another request; `None` in between.
+    link: Mutex<Option<RequestLink>>,
+}
+
+impl CallHost {
+    pub(crate) fn new(
+        session: Arc<ClientSession>,
+        capabilities: Arc<Json>,
+        meta: Option<Map<String, Json>>,
+        ask_mode: AskMode,
+        link: RequestLink,
+    ) -> CallHost {
+        CallHost { session, capabilities, meta, ask_mode, link: Mutex::new(Some(link)) }
+    }
+
+    fn link(&self) -> MutexGuard<'_, Option<RequestLink>> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Attaches the call to another request, or to none while it is suspended.
+    pub(crate) fn set_link(&self, link: Option<RequestLink>) {
+        *self.link() = link;
+    }
+
+    /// Queues a message. Executors must not be blocked by a slow client, so a full queue loses it.
+    fn notify(link: &RequestLink, method: &str, params: &Json) {
+        let _ = link.queue.try_send(Message::notification(method, params).to_bytes().into());
+    }
+
+    /// Sends a request to the client and waits for its response. When the future is dropped, the
+    /// call was cancelled, and the client is told that the question is void.
+    async fn ask_client(&self, request: ServerRequest) -> ClientAnswer {
+        let queue = self.link().as_ref().map(|link| link.queue.clone());
+        let Some(queue) = queue else { return Err(no_client()) };
+        let (id, answer) = self.session.open_question();
+        let question = OpenQuestion { session: &self.session, id, queue: &queue };
+        let params = raw_json(&request.params);
+        let message = Message::request(RequestId::Number(id), &request.method, Some(params));
+        if queue.send(message.to_bytes().into()).await.is_err() {
+            return Err(no_client());
+        }
+        let answer = answer.await.unwrap_or_else(|_| Err(no_client()));
+        drop(question);
+        answer
+    }
+}
+
+/// A question without an answer. Dropped before the answer, it withdraws the question.
+struct OpenQuestion<'q> {
+    session: &'q ClientSession,
+    id: i64,
+    queue: &'q mpsc::Sender<Bytes>,
+}
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        if self.session.close_question(self.id) {
+            let params = json!({"requestId": self.id, "reason": "the call has ended"});
+            let message = Message::notification("notifications/cancelled", &params);
+            let _ = self.queue.try_send(message.to_bytes().into());
+        }
+    }
+}
+
+impl Host for CallHost {
+    fn progress(&self, progress: Progress) {
+        let link = self.link();
+        let Some(link) = link.as_ref() else { return };
+        let Some(token) = &link.progress_token else { return };
+        let mut params = json!({"progressToken": token, "progress": progress.done});
+        if let Some(total) = progress.total {
+            params["total"] = json!(total);
+        }
+        if let Some(message) = progress.message {
+            params["message"] = json!(message);
+        }
+        CallHost::notify(link, "notifications/progress", &params);
+    }
+
+    fn wants_progress(&self) -> bool {
+        self.link().as_ref().is_some_and(|link| link.progress_token.is_some())
+    }
+
+    fn log(&self, message: &Json) {
+        let link = self.link();
+        let Some(link) = link.as_ref() else { return };
+        if link.log_level.is_some_and(|lowest| MessageLevel::of_message(message) >= lowest) {
+            CallHost::notify(link, "notifications/message", message);
+        }
+    }
+
+    fn client_capabilities(&self) -> Json {
+        (*self.capabilities).clone()
+    }
+
+    fn ask<'a>(&'a self, requests: Vec<ServerRequest>) -> BoxFuture<'a, Vec<ClientAnswer>> {
+        Box::pin(async move {
+            let mut answers: Vec<Option<ClientAnswer>> = Vec::with_capacity(requests.len());
+            let mut permitted = Vec::new();
+            for request in requests {
+                match missing_capability(&self.capabilities, &request) {
+                    Some(missing) => answers.push(Some(Err(missing))),
+                    None => {
+                        answers.push(None);
+                        permitted.push(request);
+                    }
+                }
+            }
+            let given = match &self.ask_mode {
+                _ if permitted.is_empty() => Vec::new(),
+                AskMode::Requests => {
+                    join_all(permitted.into_iter().map(|request| self.ask_client(request))).await
+                }
+                AskMode::Suspension(queue) => queue.ask(permitted).await,
+            };
+            let mut given = given.into_iter();
+            let answer = |known: Option<ClientAnswer>| {
+                known.or_else(|| given.next()).unwrap_or_else(|| Err(no_client()))
+            };
+            answers.into_iter().map(answer).collect()
+        })
+    }
+
+    fn meta(&self) -> Option<Map<String, Json>> {
+        self.meta.clone()
+    }
+
+    fn session(&self) -> Option<SessionNumber> {
+        Some(self.session.number)
+    }
+}
+
+/// The answer to a question that no longer has anyone to answer it.
+pub(crate) fn no_client() -> RpcError {
+    RpcError::new(error_code::INTERNAL_ERROR, "the client has left")
+}
+
+/// The error for a request of a server that the client did not declare to support.
+fn missing_capability(capabilities: &Json, request: &ServerRequest) -> Option<RpcError> {
+    let needed = match request.method.as_str() {
+        "elicitation/create" => "elicitation",
+        "sampling/createMessage" => "sampling",
+        "roots/list" => "roots",
+        method => {
+            let message = format!("clients do not answer `{method}`");
+            return Some(RpcError::new(error_code::METHOD_NOT_FOUND, message));
+        }
+    };
+    let declared = capabilities.get(needed).is_some_and(Json::is_object);
+    // A client that names modes answers those; one that names none answers forms.
+    let mode = request.params.get("mode").and_then(Json::as_str).unwrap_or("form");
+    let modes = capabilities.get(needed).and_then(Json::as_object);
+    let has_mode = needed != "elicitation"
+        || modes.is_some_and(|modes| match mode {
+            "form" => modes.contains_key("form") || !modes.contains_key("url"),
+            mode => modes.contains_key(mode),
+        });
+    if declared && has_mode {
+        return None;
+    }
+    let mut error = RpcError::new(
+        MISSING_CAPABILITY,
+        format!(
+            "the client does not have the capability `{needed}` that `{}` needs",
+            request.method
+        ),
+    );
+    let required = match (needed, mode) {
+        ("elicitation", "url") => json!({"elicitation": {"url": {}}}),
+        (needed, _) => json!({needed: {}}),
+    };
+    error.data = Some(json!({"requiredCapabilities": required}));
+    Some(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outlet::NoOutlet;
+
+    fn request(method: &str, params: Json) -> ServerRequest {
+        ServerRequest { key: None, source: "s".into(), method: method.into(), params }
+    }
+
+    fn host(capabilities: Json) -> (Arc<ClientSession>, CallHost, mpsc::Receiver<Bytes>) {
+        let session = ClientSession::new(SessionNumber(1), Arc::new(NoOutlet));
+        let (queue, messages) = mpsc::channel(MAX_QUEUED);
+        let link =
+            RequestLink { queue, progress_token: None, log_level: Some(MessageLevel::Warning) };
+        let (own, mode) = (Arc::clone(&session), AskMode::Requests);
+        (session, CallHost::new(own, Arc::new(capabilities), None, mode, link), messages)
+    }
+
+    #[tokio::test]
+    async fn questions_become_requests_and_answers_keep_their_order() {
+        let (session, host, mut messages) = host(json!({"elicitation": {}, "roots": {}}));
+        let questions = vec![
+            request("elicitation/create", json!({"message": "name?"})),
+            request("sampling/createMessage", json!({})),
+            request("roots/list", json!({})),
+        ];
+        let client = async {
+            let mut asked = Vec::new();
+            for _ in 0..2 {
+                let message = messages.recv().await.expect("a question");
+                let Ok(Message::Request(request)) = Message::parse(&message) else { panic!() };
+                asked.push(request);
+            }
+            // Answered in the other order.
+            for request in asked.into_iter().rev() {
+                let outcome = Ok(raw_json(&json!({"to": request.method})));
+                let id = Some(request.id);
+                session.accept_response(toolwright_mcp::RpcResponse { id, outcome });
+            }
+        };
+        let (answers, ()) = tokio::join!(host.ask(questions), client);
+        assert_eq!(answers[0], Ok(json!({"to": "elicitation/create"})));
+        let refused = answers[1].as_ref().expect_err("not declared");
+        assert_eq!(refused.code, MISSING_CAPABILITY);
+        assert_eq!(refused.data, Some(json!({"requiredCapabilities": {"sampling": {}}})));
+        assert_eq!(answers[2], Ok(json!({"to": "roots/list"})));
+    }
+
+    #[tokio::test]
+    async fn a_question_of_a_dropped_call_is_withdrawn() {
+        let (_, host, mut messages) = host(json!({"elicitation": {}}));
+        let asking = host.ask(vec![request("elicitation/create", json!({}))]);
+        let asked = async { messages.recv().await.expect("the question") };
+        let id = tokio::select! {
+            _ = asking => panic!("nobody answers"),
+            question = asked => match Message::parse(&question) {
+                Ok(Message::Request(request)) => request.id,
+                other => panic!("{other:?}"),
+            },
+        };
+        let Ok(Message::Notification(withdrawn)) =
+            Message::parse(&messages.recv().await.expect("a notification"))
+        else {
+            panic!()
+        };
+        assert_eq!(withdrawn.method, "notifications/cancelled");
+        let params = withdrawn.params.expect("an object");
+        assert!(params.get().contains(&format!("\"requestId\":{}", id.to_json())), "{params}");
+    }
+
+    #[test]
+    fn log_messages_below_the_level_are_dropped() {
+        let (_, host, mut messages) = host(json!({}));
+        host.log(&json!({"level": "info", "data": "no"}));
+        host.log(&json!({"level": "error", "data": "yes"}));
+        let sent = messages.try_recv().expect("one message");
+        assert!(String::from_utf8_lossy(&sent).contains("yes"));
+        assert!(messages.try_recv().is_err());
+    }
+
+    #[test]
+    fn modes_of_elicitation_must_be_declared() {
+        let url = request("elicitation/create", json!({"mode": "url"}));
+        let form = request("elicitation/create", json!({}));
+        for (capabilities, has_form, has_url) in [
+            (json!({}), false, false),
+            (json!({"elicitation": {}}), true, false),
+            (json!({"elicitation": {"form": {}}}), true, false),
+            (json!({"elicitation": {"url": {}}}), false, true),
+            (json!({"elicitation": {"form": {}, "url": {}}}), true, true),
+        ] {
+            let is_answered = |request| missing_capability(&capabilities, request).is_none();
+            assert_eq!((is_answered(&form), is_answered(&url)), (has_form, has_url));
+        }
+    }
+}

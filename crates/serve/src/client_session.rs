@@ -1,0 +1,305 @@
+//! One client: what it can do, its running requests, and the questions it has not answered yet.
+//!
+//! A session is the process on standard streams, an `Mcp-Session-Id`, or, for clients of the
+//! stateless protocol on HTTP, the identity behind the token. Requests of the stateless protocol
+//! bring their own revision and capabilities; what is stored here is for the revisions with a
+//! handshake.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::Value as Json;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use toolwright_exec::mcp::Upstream;
+use toolwright_exec::{ClientAnswer, SessionNumber};
+use toolwright_mcp::{RequestId, Revision, RpcResponse};
+
+use crate::log_level::MessageLevel;
+use crate::outlet::Outlet;
+
+/// Task ids that a session remembers; the oldest are forgotten first.
+const MAX_TASKS: usize = 1000;
+
+/// What a client declared in its handshake.
+#[derive(Clone)]
+pub(crate) struct ClientHandshake {
+    /// The revision that was agreed on.
+    pub(crate) revision: Revision,
+    /// Its `ClientCapabilities`.
+    pub(crate) capabilities: Arc<Json>,
+}
+
+/// See the file header.
+pub(crate) struct ClientSession {
+    /// Unique in this program.
+    pub(crate) number: SessionNumber,
+    /// Where messages go that belong to no request.
+    pub(crate) outlet: Arc<dyn Outlet>,
+    /// Cancelled when the session ends, and its requests with it.
+    pub(crate) ended: CancellationToken,
+    state: Mutex<SessionState>,
+    /// Whether the client has sent `notifications/initialized`: from then on it may be sent
+    /// messages that it did not ask for.
+    ready: AtomicBool,
+    /// Whether an answer was stored, so that the session has the tool `read_result`.
+    has_stored_results: AtomicBool,
+}
+
+#[derive(Default)]
+struct SessionState {
+    handshake: Option<ClientHandshake>,
+    /// Set by `logging/setLevel`.
+    log_level: Option<MessageLevel>,
+    /// By a number of our own: a client may use one request id twice at once.
+    requests: HashMap<u64, (RequestId, CancellationToken)>,
+    started: u64,
+    /// Requests of ours that the client has not answered.
+    questions: HashMap<i64, oneshot::Sender<ClientAnswer>>,
+    asked: i64,
+    /// URIs of resources whose updates the client wants, as it sees them.
+    subscriptions: HashSet<String>,
+    /// Which server runs a task, oldest first.
+    tasks: Vec<(String, Arc<Upstream>)>,
+    last_used: Option<Instant>,
+}
+
+impl ClientSession {
+    /// A session without a handshake.
+    pub(crate) fn new(number: SessionNumber, outlet: Arc<dyn Outlet>) -> Arc<ClientSession> {
+        let state = SessionState { last_used: Some(Instant::now()), ..SessionState::default() };
+        Arc::new(ClientSession {
+            number,
+            outlet,
+            ended: CancellationToken::new(),
+            state: Mutex::new(state),
+            ready: AtomicBool::new(false),
+            has_stored_results: AtomicBool::new(false),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, SessionState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stores what the client said in `initialize`.
+    pub(crate) fn set_handshake(&self, handshake: ClientHandshake) {
+        self.state().handshake = Some(handshake);
+    }
+
+    /// What the client said in `initialize`; `None` before.
+    pub(crate) fn handshake(&self) -> Option<ClientHandshake> {
+        self.state().handshake.clone()
+    }
+
+    /// Notes that the handshake is complete.
+    pub(crate) fn set_ready(&self) {
+        if self.state().handshake.is_some() {
+            self.ready.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether the client takes messages that it did not ask for.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    /// Sets the lowest level of log messages that the client wants.
+    pub(crate) fn set_log_level(&self, level: MessageLevel) {
+        self.state().log_level = Some(level);
+    }
+
+    /// The lowest level of log messages for a client with a handshake. Clients that never set one
+    /// get information and above: debugging output is for those who ask for it.
+    pub(crate) fn log_level(&self) -> MessageLevel {
+        self.state().log_level.unwrap_or(MessageLevel::Info)
+    }
+
+    /// Notes that the session is used now.
+    pub(crate) fn touch(&self) {
+        self.state().last_used = Some(Instant::now());
+    }
+
+    /// Since when no request has arrived; `None` while one is running.
+    pub(crate) fn idle_since(&self) -> Option<Instant> {
+        let state = self.state();
+        state.last_used.filter(|_| state.requests.is_empty())
+    }
+
+    /// Whether an answer was stored for this session.
+    pub(crate) fn has_stored_results(&self) -> bool {
+        self.has_stored_results.load(Ordering::Acquire)
+    }
+
+    /// Notes that an answer was stored. Returns true the first time.
+    pub(crate) fn note_stored_result(&self) -> bool {
+        !self.has_stored_results.swap(true, Ordering::AcqRel)
+    }
+
+    /// Registers a running request, so that the client can cancel it.
+    pub(crate) fn register(
+        self: &Arc<Self>,
+        id: RequestId,
+        cancel: CancellationToken,
+    ) -> RegisteredRequest {
+        let mut state = self.state();
+        state.started += 1;
+        let number = state.started;
+        state.requests.insert(number, (id, cancel));
+        RegisteredRequest { session: Arc::clone(self), number }
+    }
+
+    /// Cancels the requests with this id.
+    pub(crate) fn cancel(&self, id: &RequestId) {
+        let state = self.state();
+        for (own, cancel) in state.requests.values() {
+            if own == id {
+                cancel.cancel();
+            }
+        }
+    }
+
+    /// Ends the session: its requests are cancelled, and its questions get no answer.
+    pub(crate) fn end(&self) {
+        self.ended.cancel();
+        let mut state = self.state();
+        state.requests.values().for_each(|(_, cancel)| cancel.cancel());
+        state.questions.clear();
+    }
+
+    /// Registers a question to the client. Returns its id and where the answer arrives.
+    pub(crate) fn open_question(&self) -> (i64, oneshot::Receiver<ClientAnswer>) {
+        let (sender, answer) = oneshot::channel();
+        let mut state = self.state();
+        state.asked += 1;
+        let id = state.asked;
+        state.questions.insert(id, sender);
+        (id, answer)
+    }
+
+    /// Forgets a question. Returns true if it was still open.
+    pub(crate) fn close_question(&self, id: i64) -> bool {
+        self.state().questions.remove(&id).is_some()
+    }
+
+    /// Passes the client's response to the call that asked. Responses to nothing are ignored.
+    pub(crate) fn accept_response(&self, response: RpcResponse) {
+        let Some(RequestId::Number(id)) = response.id else { return };
+        let Some(asker) = self.state().questions.remove(&id) else { return };
+        let answer = response.outcome.and_then(|result| {
+            serde_json::from_str(result.get()).map_err(|error| {
+                crate::request_params::invalid_params(format!("the answer is unreadable: {error}"))
+            })
+        });
+        // The call may have ended meanwhile.
+        let _ = asker.send(answer);
+    }
+
+    /// Adds or removes a resource whose updates the client wants. Returns whether that changed
+    /// anything.
+    pub(crate) fn set_subscription(&self, uri: &str, wanted: bool) -> bool {
+        let mut state = self.state();
+        match wanted {
+            true => state.subscriptions.insert(uri.to_owned()),
+            false => state.subscriptions.remove(uri),
+        }
+    }
+
+    /// Whether the client wants updates of this resource.
+    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
+        self.state().subscriptions.contains(uri)
+    }
+
+    /// All resources whose updates the client wants.
+    pub(crate) fn take_subscriptions(&self) -> HashSet<String> {
+        std::mem::take(&mut self.state().subscriptions)
+    }
+
+    /// Remembers which server runs a task.
+    pub(crate) fn remember_task(&self, id: String, upstream: Arc<Upstream>) {
+        let mut state = self.state();
+        state.tasks.retain(|(known, _)| *known != id);
+        if state.tasks.len() >= MAX_TASKS {
+            state.tasks.remove(0);
+        }
+        state.tasks.push((id, upstream));
+    }
+
+    /// The server that runs a task of this session.
+    pub(crate) fn task_owner(&self, id: &str) -> Option<Arc<Upstream>> {
+        let state = self.state();
+        state.tasks.iter().find(|(known, _)| known == id).map(|(_, owner)| Arc::clone(owner))
+    }
+}
+
+/// A request that is running; removed from its session when this is dropped.
+pub(crate) struct RegisteredRequest {
+    session: Arc<ClientSession>,
+    number: u64,
+}
+
+impl Drop for RegisteredRequest {
+    fn drop(&mut self) {
+        let mut state = self.session.state();
+        state.requests.remove(&self.number);
+        state.last_used = Some(Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use toolwright_mcp::raw_json;
+
+    use super::*;
+    use crate::outlet::NoOutlet;
+
+    fn session() -> Arc<ClientSession> {
+        ClientSession::new(SessionNumber(1), Arc::new(NoOutlet))
+    }
+
+    #[test]
+    fn all_requests_with_the_same_id_are_cancelled() {
+        let session = session();
+        let tokens = [(); 3].map(|()| CancellationToken::new());
+        let ids = [7, 7, 8].map(RequestId::Number);
+        let running: Vec<_> = ids
+            .into_iter()
+            .zip(&tokens)
+            .map(|(id, token)| session.register(id, token.clone()))
+            .collect();
+        assert_eq!(session.idle_since(), None);
+        session.cancel(&RequestId::Number(7));
+        assert_eq!(tokens.each_ref().map(CancellationToken::is_cancelled), [true, true, false]);
+        drop(running);
+        assert!(session.idle_since().is_some());
+    }
+
+    #[tokio::test]
+    async fn answers_reach_their_question_once() {
+        let session = session();
+        let (id, answer) = session.open_question();
+        let response = |id| RpcResponse {
+            id: Some(RequestId::Number(id)),
+            outcome: Ok(raw_json(&json!({"action": "accept"}))),
+        };
+        session.accept_response(response(id + 1));
+        session.accept_response(response(id));
+        session.accept_response(response(id));
+        assert_eq!(answer.await, Ok(Ok(json!({"action": "accept"}))));
+        assert!(!session.close_question(id));
+    }
+
+    #[test]
+    fn a_client_is_ready_after_its_handshake_only() {
+        let session = session();
+        session.set_ready();
+        assert!(!session.is_ready());
+        let capabilities = Arc::new(json!({}));
+        session.set_handshake(ClientHandshake { revision: Revision::V2025_06_18, capabilities });
+        session.set_ready();
+        assert!(session.is_ready());
+    }
+}

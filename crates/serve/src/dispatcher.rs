@@ -1,0 +1,423 @@
+//! One table for all methods and both transports: takes a message of a client, and answers it.
+//!
+//! ```text
+//! stdio_server, http_server ─▶ Gateway::accept ─┬─ notification, response ─▶ session
+//!                                               └─ request ─▶ RequestParams, RequestTerms
+//!                                                       │
+//!    initialize, ping, discover, setLevel ◀─ here ──────┼─▶ tool_calls: tools/*
+//!    subscription_listeners: subscriptions/listen ◀─────┴─▶ offered_items: resources/*, prompts/*,
+//!                                                            completion/complete, tasks/*
+//! ```
+//!
+//! Messages keep the JSON they were: only what a method needs is parsed, and results are written
+//! straight into the bytes of the response.
+
+use std::sync::Arc;
+
+use hyper::body::Bytes;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use toolwright_mcp::{RequestId, Revision, RpcError, RpcNotification, RpcRequest, meta};
+
+use crate::Gateway;
+use crate::call_host::{AskMode, CallHost, MAX_QUEUED, RequestLink};
+use crate::client_session::{ClientHandshake, ClientSession};
+use crate::log_level::MessageLevel;
+use crate::outlet::Outlet;
+use crate::request_params::{RequestMeta, RequestParams, invalid_params};
+use crate::request_terms::{RequestTerms, supported_versions, unknown_method};
+use crate::result_body::{ResultBody, RpcReply};
+use crate::suspended_calls::{DetachedCall, MethodResult, QuestionQueue, SuspendedCall};
+
+/// Whether the client can cancel a request by its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cancellation {
+    /// Ids are unique in the session: standard streams, and sessions of HTTP.
+    ById,
+    /// Many clients share the session, so that ids are not unique; they disconnect instead.
+    ByDisconnect,
+}
+
+/// Methods that may wait for an answer of the person.
+const ASKING: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
+
+/// A request and everything that its method needs.
+pub(crate) struct RequestContext<'r> {
+    pub(crate) session: &'r Arc<ClientSession>,
+    pub(crate) method: &'r str,
+    pub(crate) params: &'r RequestParams<'r>,
+    pub(crate) terms: &'r RequestTerms,
+    pub(crate) cancel: &'r CancellationToken,
+}
+
+impl Gateway {
+    /// Answers a request. The messages of its call go to `outlet` before the future ends with the
+    /// response; `None` if the request was cancelled.
+    ///
+    /// The request is registered and a handshake is noted before the future is polled: the next
+    /// message of the client may refer to them.
+    pub(crate) fn answer(
+        &self,
+        session: &Arc<ClientSession>,
+        request: RpcRequest,
+        outlet: Arc<dyn Outlet>,
+        cancellation: Cancellation,
+    ) -> impl Future<Output = Option<RpcReply>> + Send + use<> {
+        let cancel = session.ended.child_token();
+        session.touch();
+        let registered = (cancellation == Cancellation::ById)
+            .then(|| session.register(request.id.clone(), cancel.clone()));
+        let greeted = (request.method == "initialize").then(|| note_handshake(session, &request));
+        let (gateway, session) = (self.clone(), Arc::clone(session));
+        // Subscriptions never end, so the end of the program does not wait for them.
+        let running = (request.method != "subscriptions/listen").then(|| self.track_request());
+        async move {
+            let id = request.id.clone();
+            let outcome = match greeted.transpose() {
+                Err(error) => Err(error),
+                Ok(_) => gateway.dispatch(&session, request, outlet, &cancel).await,
+            };
+            drop(registered);
+            // By the specification, a cancelled request gets no response.
+            if cancel.is_cancelled() {
+                return None;
+            }
+            let mut reply = RpcReply::write(id, outcome).await;
+            reply.running = running;
+            Some(reply)
+        }
+    }
+
+    /// Takes a message without a response.
+    pub(crate) fn accept_notification(
+        &self,
+        session: &Arc<ClientSession>,
+        notification: &RpcNotification,
+        cancellation: Cancellation,
+    ) {
+        session.touch();
+        match notification.method.as_str() {
+            "notifications/initialized" => session.set_ready(),
+            "notifications/cancelled" if cancellation == Cancellation::ById => {
+                #[derive(serde::Deserialize)]
+                #[serde(rename_all = "camelCase")]
+                struct Cancelled {
+                    request_id: RequestId,
+                }
+                let params = notification.params.as_deref().map_or("{}", RawValue::get);
+                if let Ok(Cancelled { request_id }) = serde_json::from_str(params) {
+                    session.cancel(&request_id);
+                }
+            }
+            // Roots are asked for when a server needs them, so a change needs no reaction; progress
+            // of our own questions interests nobody.
+            _ => {}
+        }
+    }
+
+    /// Answers a request by its method.
+    async fn dispatch(
+        &self,
+        session: &Arc<ClientSession>,
+        request: RpcRequest,
+        outlet: Arc<dyn Outlet>,
+        cancel: &CancellationToken,
+    ) -> MethodResult {
+        let method = request.method.as_str();
+        let params = RequestParams::parse(method, request.params.as_deref())?;
+        let given_meta = params.meta()?;
+        let terms = RequestTerms::of(session, method, &given_meta)?;
+        let context = RequestContext { session, method, params: &params, terms: &terms, cancel };
+        match method {
+            "ping" => Ok(ResultBody::Text("{}".into())),
+            "initialize" => Ok(self.handshake_result(&terms).await),
+            "server/discover" => Ok(self.discovery_result().await),
+            "tools/list" => self.list_tools(&context).await,
+            "resources/list" | "resources/templates/list" | "prompts/list" => {
+                self.list_offers(&context).await
+            }
+            "resources/subscribe" | "resources/unsubscribe" => {
+                self.change_subscription(&context).await
+            }
+            "logging/setLevel" => set_log_level(session, &params),
+            "subscriptions/listen" => self.listen(&context, &request.id, outlet.as_ref()).await,
+            "tools/call" | "resources/read" | "prompts/get" | "completion/complete" => {
+                self.answer_with_host(&context, &given_meta, request.params.as_deref(), outlet)
+                    .await
+            }
+            method if method.starts_with("tasks/") => {
+                self.answer_with_host(&context, &given_meta, request.params.as_deref(), outlet)
+                    .await
+            }
+            method => Err(unknown_method(method)),
+        }
+    }
+
+    /// Runs a method whose server may report progress, log and ask questions.
+    async fn answer_with_host(
+        &self,
+        context: &RequestContext<'_>,
+        given_meta: &RequestMeta,
+        raw: Option<&RawValue>,
+        outlet: Arc<dyn Outlet>,
+    ) -> MethodResult {
+        let (queue, messages) = mpsc::channel(MAX_QUEUED);
+        let link = RequestLink {
+            queue,
+            progress_token: given_meta.progress_token().cloned(),
+            log_level: context.terms.log_level,
+        };
+        let is_suspendable = context.terms.is_stateless() && ASKING.contains(&context.method);
+        let work = async {
+            let state = RequestParams::optional_text(context.params.request_state, "requestState")?;
+            match state.filter(|_| is_suspendable) {
+                Some(handle) => self.resume(context, &handle, link).await,
+                None if is_suspendable && context.terms.can_be_asked() => {
+                    self.start_detached(context, given_meta, raw, link).await
+                }
+                None => {
+                    let host = CallHost::new(
+                        Arc::clone(context.session),
+                        Arc::clone(&context.terms.capabilities),
+                        given_meta.to_forward(),
+                        AskMode::Requests,
+                        link,
+                    );
+                    self.perform(context, raw, &host).await
+                }
+            }
+        };
+        // Concurrent with the call, so that a client that does not read cannot delay the tool. The
+        // loop ends after the call, when the queue is empty and has no sender: so all messages are
+        // sent before the result.
+        let (result, ()) = tokio::join!(work, forward(messages, outlet.as_ref()));
+        result
+    }
+
+    /// Runs the method itself.
+    pub(crate) async fn perform(
+        &self,
+        context: &RequestContext<'_>,
+        raw: Option<&RawValue>,
+        host: &CallHost,
+    ) -> MethodResult {
+        match context.method {
+            "tools/call" => self.call_tool(context, host).await,
+            "resources/read" => self.read_resource(context, raw, host).await,
+            "prompts/get" => self.get_prompt(context, raw, host).await,
+            "completion/complete" => self.complete(context, raw, host).await,
+            _ => self.forward_task_request(context, raw, host).await,
+        }
+    }
+
+    /// Starts a call that can outlive its request, and waits for its result or its first questions.
+    async fn start_detached(
+        &self,
+        context: &RequestContext<'_>,
+        given_meta: &RequestMeta,
+        raw: Option<&RawValue>,
+        link: RequestLink,
+    ) -> MethodResult {
+        let (questions, rounds) = QuestionQueue::new();
+        let host = Arc::new(CallHost::new(
+            Arc::clone(context.session),
+            Arc::clone(&context.terms.capabilities),
+            given_meta.to_forward(),
+            AskMode::Suspension(questions),
+            link,
+        ));
+        let task = {
+            let (gateway, session) = (self.clone(), Arc::clone(context.session));
+            let (method, terms) = (context.method.to_owned(), context.terms.clone());
+            let (raw, host) = (raw.map(RawValue::to_owned), Arc::clone(&host));
+            let cancel = context.session.ended.child_token();
+            tokio::spawn(async move {
+                let params = RequestParams::parse(&method, raw.as_deref())?;
+                let context = RequestContext {
+                    session: &session,
+                    method: &method,
+                    params: &params,
+                    terms: &terms,
+                    cancel: &cancel,
+                };
+                gateway.perform(&context, raw.as_deref(), &host).await
+            })
+        };
+        self.follow(context, DetachedCall { rounds, task, host }).await
+    }
+
+    /// Continues a suspended call with the answers of the client.
+    async fn resume(
+        &self,
+        context: &RequestContext<'_>,
+        handle: &str,
+        link: RequestLink,
+    ) -> MethodResult {
+        let subject = subject_of(context);
+        let call = self.suspended().take(handle, context.session.number, &subject);
+        let SuspendedCall { round, call, session, subject } = call.ok_or_else(|| {
+            invalid_params(
+                "`requestState` is unknown: it was used, it has expired, or it belongs to another \
+                 request",
+            )
+        })?;
+        call.host.set_link(Some(link));
+        match round.answer(&responses_of(context)?) {
+            // Some questions are still open, so they are asked again.
+            Some(round) => {
+                Ok(self.suspended().suspend(SuspendedCall { session, subject, round, call }))
+            }
+            None => self.follow(context, call).await,
+        }
+    }
+
+    /// Waits for the result of a call or its next questions.
+    async fn follow(&self, context: &RequestContext<'_>, mut call: DetachedCall) -> MethodResult {
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut call.task => {
+                    return result.unwrap_or_else(|_| {
+                        Err(RpcError::new(
+                            toolwright_mcp::error_code::INTERNAL_ERROR,
+                            "the call has ended without a result",
+                        ))
+                    });
+                }
+                Some(round) = call.rounds.recv() => {
+                    // A client may answer questions before they are asked, by their keys.
+                    let Some(round) = round.answer(&responses_of(context)?) else { continue };
+                    let (session, subject) = (context.session.number, subject_of(context));
+                    let call = SuspendedCall { session, subject, round, call };
+                    return Ok(self.suspended().suspend(call));
+                }
+                () = context.cancel.cancelled() => {
+                    return Err(RpcError::new(
+                        toolwright_mcp::error_code::INTERNAL_ERROR,
+                        "the request was cancelled",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// The answer to `initialize`.
+    async fn handshake_result(&self, terms: &RequestTerms) -> ResultBody {
+        self.wait_for_capabilities().await;
+        let mut result = json!({
+            "protocolVersion": terms.revision.name(),
+            "capabilities": self.capabilities(terms.revision),
+            "serverInfo": server_info(),
+        });
+        if let Some(instructions) = &self.offers().instructions {
+            result["instructions"] = json!(instructions);
+        }
+        ResultBody::Text(result.to_string())
+    }
+
+    /// The answer to `server/discover`.
+    async fn discovery_result(&self) -> ResultBody {
+        self.wait_for_capabilities().await;
+        let mut result = json!({
+            "resultType": "complete",
+            "supportedVersions": supported_versions(),
+            "capabilities": self.capabilities(Revision::V2026_07_28),
+            "ttlMs": 0,
+            "cacheScope": "private",
+            "_meta": {(meta::SERVER_INFO): server_info()},
+        });
+        if let Some(instructions) = &self.offers().instructions {
+            result["instructions"] = json!(instructions);
+        }
+        ResultBody::Text(result.to_string())
+    }
+
+    /// What this server can do: tools always, the rest if a server behind it can.
+    fn capabilities(&self, revision: Revision) -> Json {
+        let offered = self.offers().capabilities;
+        let mut all = json!({"tools": {"listChanged": true}});
+        if offered.resources {
+            all["resources"] = json!({"listChanged": true});
+            if offered.subscribe {
+                all["resources"]["subscribe"] = json!(true);
+            }
+        }
+        if offered.prompts {
+            all["prompts"] = json!({"listChanged": true});
+        }
+        // The first revision does not have this capability.
+        if offered.completions && revision > Revision::V2024_11_05 {
+            all["completions"] = json!({});
+        }
+        if offered.logging {
+            all["logging"] = json!({});
+        }
+        all
+    }
+}
+
+/// Notes the handshake of a session.
+///
+/// # Errors
+/// If the parameters of `initialize` are wrong.
+fn note_handshake(session: &ClientSession, request: &RpcRequest) -> Result<(), RpcError> {
+    let params = RequestParams::parse("initialize", request.params.as_deref())?;
+    // Refused by the terms of the request, with the right error.
+    if params.meta()?.version().is_some_and(|version| version == Revision::V2026_07_28.name()) {
+        return Ok(());
+    }
+    let version = RequestParams::text(params.protocol_version, "protocolVersion")?;
+    let capabilities = match params.capabilities {
+        None => Json::Object(Map::new()),
+        Some(given) => serde_json::from_str(given.get())
+            .map_err(|error| invalid_params(format!("`capabilities` are invalid: {error}")))?,
+    };
+    if !capabilities.is_object() {
+        return Err(invalid_params("`capabilities` is not an object"));
+    }
+    // A client with an unknown revision is offered the newest one that it can have.
+    let revision = Revision::parse(&version)
+        .filter(|revision| revision.has_handshake())
+        .unwrap_or(Revision::NEWEST_WITH_HANDSHAKE);
+    session.set_handshake(ClientHandshake { revision, capabilities: Arc::new(capabilities) });
+    Ok(())
+}
+
+/// Answers `logging/setLevel`.
+fn set_log_level(session: &ClientSession, params: &RequestParams<'_>) -> MethodResult {
+    let name = RequestParams::text(params.level, "level")?;
+    let level = MessageLevel::parse(&name)
+        .ok_or_else(|| invalid_params(format!("`{name}` is not a log level")))?;
+    session.set_log_level(level);
+    Ok(ResultBody::Text("{}".into()))
+}
+
+/// Sends queued messages until all senders are gone.
+async fn forward(mut messages: mpsc::Receiver<Bytes>, outlet: &dyn Outlet) {
+    while let Some(message) = messages.recv().await {
+        outlet.send(message).await;
+    }
+}
+
+/// The method and the name or URI of a request.
+fn subject_of(context: &RequestContext<'_>) -> (String, String) {
+    let member = context.params.name.or(context.params.uri);
+    (context.method.to_owned(), member.map_or_else(String::new, |member| member.get().to_owned()))
+}
+
+/// The answers that a request brings; none if the member is missing or null.
+fn responses_of(context: &RequestContext<'_>) -> Result<Map<String, Json>, RpcError> {
+    match context.params.input_responses {
+        None => Ok(Map::new()),
+        Some(given) if given.get() == "null" => Ok(Map::new()),
+        Some(given) => serde_json::from_str(given.get())
+            .map_err(|error| invalid_params(format!("`inputResponses` are invalid: {error}"))),
+    }
+}
+
+/// Name and version of this program.
+fn server_info() -> Json {
+    json!({"name": "toolwright", "version": env!("CARGO_PKG_VERSION")})
+}

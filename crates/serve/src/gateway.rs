@@ -1,0 +1,193 @@
+//! What all sessions share: the catalog, the settings, and the counts and tables of the server.
+//!
+//! While the program starts, sources are still loading. Lists wait for them until a deadline, since
+//! many clients ask only once. A call waits too, but only until the tool that it names is there: a
+//! slow server must not delay the tools of others.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use toolwright_catalog::{Catalog, Offers};
+use toolwright_exec::SessionNumber;
+
+use crate::ServeOptions;
+use crate::client_session::ClientSession;
+use crate::outlet::Outlet;
+use crate::resource_subscriptions::ResourceSubscriptions;
+use crate::stored_results::StoredResults;
+use crate::subscription_listeners::SubscriptionListeners;
+use crate::suspended_calls::SuspendedCalls;
+use crate::tool_listing::{ListingCache, ToolListing};
+
+/// How long the answer to a handshake waits for sources: what they offer decides which capabilities
+/// are announced. Much shorter than the wait of a list, because clients give up on a server that
+/// does not answer its first request.
+const HANDSHAKE_WAIT: Duration = Duration::from_secs(3);
+
+/// Serves a catalog. A clone shares everything with the original.
+#[derive(Clone)]
+pub struct Gateway(Arc<GatewayState>);
+
+struct GatewayState {
+    catalog: Arc<Catalog>,
+    options: ServeOptions,
+    listings: ListingCache,
+    /// When lists and calls stop waiting for sources that are still loading.
+    startup_deadline: Instant,
+    /// How many requests are running, over all sessions.
+    running: watch::Sender<usize>,
+    /// Cancelled to abort all calls.
+    abort: CancellationToken,
+    /// The number of the last session.
+    sessions_made: AtomicU64,
+    /// All sessions, also those that have ended meanwhile.
+    sessions: Mutex<Vec<Weak<ClientSession>>>,
+    suspended: SuspendedCalls,
+    stored: StoredResults,
+    listeners: SubscriptionListeners,
+    subscriptions: ResourceSubscriptions,
+}
+
+/// Counts a request as running until it is dropped.
+pub(crate) struct RunningRequest(Gateway);
+
+impl Drop for RunningRequest {
+    fn drop(&mut self) {
+        self.0.0.running.send_modify(|n| *n -= 1);
+    }
+}
+
+impl Gateway {
+    /// A gateway to the tools and offers of `catalog`. From now on, for `options.list_wait`, lists
+    /// and calls wait for sources that are still loading.
+    pub fn new(catalog: Arc<Catalog>, options: ServeOptions) -> Gateway {
+        Gateway(Arc::new(GatewayState {
+            catalog,
+            listings: ListingCache::default(),
+            startup_deadline: Instant::now() + options.list_wait,
+            options,
+            running: watch::Sender::new(0),
+            abort: CancellationToken::new(),
+            sessions_made: AtomicU64::default(),
+            sessions: Mutex::default(),
+            suspended: SuspendedCalls::default(),
+            stored: StoredResults::default(),
+            listeners: SubscriptionListeners::default(),
+            subscriptions: ResourceSubscriptions::default(),
+        }))
+    }
+
+    /// Waits until no request is running, but no longer than `limit`.
+    pub async fn wait_until_idle(&self, limit: Duration) {
+        let mut running = self.0.running.subscribe();
+        let _ = tokio::time::timeout(limit, running.wait_for(|n| *n == 0)).await;
+    }
+
+    /// Counts a request as running until the returned guard is dropped.
+    pub(crate) fn track_request(&self) -> RunningRequest {
+        self.0.running.send_modify(|n| *n += 1);
+        RunningRequest(self.clone())
+    }
+
+    /// Aborts all calls, when no client is left to read their results.
+    pub(crate) fn abort_calls(&self) {
+        self.0.abort.cancel();
+    }
+
+    /// Cancelled by [`Gateway::abort_calls`].
+    pub(crate) fn aborted(&self) -> &CancellationToken {
+        &self.0.abort
+    }
+
+    pub(crate) fn catalog(&self) -> &Arc<Catalog> {
+        &self.0.catalog
+    }
+
+    pub(crate) fn options(&self) -> &ServeOptions {
+        &self.0.options
+    }
+
+    pub(crate) fn suspended(&self) -> &SuspendedCalls {
+        &self.0.suspended
+    }
+
+    pub(crate) fn stored(&self) -> &StoredResults {
+        &self.0.stored
+    }
+
+    pub(crate) fn listeners(&self) -> &SubscriptionListeners {
+        &self.0.listeners
+    }
+
+    pub(crate) fn subscriptions(&self) -> &ResourceSubscriptions {
+        &self.0.subscriptions
+    }
+
+    /// What is left of the startup time; zero afterwards.
+    pub(crate) fn startup_left(&self) -> Duration {
+        self.0.startup_deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits until every source was tried once, at most until the startup deadline.
+    pub(crate) async fn wait_for_sources(&self) {
+        self.0.catalog.wait_until_tried(self.startup_left()).await;
+    }
+
+    /// Waits for sources before the capabilities of the server are announced.
+    pub(crate) async fn wait_for_capabilities(&self) {
+        self.0.catalog.wait_until_tried(self.startup_left().min(HANDSHAKE_WAIT)).await;
+    }
+
+    /// The tools that clients see at this moment.
+    pub(crate) fn listing(&self) -> Arc<ToolListing> {
+        self.0.listings.of(&self.0.catalog.runner().registry(), &self.offers())
+    }
+
+    /// What servers offer besides tools at this moment.
+    pub(crate) fn offers(&self) -> Arc<Offers> {
+        self.0.catalog.offers()
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Vec<Weak<ClientSession>>> {
+        self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new session, whose messages outside of requests go to `outlet`.
+    pub(crate) fn new_session(&self, outlet: Arc<dyn Outlet>) -> Arc<ClientSession> {
+        let number = SessionNumber(self.0.sessions_made.fetch_add(1, Ordering::Relaxed) + 1);
+        let session = ClientSession::new(number, outlet);
+        let mut sessions = self.sessions();
+        sessions.retain(|known| known.strong_count() > 0);
+        sessions.push(Arc::downgrade(&session));
+        session
+    }
+
+    /// All sessions that have not ended.
+    pub(crate) fn open_sessions(&self) -> Vec<Arc<ClientSession>> {
+        let sessions = self.sessions();
+        let open = sessions.iter().filter_map(Weak::upgrade);
+        open.filter(|session| !session.ended.is_cancelled()).collect()
+    }
+
+    /// Ends a session: its requests, its suspended calls, its stored results and its connections
+    /// to servers.
+    pub(crate) fn end_session(&self, session: &Arc<ClientSession>) {
+        session.end();
+        self.0.suspended.end_session(session.number);
+        self.0.stored.end_session(session.number);
+        let gateway = self.clone();
+        let uris = session.take_subscriptions();
+        if !uris.is_empty() {
+            tokio::spawn(async move {
+                for uri in uris {
+                    gateway.release_resource(&uri).await;
+                }
+            });
+        }
+        // The connections of servers with `isolation = "session"`.
+        self.0.catalog.runner().context().upstreams.end_session(session.number);
+    }
+}

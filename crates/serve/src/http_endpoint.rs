@@ -1,0 +1,491 @@
+//! What a request to `/mcp` means, for all revisions:
+//!
+//! ```text
+//! POST ─┬─ stateless (2026-07-28): header_checks ─▶ Gateway::answer, ends with the connection
+//!       ├─ initialize ─▶ a new session, whose id is in the response
+//!       └─ with Mcp-Session-Id ─▶ Gateway::answer, goes on without the connection
+//! GET ──┬─ messages that belong to no request
+//!       └─ Last-Event-ID: the rest of an interrupted stream
+//! DELETE ─▶ ends the session
+//! ```
+//!
+//! The form of a response is decided as late as possible: a single message is JSON. If something
+//! else has to be sent before it, such as progress or a question to the person, or if it takes long
+//! and the client could resume a stream, the response is an event stream.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{BoxFuture, FutureExt, join_all};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use hyper::body::Bytes;
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
+use toolwright_mcp::{Message, Revision, RpcError, RpcNotification, RpcRequest, error_code};
+
+use crate::Gateway;
+use crate::detached::DetachOnDrop;
+use crate::dispatcher::Cancellation;
+use crate::event_log::{CallCancelled, CloseOnDrop, EventLog};
+use crate::header_checks::check_headers;
+use crate::http_server::{HttpResponse, json_response, text_response};
+use crate::http_sessions::{HttpSession, HttpSessions};
+use crate::outlet::{NoOutlet, Outlet};
+use crate::protocol_codes::{HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION};
+use crate::request_params::{RequestMeta, RequestParams};
+use crate::request_terms::RequestTerms;
+use crate::result_body::RpcReply;
+use crate::sse::{self, Resumption, StreamKind};
+
+/// How long a response of a session is held back so that it can be sent as JSON. After that the
+/// client gets an event stream, with an event id to reconnect with.
+const MAX_HOLD: Duration = Duration::from_millis(200);
+/// The header that names a session.
+const SESSION_HEADER: &str = "mcp-session-id";
+/// The header that names the revision.
+const VERSION_HEADER: &str = "mcp-protocol-version";
+
+/// What a client accepts as a response.
+#[derive(Clone, Copy)]
+struct AcceptedTypes {
+    json: bool,
+    events: bool,
+}
+
+/// Answers the requests of all clients.
+pub(crate) struct McpEndpoint {
+    gateway: Gateway,
+    sessions: Arc<HttpSessions>,
+}
+
+impl McpEndpoint {
+    pub(crate) fn new(gateway: Gateway, sessions: Arc<HttpSessions>) -> McpEndpoint {
+        McpEndpoint { gateway, sessions }
+    }
+
+    /// Answers one request.
+    pub(crate) async fn answer(&self, parts: &Parts, body: &Bytes) -> HttpResponse {
+        match parts.method {
+            Method::POST => self.post(&parts.headers, body).await.unwrap_or_else(|refusal| refusal),
+            Method::GET => self.get(&parts.headers).unwrap_or_else(|refusal| refusal),
+            Method::DELETE => match self.session_of(&parts.headers) {
+                Ok((id, _)) => {
+                    self.sessions.remove(id);
+                    let mut response = text_response(StatusCode::NO_CONTENT, "");
+                    response.headers_mut().remove(header::CONTENT_TYPE);
+                    response
+                }
+                Err(refusal) => refusal,
+            },
+            _ => not_allowed("GET, POST, DELETE"),
+        }
+    }
+
+    /// The session that a request names.
+    fn session_of<'h>(
+        &self,
+        headers: &'h HeaderMap,
+    ) -> Result<(&'h str, Arc<HttpSession>), HttpResponse> {
+        let Some(id) = header(headers, SESSION_HEADER) else {
+            let message = "the header `Mcp-Session-Id` is missing";
+            return Err(text_response(StatusCode::BAD_REQUEST, message));
+        };
+        match self.sessions.get(id) {
+            Some(session) => Ok((id, session)),
+            // Clients start over when they see this status.
+            None => Err(text_response(StatusCode::NOT_FOUND, "there is no such session")),
+        }
+    }
+
+    /// Answers GET: messages that belong to no request, or the rest of an interrupted stream.
+    fn get(&self, headers: &HeaderMap) -> Result<HttpResponse, HttpResponse> {
+        if header(headers, VERSION_HEADER) == Some(Revision::V2026_07_28.name()) {
+            return Err(not_allowed("POST"));
+        }
+        if !accepted_types(headers).events {
+            let message = "the client must accept `text/event-stream`";
+            return Err(text_response(StatusCode::NOT_ACCEPTABLE, message));
+        }
+        let (_, session) = self.session_of(headers)?;
+        check_version(headers)?;
+        session.client.touch();
+        let stream = &session.server_stream;
+        let Some(last) = header(headers, "last-event-id") else {
+            let (n, kind) = (stream.read_to(), StreamKind::Exclusive);
+            return Ok(sse::streamed_response(stream, n, Resumption::WithIds, kind, None));
+        };
+        let found =
+            EventLog::parse_event_id(last).and_then(|(number, n)| Some((session.log(number)?, n)));
+        Ok(match found {
+            Some((log, n)) => {
+                let kind = match log.number() == stream.number() {
+                    true => StreamKind::Exclusive,
+                    false => StreamKind::Shared,
+                };
+                sse::streamed_response(&log, n, Resumption::WithIds, kind, None)
+            }
+            // With an error status, clients would try again with the same id for ever.
+            None => sse::empty_response(),
+        })
+    }
+
+    /// Answers POST. Both results are responses; the error is a refusal.
+    async fn post(&self, headers: &HeaderMap, body: &Bytes) -> Result<HttpResponse, HttpResponse> {
+        let accepted = accepted_types(headers);
+        if !accepted.json && !accepted.events {
+            let message = "the client must accept `application/json` or `text/event-stream`";
+            return Err(text_response(StatusCode::NOT_ACCEPTABLE, message));
+        }
+        let is_json = |kind: &str| kind.trim_start().starts_with("application/json");
+        if !header(headers, "content-type").is_some_and(is_json) {
+            let message = "the content type must be `application/json`";
+            return Err(text_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        }
+        match Message::parse(body) {
+            Ok(Message::Request(request)) => self.post_request(headers, request, accepted).await,
+            Ok(Message::Notification(notification)) => {
+                self.post_notification(headers, &notification)
+            }
+            Ok(Message::Response(response)) => {
+                self.session_of(headers)?.1.client.accept_response(response);
+                Ok(accepted_response())
+            }
+            Err(malformed) => {
+                if let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(body)
+                    && let Ok((_, session)) = self.session_of(headers)
+                    && session.client.handshake().is_some_and(|it| it.revision.has_batches())
+                    && !batch.is_empty()
+                {
+                    return Ok(self.post_batch(&session, &batch, accepted).await);
+                }
+                let response = Message::Response(malformed.to_response("body"));
+                Err(json_response(StatusCode::BAD_REQUEST, response.to_bytes().into()))
+            }
+        }
+    }
+
+    /// Takes a notification.
+    fn post_notification(
+        &self,
+        headers: &HeaderMap,
+        notification: &RpcNotification,
+    ) -> Result<HttpResponse, HttpResponse> {
+        if header(headers, VERSION_HEADER) == Some(Revision::V2026_07_28.name()) {
+            let params = notification.params.as_deref().map_or("{}", RawValue::get);
+            let params: Json = serde_json::from_str(params).unwrap_or_default();
+            check_headers(headers, &notification.method, &params, None)
+                .map_err(|why| refusal(None, RpcError::new(HEADER_MISMATCH, why)))?;
+            return Ok(accepted_response());
+        }
+        let (_, session) = self.session_of(headers)?;
+        check_version(headers)?;
+        let by_id = Cancellation::ById;
+        self.gateway.accept_notification(&session.client, notification, by_id);
+        Ok(accepted_response())
+    }
+
+    /// Answers a request.
+    async fn post_request(
+        &self,
+        headers: &HeaderMap,
+        request: RpcRequest,
+        accepted: AcceptedTypes,
+    ) -> Result<HttpResponse, HttpResponse> {
+        let params = RequestParams::parse(&request.method, request.params.as_deref());
+        let meta = params.as_ref().ok().and_then(|params| params.meta().ok()).unwrap_or_default();
+        if is_stateless(headers, &request.method, &meta) {
+            let id = request.id.clone();
+            self.check_stateless(headers, &request, &meta)
+                .map_err(|error| refusal(Some(id), error))?;
+            return Ok(self.answer_stateless(request, accepted).await);
+        }
+        if request.method == "initialize" {
+            return self.open_session(headers, request).await;
+        }
+        let (_, session) = self.session_of(headers)?;
+        check_version(headers)?;
+        Ok(self.answer_in_session(&session, vec![request], ReplyForm::Single, accepted).await)
+    }
+
+    /// Checks a stateless request: its headers, its metadata and its method.
+    fn check_stateless(
+        &self,
+        headers: &HeaderMap,
+        request: &RpcRequest,
+        meta: &RequestMeta,
+    ) -> Result<(), RpcError> {
+        let mismatch = |why: String| RpcError::new(HEADER_MISMATCH, why);
+        let version = header(headers, VERSION_HEADER);
+        if let Some(named) = meta.version()
+            && version != Some(named)
+        {
+            return Err(mismatch(match version {
+                None => "the header `MCP-Protocol-Version` is missing".to_owned(),
+                Some(version) => {
+                    format!("`MCP-Protocol-Version` is `{version}`, but `_meta` has `{named}`")
+                }
+            }));
+        }
+        // Only this revision has the other headers.
+        if version == Some(Revision::V2026_07_28.name()) {
+            let params = request.params.as_deref().map_or("{}", RawValue::get);
+            let params: Json = serde_json::from_str(params).unwrap_or_default();
+            let listing = self.gateway.listing();
+            let name = params.get("name").and_then(Json::as_str);
+            let schema = name
+                .filter(|_| request.method == "tools/call")
+                .and_then(|name| listing.input_schema(name));
+            check_headers(headers, &request.method, &params, schema).map_err(mismatch)?;
+        }
+        RequestTerms::of(self.sessions.stateless(), &request.method, meta).map(drop)
+    }
+
+    /// Answers a request of a client without a session. The request ends with the connection.
+    async fn answer_stateless(&self, request: RpcRequest, accepted: AcceptedTypes) -> HttpResponse {
+        let log = self.sessions.new_log();
+        let outlet = Arc::clone(&log) as Arc<dyn Outlet>;
+        let session = self.sessions.stateless();
+        let answer = self.gateway.answer(session, request, outlet, Cancellation::ByDisconnect);
+        let close = CloseOnDrop(Arc::clone(&log));
+        let mut work: BoxFuture<'static, ()> = async move {
+            if let Some(reply) = answer.await {
+                let status = status_of(reply.error_code);
+                close.0.push_response(reply.bytes, status);
+            }
+            drop(close);
+        }
+        .boxed();
+        tokio::select! {
+            biased;
+            () = &mut work => {}
+            () = log.wait_for_first() => {}
+        }
+        let whole = log.sole_response();
+        match whole {
+            Err(CallCancelled) => sse::empty_response(),
+            Ok(Some((message, status))) if accepted.json || status != StatusCode::OK => {
+                json_response(status, message)
+            }
+            _ if !accepted.events => {
+                work.await;
+                final_response(&log)
+            }
+            _ => {
+                let work = (!log.is_closed()).then_some(work);
+                sse::streamed_response(&log, 0, Resumption::Impossible, StreamKind::Shared, work)
+            }
+        }
+    }
+
+    /// Answers `initialize`.
+    async fn open_session(
+        &self,
+        headers: &HeaderMap,
+        request: RpcRequest,
+    ) -> Result<HttpResponse, HttpResponse> {
+        let id = request.id.clone();
+        let named = RequestParams::parse("initialize", request.params.as_deref())
+            .and_then(|params| RequestParams::text(params.protocol_version, "protocolVersion"))
+            .map(std::borrow::Cow::into_owned);
+        if let (Ok(named), Some(version)) = (&named, header(headers, VERSION_HEADER))
+            && version != named
+        {
+            let message =
+                format!("`MCP-Protocol-Version` is `{version}`, but the body has `{named}`");
+            return Err(refusal(Some(id), RpcError::new(error_code::INVALID_REQUEST, message)));
+        }
+        let session = self.sessions.create();
+        let outlet = Arc::new(NoOutlet);
+        let answer =
+            self.gateway.answer(&session.client, request, outlet, Cancellation::ById).await;
+        let Some(RpcReply { bytes, error_code, .. }) = answer else {
+            return Err(sse::empty_response());
+        };
+        let mut response = json_response(StatusCode::OK, bytes);
+        // A refused handshake makes no session.
+        if error_code.is_some() {
+            self.sessions.end(&session);
+        } else if let Ok(id) = HeaderValue::from_str(&self.sessions.insert(session)) {
+            response.headers_mut().insert(SESSION_HEADER, id);
+        }
+        Ok(response)
+    }
+
+    /// Answers a batch: all requests at once.
+    async fn post_batch(
+        &self,
+        session: &Arc<HttpSession>,
+        batch: &[&RawValue],
+        accepted: AcceptedTypes,
+    ) -> HttpResponse {
+        let mut requests = Vec::new();
+        for text in batch {
+            match Message::parse(text.get().as_bytes()) {
+                Ok(Message::Request(request)) => requests.push(request),
+                Ok(Message::Notification(notification)) => {
+                    let by_id = Cancellation::ById;
+                    self.gateway.accept_notification(&session.client, &notification, by_id);
+                }
+                Ok(Message::Response(response)) => session.client.accept_response(response),
+                Err(malformed) => {
+                    let response = Message::Response(malformed.to_response("body"));
+                    return json_response(StatusCode::BAD_REQUEST, response.to_bytes().into());
+                }
+            }
+        }
+        if requests.is_empty() {
+            return accepted_response();
+        }
+        self.answer_in_session(session, requests, ReplyForm::Batch, accepted).await
+    }
+
+    /// Answers requests of a session. They go on when the connection is lost: the client may come
+    /// back for the rest.
+    async fn answer_in_session(
+        &self,
+        session: &Arc<HttpSession>,
+        requests: Vec<RpcRequest>,
+        form: ReplyForm,
+        accepted: AcceptedTypes,
+    ) -> HttpResponse {
+        let log = self.sessions.new_log();
+        let answers: Vec<_> = requests
+            .into_iter()
+            .map(|request| {
+                let outlet = Arc::clone(&log) as Arc<dyn Outlet>;
+                self.gateway.answer(&session.client, request, outlet, Cancellation::ById)
+            })
+            .collect();
+        let close = CloseOnDrop(Arc::clone(&log));
+        let mut work = DetachOnDrop::new(async move {
+            let replies: Vec<RpcReply> = join_all(answers).await.into_iter().flatten().collect();
+            let message = match (form, replies.first()) {
+                (_, None) => None,
+                (ReplyForm::Single, Some(reply)) => Some(reply.bytes.clone()),
+                (ReplyForm::Batch, Some(_)) => Some(RpcReply::join_batch(&replies)),
+            };
+            // Errors of these revisions are responses like others.
+            message.into_iter().for_each(|it| close.0.push_response(it, StatusCode::OK));
+            drop(close);
+        });
+        let hold = if accepted.events { MAX_HOLD } else { Duration::MAX };
+        // Ends with the work, with the first message of a call, or after `MAX_HOLD`; then the rest
+        // of the work runs detached. Biased, so that work that is done counts as done.
+        let _ = tokio::time::timeout(hold, async {
+            tokio::select! {
+                biased;
+                () = &mut work => {}
+                () = log.wait_for_first(), if accepted.events => {}
+            }
+        })
+        .await;
+        match log.sole_response() {
+            Err(CallCancelled) => return sse::empty_response(),
+            Ok(Some((message, status))) if accepted.json => return json_response(status, message),
+            _ if !accepted.events => return final_response(&log),
+            _ => {}
+        }
+        session.keep_log(&log);
+        self.sessions.make_room();
+        let revision = session.client.handshake().map(|handshake| handshake.revision);
+        let resumption = match revision {
+            // The revision whose streams start with an event that has only an id.
+            Some(Revision::V2025_11_25) => Resumption::Primed,
+            _ => Resumption::WithIds,
+        };
+        sse::streamed_response(&log, 0, resumption, StreamKind::Shared, None)
+    }
+}
+
+/// Whether a POST has one message or several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReplyForm {
+    Single,
+    Batch,
+}
+
+/// The value of a header, if it is text.
+fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
+}
+
+/// What a client accepts; everything if it does not say.
+fn accepted_types(headers: &HeaderMap) -> AcceptedTypes {
+    let mut given = headers.get_all(header::ACCEPT).iter().peekable();
+    if given.peek().is_none() {
+        return AcceptedTypes { json: true, events: true };
+    }
+    let all: Vec<String> =
+        given.filter_map(|value| value.to_str().ok()).map(str::to_ascii_lowercase).collect();
+    let accepts =
+        |kinds: [&str; 3]| kinds.iter().any(|kind| all.iter().any(|it| it.contains(kind)));
+    AcceptedTypes {
+        json: accepts(["application/json", "application/*", "*/*"]),
+        events: accepts(["text/event-stream", "text/*", "*/*"]),
+    }
+}
+
+/// Whether a request is one of the stateless protocol, with or without mistakes.
+fn is_stateless(headers: &HeaderMap, method: &str, meta: &RequestMeta) -> bool {
+    match meta.version().map(Revision::parse) {
+        Some(None) => true,
+        Some(Some(revision)) => !revision.has_handshake(),
+        None if method == "initialize" => false,
+        None => {
+            method == "server/discover"
+                || header(headers, VERSION_HEADER) == Some(Revision::V2026_07_28.name())
+        }
+    }
+}
+
+/// Checks that the revision which a request of a session names exists.
+fn check_version(headers: &HeaderMap) -> Result<(), HttpResponse> {
+    match header(headers, VERSION_HEADER) {
+        Some(version) if Revision::parse(version).is_none() => {
+            let message = format!("revision `{version}` of the protocol is not supported");
+            Err(text_response(StatusCode::BAD_REQUEST, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The status of a response to a stateless request.
+fn status_of(error_code: Option<i64>) -> StatusCode {
+    match error_code {
+        Some(HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION) => StatusCode::BAD_REQUEST,
+        Some(error_code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+        _ => StatusCode::OK,
+    }
+}
+
+/// The response to a request that is not answered.
+fn refusal(id: Option<toolwright_mcp::RequestId>, error: RpcError) -> HttpResponse {
+    let status = match error.code {
+        error_code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    json_response(status, RpcReply::error(id, error).bytes)
+}
+
+/// The response of a finished log as JSON, for clients that accept nothing else.
+fn final_response(log: &EventLog) -> HttpResponse {
+    match log.final_response() {
+        Some((message, status)) => json_response(status, message),
+        None => sse::empty_response(),
+    }
+}
+
+/// The response to a message that needs none.
+fn accepted_response() -> HttpResponse {
+    let mut response = text_response(StatusCode::ACCEPTED, "");
+    response.headers_mut().remove(header::CONTENT_TYPE);
+    response
+}
+
+fn not_allowed(methods: &'static str) -> HttpResponse {
+    let message = "this method is not allowed here";
+    let mut response = text_response(StatusCode::METHOD_NOT_ALLOWED, message);
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
+    response
+}

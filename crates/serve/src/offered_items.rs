@@ -1,0 +1,256 @@
+//! Resources, prompts, completions and tasks: lists are answered from the catalog, everything else
+//! is forwarded to the server that has the item, with the names that this server knows.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json, json};
+use toolwright_catalog::OfferedItem;
+use toolwright_exec::Host;
+use toolwright_exec::mcp::RequestError;
+use toolwright_mcp::{RpcError, error_code};
+
+use crate::Gateway;
+use crate::call_host::CallHost;
+use crate::dispatcher::RequestContext;
+use crate::list_pages::PagedList;
+use crate::request_params::{RequestParams, invalid_params};
+use crate::request_terms::{RequestTerms, unknown_method};
+use crate::result_body::ResultBody;
+use crate::suspended_calls::MethodResult;
+use crate::tool_calls::STATELESS_MEMBERS;
+
+/// Members of results that only revision 2026-07-28 has.
+const STATELESS_ONLY: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+
+impl Gateway {
+    /// Answers `resources/list`, `resources/templates/list` and `prompts/list` with a page.
+    pub(crate) async fn list_offers(&self, context: &RequestContext<'_>) -> MethodResult {
+        let cursor = RequestParams::optional_text(context.params.cursor, "cursor")?;
+        self.wait_for_sources().await;
+        let offers = self.offers();
+        let (items, member, key, is_offered) = match context.method {
+            "prompts/list" => (&offers.prompts, "prompts", "name", offers.capabilities.prompts),
+            "resources/list" => {
+                (&offers.resources, "resources", "uri", offers.capabilities.resources)
+            }
+            _ => {
+                let is_offered = offers.capabilities.resources;
+                (&offers.templates, "resourceTemplates", "uriTemplate", is_offered)
+            }
+        };
+        // Many older clients ask for every list, whatever the capabilities are. They get an empty
+        // one; newer ones know what the error means.
+        if context.terms.is_stateless() && !is_offered {
+            return Err(unknown_method(context.method));
+        }
+        let text_of = |item: &Json| {
+            let key = item.get(key).and_then(Json::as_str).unwrap_or_default();
+            (key.to_owned(), Cow::from(item.to_string()))
+        };
+        let items: Vec<_> = items.iter().map(text_of).collect();
+        let list = PagedList { name: member, member, items: &items, is_sorted: false };
+        let more: &[&str] = if context.terms.is_stateless() { &STATELESS_MEMBERS } else { &[] };
+        list.page(cursor.as_deref(), self.options().page_size, more).map(ResultBody::Text)
+    }
+
+    /// Answers `resources/read`.
+    pub(crate) async fn read_resource(
+        &self,
+        context: &RequestContext<'_>,
+        raw: Option<&RawValue>,
+        host: &CallHost,
+    ) -> MethodResult {
+        let uri = RequestParams::text(context.params.uri, "uri")?;
+        self.wait_for_sources().await;
+        let item =
+            self.offers().resource(&uri).ok_or_else(|| unknown_resource(&uri, context.terms))?;
+        let mut params = forwarded_params(raw)?;
+        params.insert("uri".into(), json!(item.own));
+        let answer = self.forward(context, &item, params, host).await;
+        // Servers of older revisions have a code of their own for this.
+        answer.map_err(|error| match error.code {
+            error_code::RESOURCE_NOT_FOUND if context.terms.is_stateless() => {
+                RpcError { code: error_code::INVALID_PARAMS, ..error }
+            }
+            _ => error,
+        })
+    }
+
+    /// Answers `prompts/get`.
+    pub(crate) async fn get_prompt(
+        &self,
+        context: &RequestContext<'_>,
+        raw: Option<&RawValue>,
+        host: &CallHost,
+    ) -> MethodResult {
+        let name = RequestParams::text(context.params.name, "name")?;
+        self.wait_for_sources().await;
+        let item = self
+            .offers()
+            .prompt(&name)
+            .ok_or_else(|| invalid_params(format!("there is no prompt `{name}`")))?;
+        let mut params = forwarded_params(raw)?;
+        params.insert("name".into(), json!(item.own));
+        self.forward(context, &item, params, host).await
+    }
+
+    /// Answers `completion/complete`.
+    pub(crate) async fn complete(
+        &self,
+        context: &RequestContext<'_>,
+        raw: Option<&RawValue>,
+        host: &CallHost,
+    ) -> MethodResult {
+        let mut params = forwarded_params(raw)?;
+        let reference = params.get_mut("ref").and_then(Json::as_object_mut);
+        let reference = reference.ok_or_else(|| invalid_params("`ref` is not an object"))?;
+        self.wait_for_sources().await;
+        let offers = self.offers();
+        let kind = reference.get("type").and_then(Json::as_str).unwrap_or_default();
+        let member = match kind {
+            "ref/prompt" => "name",
+            "ref/resource" => "uri",
+            kind => return Err(invalid_params(format!("`{kind}` is not a type of reference"))),
+        };
+        let name = reference.get(member).and_then(Json::as_str).unwrap_or_default();
+        let item = match member {
+            "name" => offers.prompt(name),
+            _ => offers.template(name).or_else(|| offers.resource(name)),
+        };
+        let item = item.ok_or_else(|| invalid_params(format!("there is no `{name}`")))?;
+        reference.insert(member.into(), json!(item.own));
+        self.forward(context, &item, params, host).await
+    }
+
+    /// Answers `tasks/get` and its like: the server that runs the task does.
+    pub(crate) async fn forward_task_request(
+        &self,
+        context: &RequestContext<'_>,
+        raw: Option<&RawValue>,
+        host: &CallHost,
+    ) -> MethodResult {
+        if !["tasks/get", "tasks/result", "tasks/cancel", "tasks/update", "tasks/list"]
+            .contains(&context.method)
+        {
+            return Err(unknown_method(context.method));
+        }
+        // Tasks of several servers cannot be listed as one list with one cursor.
+        if context.method == "tasks/list" {
+            return Err(unknown_method(context.method));
+        }
+        let id = RequestParams::text(context.params.task_id, "taskId")?;
+        let upstream = context
+            .session
+            .task_owner(&id)
+            .ok_or_else(|| invalid_params(format!("there is no task `{id}` in this session")))?;
+        let item = OfferedItem { upstream, own: id.into_owned() };
+        self.forward(context, &item, forwarded_params(raw)?, host).await
+    }
+
+    /// Sends a request to the server of an item and returns its result as the client accepts it.
+    async fn forward(
+        &self,
+        context: &RequestContext<'_>,
+        item: &OfferedItem,
+        params: Map<String, Json>,
+        host: &dyn Host,
+    ) -> MethodResult {
+        let answer = tokio::select! {
+            answer = item.upstream.request(context.method, params, host) => answer,
+            () = context.cancel.cancelled() => {
+                let message = "the request was cancelled";
+                return Err(RpcError::new(error_code::INTERNAL_ERROR, message));
+            }
+            () = self.aborted().cancelled() => {
+                let message = "the request ended with the server";
+                return Err(RpcError::new(error_code::INTERNAL_ERROR, message));
+            }
+        };
+        let mut result = answer.map_err(|error| match error {
+            RequestError::Answered(error) => error,
+            RequestError::Failed(failure) => {
+                let mut error = RpcError::new(error_code::INTERNAL_ERROR, failure.to_string());
+                error.data = Some(failure.to_json());
+                error
+            }
+        })?;
+        self.offers().expose(item.upstream.server(), &mut result);
+        Ok(ResultBody::Json(adapt_result(result, context.method, context.terms)))
+    }
+}
+
+/// Adds to a server's result what the revision of the client demands, or removes what it does not
+/// have.
+fn adapt_result(mut result: Json, method: &str, terms: &RequestTerms) -> Json {
+    let Some(members) = result.as_object_mut() else { return result };
+    if terms.is_stateless() {
+        members.entry("resultType").or_insert_with(|| json!("complete"));
+        if method == "resources/read" {
+            members.entry("ttlMs").or_insert_with(|| json!(0));
+            members.entry("cacheScope").or_insert_with(|| json!("private"));
+        }
+    } else {
+        for member in STATELESS_ONLY {
+            members.shift_remove(member);
+        }
+    }
+    result
+}
+
+/// The parameters of a request without those of this hop; the upstream adds its own.
+fn forwarded_params(raw: Option<&RawValue>) -> Result<Map<String, Json>, RpcError> {
+    let Some(raw) = raw else { return Ok(Map::new()) };
+    let mut params: Map<String, Json> = serde_json::from_str(raw.get())
+        .map_err(|error| invalid_params(format!("the parameters are invalid: {error}")))?;
+    for member in ["_meta", "inputResponses", "requestState"] {
+        params.shift_remove(member);
+    }
+    Ok(params)
+}
+
+/// The error for a URI that no server has.
+pub(crate) fn unknown_resource(uri: &str, terms: &RequestTerms) -> RpcError {
+    let code = match terms.is_stateless() {
+        true => error_code::INVALID_PARAMS,
+        false => error_code::RESOURCE_NOT_FOUND,
+    };
+    let mut error = RpcError::new(code, format!("there is no resource `{uri}`"));
+    error.data = Some(json!({"uri": uri}));
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use toolwright_mcp::Revision;
+
+    use super::*;
+
+    fn terms(revision: Revision) -> RequestTerms {
+        RequestTerms { revision, capabilities: Arc::new(json!({})), log_level: None }
+    }
+
+    #[test]
+    fn results_have_the_members_of_the_clients_revision() {
+        let (old, new) = (terms(Revision::V2025_11_25), terms(Revision::V2026_07_28));
+        let read = json!({"contents": [], "x": 1});
+        let marked = json!({
+            "contents": [], "x": 1, "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+        });
+        assert_eq!(adapt_result(read.clone(), "resources/read", &new), marked);
+        assert_eq!(adapt_result(marked, "resources/read", &old), read);
+        let own = json!({"contents": [], "ttlMs": 5, "cacheScope": "public"});
+        assert_eq!(adapt_result(own, "resources/read", &new)["ttlMs"], 5);
+        let prompt = adapt_result(json!({"messages": []}), "prompts/get", &new);
+        assert_eq!(prompt, json!({"messages": [], "resultType": "complete"}));
+    }
+
+    #[test]
+    fn unknown_resources_have_the_code_of_the_revision() {
+        let code = |revision| unknown_resource("x:y", &terms(revision)).code;
+        assert_eq!(code(Revision::V2025_06_18), -32002);
+        assert_eq!(code(Revision::V2026_07_28), -32602);
+    }
+}

@@ -1,0 +1,155 @@
+//! The result of a request, and the response that carries it: written once, straight into the bytes
+//! of the message.
+
+use hyper::body::Bytes;
+use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde_json::Value as Json;
+use toolwright_exec::{ResultContent, WorkSize, offload};
+use toolwright_mcp::{Message, RequestId, RpcError};
+
+use crate::gateway::RunningRequest;
+
+/// A result that was not written yet.
+pub(crate) enum ResultBody {
+    /// Any JSON object.
+    Json(Json),
+    /// The JSON text of an object, on one line.
+    Text(String),
+    /// The result of a tool.
+    Tool(Box<ToolResult>),
+}
+
+/// The result of `tools/call`. Content and structured content are the JSON that the tool made.
+#[derive(Default)]
+pub(crate) struct ToolResult {
+    pub(crate) content: Vec<ResultContent>,
+    pub(crate) structured: Option<Json>,
+    pub(crate) is_error: bool,
+    pub(crate) meta: serde_json::Map<String, Json>,
+    /// Whether the client knows results that are not complete, and wants each one marked.
+    pub(crate) is_marked_complete: bool,
+    /// Whether writing it takes longer than a moment.
+    pub(crate) size: Option<WorkSize>,
+}
+
+impl Serialize for ToolResult {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        /// A block as the JSON that it holds.
+        struct Blocks<'b>(&'b [ResultContent]);
+        impl Serialize for Blocks<'_> {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_seq(self.0.iter().map(|block| &block.0))
+            }
+        }
+        let mut map = to.serialize_map(None)?;
+        if self.is_marked_complete {
+            map.serialize_entry("resultType", "complete")?;
+        }
+        map.serialize_entry("content", &Blocks(&self.content))?;
+        if let Some(structured) = &self.structured {
+            map.serialize_entry("structuredContent", structured)?;
+        }
+        map.serialize_entry("isError", &self.is_error)?;
+        if !self.meta.is_empty() {
+            map.serialize_entry("_meta", &self.meta)?;
+        }
+        map.end()
+    }
+}
+
+/// A response, written.
+pub(crate) struct RpcReply {
+    /// The message.
+    pub(crate) bytes: Bytes,
+    /// The code of the error, if it is one. Decides the status of an HTTP response.
+    pub(crate) error_code: Option<i64>,
+    /// Counts the request as running until the response is sent: at the end of the program it is
+    /// waited for.
+    pub(crate) running: Option<RunningRequest>,
+}
+
+impl RpcReply {
+    /// Writes the response to a request; a large one on another thread.
+    pub(crate) async fn write(id: RequestId, outcome: Result<ResultBody, RpcError>) -> RpcReply {
+        let body = match outcome {
+            Ok(body) => body,
+            Err(error) => return RpcReply::error(Some(id), error),
+        };
+        let size = match &body {
+            ResultBody::Tool(result) => result.size.unwrap_or(WorkSize::Large),
+            ResultBody::Text(_) => WorkSize::Small,
+            // Whatever a server answers can be large, and nobody has measured it.
+            ResultBody::Json(_) => WorkSize::Large,
+        };
+        let bytes = offload(size, move || response_bytes(&id, &body)).await;
+        RpcReply { bytes: bytes.into(), error_code: None, running: None }
+    }
+
+    /// Writes an error; without an id if that could not be read.
+    pub(crate) fn error(id: Option<RequestId>, error: RpcError) -> RpcReply {
+        let error_code = Some(error.code);
+        let response = toolwright_mcp::RpcResponse { id, outcome: Err(error) };
+        let bytes = Message::Response(response).to_bytes().into();
+        RpcReply { bytes, error_code, running: None }
+    }
+
+    /// Several responses as one message, for clients that sent a batch.
+    pub(crate) fn join_batch(replies: &[RpcReply]) -> Bytes {
+        let texts: Vec<&[u8]> = replies.iter().map(|reply| &reply.bytes[..]).collect();
+        [b"[", &texts.join(&b","[..])[..], b"]"].concat().into()
+    }
+}
+
+/// The bytes of a response with a result.
+fn response_bytes(id: &RequestId, body: &ResultBody) -> Vec<u8> {
+    let id = id.to_json().to_string();
+    let mut text = Vec::with_capacity(256);
+    for part in [r#"{"jsonrpc":"2.0","id":"#, &id, r#","result":"#] {
+        text.extend_from_slice(part.as_bytes());
+    }
+    let written = match body {
+        ResultBody::Json(value) => serde_json::to_writer(&mut text, value),
+        ResultBody::Tool(result) => serde_json::to_writer(&mut text, result),
+        ResultBody::Text(result) => {
+            text.extend_from_slice(result.as_bytes());
+            Ok(())
+        }
+    };
+    written.expect("a JSON value has no map keys but strings, and memory takes all bytes");
+    text.push(b'}');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn responses_are_messages_with_the_result_as_it_was() {
+        let unknown = json!({"type": "hologram", "depth": {"z": [1.5, null]}});
+        let tool = ToolResult {
+            content: vec![ResultContent(unknown.clone())],
+            structured: Some(json!({"sum": 3})),
+            ..ToolResult::default()
+        };
+        for (body, expected) in [
+            (ResultBody::Json(json!({})), json!({})),
+            (ResultBody::Text(r#"{"tools":[]}"#.into()), json!({"tools": []})),
+            (
+                ResultBody::Tool(Box::new(tool)),
+                json!({"content": [unknown], "structuredContent": {"sum": 3}, "isError": false}),
+            ),
+        ] {
+            let reply = RpcReply::write(RequestId::Text("a\"b".into()), Ok(body)).await;
+            let message: Json = serde_json::from_slice(&reply.bytes).expect("JSON");
+            assert_eq!(message, json!({"jsonrpc": "2.0", "id": "a\"b", "result": expected}));
+        }
+        let error = RpcError { code: -7, message: "no".into(), data: Some(json!([1])) };
+        let reply = RpcReply::write(RequestId::Number(1), Err(error)).await;
+        assert_eq!(reply.error_code, Some(-7));
+        assert!(String::from_utf8_lossy(&reply.bytes).ends_with(r#""data":[1]}}"#));
+    }
+}

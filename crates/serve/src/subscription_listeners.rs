@@ -1,0 +1,227 @@
+//! `subscriptions/listen` of revision 2026-07-28: a request that stays open, and on whose stream
+//! the notifications go that the client chose.
+//!
+//! ```text
+//! listen ─▶ acknowledged, with the part of the filter that is granted
+//!        ─▶ list_changed, resources/updated …, each with the id of the subscription
+//! ```
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hyper::body::Bytes;
+use serde_json::{Value as Json, json};
+use tokio::sync::mpsc;
+use toolwright_mcp::{Message, RequestId, meta};
+
+use crate::Gateway;
+use crate::dispatcher::RequestContext;
+use crate::outlet::Outlet;
+use crate::request_params::invalid_params;
+use crate::result_body::ResultBody;
+use crate::suspended_calls::MethodResult;
+
+/// Notifications that may wait for a client that reads slowly; further ones are dropped.
+const MAX_QUEUED: usize = 256;
+
+/// The part of a filter that was granted.
+#[derive(Clone, Debug, Default)]
+struct GrantedFilter {
+    tools: bool,
+    resources: bool,
+    prompts: bool,
+    /// URIs as the client sees them.
+    updates: HashSet<String>,
+}
+
+/// A notification for clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListChange {
+    Tools,
+    Resources,
+    Prompts,
+}
+
+impl ListChange {
+    /// The method of the notification.
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            ListChange::Tools => "notifications/tools/list_changed",
+            ListChange::Resources => "notifications/resources/list_changed",
+            ListChange::Prompts => "notifications/prompts/list_changed",
+        }
+    }
+}
+
+struct Listener {
+    /// The id of the request, which names the subscription.
+    id: RequestId,
+    session: toolwright_exec::SessionNumber,
+    filter: GrantedFilter,
+    queue: mpsc::Sender<Bytes>,
+}
+
+impl Listener {
+    /// Sends a notification with the id of the subscription. Returns false if the client has left.
+    fn notify(&self, method: &str, params: &Json) -> bool {
+        let message = tagged(&self.id, method, params);
+        !matches!(self.queue.try_send(message), Err(mpsc::error::TrySendError::Closed(_)))
+    }
+}
+
+/// A notification with the id of its subscription.
+fn tagged(id: &RequestId, method: &str, params: &Json) -> Bytes {
+    let mut params = if params.is_object() { params.clone() } else { json!({}) };
+    if !params["_meta"].is_object() {
+        params["_meta"] = json!({});
+    }
+    params["_meta"][meta::SUBSCRIPTION_ID] = id.to_json();
+    Message::notification(method, &params).to_bytes().into()
+}
+
+/// All open subscriptions.
+#[derive(Default)]
+pub(crate) struct SubscriptionListeners(Mutex<Vec<Listener>>);
+
+impl SubscriptionListeners {
+    fn all(&self) -> MutexGuard<'_, Vec<Listener>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notifies those who chose changes of this list.
+    pub(crate) fn list_changed(&self, change: ListChange) {
+        self.all().retain(|listener| {
+            let is_chosen = match change {
+                ListChange::Tools => listener.filter.tools,
+                ListChange::Resources => listener.filter.resources,
+                ListChange::Prompts => listener.filter.prompts,
+            };
+            !is_chosen || listener.notify(change.method(), &json!({}))
+        });
+    }
+
+    /// Notifies those of one session who chose changes of the list of tools.
+    pub(crate) fn tools_changed_in(&self, session: toolwright_exec::SessionNumber) {
+        self.all().retain(|listener| {
+            listener.session != session
+                || !listener.filter.tools
+                || listener.notify(ListChange::Tools.method(), &json!({}))
+        });
+    }
+
+    /// Notifies those who chose updates of this resource.
+    pub(crate) fn resource_updated(&self, uri: &str) {
+        self.all().retain(|listener| {
+            !listener.filter.updates.contains(uri)
+                || listener.notify("notifications/resources/updated", &json!({"uri": uri}))
+        });
+    }
+
+    /// Passes another notification of a server to all.
+    pub(crate) fn notify_all(&self, method: &str, params: &Json) {
+        self.all().retain(|listener| listener.notify(method, params));
+    }
+}
+
+impl Gateway {
+    /// Answers `subscriptions/listen`: does not end before the client or the session does.
+    pub(crate) async fn listen(
+        &self,
+        context: &RequestContext<'_>,
+        id: &RequestId,
+        outlet: &dyn Outlet,
+    ) -> MethodResult {
+        let wanted: Json = match context.params.notifications {
+            None => return Err(invalid_params("`notifications` is missing")),
+            Some(given) => serde_json::from_str(given.get())
+                .map_err(|error| invalid_params(format!("`notifications` is invalid: {error}")))?,
+        };
+        if !wanted.is_object() {
+            return Err(invalid_params("`notifications` is not an object"));
+        }
+        self.wait_for_sources().await;
+        let (filter, granted) = self.grant(&wanted, context).await;
+        let (queue, mut messages) = mpsc::channel(MAX_QUEUED);
+        // Registered before the acknowledgement, so that no change after it is lost. It waits in
+        // the queue meanwhile.
+        let listener = Listener {
+            id: id.clone(),
+            session: context.session.number,
+            filter: filter.clone(),
+            queue,
+        };
+        self.listeners().all().push(listener);
+        let release = ReleaseOnDrop { gateway: self.clone(), uris: filter.updates };
+        let acknowledged = json!({"notifications": granted});
+        let method = "notifications/subscriptions/acknowledged";
+        outlet.send(tagged(id, method, &acknowledged)).await;
+        loop {
+            tokio::select! {
+                () = context.cancel.cancelled() => break,
+                message = messages.recv() => match message {
+                    Some(message) => outlet.send(message).await,
+                    None => break,
+                },
+            }
+        }
+        drop(release);
+        Ok(ResultBody::Text(r#"{"resultType":"complete"}"#.into()))
+    }
+
+    /// The part of a filter that is granted: what this server announces.
+    async fn grant(&self, wanted: &Json, context: &RequestContext<'_>) -> (GrantedFilter, Json) {
+        let offered = self.offers().capabilities;
+        let is_wanted = |name: &str| wanted.get(name) == Some(&Json::Bool(true));
+        let mut filter = GrantedFilter {
+            tools: is_wanted("toolsListChanged"),
+            resources: is_wanted("resourcesListChanged") && offered.resources,
+            prompts: is_wanted("promptsListChanged") && offered.prompts,
+            updates: HashSet::new(),
+        };
+        let uris = wanted.get("resourceSubscriptions").and_then(Json::as_array);
+        for uri in uris.into_iter().flatten().filter_map(Json::as_str) {
+            if !filter.updates.contains(uri)
+                && self.acquire_resource(uri, context.terms).await.is_ok()
+            {
+                filter.updates.insert(uri.to_owned());
+            }
+        }
+        let mut granted = json!({});
+        for (name, is_granted) in [
+            ("toolsListChanged", filter.tools),
+            ("resourcesListChanged", filter.resources),
+            ("promptsListChanged", filter.prompts),
+        ] {
+            if is_granted {
+                granted[name] = json!(true);
+            }
+        }
+        if !filter.updates.is_empty() {
+            granted["resourceSubscriptions"] = filter.updates.iter().map(String::as_str).collect();
+        }
+        (filter, granted)
+    }
+}
+
+/// Ends the subscriptions to resources when the request ends, also when its future is dropped.
+struct ReleaseOnDrop {
+    gateway: Gateway,
+    uris: HashSet<String>,
+}
+
+impl Drop for ReleaseOnDrop {
+    fn drop(&mut self) {
+        let uris = std::mem::take(&mut self.uris);
+        // Without a runtime the program is ending, and the subscriptions with it.
+        if !uris.is_empty()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let gateway = self.gateway.clone();
+            runtime.spawn(async move {
+                for uri in uris {
+                    gateway.release_resource(&uri).await;
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! `tools/list` and `tools/call`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json, json};
+use toolwright_catalog::Offers;
+use toolwright_exec::{
+    CallArguments, CallRequest, Failure, Host, Outcome, ResultContent, WorkSize, code, offload,
+};
+use toolwright_mcp::RpcError;
+use toolwright_model::{Binding, Server};
+
+use crate::Gateway;
+use crate::call_host::CallHost;
+use crate::client_session::ClientSession;
+use crate::dispatcher::RequestContext;
+use crate::list_pages::PagedList;
+use crate::request_params::{RequestParams, invalid_params};
+use crate::request_terms::RequestTerms;
+use crate::result_body::{ResultBody, ToolResult};
+use crate::result_reader;
+use crate::suspended_calls::MethodResult;
+
+/// The members that lists of revision 2026-07-28 have: they are complete, and clients must ask
+/// again, because a list can change at any time.
+pub(crate) const STATELESS_MEMBERS: [&str; 3] =
+    [r#""resultType":"complete""#, r#""ttlMs":0"#, r#""cacheScope":"private""#];
+
+/// The key under which a result names the task that goes on after it.
+const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+
+impl Gateway {
+    /// Answers `tools/list` with a page.
+    pub(crate) async fn list_tools(&self, context: &RequestContext<'_>) -> MethodResult {
+        let cursor = RequestParams::optional_text(context.params.cursor, "cursor")?;
+        self.wait_for_sources().await;
+        let listing = self.listing();
+        let is_stateless = context.terms.is_stateless();
+        let items = if is_stateless { &listing.tools } else { &listing.tools_before_2026 };
+        let mut items = Cow::Borrowed(items);
+        if context.session.has_stored_results() {
+            let own = result_reader::LISTED_ID;
+            let at = items.partition_point(|(id, _)| id.as_str() < own);
+            items.to_mut().insert(at, (own.to_owned(), result_reader::description().into()));
+        }
+        let list = PagedList { name: "tools", member: "tools", items: &items, is_sorted: true };
+        let more: &[&str] = if is_stateless { &STATELESS_MEMBERS } else { &[] };
+        list.page(cursor.as_deref(), self.options().page_size, more).map(ResultBody::Text)
+    }
+
+    /// Answers `tools/call`.
+    ///
+    /// A tool that fails is a result with `isError`, so that the model can read why. Errors of the
+    /// protocol are only a tool that does not exist, and those that its server answered with.
+    pub(crate) async fn call_tool(
+        &self,
+        context: &RequestContext<'_>,
+        host: &CallHost,
+    ) -> MethodResult {
+        let name = RequestParams::text(context.params.name, "name")?;
+        let arguments = context.params.arguments.map_or("{}", RawValue::get);
+        if !arguments.starts_with('{') {
+            return Err(invalid_params(format!("the arguments of `{name}` are not an object")));
+        }
+        if name == result_reader::NAME && context.session.has_stored_results() {
+            return Ok(self.read_stored_result(context, arguments).await);
+        }
+        // `run_tool` fills in the id when the tool is known.
+        let mut call = CallRequest::new("");
+        call.cancel = context.cancel.clone();
+        let result = match CallArguments::read(arguments.into()).await {
+            Ok(arguments) => {
+                call.arguments = arguments;
+                self.run_tool(&name, &mut call, host).await
+            }
+            Err(why) => {
+                let message = format!("the arguments of `{name}` are {why}");
+                Err(Failure::new(&code::INPUT_INVALID, message))
+            }
+        };
+        match result {
+            Ok(outcome) => Ok(self.tool_result(context, &call.id, outcome).await),
+            Err(failure) => match protocol_error(&failure) {
+                Some(error) => Err(error),
+                None => Ok(failure_result(&failure, context.terms)),
+            },
+        }
+    }
+
+    /// Runs a tool by its exposed name or its id.
+    async fn run_tool(
+        &self,
+        name: &str,
+        request: &mut CallRequest,
+        host: &dyn Host,
+    ) -> Result<Outcome, Failure> {
+        let runner = self.catalog().runner();
+        let mut changes = self.catalog().changes();
+        // During startup, an exact match is required: the runner also accepts an unqualified name
+        // if only one tool has it, but a better match may still be loading.
+        loop {
+            // Read before the tools are looked up: if the last source finished in between, the
+            // loop must look once more and not give up.
+            let settled = self.catalog().all_sources_tried();
+            // In every round, because the list of exposed names changes while sources load.
+            self.listing().id(name).clone_into(&mut request.id);
+            if settled || runner.registry().get(&request.id).is_some() {
+                break;
+            }
+            if tokio::time::timeout(self.startup_left(), changes.changed()).await.is_err() {
+                break;
+            }
+        }
+        // Dropping the runner's future ends the work of the tool.
+        tokio::select! {
+            result = runner.call(request.clone(), host) => result,
+            () = self.aborted().cancelled() => {
+                let message = format!("the call of `{}` ended with the server", request.id);
+                Err(Failure::new(&code::CANCELLED, message))
+            }
+        }
+    }
+
+    /// The result of a call that the tool answered, also with an error of its own.
+    async fn tool_result(
+        &self,
+        context: &RequestContext<'_>,
+        id: &str,
+        outcome: Outcome,
+    ) -> ResultBody {
+        let registry = self.catalog().runner().registry();
+        let tool = registry.find(id);
+        let server = tool.and_then(|entry| match &entry.tool.details.binding {
+            Binding::Server { server, .. } => Some(Arc::clone(server)),
+            _ => None,
+        });
+        let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
+        self.remember_task_of(context.session, server.as_ref(), &outcome);
+        let (size, offers, terms) = (outcome.work_size(), self.offers(), context.terms.clone());
+        let mut result = offload(size, move || {
+            let mut result = success_result(outcome, &terms);
+            if let Some(server) = server {
+                expose_uris(&offers, &server, &mut result);
+            }
+            result
+        })
+        .await;
+        result.size = Some(size);
+        self.store_if_too_long(context, &mut result, has_output_schema).await;
+        ResultBody::Tool(Box::new(result))
+    }
+
+    /// Remembers which server runs the task that a result refers to.
+    fn remember_task_of(
+        &self,
+        session: &ClientSession,
+        server: Option<&Arc<Server>>,
+        outcome: &Outcome,
+    ) {
+        let task = outcome.meta.as_ref().and_then(|meta| meta.get(RELATED_TASK));
+        let task = task.and_then(|task| task.get("taskId")).and_then(Json::as_str);
+        if let (Some(task), Some(server)) = (task, server) {
+            let upstream = self.catalog().runner().context().upstreams.get(server);
+            session.remember_task(task.to_owned(), upstream);
+        }
+    }
+}
+
+/// The error of the protocol that a failure is; `None` if it is for the model to read, such as a
+/// time-out or wrong arguments.
+fn protocol_error(failure: &Failure) -> Option<RpcError> {
+    // The error that a server answered with, whole.
+    if let Some(error) = &failure.rpc_error {
+        return Some((**error).clone());
+    }
+    if failure.code != &code::TOOL_NOT_FOUND {
+        return None;
+    }
+    let mut data = failure.to_json();
+    // Where the BTCP specification puts the name of the code.
+    data["btcpCode"] = json!(failure.code.name);
+    // The code that the MCP specification gives for an unknown tool.
+    let mut error = invalid_params(format!("{}: {}", failure.message, failure.suggestion));
+    error.data = Some(data);
+    Some(error)
+}
+
+/// The result of a tool as the client accepts it.
+fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
+    // A value that the client cannot take is still in the content, as text.
+    let is_taken = |value: &Json| value.is_object() || terms.is_stateless();
+    let mut meta = match outcome.meta {
+        Some(Json::Object(meta)) => meta,
+        _ => Map::new(),
+    };
+    // Remarks of the runner, such as a result that breaks its schema where that is tolerated.
+    if !outcome.warnings.is_empty() {
+        meta.insert("toolwright/warnings".into(), json!(outcome.warnings));
+    }
+    ToolResult {
+        content: outcome.content,
+        structured: outcome.structured.filter(is_taken),
+        is_error: outcome.is_error,
+        meta,
+        is_marked_complete: terms.is_stateless(),
+        size: None,
+    }
+}
+
+/// Replaces the URIs of a server's resources by those that clients see.
+fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) {
+    let blocks = result.content.iter_mut().map(|block| &mut block.0);
+    for value in blocks.chain(result.structured.as_mut()) {
+        offers.expose(server, value);
+    }
+}
+
+/// The result of a call that failed: text for the model, and the structured error for programs.
+fn failure_result(failure: &Failure, terms: &RequestTerms) -> ResultBody {
+    ResultBody::Tool(Box::new(ToolResult {
+        content: vec![ResultContent::text(failure.to_text())],
+        is_error: true,
+        meta: Map::from_iter([("toolwright/error".to_owned(), failure.to_json())]),
+        is_marked_complete: terms.is_stateless(),
+        size: Some(WorkSize::Small),
+        ..ToolResult::default()
+    }))
+}

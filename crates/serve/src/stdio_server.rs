@@ -223,7 +223,8 @@ impl Transport<RoleServer> for ClientStdio {
                     }
                 }
                 MessageLine::TooLong(id) => {
-                    let message = "the message is larger than 16 MiB";
+                    let message = "the message is larger than 24 MiB";
+                    let id = id.and_then(|id| serde_json::from_value(id.to_json()).ok());
                     IncomingLine::Invalid(ErrorCode::INVALID_REQUEST, message, id)
                 }
             };

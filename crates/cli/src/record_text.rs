@@ -144,7 +144,8 @@ fn tool_text(out: &mut String, reading: &Reading, limits: &CallLimits, n: usize,
         reading.toolset.validators_of(name).filter_map(|v| v.function.id.as_deref()).collect();
     row(out, "validators", validators.join(", "));
     let declared = details.limits.timeout_ms.or(reading.toolset.limits.timeout_ms);
-    let holds = limits.time_limit(&details.limits, &reading.toolset.limits).as_millis() as u64;
+    let toolset = &reading.toolset.limits;
+    let holds = limits.time_limit(&details.limits, toolset, &details.binding).as_millis() as u64;
     let why = match declared {
         Some(declared) if declared > holds => format!(" (it asks for {})", time(declared)),
         _ => String::new(),

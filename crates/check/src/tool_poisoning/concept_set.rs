@@ -17,10 +17,6 @@ impl ConceptSet {
         set
     }
 
-    pub(super) fn is_empty(self) -> bool {
-        self == Self::default()
-    }
-
     pub(super) fn intersects(self, other: Self) -> bool {
         (self.0[0] & other.0[0]) | (self.0[1] & other.0[1]) != 0
     }

@@ -8,6 +8,7 @@
 //!
 //! Not here: what counts as hidden, as an instruction or as a secret. That is in `tool_poisoning`.
 
+use toolwright_model::ToolName;
 use toolwright_source::{Member, Node, Syntax, ValueKind};
 
 use super::{hidden_text, model_instruction, secret_in_definition};
@@ -37,7 +38,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         aios: subject.has_typed_sections(),
         yaml,
         may_hide_text,
-        instructions: InstructionDetector::default(),
+        instructions: InstructionDetector::for_tools(
+            subject.tools().filter_map(|(_, tool)| tool.name.ok().map(ToolName::as_str)),
+        ),
     };
     // Prose until a key says otherwise, so a text in an unexpected place is read by all rules.
     walk.value(document.root(), TextUse::Prose, None, out);

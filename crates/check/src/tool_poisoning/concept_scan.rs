@@ -10,9 +10,12 @@
 //! Punctuation adds to the distance: a rule that allows four words between two concepts does not
 //! reach across a full stop, and hardly across a comma.
 
+use std::collections::HashSet;
+
+use super::concept_set::ConceptSet;
 use super::lexicon::{
-    ANY, ConceptSet, LANGUAGES, LEXICON, LanguageSet, Lexicon, OrderedPair, Phrase, STEM_KEY,
-    is_spaced_letter, is_unspaced_letter, two_words_len, word_len,
+    ANY, LANGUAGES, LEXICON, LanguageSet, Lexicon, OrderedPair, Phrase, STEM_KEY, is_spaced_letter,
+    is_unspaced_letter, two_words_len, word_len,
 };
 use super::near;
 use super::normalize::NormalizedText;
@@ -53,13 +56,15 @@ pub(super) struct ConceptScan {
     pub(super) sentences: Vec<ConceptsByLanguage>,
     /// Of the whole text.
     pub(super) concepts: ConceptsByLanguage,
+    /// Names of tools, in lower case, that do not count as TOOLNAME.
+    pub(super) own_tools: HashSet<String>,
 }
 
 /// All concepts of a piece of text, wherever they stand.
 pub(super) fn concepts_of(text: &str) -> ConceptSet {
     let mut scan = ConceptScan::default();
     scan.read(&NormalizedText::new(text));
-    scan.concepts.iter().fold(0, |all, concepts| all | concepts)
+    scan.concepts.into_iter().collect()
 }
 
 impl ConceptScan {
@@ -93,7 +98,7 @@ impl ConceptScan {
         for language in 0..LANGUAGES {
             for pair in &LEXICON.pairs {
                 let concepts = self.concepts[language];
-                if concepts & pair.first != 0 && concepts & pair.second != 0 {
+                if concepts.intersects(pair.first) && concepts.intersects(pair.second) {
                     self.find_pair(pair, language, words);
                 }
             }
@@ -113,7 +118,7 @@ impl ConceptScan {
                 continue;
             }
             if let Some(first) = first
-                && found.concepts & pair.second != 0
+                && found.concepts.intersects(pair.second)
                 && found.start >= first.end
                 && found.first_word - first.last_word <= PAIR_GAP
             {
@@ -125,7 +130,7 @@ impl ConceptScan {
                     ..first
                 });
             }
-            if found.concepts & pair.first != 0 {
+            if found.concepts.intersects(pair.first) {
                 first = Some(found);
             }
         }
@@ -176,8 +181,8 @@ impl ConceptScanner<'_> {
             '.' | '!' | '?' | '。' | '！' | '？' | '\n' | '\u{964}' => {
                 self.position += SENTENCE_END;
                 // Several such signs in a row end one sentence.
-                if self.scan.sentences.last() != Some(&[0; LANGUAGES]) {
-                    self.scan.sentences.push([0; LANGUAGES]);
+                if self.scan.sentences.last() != Some(&Default::default()) {
+                    self.scan.sentences.push(Default::default());
                 }
             }
             ';' | '；' => self.position += SENTENCE_END,
@@ -237,7 +242,9 @@ impl ConceptScanner<'_> {
             let concept = if url { lexicon.url } else { lexicon.address };
             self.push(start, end, concept, ANY);
         } else if word.contains('_') && len > 2 || text.is_camel_case(&(start..start + len)) {
-            self.push(start, start + len, lexicon.tool_name, ANY);
+            if !self.scan.own_tools.contains(word) {
+                self.push(start, start + len, lexicon.tool_name, ANY);
+            }
             // `list_files` is a name; from three parts on it may be a sentence.
             if word.bytes().filter(|byte| *byte == b'_').count() >= 2 {
                 self.find_in_snake_case(start, len);

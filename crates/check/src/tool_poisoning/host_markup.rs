@@ -22,8 +22,9 @@
 use std::ops::Range;
 
 use super::concept_scan::concepts_of;
+use super::concept_set::ConceptSet;
 use super::instructions::Hit;
-use super::lexicon::{AttackClass, ConceptSet, LEXICON, is_unspaced_letter};
+use super::lexicon::{AttackClass, LEXICON, is_unspaced_letter};
 use super::near;
 
 /// Bytes behind a sign in which its text and its end are looked for. Attacks are short, because a
@@ -141,7 +142,7 @@ const ADDRESSED: &[&[&str]] = &[
 
 /// The concepts of these names.
 fn concepts(names: &[&str]) -> ConceptSet {
-    names.iter().fold(0, |all, name| all | LEXICON.named(name))
+    names.iter().map(|name| LEXICON.named(name)).collect()
 }
 
 /// Whether a name claims to be the host's. Examples: `system`, `system_note` and `do-instructions`
@@ -181,8 +182,13 @@ fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
         let template = inner.starts_with(['|', '<', '\u{FF5C}'])
             && CHAT_TEMPLATE_TOKENS.contains(&name)
             || matches!(name, "start_of_turn" | "end_of_turn");
+        // `<|im_start|>user ... <|im_end|>` shows a format: dots stand where a message would.
+        let around = &text[text.floor_char_boundary(start.saturating_sub(12))..start];
+        let is_placeholder = [around, near(text, end, 16)]
+            .iter()
+            .any(|text| text.contains("...") || text.contains('…'));
         // Closing a wrapper that the text itself has opened is an example of markup.
-        if template || closing && is_opened.contains(&(name, false)) {
+        if template && !is_placeholder || closing && is_opened.contains(&(name, false)) {
             found.push((3, start..end));
         } else if !closing && is_host_name(name) {
             // What it claims to say: up to its end, or to the end of the text if it is left open.
@@ -257,7 +263,7 @@ fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
         let Some((_, query)) = text[from..end].split_once('?') else { continue };
         // Words in a query are joined by signs.
         let words = query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ");
-        if concepts_of(&words) & concepts(CONFIDENTIAL) != 0 {
+        if concepts_of(&words).intersects(concepts(CONFIDENTIAL)) {
             found.push((3, start..end));
         }
     }
@@ -287,7 +293,7 @@ fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
             let groups = ADDRESSED.iter().map(|names| concepts(names));
             // One group is not enough: `<!-- required -->` and `<!-- call twice -->` are ordinary
             // comments.
-            if groups.filter(|group| present & group != 0).count() >= 2 {
+            if groups.filter(|group| present.intersects(*group)).count() >= 2 {
                 found.push((3, start..end));
             }
         }
@@ -363,8 +369,10 @@ fn find_headings(text: &str, found: &mut Vec<MarkupSign>) {
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         // A colon makes a heading a label for what follows: `### Assistant:` starts a reply.
         let has_colon = line[first.len()..].starts_with(':');
+        // `### SYSTEM ###` is a banner around a message.
+        let is_framed = line[first.len()..].trim_start_matches(' ').starts_with("##");
         let points = match first {
-            "system" if has_colon || SYSTEM_HEADING_WORDS.contains(&second) => 3,
+            "system" if has_colon || is_framed || SYSTEM_HEADING_WORDS.contains(&second) => 3,
             "instruction" | "assistant" | "human" if has_colon => 3,
             "new" | "hidden" | "secret" | "important" | "updated" | "mandatory"
                 if matches!(
@@ -457,5 +465,5 @@ fn find_message_objects(text: &str, found: &mut Vec<MarkupSign>) {
 /// Whether the first line mentions an assistant.
 fn mentions_model(text: &str) -> bool {
     let line = text.split('\n').next().unwrap_or_default();
-    concepts_of(line) & concepts(&["MODEL"]) != 0
+    concepts_of(line).intersects(concepts(&["MODEL"]))
 }

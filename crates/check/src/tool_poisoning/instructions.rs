@@ -20,6 +20,7 @@
 use std::ops::Range;
 
 use super::concept_scan::{ConceptMatch, ConceptScan, WORD};
+use super::concept_set::ConceptSet;
 use super::encoded_text::decode_runs;
 use super::host_markup::find_host_markup;
 use super::lexicon::AttackClass::{self, *};
@@ -55,6 +56,13 @@ pub(super) struct Hit {
 }
 
 impl InstructionDetector {
+    /// A detector for the definitions of a server that has tools of these names. A description may
+    /// say how these tools are used together; it may not give orders about tools of other servers.
+    pub(crate) fn for_tools<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let own_tools = names.map(str::to_lowercase).collect();
+        Self { scan: ConceptScan { own_tools, ..ConceptScan::default() }, ..Self::default() }
+    }
+
     /// The attacks in `text`, in the order of the text; decoded sentences last.
     pub(crate) fn find(&mut self, text: &str) -> Vec<SuspiciousText> {
         let normalized = NormalizedText::reusing(text, std::mem::take(&mut self.normalized));
@@ -116,15 +124,15 @@ impl InstructionDetector {
 /// pass over the matches: for each term only its latest match can be part of the shortest stretch
 /// that ends here.
 fn match_rule(scan: &ConceptScan, rule: &Rule, language: usize, hits: &mut Vec<Hit>) {
-    let needed = rule.terms.iter().fold(0, |all, term| all | term);
+    let needed: ConceptSet = rule.terms.iter().copied().collect();
     let mut latest: Vec<Option<ConceptMatch>> = vec![None; rule.terms.len()];
     let mut number = 0;
     for found in &scan.matches {
-        if found.concepts & needed == 0 || found.languages & 1 << language == 0 {
+        if !found.concepts.intersects(needed) || found.languages & 1 << language == 0 {
             continue;
         }
         for (term, latest) in rule.terms.iter().zip(&mut latest) {
-            if found.concepts & term != 0 {
+            if found.concepts.intersects(*term) {
                 *latest = Some(*found);
             }
         }
@@ -132,8 +140,7 @@ fn match_rule(scan: &ConceptScan, rule: &Rule, language: usize, hits: &mut Vec<H
         let Some(first) = matched().min_by_key(|one| one.first_word) else { continue };
         let cancelled = || {
             let sentences = &scan.sentences[first.sentence..=found.sentence.max(first.sentence)];
-            rule.unless != 0
-                && sentences.iter().any(|concepts| concepts[language] & rule.unless != 0)
+            sentences.iter().any(|concepts| concepts[language].intersects(rule.unless))
         };
         if matched().count() < latest.len()
             || found.first_word.saturating_sub(first.last_word) > rule.words * WORD

@@ -7,16 +7,18 @@
 //! ```
 //!
 //! An empty line ends the comment at the top of a file.
-//! `*` at the end of a word stands for any ending. Phrases are folded like the texts in which they
-//! are searched, so files are written with their accents. Rules are explained in `data/rules.txt`.
+//! `*` at the end of a word stands for any ending, alone it stands for any word; a phrase does not
+//! begin with it. Phrases are folded like the texts in which they are searched, so files are written
+//! with their accents. Rules are explained in `data/rules.txt`.
 
+#[cfg(test)]
+use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::concept_set::{ConceptSet, MAX_CONCEPTS};
 use super::normalize::fold_word;
 
-/// A set of concepts, one bit each.
-pub(super) type ConceptSet = u128;
 /// A set of languages, one bit each, in the order of [`LANGUAGE_FILES`].
 pub(super) type LanguageSet = u16;
 /// The set of all languages.
@@ -131,6 +133,8 @@ pub(super) struct Lexicon {
     /// without hashing them in full.
     known_words: WordFilter,
     known_stems: WordFilter,
+    /// No rule matches in a sentence with one of these.
+    never: ConceptSet,
     pub(super) pairs: Vec<OrderedPair>,
     pub(super) rules: Vec<Rule>,
     /// For each concept the rules whose first term has it, as indices.
@@ -170,9 +174,12 @@ impl Lexicon {
             }
         }
         let rules = RULES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-        lexicon.rules_by_concept.resize(ConceptSet::BITS as usize, Vec::new());
+        lexicon.rules_by_concept.resize(MAX_CONCEPTS, Vec::new());
         for line in rules {
-            lexicon.add_rule(line);
+            match line.strip_prefix("never: ") {
+                Some(names) => lexicon.never = lexicon.alternatives(names),
+                None => lexicon.add_rule(line),
+            }
         }
         lexicon
     }
@@ -181,8 +188,8 @@ impl Lexicon {
     fn concept(&mut self, name: &'static str) -> ConceptSet {
         let next = self.names.len();
         *self.names.entry(name).or_insert_with(|| {
-            assert!(next < ConceptSet::BITS as usize, "a set has room for 128 concepts");
-            1 << next
+            assert!(next < MAX_CONCEPTS, "a set has room for {MAX_CONCEPTS} concepts");
+            ConceptSet::of(next)
         })
     }
 
@@ -196,26 +203,27 @@ impl Lexicon {
         let words = self.words.values().map(|word| &word.phrases);
         let phrases = words.chain(self.two_words.values()).chain(self.stems.values());
         let phrases = phrases.chain(self.chars.values());
-        phrases.flatten().fold(0, |all, phrase| all | phrase.concepts)
+        phrases.flatten().map(|phrase| phrase.concepts).collect()
     }
 
-    /// Those of pairs are given by what the pairs consist of.
+    /// The concepts that rules use, in pairs or alone.
     #[cfg(test)]
     pub(super) fn concepts_of_rules(&self) -> ConceptSet {
         let terms = self.rules.iter().flat_map(|rule| rule.terms.iter().chain([&rule.unless]));
-        let pairs = self.pairs.iter();
-        let used = pairs.clone().fold(0, |all, pair| all | pair.first | pair.second);
-        let own = pairs.fold(0, |all, pair| all | pair.pair);
-        terms.fold(used, |all, term| all | term) & !own
+        let pairs = self.pairs.iter().flat_map(|pair| [&pair.first, &pair.second]);
+        terms.chain(pairs).copied().collect()
     }
 
+    /// The names of these concepts, without those of pairs.
     #[cfg(test)]
-    pub(super) fn names_of(&self, concepts: ConceptSet) -> Vec<&'static str> {
-        self.names.iter().filter(|(_, bit)| concepts & **bit != 0).map(|(name, _)| *name).collect()
+    pub(super) fn names_of(&self, concepts: ConceptSet) -> BTreeSet<&'static str> {
+        let names = self.names.iter().filter(|(_, concept)| concepts.intersects(**concept));
+        names.map(|(name, _)| *name).filter(|name| !name.contains('>')).collect()
     }
 
     fn add_phrase(&mut self, phrase: &str, concepts: ConceptSet, languages: LanguageSet) {
         let folded = fold_word(phrase);
+        assert!(!folded.starts_with('*'), "`{phrase}` has no first word to look it up by");
         let first = word_len(&folded);
         let two = two_words_len(&folded, first);
         let (known, key) = match folded.chars().next() {
@@ -274,7 +282,7 @@ impl Lexicon {
             weak: class.ends_with('?'),
             words: words.parse().expect("a number of words"),
             terms: Vec::new(),
-            unless: 0,
+            unless: self.never,
             #[cfg(test)]
             line,
         };
@@ -293,7 +301,7 @@ impl Lexicon {
             }
         }
         for (concept, rules) in self.rules_by_concept.iter_mut().enumerate() {
-            if rule.terms[0] >> concept & 1 != 0 {
+            if rule.terms[0].intersects(ConceptSet::of(concept)) {
                 rules.push(self.rules.len());
             }
         }
@@ -302,18 +310,13 @@ impl Lexicon {
 
     /// The rules whose terms are all among these concepts.
     pub(super) fn rules_for(&self, concepts: ConceptSet) -> impl Iterator<Item = &Rule> {
-        let mut rest = concepts;
-        let bits = std::iter::from_fn(move || {
-            let bit = rest.trailing_zeros();
-            rest &= rest.checked_sub(1)?;
-            Some(bit as usize)
-        });
-        let rules = bits.flat_map(|bit| &self.rules_by_concept[bit]).map(|at| &self.rules[*at]);
-        rules.filter(move |rule| rule.terms.iter().all(|term| concepts & term != 0))
+        let rules = concepts.numbers().flat_map(|number| &self.rules_by_concept[number]);
+        let rules = rules.map(|at| &self.rules[*at]);
+        rules.filter(move |rule| rule.terms.iter().all(|term| concepts.intersects(*term)))
     }
 
     fn alternatives(&mut self, names: &'static str) -> ConceptSet {
-        names.split('|').fold(0, |all, name| all | self.concept(name))
+        names.split('|').map(|name| self.concept(name)).collect()
     }
 }
 

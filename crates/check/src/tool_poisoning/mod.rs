@@ -26,6 +26,7 @@
 use std::ops::Range;
 
 mod concept_scan;
+mod concept_set;
 mod encoded_text;
 mod hidden_text;
 mod host_markup;

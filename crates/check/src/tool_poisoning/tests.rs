@@ -27,11 +27,13 @@ const COLLECTIONS: &[(&str, &str)] = &[
     collection!("held-out-attacks"),
     collection!("translated-attacks"),
     collection!("paraphrased-attacks"),
+    collection!("outsider-a-attacks"),
     collection!("development-harmless"),
     collection!("formerly-held-out-harmless"),
     collection!("held-out-harmless"),
     collection!("near-miss-harmless"),
     collection!("server-like-harmless"),
+    collection!("outsider-a-harmless"),
 ];
 
 /// Kind, language and text of every entry of a collection.
@@ -124,6 +126,7 @@ fn nine_of_ten_attacks_are_found() {
         "formerly-held-out-attacks",
         "held-out-attacks",
         "translated-attacks",
+        "outsider-a-attacks",
     ] {
         let [found, missed] = split_reported(name);
         assert!(found.len() >= 9 * missed.len(), "{name}: {missed:#?}");
@@ -145,9 +148,8 @@ fn every_rule_matches_an_attack() {
     assert_eq!(idle, [""; 0]);
 }
 
-/// FIXME: these are harmless and reported.
-const KNOWN_FALSE_ALARMS: &[&str] =
-    &["Sends a silent push notification that wakes the app without alerting the user."];
+/// FIXME: harmless texts that are reported. None is known at present.
+const KNOWN_FALSE_ALARMS: &[&str] = &[];
 
 #[test]
 fn only_known_harmless_texts_are_reported() {
@@ -184,11 +186,13 @@ fn usage_of_this_tool_and_quoted_attacks_are_not_reported() {
 /// would silently find nothing.
 #[test]
 fn every_concept_of_a_rule_has_phrases_and_the_other_way_round() {
-    let known = LEXICON.concepts_with_phrases();
-    let used = LEXICON.concepts_of_rules();
-    let built_in = LEXICON.address | LEXICON.url | LEXICON.tool_name;
-    assert_eq!(LEXICON.names_of(used & !known & !built_in), [""; 0], "without phrases");
-    assert_eq!(LEXICON.names_of(known & !used), [""; 0], "without rules");
+    let known = LEXICON.names_of(LEXICON.concepts_with_phrases());
+    let used = LEXICON.names_of(LEXICON.concepts_of_rules());
+    let built_in = ["ADDRESS", "URL", "TOOLNAME"];
+    let without_phrases: Vec<_> =
+        used.difference(&known).filter(|name| !built_in.contains(name)).collect();
+    assert_eq!(without_phrases, [&""; 0]);
+    assert_eq!(known.difference(&used).collect::<Vec<_>>(), [&""; 0], "without rules");
 }
 
 /// Every string of a definition: descriptions, titles, names, values of enumerations.

@@ -145,6 +145,12 @@ def progresses(call):
     return text("went from 0 to 100")
 
 
+def returns_meta(call):
+    """Returns the `_meta` of the request that is not part of the protocol, in the text and as `_meta`."""
+    own = {name: value for name, value in call.meta.items() if name.startswith("example.org/")}
+    return text(json.dumps(own), _meta=own)
+
+
 # Tools that change what the server offers.
 
 
@@ -289,6 +295,7 @@ TOOLS = {
     "test_tool_with_logging": Tool("Logs.", logs),
     "test_logging_tool": Tool("Logs.", logs),
     "test_tool_with_progress": Tool("Reports its progress.", progresses),
+    "test_meta": Tool("Returns the metadata of the request.", returns_meta),
     "test_reconnection": Tool("Takes a while.", progresses),
     "json_schema_2020_12_tool": Tool("Has a schema with everything.", lambda _: text("valid"), SCHEMA_2020_12),
     "test_header": Tool("Has an argument that is a header, too.", lambda call: text(call.given["region"]), HEADER),

@@ -1,0 +1,144 @@
+"""Every feature of server-everything, directly and through `toolwright serve`, with the official SDKs.
+
+    client ─▶ server-everything                        what a client gets directly
+    client ─▶ toolwright serve ─▶ server-everything    what comes through
+
+The clients are the Python SDK (newest revision, and the handshake) and the TypeScript SDKs 1.x and
+2.x; both ways are on standard streams and over HTTP. Prints a table in Markdown, and fails if a
+feature that works directly does not come through as it is.
+"""
+
+import base64
+import concurrent.futures
+import json
+import re
+import subprocess
+import sys
+
+from peers import HERE, Peers, Tally, listening, plain
+
+PEERS = Peers(sys.argv[1], sys.argv[2])
+TALLY = Tally()
+FIXTURE = [sys.executable, str(HERE / "conformance_server.py")]
+MJS = [PEERS.node, str(HERE / "features_client.mjs")]
+PY = [PEERS.python, str(HERE / "features_client.py")]
+CLIENTS = {
+    "Python": [*PY, "auto"],
+    "Python, handshake": [*PY, "legacy"],
+    "TypeScript 1.x": [*MJS, "1.x", str(PEERS.modules)],
+    "TypeScript 2.x": [*MJS, "2.x", str(PEERS.modules)],
+}
+TRANSPORTS = ["stdio", "http"]
+
+
+def seen(client, everything, fixture):
+    """What a client saw, by feature."""
+    command = [*CLIENTS[client], json.dumps(everything), json.dumps(fixture)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        return {"revision": {"error": done.stderr[-2000:]}}
+    return {feature: comparable(feature, value) for feature, value in json.loads(done.stdout).items()}
+
+
+def comparable(feature, value):
+    """A value without what differs between two calls, or between two runs of the server."""
+    if feature == "revision":
+        return value
+    value = rename(plain(value))
+    if feature == "progress" and isinstance(value, list):
+        # The TypeScript SDK loses a report that arrives together with the result.
+        return value[:3]
+    if feature == "resources/read: template, blob" and isinstance(value, list):
+        return plain(base64.b64decode(value[0]["blob"]).decode())
+    return value
+
+
+def rename(value):
+    """Without the prefix of the source in names, and without the metadata of Toolwright."""
+    if isinstance(value, dict):
+        # SDKs fill in this default, or do not.
+        kept = {key: item for key, item in value.items() if (key, item) != ("isError", False)}
+        kept = {key: {k: v for k, v in item.items() if not k.startswith("toolwright/")} if key == "_meta" else item
+                for key, item in kept.items()}  # fmt: skip
+        return {rename(key): rename(item) for key, item in kept.items() if not (key == "_meta" and not item)}
+    if isinstance(value, list):
+        return [rename(item) for item in value]
+    return re.sub(r"^everything__", "", value) if isinstance(value, str) else value
+
+
+def works(value):
+    return not (isinstance(value, dict) and "error" in value)
+
+
+def comes_through(feature, direct, through):
+    """Whether a feature is not worse than directly."""
+    if feature == "revision":
+        return works(through)
+    if not works(direct) or direct is None:
+        return True
+    if feature == "ping" and through is None:
+        # The newest revision does not have it.
+        return True
+    if feature == "instructions":
+        # Those of all servers are joined.
+        return isinstance(through, str) and direct in through
+    return through == direct
+
+
+def probes(sources):
+    """All runs, as (client, transport, way): what the client saw."""
+    keys = [(client, transport, way) for client in CLIENTS for transport in TRANSPORTS for way in sources[transport]]
+    # Enough to wait for each other's pauses, and few enough not to be slow.
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        results = pool.map(lambda key: seen(key[0], *sources[key[1]][key[2]]), keys)
+        return dict(zip(keys, results))
+
+
+def shown(direct, through, is_good):
+    if direct is None:
+        return "—"
+    if not works(direct):
+        return "not directly either"
+    if not is_good:
+        return "**lost**"
+    return "not in this revision" if through is None else "same"
+
+
+def main():
+    direct_stdio, direct_http = PEERS.servers["everything"]
+    with listening(direct_http) as url:
+        upstream = url if url.endswith("/mcp") else f"{url}/mcp"
+        with PEERS.serving("--from", upstream) as gateway, PEERS.serving("--", *FIXTURE) as fixture:
+            sources = {
+                "stdio": {
+                    "direct": (direct_stdio, FIXTURE),
+                    "through": (PEERS.serve("--", *direct_stdio), PEERS.serve("--", *FIXTURE)),
+                },
+                "http": {"direct": (upstream, FIXTURE), "through": (gateway, fixture)},
+            }
+            found = probes(sources)
+    columns = [(client, transport) for client in CLIENTS for transport in TRANSPORTS]
+    features = list(dict.fromkeys(feature for values in found.values() for feature in values))
+    print("| feature | " + " | ".join(f"{client}, {transport}" for client, transport in columns) + " |")
+    print("|---|" + "---|" * len(columns))
+    lost = 0
+    for feature in features:
+        cells = []
+        for column in columns:
+            missing = {"error": "the client has not come so far"}
+            direct, through = (found[(*column, way)].get(feature, missing) for way in ("direct", "through"))
+            if feature == "revision":
+                cells.append(f"{direct} → {through}" if works(direct) and works(through) else "**lost**")
+            is_good = comes_through(feature, direct, through)
+            lost += not is_good
+            before, after = json.dumps(direct)[:400], json.dumps(through)[:400]
+            TALLY.check(is_good, f"{', '.join(column)}: {feature}\n  directly: {before}\n  through:  {after}")
+            if feature != "revision":
+                cells.append(shown(direct, through, is_good))
+        print(f"| {feature} | " + " | ".join(cells) + " |")
+    works_directly = sum(works(value) for key, values in found.items() if key[2] == "direct" for value in values.values())
+    TALLY.check(works_directly == len(features) * len(columns), "a feature does not work directly")
+    TALLY.end(f"features: {len(features)} features, {len(columns)} ways, {lost} lost")
+
+
+main()

@@ -45,7 +45,8 @@ async function sdk1() {
     Http: StreamableHTTPClientTransport,
     client() {
       const client = new Client(info, { capabilities });
-      Object.values(answers).forEach((answer, n) => client.setRequestHandler(schemas[n], async (asked) => answer(asked)));
+      const handle = (answer, n) => client.setRequestHandler(schemas[n], async (asked) => answer(asked));
+      Object.values(answers).forEach(handle);
       client.fallbackNotificationHandler = async (notification) => seen.push(notification);
       return client;
     },

@@ -225,8 +225,8 @@ def by_hand():
     state = {"inputResponses": {"confirm": answer}, "requestState": asked["requestState"] + "-TAMPERED"}
     error = raw.call("test_input_required_result_tampered_state", **state).get("error", {})
     TALLY.check(error.get("code") == -32602, f"tampered state gave {error}")
-    cases = [({"user_name": 1}, "input_required"), (None, "input_required"), ({"user_name": answer, "x": 1}, "complete")]
-    for given, wanted in cases:
+    complete = {"user_name": answer, "x": 1}
+    for given, wanted in [({"user_name": 1}, "input_required"), (None, "input_required"), (complete, "complete")]:
         result = raw.call("test_input_required_result_elicitation", inputResponses=given)["result"]
         TALLY.check(result["resultType"] == wanted, f"{given} gave {result}")
 

@@ -266,7 +266,8 @@ def breaks(_call):
 
 def deletes(call):
     yield TASK
-    answers = yield {"confirm": elicit(f"Delete {call.given.get('filename')}?", properties(confirm={"type": "boolean"}))}
+    question = f"Delete {call.given.get('filename')}?"
+    answers = yield {"confirm": elicit(question, properties(confirm={"type": "boolean"}))}
     return text("deleted" if content_of(answers["confirm"]).get("confirm") else "kept")
 
 

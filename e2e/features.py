@@ -136,8 +136,9 @@ def main():
             if feature != "revision":
                 cells.append(shown(direct, through, is_good))
         print(f"| {feature} | " + " | ".join(cells) + " |")
-    works_directly = sum(works(value) for key, values in found.items() if key[2] == "direct" for value in values.values())
-    TALLY.check(works_directly == len(features) * len(columns), "a feature does not work directly")
+    direct = [values for (_, _, way), values in found.items() if way == "direct"]
+    count = sum(works(value) for values in direct for value in values.values())
+    TALLY.check(count == len(features) * len(columns), "a feature does not work directly")
     TALLY.end(f"features: {len(features)} features, {len(columns)} ways, {lost} lost")
 
 

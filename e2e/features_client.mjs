@@ -45,7 +45,8 @@ async function sdk1() {
     Http: StreamableHTTPClientTransport,
     client() {
       const client = new Client(info, { capabilities });
-      Object.values(answers).forEach((answer, n) => client.setRequestHandler(schemas[n], async (request) => answer(request)));
+      const handle = (answer, n) => client.setRequestHandler(schemas[n], async (asked) => answer(asked));
+      Object.values(answers).forEach(handle);
       client.fallbackNotificationHandler = async (notification) => seen.push(notification);
       return client;
     },
@@ -62,8 +63,12 @@ async function sdk2() {
     Http: StreamableHTTPClientTransport,
     client() {
       const client = new Client(info, { capabilities, versionNegotiation: { mode: 'auto' } });
-      for (const [method, answer] of Object.entries(answers)) client.setRequestHandler(method, async (request) => answer(request));
-      for (const method of notifications) client.setNotificationHandler(method, (notification) => void seen.push(notification));
+      for (const [method, answer] of Object.entries(answers)) {
+        client.setRequestHandler(method, async (asked) => answer(asked));
+      }
+      for (const method of notifications) {
+        client.setNotificationHandler(method, (notification) => void seen.push(notification));
+      }
       return client;
     },
     call: (client, params, options) => client.callTool(params, options),
@@ -202,7 +207,10 @@ function probes(client, isModern) {
 const found = {};
 async function note(feature, probe) {
   seen = [];
-  const late = sleep(20_000, undefined, { ref: false }).then(() => Promise.reject(new Error('no answer in 20 seconds')));
+  const late = sleep(20_000, undefined, { ref: false }).then(() => {
+    throw new Error('no answer in 20 seconds');
+  });
+  late.catch(() => {});
   try {
     found[feature] = await Promise.race([probe(), late]);
   } catch (error) {

@@ -45,7 +45,8 @@ for await (const word of createInterface({ input: process.stdin })) {
   }
   try {
     const options = { timeout: 15_000 };
-    const result = await (isOld ? client.callTool(calls[word], undefined, options) : client.callTool(calls[word], options));
+    const call = isOld ? [calls[word], undefined, options] : [calls[word], options];
+    const result = await client.callTool(...call);
     answer({ [result.isError ? 'error' : 'text']: result.content[0].text });
   } catch (error) {
     answer({ error: message(error) });

@@ -2,8 +2,9 @@
 
     lasting_client.py MODE URL PREFIX
 
-`echo` and `long` call a tool of server-everything, whose name may have a prefix, `reconnect` is a new connection in the same
-process, `end` ends. Each is answered by a line of JSON: the text of the result, or the error.
+`echo` and `long` call a tool of server-everything, whose name may have a prefix, `reconnect` is a
+new connection in the same process, `end` ends. Each is answered by a line of JSON: the text of the
+result, or the error.
 """
 
 import asyncio

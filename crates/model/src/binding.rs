@@ -107,8 +107,9 @@ pub struct ServerSettings {
     /// How long it may take to start, to complete its handshake and to list its tools. Long,
     /// because `npx` and `uvx` may download the server first.
     pub start_timeout: Duration,
-    /// How long a call may go without a result and without progress.
-    pub timeout: Duration,
+    /// How long a call may go without a result and without progress; `None`: what the limits of
+    /// calls say.
+    pub timeout: Option<Duration>,
     /// How long a call may take in all; `None`: what the limits of calls say.
     pub max_timeout: Option<Duration>,
     /// Which clients share a connection to it.
@@ -122,7 +123,7 @@ impl Default for ServerSettings {
         ServerSettings {
             source: String::new(),
             start_timeout: Duration::from_secs(60),
-            timeout: Duration::from_secs(60),
+            timeout: None,
             max_timeout: None,
             isolation: Isolation::Shared,
             start: StartMode::Eager,

@@ -79,6 +79,9 @@ pub enum OutputCheck {
 pub struct CallLimits {
     /// The time limit of a call for which neither the caller nor the definition sets one.
     pub timeout: Duration,
+    /// The same for tools of MCP servers, whose sources do not set one: `timeout` if that is
+    /// configured, else longer, because a server that works reports progress.
+    pub server_timeout: Duration,
     /// The longest time limit of any call, and the longest wait for a permit.
     pub max_timeout: Duration,
     /// Largest size of a result, in bytes, without its media.
@@ -106,7 +109,8 @@ impl CallLimits {
         toolset: &DeclaredLimits,
         binding: &Binding,
     ) -> Duration {
-        let server = server_settings(binding).map_or(self.timeout, |settings| settings.timeout);
+        let server = server_settings(binding)
+            .map_or(self.timeout, |settings| settings.timeout.unwrap_or(self.server_timeout));
         self.declared(tool, toolset).unwrap_or(server).min(self.cap(binding))
     }
 
@@ -125,6 +129,7 @@ impl Default for CallLimits {
     fn default() -> CallLimits {
         CallLimits {
             timeout: Duration::from_millis(DeclaredLimits::DEFAULT_TIMEOUT_MS),
+            server_timeout: Duration::from_secs(60),
             max_timeout: Duration::from_secs(300),
             output: 1 << 20,
             media: 16 << 20,

@@ -88,7 +88,7 @@ impl StdioConnection {
     async fn read(&self, mut lines: MessageLines<InputStream>) {
         while let Some(line) = lines.next().await {
             match line {
-                MessageLine::Complete(line) => self.accept_line(line),
+                MessageLine::Complete(line) => self.accept_line(line).await,
                 MessageLine::TooLong(id) => {
                     let message = format!("the message is larger than {} MiB", MAX_MESSAGE >> 20);
                     let outcome = Err(RpcError::new(error_code::INVALID_REQUEST, message));
@@ -98,9 +98,9 @@ impl StdioConnection {
         }
     }
 
-    /// Takes one line. Requests are answered in tasks, because the next line must be read while
-    /// they run.
-    fn accept_line(&self, line: &[u8]) {
+    /// Takes one line. Requests but the handshake are answered in tasks, because the next line
+    /// must be read while they run.
+    async fn accept_line(&self, line: &[u8]) {
         let line = line.trim_ascii();
         // Some clients end their messages with an empty line.
         if line.is_empty() {
@@ -108,15 +108,21 @@ impl StdioConnection {
         }
         match Message::parse(line) {
             Ok(message) => {
-                if let Some(reply) = self.accept(message) {
-                    let outlet = Arc::clone(&self.outlet);
-                    tokio::spawn(async move {
-                        if let Some(reply) = reply.await {
-                            let RpcReply { bytes, running, .. } = reply;
-                            outlet.send(bytes).await;
-                            drop(running);
-                        }
-                    });
+                let is_handshake =
+                    matches!(&message, Message::Request(it) if it.method == "initialize");
+                let Some(reply) = self.accept(message) else { return };
+                let outlet = Arc::clone(&self.outlet);
+                let answer = async move {
+                    if let Some(reply) = reply.await {
+                        let RpcReply { bytes, running, .. } = reply;
+                        outlet.send(bytes).await;
+                        drop(running);
+                    }
+                };
+                // Nothing is answered before the handshake, also if all was written at once.
+                match is_handshake {
+                    true => answer.await,
+                    false => drop(tokio::spawn(answer)),
                 }
             }
             Err(malformed) => match self.batch(line) {

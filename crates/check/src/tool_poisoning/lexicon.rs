@@ -8,8 +8,8 @@
 //!
 //! An empty line ends the comment at the top of a file.
 //! `*` at the end of a word stands for any ending, alone it stands for any word; a phrase does not
-//! begin with it. Phrases are folded like the texts in which they are searched, so files are written
-//! with their accents. Rules are explained in `data/rules.txt`.
+//! begin with it. Phrases are folded like the texts in which they are searched, so files are
+//! written with their accents. Rules are explained in `data/rules.txt`.
 
 #[cfg(test)]
 use std::collections::BTreeSet;

@@ -31,7 +31,7 @@ use toolwright_model::{Connection, Server};
 
 use super::connect_error::{answer_too_large, connection_lost, not_ready, unavailable};
 use super::dispatcher::{Dispatcher, ListChangeCounter};
-use super::http_client::HttpError;
+use super::http_client::HttpFailure;
 use super::http_wire::HttpWire;
 use super::open_request::{
     OpenRequest, RequestEvent, RequestOwner, ServerQuestion, UpstreamAnswer,
@@ -46,7 +46,7 @@ use crate::{CallClock, ClientAnswer, Failure, Host, Json, ServerRequest, code};
 
 /// An open connection.
 pub(super) struct UpstreamConnection {
-    wire: Wire,
+    wire: ServerWire,
     pub(super) dispatcher: Arc<Dispatcher>,
     /// The name of the source, for the person who is asked.
     source: String,
@@ -77,7 +77,7 @@ pub(super) struct ConnectionLinks {
 }
 
 /// The transport.
-pub(super) enum Wire {
+pub(super) enum ServerWire {
     Stdio(StdioWire),
     Http(Arc<HttpWire>),
 }
@@ -100,7 +100,7 @@ pub(super) enum AttemptError {
     TooLarge,
     /// The connection ended.
     Ended,
-    Http(HttpError),
+    Http(HttpFailure),
 }
 
 impl UpstreamConnection {
@@ -120,7 +120,8 @@ impl UpstreamConnection {
                 };
                 let wire = StdioWire::new(to);
                 let (end_sender, end) = watch::channel(None);
-                let own = UpstreamConnection::new(Wire::Stdio(wire.clone()), server, links, end);
+                let own =
+                    UpstreamConnection::new(ServerWire::Stdio(wire.clone()), server, links, end);
                 let connection = Arc::new(own);
                 let dispatcher = Arc::clone(&connection.dispatcher);
                 // Reads from the first message on, so a server that floods is also disconnected
@@ -153,7 +154,7 @@ impl UpstreamConnection {
                 let wire = HttpWire::new(url, &server.headers, closing.clone());
                 let wire = Arc::new(wire.map_err(|why| unavailable(&why))?);
                 let (end_sender, end) = watch::channel(None);
-                let http = Wire::Http(Arc::clone(&wire));
+                let http = ServerWire::Http(Arc::clone(&wire));
                 let mut own = UpstreamConnection::new(http, server, links, end);
                 own.closing = closing;
                 let connection = Arc::new(own);
@@ -172,7 +173,7 @@ impl UpstreamConnection {
     }
 
     fn new(
-        wire: Wire,
+        wire: ServerWire,
         server: &Server,
         links: ConnectionLinks,
         end: watch::Receiver<Option<String>>,
@@ -231,7 +232,7 @@ impl UpstreamConnection {
     /// Fails open requests and closes the input of a process.
     fn end_wire(&self) {
         self.dispatcher.end();
-        if let Wire::Stdio(wire) = &self.wire {
+        if let ServerWire::Stdio(wire) = &self.wire {
             wire.close();
         }
     }
@@ -261,7 +262,7 @@ impl UpstreamConnection {
         self.closing.cancelled().await;
     }
 
-    pub(super) fn wire(&self) -> &Wire {
+    pub(super) fn wire(&self) -> &ServerWire {
         &self.wire
     }
 
@@ -313,7 +314,7 @@ impl UpstreamConnection {
         let session = self.session();
         match self.attempt(request, round, caller).await {
             Ok(result) => Ok(result),
-            Err(AttemptError::Http(HttpError::SessionExpired)) => {
+            Err(AttemptError::Http(HttpFailure::SessionExpired)) => {
                 self.renew_session(session).await.map_err(RequestError::Failed)?;
                 match self.attempt(request, round, caller).await {
                     Ok(result) => Ok(result),
@@ -327,8 +328,8 @@ impl UpstreamConnection {
     /// The HTTP session, if there is one.
     pub(super) fn session(&self) -> Option<HeaderValue> {
         match &self.wire {
-            Wire::Http(wire) => wire.session(),
-            Wire::Stdio(_) => None,
+            ServerWire::Http(wire) => wire.session(),
+            ServerWire::Stdio(_) => None,
         }
     }
 
@@ -343,7 +344,7 @@ impl UpstreamConnection {
                 connection_lost(&how.unwrap_or_default())
             }
             AttemptError::Http(error) => {
-                if let HttpError::Disconnected(why) = &error {
+                if let HttpFailure::Disconnected(why) = &error {
                     let _ = self.disconnect_reason.set(why.clone());
                     self.close();
                 }
@@ -369,12 +370,12 @@ impl UpstreamConnection {
         let context = self.client_context(caller.host);
         let body = request.to_bytes(id, client_meta.as_ref(), &context, round);
         match &self.wire {
-            Wire::Stdio(wire) => {
+            ServerWire::Stdio(wire) => {
                 // On failure the server has closed its input, so it is ending.
                 wire.write(body).await.map_err(|_| AttemptError::Ended)?;
                 self.wait_for_answer(&pending.request, caller, std::future::pending()).await
             }
-            Wire::Http(wire) => {
+            ServerWire::Http(wire) => {
                 let headers = self.request_headers(request);
                 let exchange = wire.exchange(id, is_initialize, body, headers, &self.dispatcher);
                 self.wait_for_answer(&pending.request, caller, exchange).await
@@ -427,7 +428,7 @@ impl UpstreamConnection {
         &self,
         open: &OpenRequest,
         caller: &RequestCaller<'_>,
-        exchange: impl Future<Output = Result<(), HttpError>>,
+        exchange: impl Future<Output = Result<(), HttpFailure>>,
     ) -> Result<Box<RawValue>, AttemptError> {
         tokio::pin!(exchange);
         let mut is_exchanging = true;
@@ -515,8 +516,8 @@ impl UpstreamConnection {
 
     fn send_later(&self, message: Vec<u8>) {
         match &self.wire {
-            Wire::Stdio(wire) => wire.write_later(message),
-            Wire::Http(wire) => wire.send_later(message),
+            ServerWire::Stdio(wire) => wire.write_later(message),
+            ServerWire::Http(wire) => wire.send_later(message),
         }
     }
 
@@ -524,8 +525,8 @@ impl UpstreamConnection {
     pub(super) async fn notify(&self, method: &str, params: &Json) -> Result<(), AttemptError> {
         let message = Message::notification(method, params).to_bytes();
         match &self.wire {
-            Wire::Stdio(wire) => wire.write(message).await.map_err(|_| AttemptError::Ended),
-            Wire::Http(wire) => wire.send(message).await.map_err(AttemptError::Http),
+            ServerWire::Stdio(wire) => wire.write(message).await.map_err(|_| AttemptError::Ended),
+            ServerWire::Http(wire) => wire.send(message).await.map_err(AttemptError::Http),
         }
     }
 
@@ -558,7 +559,7 @@ impl Drop for PendingRequest<'_> {
         let is_open = connection.dispatcher.remove(request.id);
         // Over HTTP a stateless request is cancelled by closing its stream, which happens now.
         let is_closed_anyway =
-            connection.is_stateless() && matches!(connection.wire, Wire::Http(_));
+            connection.is_stateless() && matches!(connection.wire, ServerWire::Http(_));
         if is_open && !*is_initialize && !is_closed_anyway {
             let params =
                 json!({"requestId": request.id, "reason": "the result is no longer wanted"});

@@ -17,7 +17,7 @@ use serde_json::json;
 use toolwright_mcp::{Revision, RpcError, meta};
 
 use super::connect_error::{answer_too_large, refused, unavailable};
-use super::connection::{AttemptError, UpstreamConnection, Wire};
+use super::connection::{AttemptError, ServerWire, UpstreamConnection};
 use super::{ListKind, ServerDescription, UpstreamEvent};
 use crate::{Failure, Json};
 
@@ -67,7 +67,7 @@ impl UpstreamConnection {
     async fn discover(&self) -> Result<(), AttemptError> {
         let revision = Revision::V2026_07_28;
         self.set_stateless(true);
-        if let Wire::Http(wire) = self.wire() {
+        if let ServerWire::Http(wire) = self.wire() {
             wire.set_revision(revision);
         }
         let result = self.own_request("server/discover", json!({})).await?;
@@ -83,7 +83,7 @@ impl UpstreamConnection {
     }
 
     fn finish_handshake(&self, revision: Revision, mut result: Json, info: Json) {
-        if let Wire::Http(wire) = self.wire() {
+        if let ServerWire::Http(wire) = self.wire() {
             wire.set_revision(revision);
         }
         self.set_description(ServerDescription {

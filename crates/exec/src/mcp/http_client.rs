@@ -13,7 +13,7 @@ use crate::{Failure, code};
 
 /// Why an HTTP exchange has no answer.
 #[derive(Debug)]
-pub(super) enum HttpError {
+pub(super) enum HttpFailure {
     /// The connection could not be made, or broke.
     Connection(reqwest::Error),
     /// HTTP 401.
@@ -28,40 +28,42 @@ pub(super) enum HttpError {
     Disconnected(String),
 }
 
-impl From<reqwest::Error> for HttpError {
-    fn from(error: reqwest::Error) -> HttpError {
-        HttpError::Connection(error.without_url())
+impl From<reqwest::Error> for HttpFailure {
+    fn from(error: reqwest::Error) -> HttpFailure {
+        HttpFailure::Connection(error.without_url())
     }
 }
 
-impl HttpError {
+impl HttpFailure {
     /// A sentence about the error, without URLs and type names.
     fn explain(&self) -> String {
         match self {
             // The innermost cause is an operating system error such as "Connection refused (os
             // error 111)", or a TLS error, which rustls words well.
-            HttpError::Connection(error) if error.is_connect() => match root_cause(error) {
+            HttpFailure::Connection(error) if error.is_connect() => match root_cause(error) {
                 cause if cause.contains("Connection refused") => {
                     "no server listens at this address (connection refused)".to_owned()
                 }
                 cause => cause,
             },
-            HttpError::Connection(error) if error.is_decode() || error.is_body() => {
+            HttpFailure::Connection(error) if error.is_decode() || error.is_body() => {
                 "the connection broke in the middle of the answer".to_owned()
             }
-            HttpError::Connection(error) => root_cause(error),
-            HttpError::TokenRequired => "it requires a token".to_owned(),
-            HttpError::SessionExpired => "it forgets every session at once".to_owned(),
-            HttpError::Unexpected(text) => format!("it answered {text}"),
-            HttpError::StreamEnded => "the connection broke in the middle of the answer".to_owned(),
-            HttpError::Disconnected(why) => why.clone(),
+            HttpFailure::Connection(error) => root_cause(error),
+            HttpFailure::TokenRequired => "it requires a token".to_owned(),
+            HttpFailure::SessionExpired => "it forgets every session at once".to_owned(),
+            HttpFailure::Unexpected(text) => format!("it answered {text}"),
+            HttpFailure::StreamEnded => {
+                "the connection broke in the middle of the answer".to_owned()
+            }
+            HttpFailure::Disconnected(why) => why.clone(),
         }
     }
 
     /// The failure of a handshake.
     pub(super) fn while_connecting(&self) -> Failure {
         match self {
-            HttpError::TokenRequired => token_required(),
+            HttpFailure::TokenRequired => token_required(),
             error => unavailable(&error.explain()),
         }
     }
@@ -69,7 +71,7 @@ impl HttpError {
     /// The failure of a request on an open connection.
     pub(super) fn during_request(&self) -> Failure {
         match self {
-            HttpError::TokenRequired => token_required(),
+            HttpFailure::TokenRequired => token_required(),
             error => {
                 let message = format!("the call did not get through: {}", error.explain());
                 Failure::new(&code::UPSTREAM_UNAVAILABLE, message)

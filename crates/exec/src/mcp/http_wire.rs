@@ -6,7 +6,7 @@
 //!                               ├─ event stream ─▶ messages of this request ─▶ Dispatcher
 //!                               │     └─ broken before the answer ─ GET, Last-Event-ID ─┐
 //!                               │             ▲─────────────────────────────────────────┘
-//!                               └─ other ────────▶ HttpError
+//!                               └─ other ────────▶ HttpFailure
 //! GET ──▶ event stream ─▶ messages of no request ─▶ Dispatcher
 //! ```
 //!
@@ -26,7 +26,7 @@ use toolwright_mcp::{
 use toolwright_model::Variable;
 
 use super::dispatcher::{Dispatcher, NextStep};
-use super::http_client::{self, HttpError};
+use super::http_client::{self, HttpFailure};
 use crate::offload::{WorkSize, offload};
 
 const SESSION_HEADER: &str = "mcp-session-id";
@@ -132,16 +132,16 @@ impl HttpWire {
         body: Vec<u8>,
         headers: HeaderMap,
         dispatcher: &Dispatcher,
-    ) -> Result<(), HttpError> {
+    ) -> Result<(), HttpFailure> {
         // A handshake starts a session, so it belongs to none.
         let state = if is_initialize { HttpState::default() } else { self.state() };
         let response = self.post(body, headers, &state).send().await?;
         let status = response.status();
         match status {
-            StatusCode::UNAUTHORIZED => return Err(HttpError::TokenRequired),
+            StatusCode::UNAUTHORIZED => return Err(HttpFailure::TokenRequired),
             // By the specification, a 404 within a session means that the session is over.
             StatusCode::NOT_FOUND if state.session.is_some() => {
-                return Err(HttpError::SessionExpired);
+                return Err(HttpFailure::SessionExpired);
             }
             _ => {}
         }
@@ -162,7 +162,7 @@ impl HttpWire {
         response: Response,
         id: i64,
         dispatcher: &Dispatcher,
-    ) -> Result<(), HttpError> {
+    ) -> Result<(), HttpFailure> {
         let (status, is_json) = (response.status(), is_kind(&response, JSON));
         let kind = content_type(&response).to_owned();
         let Some(body) = read_body(response).await? else {
@@ -186,11 +186,11 @@ impl HttpWire {
                 }
                 self.act(dispatcher.receive(Message::Response(answer), Some(id))).await?;
                 match dispatcher.is_open(id) {
-                    true => Err(HttpError::Unexpected("a request that was not made".to_owned())),
+                    true => Err(HttpFailure::Unexpected("a request that was not made".to_owned())),
                     false => Ok(()),
                 }
             }
-            _ => Err(HttpError::Unexpected(describe(status, &kind, &body))),
+            _ => Err(HttpFailure::Unexpected(describe(status, &kind, &body))),
         }
     }
 
@@ -200,7 +200,7 @@ impl HttpWire {
         mut response: Response,
         id: i64,
         dispatcher: &Dispatcher,
-    ) -> Result<(), HttpError> {
+    ) -> Result<(), HttpFailure> {
         let mut position = StreamPosition::default();
         let mut failures = 0;
         loop {
@@ -209,10 +209,10 @@ impl HttpWire {
             if !dispatcher.is_open(id) {
                 return Ok(());
             }
-            if let Err(error @ HttpError::Disconnected(_)) = broke {
+            if let Err(error @ HttpFailure::Disconnected(_)) = broke {
                 return Err(error);
             }
-            let error = broke.err().unwrap_or(HttpError::StreamEnded);
+            let error = broke.err().unwrap_or(HttpFailure::StreamEnded);
             // Without an id of an event, a server cannot continue where it stopped.
             if position.last_event.is_none() {
                 return Err(error);
@@ -225,7 +225,7 @@ impl HttpWire {
                 tokio::time::sleep(position.retry.unwrap_or(DEFAULT_RETRY)).await;
                 match self.open_stream(&position).await {
                     Ok(response) => break response,
-                    Err(HttpError::Connection(_)) => failures += 1,
+                    Err(HttpFailure::Connection(_)) => failures += 1,
                     Err(_) => return Err(error),
                 }
             };
@@ -233,7 +233,7 @@ impl HttpWire {
     }
 
     /// Opens the stream of a GET: a new one, or the rest of a broken one.
-    async fn open_stream(&self, position: &StreamPosition) -> Result<Response, HttpError> {
+    async fn open_stream(&self, position: &StreamPosition) -> Result<Response, HttpFailure> {
         let state = self.state();
         let request = self.prepare(self.client.get(self.url.clone()), &state);
         let mut request = request.header(header::ACCEPT, EVENT_STREAM);
@@ -242,9 +242,9 @@ impl HttpWire {
         }
         let response = request.send().await?;
         match response.status() {
-            StatusCode::NOT_FOUND if state.session.is_some() => Err(HttpError::SessionExpired),
+            StatusCode::NOT_FOUND if state.session.is_some() => Err(HttpFailure::SessionExpired),
             status if status.is_success() && is_kind(&response, EVENT_STREAM) => Ok(response),
-            status => Err(HttpError::Unexpected(describe(status, content_type(&response), b""))),
+            status => Err(HttpFailure::Unexpected(describe(status, content_type(&response), b""))),
         }
     }
 
@@ -256,7 +256,7 @@ impl HttpWire {
         of: Option<i64>,
         dispatcher: &Dispatcher,
         position: &mut StreamPosition,
-    ) -> Result<(), HttpError> {
+    ) -> Result<(), HttpFailure> {
         let mut parser = SseParser::default();
         while let Some(chunk) = response.chunk().await? {
             parser.push(&chunk);
@@ -278,7 +278,7 @@ impl HttpWire {
         data: SseData,
         of: Option<i64>,
         dispatcher: &Dispatcher,
-    ) -> Result<(), HttpError> {
+    ) -> Result<(), HttpFailure> {
         match data {
             SseData::Empty => Ok(()),
             SseData::TooLong(id) => {
@@ -303,7 +303,7 @@ impl HttpWire {
         }
     }
 
-    async fn act(self: &Arc<Self>, step: NextStep) -> Result<(), HttpError> {
+    async fn act(self: &Arc<Self>, step: NextStep) -> Result<(), HttpFailure> {
         match step {
             NextStep::Continue => Ok(()),
             NextStep::Reply(message) => {
@@ -314,15 +314,15 @@ impl HttpWire {
                 tokio::time::sleep(FLOOD_PAUSE).await;
                 Ok(())
             }
-            NextStep::Disconnect(why) => Err(HttpError::Disconnected(why)),
+            NextStep::Disconnect(why) => Err(HttpFailure::Disconnected(why)),
         }
     }
 
     /// Sends a notification or a response. What the server answers has no meaning.
-    pub(super) async fn send(&self, body: Vec<u8>) -> Result<(), HttpError> {
+    pub(super) async fn send(&self, body: Vec<u8>) -> Result<(), HttpFailure> {
         let response = self.post(body, HeaderMap::new(), &self.state()).send().await?;
         match response.status() {
-            StatusCode::UNAUTHORIZED => Err(HttpError::TokenRequired),
+            StatusCode::UNAUTHORIZED => Err(HttpFailure::TokenRequired),
             _ => Ok(()),
         }
     }
@@ -350,13 +350,13 @@ impl HttpWire {
                 Ok(response) => {
                     pause = DEFAULT_RETRY;
                     let read = self.read_events(response, None, &dispatcher, &mut position);
-                    if let Err(HttpError::Disconnected(_)) = read.await {
+                    if let Err(HttpFailure::Disconnected(_)) = read.await {
                         return;
                     }
                 }
                 // The next request opens a new session; the stream follows it.
-                Err(HttpError::SessionExpired) => position = StreamPosition::default(),
-                Err(HttpError::Connection(_)) => {}
+                Err(HttpFailure::SessionExpired) => position = StreamPosition::default(),
+                Err(HttpFailure::Connection(_)) => {}
                 // Most often 405: the server has no such stream.
                 Err(_) if self.session() == session => return,
                 Err(_) => position = StreamPosition::default(),
@@ -392,7 +392,7 @@ async fn parse(body: Vec<u8>) -> (Result<Message, MalformedMessage>, Vec<u8>) {
 }
 
 /// Reads the body; `None` if it has more than [`MAX_MESSAGE`] bytes.
-async fn read_body(mut response: Response) -> Result<Option<Vec<u8>>, HttpError> {
+async fn read_body(mut response: Response) -> Result<Option<Vec<u8>>, HttpFailure> {
     // The content length is not trusted: it may be missing or wrong.
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {

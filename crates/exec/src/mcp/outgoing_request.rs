@@ -17,11 +17,11 @@ use crate::CallArguments;
 /// What is asked of a server.
 pub(super) struct OutgoingRequest<'a> {
     pub(super) method: &'a str,
-    pub(super) params: RequestParams<'a>,
+    pub(super) params: OutgoingParams<'a>,
 }
 
 /// The parameters of a request.
-pub(super) enum RequestParams<'a> {
+pub(super) enum OutgoingParams<'a> {
     /// Those of `tools/call`, with the arguments as the caller wrote them.
     Call { tool: &'a str, arguments: &'a CallArguments },
     /// Any others.
@@ -39,12 +39,12 @@ pub(super) struct InputRound {
 impl<'a> OutgoingRequest<'a> {
     /// A request with these parameters.
     pub(super) fn new(method: &'a str, params: &'a Map<String, Json>) -> OutgoingRequest<'a> {
-        OutgoingRequest { method, params: RequestParams::Members(params) }
+        OutgoingRequest { method, params: OutgoingParams::Members(params) }
     }
 
     /// A call of a tool.
     pub(super) fn call(tool: &'a str, arguments: &'a CallArguments) -> OutgoingRequest<'a> {
-        let params = RequestParams::Call { tool, arguments };
+        let params = OutgoingParams::Call { tool, arguments };
         OutgoingRequest { method: "tools/call", params }
     }
 
@@ -57,8 +57,8 @@ impl<'a> OutgoingRequest<'a> {
         round: Option<&InputRound>,
     ) -> Vec<u8> {
         let arguments = match &self.params {
-            RequestParams::Call { arguments, .. } => Some(arguments.to_text()),
-            RequestParams::Members(_) => None,
+            OutgoingParams::Call { arguments, .. } => Some(arguments.to_text()),
+            OutgoingParams::Members(_) => None,
         };
         let mut text = Vec::with_capacity(192 + arguments.as_ref().map_or(64, |it| it.len()));
         text.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -67,13 +67,13 @@ impl<'a> OutgoingRequest<'a> {
         write_json(&mut text, &Json::from(self.method));
         text.extend_from_slice(br#","params":{"#);
         match &self.params {
-            RequestParams::Call { tool, .. } => {
+            OutgoingParams::Call { tool, .. } => {
                 write_member(&mut text, "name", &Json::from(*tool));
                 text.extend_from_slice(br#""arguments":"#);
                 text.extend_from_slice(arguments.as_deref().unwrap_or("{}").as_bytes());
                 text.push(b',');
             }
-            RequestParams::Members(members) => {
+            OutgoingParams::Members(members) => {
                 for (name, value) in members.iter().filter(|(name, _)| *name != "_meta") {
                     write_member(&mut text, name, value);
                 }
@@ -104,8 +104,8 @@ impl<'a> OutgoingRequest<'a> {
         text.extend_from_slice(br#""_meta":{"progressToken":"#);
         text.extend_from_slice(id.to_string().as_bytes());
         let own = match &self.params {
-            RequestParams::Members(members) => members.get("_meta").and_then(Json::as_object),
-            RequestParams::Call { .. } => None,
+            OutgoingParams::Members(members) => members.get("_meta").and_then(Json::as_object),
+            OutgoingParams::Call { .. } => None,
         };
         // The `_meta` of the host comes later and replaces what the parameters have.
         let is_replaced = |key: &str| client_meta.is_some_and(|meta| meta.contains_key(key));
@@ -129,19 +129,19 @@ impl<'a> OutgoingRequest<'a> {
     pub(super) fn name(&self) -> Option<&str> {
         let member = standard_headers::name_member(self.method)?;
         match &self.params {
-            RequestParams::Call { tool, .. } => Some(tool),
-            RequestParams::Members(members) => members.get(member)?.as_str(),
+            OutgoingParams::Call { tool, .. } => Some(tool),
+            OutgoingParams::Members(members) => members.get(member)?.as_str(),
         }
     }
 
     /// The arguments of a call of a tool.
     pub(super) fn arguments(&self) -> Option<&Json> {
         match &self.params {
-            RequestParams::Call { arguments, .. } => Some(arguments),
-            RequestParams::Members(members) if self.method == "tools/call" => {
+            OutgoingParams::Call { arguments, .. } => Some(arguments),
+            OutgoingParams::Members(members) if self.method == "tools/call" => {
                 members.get("arguments")
             }
-            RequestParams::Members(_) => None,
+            OutgoingParams::Members(_) => None,
         }
     }
 }

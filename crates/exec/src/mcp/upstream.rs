@@ -29,7 +29,7 @@ use toolwright_mcp::error_code;
 use toolwright_model::{CallLimits, Connection, Isolation, Server};
 
 use super::connect_error::{call_failure, no_answer, seconds};
-use super::connection::{ConnectionLinks, RequestCaller, UpstreamConnection, Wire};
+use super::connection::{ConnectionLinks, RequestCaller, ServerWire, UpstreamConnection};
 use super::open_request::RequestOwner;
 use super::outgoing_request::OutgoingRequest;
 use super::redact::Redactor;
@@ -178,13 +178,15 @@ impl Upstream {
         host: &dyn Host,
     ) -> Result<Json, RequestError> {
         let settings = &self.server.settings;
-        let cap = settings.max_timeout.unwrap_or(CallLimits::default().max_timeout);
-        let clock = CallClock::moving(settings.timeout.min(cap), crate::budget::now() + cap);
+        let limits = CallLimits::default();
+        let cap = settings.max_timeout.unwrap_or(limits.max_timeout);
+        let idle = settings.timeout.unwrap_or(limits.server_timeout).min(cap);
+        let clock = CallClock::moving(idle, crate::budget::now() + cap);
         tokio::select! {
             biased;
             result = self.request_translated(method, &params, host, &clock) => result,
             () = clock.expired() => {
-                Err(RequestError::Failed(no_answer(method, settings.timeout.min(cap))))
+                Err(RequestError::Failed(no_answer(method, idle)))
             }
         }
     }
@@ -257,7 +259,8 @@ impl Upstream {
         let connection = upstream.connected().await?;
         // The time to start is not that of the request.
         clock.restart();
-        let is_routed = connection.is_stateless() && matches!(connection.wire(), Wire::Http(_));
+        let is_routed =
+            connection.is_stateless() && matches!(connection.wire(), ServerWire::Http(_));
         if is_routed && request.method == "tools/call" && !self.links.param_headers.is_known() {
             // Without the list, the headers of the call are not known. Its failure is that of the
             // call, or none at all.
@@ -325,7 +328,8 @@ impl Upstream {
             }
             items => items.map_err(|error| call_failure(self.redacted(error)))?,
         };
-        let is_routed = connection.is_stateless() && matches!(connection.wire(), Wire::Http(_));
+        let is_routed =
+            connection.is_stateless() && matches!(connection.wire(), ServerWire::Http(_));
         if kind == ListKind::Tools && is_routed {
             for reason in self.links.param_headers.learn(&mut items) {
                 self.links.log.line(&reason);

@@ -27,6 +27,7 @@ impl ConfigReader<'_, '_> {
         // Keys that are not set keep the default of `CallLimits`, which `model` documents.
         limits.max_timeout = time("max_timeout").unwrap_or(limits.max_timeout);
         limits.timeout = time("timeout").unwrap_or(limits.timeout);
+        limits.server_timeout = time("timeout").unwrap_or(limits.server_timeout);
         limits.output = count("output").unwrap_or(limits.output);
         limits.max_concurrent = count("max_concurrent").unwrap_or(limits.max_concurrent);
         limits.queue = count("queue").unwrap_or(limits.queue);
@@ -46,6 +47,7 @@ impl ConfigReader<'_, '_> {
             // Also after the report: nothing may run longer than the cap.
             limits.timeout = limits.max_timeout;
         }
+        limits.server_timeout = limits.server_timeout.min(limits.max_timeout);
         limits
     }
 

@@ -146,7 +146,7 @@ fn default_of_server(name: &str) -> Option<Json> {
     let settings = ServerSettings::default();
     Some(match name {
         "start_timeout" => milliseconds(settings.start_timeout),
-        "timeout" => milliseconds(settings.timeout),
+        "timeout" => milliseconds(CallLimits::default().server_timeout),
         "isolation" => json!(ISOLATIONS.iter().find(|(_, it)| *it == settings.isolation)?.0),
         "start" => json!(START_MODES.iter().find(|(_, it)| *it == settings.start)?.0),
         _ => return None,

@@ -33,14 +33,14 @@ impl ConfigReader<'_, '_> {
         let mut settings = ServerSettings {
             source: String::new(),
             start_timeout: time("start_timeout").unwrap_or(default.start_timeout),
-            timeout: time("timeout").unwrap_or(default.timeout),
+            timeout: time("timeout"),
             max_timeout: time("max_timeout"),
             isolation: word(table, "isolation", ISOLATIONS).unwrap_or_default(),
             start: word(table, "start", START_MODES).unwrap_or_default(),
         };
-        if let Some(cap) = settings.max_timeout.filter(|cap| settings.timeout > *cap) {
+        if let Some(cap) = settings.max_timeout.filter(|cap| settings.timeout > Some(*cap)) {
             self.report_timeout_above_cap(table, at);
-            settings.timeout = cap;
+            settings.timeout = Some(cap);
         }
         settings
     }

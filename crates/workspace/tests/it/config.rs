@@ -225,6 +225,7 @@ fn an_empty_file_has_no_sources_and_default_limits() {
         CallLimits::default(),
         CallLimits {
             timeout: Duration::from_millis(30_000),
+            server_timeout: Duration::from_millis(60_000),
             max_timeout: Duration::from_millis(300_000),
             output: 1_048_576,
             media: 16 << 20,
@@ -268,7 +269,7 @@ fn settings_of_servers_are_read() {
     let expected = ServerSettings {
         source: String::new(),
         start_timeout: time(1),
-        timeout: time(2),
+        timeout: Some(time(2)),
         max_timeout: Some(time(3)),
         isolation: Isolation::Session,
         start: StartMode::Lazy,
@@ -279,7 +280,7 @@ fn settings_of_servers_are_read() {
         assert_eq!(config.sources[0].server, ServerSettings::default(), "{kind}");
     }
     let default = ServerSettings::default();
-    assert_eq!((default.start_timeout, default.timeout), (time(60_000), time(60_000)));
+    assert_eq!((default.start_timeout, default.timeout), (time(60_000), None));
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn decode_value(value: &str) -> Option<String> {
 /// Base64 with padding, as RFC 4648 section 4 has it.
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes();
-    if bytes.len() % 4 != 0 {
+    if !bytes.len().is_multiple_of(4) {
         return None;
     }
     let padding = bytes.iter().rev().take_while(|byte| **byte == b'=').count();

@@ -53,6 +53,9 @@ struct AcceptedTypes {
     events: bool,
 }
 
+/// The response to a request that is not answered. Boxed, because it is large and rare.
+type Refusal = Box<HttpResponse>;
+
 /// Answers the requests of all clients.
 pub(crate) struct McpEndpoint {
     gateway: Gateway,
@@ -67,8 +70,10 @@ impl McpEndpoint {
     /// Answers one request.
     pub(crate) async fn answer(&self, parts: &Parts, body: &Bytes) -> HttpResponse {
         match parts.method {
-            Method::POST => self.post(&parts.headers, body).await.unwrap_or_else(|refusal| refusal),
-            Method::GET => self.get(&parts.headers).unwrap_or_else(|refusal| refusal),
+            Method::POST => {
+                self.post(&parts.headers, body).await.unwrap_or_else(|refusal| *refusal)
+            }
+            Method::GET => self.get(&parts.headers).unwrap_or_else(|refusal| *refusal),
             Method::DELETE => match self.session_of(&parts.headers) {
                 Ok((id, _)) => {
                     self.sessions.remove(id);
@@ -76,7 +81,7 @@ impl McpEndpoint {
                     response.headers_mut().remove(header::CONTENT_TYPE);
                     response
                 }
-                Err(refusal) => refusal,
+                Err(refusal) => *refusal,
             },
             _ => not_allowed("GET, POST, DELETE"),
         }
@@ -86,26 +91,26 @@ impl McpEndpoint {
     fn session_of<'h>(
         &self,
         headers: &'h HeaderMap,
-    ) -> Result<(&'h str, Arc<HttpSession>), HttpResponse> {
+    ) -> Result<(&'h str, Arc<HttpSession>), Refusal> {
         let Some(id) = header(headers, SESSION_HEADER) else {
             let message = "the header `Mcp-Session-Id` is missing";
-            return Err(text_response(StatusCode::BAD_REQUEST, message));
+            return Err(Box::new(text_response(StatusCode::BAD_REQUEST, message)));
         };
         match self.sessions.get(id) {
             Some(session) => Ok((id, session)),
             // Clients start over when they see this status.
-            None => Err(text_response(StatusCode::NOT_FOUND, "there is no such session")),
+            None => Err(Box::new(text_response(StatusCode::NOT_FOUND, "there is no such session"))),
         }
     }
 
     /// Answers GET: messages that belong to no request, or the rest of an interrupted stream.
-    fn get(&self, headers: &HeaderMap) -> Result<HttpResponse, HttpResponse> {
+    fn get(&self, headers: &HeaderMap) -> Result<HttpResponse, Refusal> {
         if header(headers, VERSION_HEADER) == Some(Revision::V2026_07_28.name()) {
-            return Err(not_allowed("POST"));
+            return Err(Box::new(not_allowed("POST")));
         }
         if !accepted_types(headers).events {
             let message = "the client must accept `text/event-stream`";
-            return Err(text_response(StatusCode::NOT_ACCEPTABLE, message));
+            return Err(Box::new(text_response(StatusCode::NOT_ACCEPTABLE, message)));
         }
         let (_, session) = self.session_of(headers)?;
         check_version(headers)?;
@@ -131,16 +136,16 @@ impl McpEndpoint {
     }
 
     /// Answers POST. Both results are responses; the error is a refusal.
-    async fn post(&self, headers: &HeaderMap, body: &Bytes) -> Result<HttpResponse, HttpResponse> {
+    async fn post(&self, headers: &HeaderMap, body: &Bytes) -> Result<HttpResponse, Refusal> {
         let accepted = accepted_types(headers);
         if !accepted.json && !accepted.events {
             let message = "the client must accept `application/json` or `text/event-stream`";
-            return Err(text_response(StatusCode::NOT_ACCEPTABLE, message));
+            return Err(Box::new(text_response(StatusCode::NOT_ACCEPTABLE, message)));
         }
         let is_json = |kind: &str| kind.trim_start().starts_with("application/json");
         if !header(headers, "content-type").is_some_and(is_json) {
             let message = "the content type must be `application/json`";
-            return Err(text_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+            return Err(Box::new(text_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)));
         }
         match Message::parse(body) {
             Ok(Message::Request(request)) => self.post_request(headers, request, accepted).await,
@@ -160,7 +165,7 @@ impl McpEndpoint {
                     return Ok(self.post_batch(&session, &batch, accepted).await);
                 }
                 let response = Message::Response(malformed.to_response("body"));
-                Err(json_response(StatusCode::BAD_REQUEST, response.to_bytes().into()))
+                Err(Box::new(json_response(StatusCode::BAD_REQUEST, response.to_bytes().into())))
             }
         }
     }
@@ -170,7 +175,7 @@ impl McpEndpoint {
         &self,
         headers: &HeaderMap,
         notification: &RpcNotification,
-    ) -> Result<HttpResponse, HttpResponse> {
+    ) -> Result<HttpResponse, Refusal> {
         if header(headers, VERSION_HEADER) == Some(Revision::V2026_07_28.name()) {
             let params = notification.params.as_deref().map_or("{}", RawValue::get);
             let params: Json = serde_json::from_str(params).unwrap_or_default();
@@ -191,7 +196,7 @@ impl McpEndpoint {
         headers: &HeaderMap,
         request: RpcRequest,
         accepted: AcceptedTypes,
-    ) -> Result<HttpResponse, HttpResponse> {
+    ) -> Result<HttpResponse, Refusal> {
         let params = RequestParams::parse(&request.method, request.params.as_deref());
         let meta = params.as_ref().ok().and_then(|params| params.meta().ok()).unwrap_or_default();
         if is_stateless(headers, &request.method, &meta) {
@@ -283,7 +288,7 @@ impl McpEndpoint {
         &self,
         headers: &HeaderMap,
         request: RpcRequest,
-    ) -> Result<HttpResponse, HttpResponse> {
+    ) -> Result<HttpResponse, Refusal> {
         let id = request.id.clone();
         let named = RequestParams::parse("initialize", request.params.as_deref())
             .and_then(|params| RequestParams::text(params.protocol_version, "protocolVersion"))
@@ -300,7 +305,7 @@ impl McpEndpoint {
         let answer =
             self.gateway.answer(&session.client, request, outlet, Cancellation::ById).await;
         let Some(RpcReply { bytes, error_code, .. }) = answer else {
-            return Err(sse::empty_response());
+            return Err(Box::new(sse::empty_response()));
         };
         let mut response = json_response(StatusCode::OK, bytes);
         // A refused handshake makes no session.
@@ -440,11 +445,11 @@ fn is_stateless(headers: &HeaderMap, method: &str, meta: &RequestMeta) -> bool {
 }
 
 /// Checks that the revision which a request of a session names exists.
-fn check_version(headers: &HeaderMap) -> Result<(), HttpResponse> {
+fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
     match header(headers, VERSION_HEADER) {
         Some(version) if Revision::parse(version).is_none() => {
             let message = format!("revision `{version}` of the protocol is not supported");
-            Err(text_response(StatusCode::BAD_REQUEST, message))
+            Err(Box::new(text_response(StatusCode::BAD_REQUEST, message)))
         }
         _ => Ok(()),
     }
@@ -460,12 +465,12 @@ fn status_of(error_code: Option<i64>) -> StatusCode {
 }
 
 /// The response to a request that is not answered.
-fn refusal(id: Option<toolwright_mcp::RequestId>, error: RpcError) -> HttpResponse {
+fn refusal(id: Option<toolwright_mcp::RequestId>, error: RpcError) -> Refusal {
     let status = match error.code {
         error_code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
         _ => StatusCode::BAD_REQUEST,
     };
-    json_response(status, RpcReply::error(id, error).bytes)
+    Box::new(json_response(status, RpcReply::error(id, error).bytes))
 }
 
 /// The response of a finished log as JSON, for clients that accept nothing else.

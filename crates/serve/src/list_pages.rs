@@ -108,7 +108,7 @@ impl PagedList<'_> {
 /// The text that a cursor encodes; `None` if this program did not make it.
 fn decode(cursor: &str) -> Option<String> {
     let (hex, hash) = cursor.split_once('.')?;
-    if !hex.is_ascii() || hex.len() % 2 != 0 {
+    if !hex.is_ascii() || !hex.len().is_multiple_of(2) {
         return None;
     }
     let bytes = (0..hex.len()).step_by(2).map(|n| u8::from_str_radix(&hex[n..n + 2], 16).ok());

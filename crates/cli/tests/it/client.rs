@@ -421,7 +421,7 @@ impl StdioClient {
                 let message: Json = serde_json::from_str(&line).unwrap_or_else(|error| {
                     panic!("stdout has a line that is not a message ({error}): {line}")
                 });
-                assert_eq!(message["jsonrpc"], "2.0", "{line}");
+                assert!(message["jsonrpc"] == "2.0" || message.is_array(), "{line}");
                 Some(message)
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
@@ -459,6 +459,11 @@ impl StdioClient {
         self.find(&format!("the answer to {id}"), |message| {
             message["id"] == *id && message.get("method").is_none()
         })
+    }
+
+    /// Waits for the answers to a batch.
+    pub(crate) fn batch(&mut self) -> Json {
+        self.find("the answers to a batch", Json::is_array)
     }
 
     /// Sends a request and waits for the whole answer.

@@ -1,6 +1,7 @@
 //! The program `toolwright` as users run it: arguments in, output and exit code out. Every module
 //! starts the built binary, except those that check files of the repository (`architecture`, the
-//! pages of `codes` and `rules`) and those that compare findings in bulk (`mutations`, `rules`).
+//! pages of `codes` and `rules`), those that compare findings in bulk (`mutations`, `rules`), and
+//! `gateway`, whose tool asks its caller.
 
 mod architecture;
 mod architecture_page;
@@ -18,6 +19,7 @@ mod evaluating;
 mod examples_as_tests;
 mod fixing;
 mod found_sources;
+mod gateway;
 mod hostile_definitions;
 mod hostile_documents;
 mod hostile_scripts;
@@ -34,6 +36,7 @@ mod schema_mistakes;
 mod servers_files;
 mod serving;
 mod serving_http;
+mod serving_protocol;
 mod show_and_list;
 mod silencing_comments;
 mod sources;

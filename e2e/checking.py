@@ -16,6 +16,8 @@ TALLY = Tally()
 # with the schema below.
 EXPECTED = {
     "everything": {
+        # Its instructions order an answer; `None` are the instructions.
+        "MODEL_INSTRUCTION": {None},
         # Descriptions are missing for one parameter of one tool.
         "MISSING_PARAMETER_DESCRIPTION": {"get-resource-reference"},
         # zod schemas that are not strict.
@@ -28,6 +30,8 @@ EXPECTED = {
             "get-sum",
             "gzip-file-as-resource",
             "trigger-long-running-operation",
+            "trigger-sampling-request",
+            "trigger-url-elicitation",
             "simulate-research-query",
         },
     },
@@ -38,9 +42,14 @@ EXPECTED = {
 }
 
 
-async def tools_of(source):
+# Where findings about the instructions of a server are.
+INSTRUCTIONS = "/_meta/toolwright~1instructions"
+
+
+async def answer_of(source):
+    """The tools and the instructions of a server."""
     async with connect(source) as client:
-        return await client.list_tools()
+        return await client.list_tools(), client.instructions or ""
 
 
 def check(source):
@@ -50,11 +59,18 @@ def check(source):
     return [json.loads(line) for line in out.splitlines()]
 
 
-def agrees(name, findings, tools):
+def agrees(name, findings, tools, instructions):
     """Whether the answer of the server shows every finding."""
     by_code = collections.defaultdict(set)
     for finding in findings:
         code, words = finding["code"], finding["path"].split("/")
+        if finding["path"] == INSTRUCTIONS:
+            # The quoted words are in the instructions.
+            quoted = finding["message"].split("`")[1]
+            is_true = finding["severity"] == "warning" and quoted in instructions
+            TALLY.check(is_true, f"{name}: {finding['message']}: {instructions}")
+            by_code[code].add(None)
+            continue
         tool = tools[int(words[2])]
         what = f"{name}: {finding['path']}: {finding['message']}"
         is_vendors = code == "VENDOR_INCOMPATIBLE"
@@ -74,7 +90,7 @@ async def main():
     with PEERS.sources() as sources:
         for name, source in sources.items():
             found[name] = check(source)
-            agrees(name, found[name], await tools_of(source))
+            agrees(name, found[name], *await answer_of(source))
     for name in [name for name in found if name.endswith("-http")]:
         plain = [(f["code"], f["path"], f["message"]) for f in found[name]]
         other = [(f["code"], f["path"], f["message"]) for f in found[name.removesuffix("-http")]]

@@ -27,6 +27,16 @@ async def calls(client, served, where):
             TALLY.check(call["contains"] in text, f"{where}: {call['name']} lacks `{call['contains']}`: {text}")
 
 
+async def questions(client, served, where):
+    """A client that cannot answer the questions of a tool is told so."""
+    for call in served["calls"]:
+        if call["refused"]:
+            result = await client.call_tool_mcp(call["name"], call["arguments"])
+            text = json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False)
+            is_told = result.is_error and call["refused"] in text
+            TALLY.check(is_told, f"{where}: {call['name']} lacks `{call['refused']}`: {text}")
+
+
 async def progress(client, source, where):
     seen = []
 
@@ -67,6 +77,8 @@ async def main():
                     for name in served["counting"]:
                         await progress(client, name, where)
                         await cancellation(client, name, where)
+                async with connect(served[source], mode, {}) as client:
+                    await questions(client, served, f"{where}, without answers")
     TALLY.check(len(revisions) == 2, f"only {revisions} were spoken")
     tools = sum(len(served["names"]) for served in PLAN["served"])
     TALLY.end(f"python client: {tools} tools on stdio and http, {' and '.join(sorted(revisions))}")

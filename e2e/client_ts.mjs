@@ -12,21 +12,53 @@ const load = (name) => import(pathToFileURL(find.resolve(name)).href);
 
 const v1 = await load('@modelcontextprotocol/sdk/client/index.js');
 const v1stdio = await load('@modelcontextprotocol/sdk/client/stdio.js');
+const v1types = await load('@modelcontextprotocol/sdk/types.js');
 const v1http = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
 const v2 = await load('@modelcontextprotocol/client');
 const v2stdio = await load('@modelcontextprotocol/client/stdio');
 
 const info = { name: 'e2e', version: '1.0.0' };
+const capabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
+
+// The answers to the questions of a server, by method.
+const answers = {
+  'sampling/createMessage': ({ params }) => ({
+    role: 'assistant',
+    content: { type: 'text', text: `sampled: ${[params.messages[0].content].flat()[0].text}` },
+    model: 'none',
+    stopReason: 'endTurn',
+  }),
+  'elicitation/create': ({ params }) =>
+    params.mode === 'url' ? { action: 'accept' } : { action: 'accept', content: { name: 'Alice', check: true } },
+  'roots/list': () => ({ roots: [{ uri: 'file:///e2e', name: 'e2e' }] }),
+};
+const v1schemas = {
+  'sampling/createMessage': v1types.CreateMessageRequestSchema,
+  'elicitation/create': v1types.ElicitRequestSchema,
+  'roots/list': v1types.ListRootsRequestSchema,
+};
+
+const negotiated = { versionNegotiation: { mode: 'auto' } };
+
+function answering(client, schema) {
+  for (const [method, answer] of Object.entries(answers)) {
+    client.setRequestHandler(schema(method), async (asked) => answer(asked));
+  }
+  return client;
+}
+
 const clients = {
   '1.x': {
-    client: () => new v1.Client(info),
+    client: () => answering(new v1.Client(info, { capabilities }), (method) => v1schemas[method]),
+    silent: () => new v1.Client(info),
     Stdio: v1stdio.StdioClientTransport,
     Http: v1http.StreamableHTTPClientTransport,
     call: (client, params, options) => client.callTool(params, undefined, options),
     revision: (_client, transport) => transport.protocolVersion,
   },
   '2.x': {
-    client: () => new v2.Client(info, { versionNegotiation: { mode: 'auto' } }),
+    client: () => answering(new v2.Client(info, { ...negotiated, capabilities }), (method) => method),
+    silent: () => new v2.Client(info, negotiated),
     Stdio: v2stdio.StdioClientTransport,
     Http: v2.StreamableHTTPClientTransport,
     call: (client, params, options) => client.callTool(params, options),
@@ -58,6 +90,15 @@ async function calls(sdk, client, served, where) {
     } catch (error) {
       check(false, () => `${where}: ${name} threw ${error}`);
     }
+  }
+}
+
+// A client that cannot answer the questions of a tool is told so.
+async function questions(sdk, client, served, where) {
+  for (const { name, arguments: given, refused } of served.calls.filter((call) => call.refused)) {
+    const result = await sdk.call(client, { name, arguments: given });
+    const text = JSON.stringify(result);
+    check(result.isError && text.includes(refused), () => `${where}: ${name} lacks \`${refused}\`: ${text}`);
   }
 }
 
@@ -93,10 +134,10 @@ for (const [version, sdk] of Object.entries(clients)) {
   for (const how of ['stdio', 'http']) {
     for (const served of plan.served) {
       const where = `${version}, ${how}, ${served.what}`;
-      const client = sdk.client();
       const [command, ...args] = served.command;
-      const transport =
+      const reach = () =>
         how === 'http' ? new sdk.Http(new URL(served.url)) : new sdk.Stdio({ command, args, stderr: 'ignore' });
+      const [client, transport] = [sdk.client(), reach()];
       await client.connect(transport);
       // The transport of 1.x on standard streams does not have it.
       const revision = sdk.revision(client, transport);
@@ -107,6 +148,10 @@ for (const [version, sdk] of Object.entries(clients)) {
         await cancellation(sdk, client, source, where);
       }
       await client.close();
+      const silent = sdk.silent();
+      await silent.connect(reach());
+      await questions(sdk, silent, served, `${where}, without answers`);
+      await silent.close();
     }
   }
 }

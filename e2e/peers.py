@@ -12,6 +12,7 @@ import threading
 import time
 import tomllib
 
+import mcp_types as types
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
@@ -34,6 +35,14 @@ CALLS = {
         "application/gzip",
     ),
     "trigger-long-running-operation": ({"duration": 0.2, "steps": 2}, "Steps: 2"),
+    # What the clients answer: `ANSWERS` here, `answers` in `client_ts.mjs`.
+    "trigger-sampling-request": ({"prompt": "tides"}, "sampled: Resource trigger-sampling-request context: tides"),
+    "trigger-elicitation-request": ({}, "- Name: Alice"),
+    "trigger-url-elicitation": (
+        {"url": "https://example.com/e2e", "elicitationId": "e2e"},
+        "User completed the URL elicitation flow",
+    ),
+    "get-roots-list": ({}, "file:///e2e"),
     "get_current_time": ({"timezone": "Europe/Berlin"}, "Europe/Berlin"),
     "convert_time": (
         {"source_timezone": "UTC", "time": "12:30", "target_timezone": "Asia/Tokyo"},
@@ -60,6 +69,14 @@ CALLS = {
 }
 # Tools whose result is an error, with any arguments. The second is a task, which an ordinary call cannot start.
 FAILING = {"fail", "simulate-research-query", "web_fetch", "web_search_brave", "web_search_google"}
+# Tools that ask the client, and what they say to one that cannot answer.
+ASKING = {
+    "trigger-sampling-request": "the client does not lend its model to servers (`sampling`)",
+    "trigger-elicitation-request": "the client cannot ask the person (`elicitation`)",
+    "trigger-url-elicitation": "the client cannot ",
+}
+# What the tool that lists the roots says if there are none.
+NO_ROOTS = "no roots are currently configured"
 # Never answers.
 HANGING = "hang"
 # Tools whose results depend on the process or on what was called before.
@@ -149,11 +166,29 @@ async def quiet(_message):
     """Receives the log messages of a server."""
 
 
-def connect(source, mode="auto"):
+async def sampled(messages, _params, _context):
+    content = types.TextContent(type="text", text=f"sampled: {messages[0].content.text}")
+    return types.CreateMessageResult(role="assistant", content=content, model="none", stop_reason="endTurn")
+
+
+async def elicited(_message, _kind, params, _context):
+    content = {"name": "Alice", "check": True} if params.mode == "form" else None
+    return types.ElicitResult(action="accept", content=content)
+
+
+# Declares the same capabilities as `serve` does to servers: some of them list tools only then.
+ANSWERS = {
+    "sampling_handler": sampled,
+    "elicitation_handler": elicited,
+    "roots": [types.Root(uri="file:///e2e", name="e2e")],
+}
+
+
+def connect(source, mode="auto", answers=ANSWERS):
     """FastMCP's client of a URL or a command. The standard error of the command is discarded."""
     if not isinstance(source, str):
         source = StdioTransport(source[0], source[1:], keep_alive=False, log_file=pathlib.Path(os.devnull))
-    return Client(source, timeout=60, mode=mode, log_handler=quiet)
+    return Client(source, timeout=60, mode=mode, log_handler=quiet, **answers)
 
 
 @contextlib.contextmanager
@@ -216,6 +251,8 @@ def plan(tools, examples):
                 "arguments": arguments(schema) if given is None else given,
                 "contains": part,
                 "fails": own in FAILING,
+                # What a client is told that cannot answer the questions of the tool.
+                "refused": ASKING.get(own),
             }
         )
     return calls

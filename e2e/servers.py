@@ -4,14 +4,44 @@ Lists and results are compared with those that FastMCP's client gets from the se
 """
 
 import asyncio
+import base64
 import concurrent.futures
 import json
 import sys
 
-from peers import UNSTABLE, Peers, Tally, connect, plain, plan
+from peers import NO_ROOTS, UNSTABLE, Peers, Tally, connect, plain, plan
 
 PEERS = Peers(sys.argv[1], sys.argv[2])
 TALLY = Tally()
+
+
+async def linked(client, result):
+    """What is behind the resource links and the embedded resources of a result."""
+    pages = []
+    for uri in [item["uri"] for item in (item.get("resource", item) for item in result["content"]) if "uri" in item]:
+        try:
+            page = await client.read_resource_mcp(uri)
+            pages.append(plain(readable(page.model_dump(mode="json", by_alias=True, exclude_none=True))))
+        except Exception as error:
+            pages.append(f"{uri}: {error}")
+    return pages
+
+
+def readable(page):
+    """A resource with its binary texts decoded: they contain the time."""
+    for item in page["contents"]:
+        if "blob" in item and item.get("mimeType") == "text/plain":
+            item["blob"] = base64.b64decode(item["blob"]).decode()
+    return page
+
+
+def unnamed(value, name):
+    """A result without the name of the source in URIs, which tells servers with the same URIs apart."""
+    if isinstance(value, dict):
+        return {key: unnamed(item, name) for key, item in value.items()}
+    if isinstance(value, list):
+        return [unnamed(item, name) for item in value]
+    return value.removeprefix(f"toolwright+{name}:") if isinstance(value, str) else value
 
 
 async def directly(source):
@@ -22,6 +52,7 @@ async def directly(source):
         for call in calls:
             result = await client.call_tool_mcp(call["name"], call["arguments"])
             call["result"] = plain(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+            call["linked"] = await linked(client, call["result"])
         return [name for name, _, _ in tools], calls
 
 
@@ -36,9 +67,16 @@ def listed_and_called(name, source, names, calls):
         words = ["call", call["name"], "--json", "--args", json.dumps(call["arguments"]), *start]
         code, out, err = PEERS.run(*words)
         result = plain(json.loads(out)) if out else None
-        if call["name"] not in UNSTABLE:
-            TALLY.check(result == call["result"], f"{name}: {call['name']} gave {out}{err}, directly {call['result']}")
-        TALLY.check(code == (1 if call["fails"] else 0), f"{name}: {call['name']} exits with {code}")
+        what = f"{name}: {call['name']} gave {out}{err}, directly {call['result']}"
+        if call["refused"]:
+            # The command line has no model and asks nobody.
+            TALLY.check(result and result["isError"] and call["refused"] in out, what)
+        elif call["name"] == "get-roots-list":
+            TALLY.check(NO_ROOTS in out, what)
+        elif call["name"] not in UNSTABLE:
+            TALLY.check(result == call["result"], what)
+        fails = call["fails"] or call["refused"]
+        TALLY.check(code == (1 if fails else 0), f"{name}: {call['name']} exits with {code}")
 
 
 async def served(how, source, direct):
@@ -54,7 +92,10 @@ async def served(how, source, direct):
                 result = plain(result.model_dump(mode="json", by_alias=True, exclude_none=True))
                 if call["name"] not in UNSTABLE:
                     what = f"{how}: {name}__{call['name']} gave {result}, directly {call['result']}"
-                    TALLY.check(result == call["result"], what)
+                    TALLY.check(unnamed(result, name) == call["result"], what)
+                    pages = await linked(client, result)
+                    what = f"{how}: {name}__{call['name']} links {pages}, directly {call['linked']}"
+                    TALLY.check(unnamed(pages, name) == call["linked"], what)
                 TALLY.check(result["isError"] == call["fails"], f"{how}: {name}__{call['name']} gave {result}")
         return len(tools)
 

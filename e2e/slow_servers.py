@@ -56,7 +56,7 @@ def write_config(folder, commands):
     for name, command in commands.items():
         lines += ["[[source]]", f"name = {json.dumps(name)}", f"command = {json.dumps(command)}", ""]
     path = pathlib.Path(folder, "toolwright.toml")
-    path.write_text("\n".join([*lines, "[limits]", "startup = 30000", ""]))
+    path.write_text("\n".join([*lines, "[serve]", "list_wait = 30000", ""]))
     return str(path)
 
 

@@ -36,6 +36,9 @@ const FIRST_RETRY: Duration = Duration::from_secs(2);
 /// The upper bound of that pause.
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
+/// How long the tools of a server wait for its other lists before they are published.
+const OFFERS_BEFORE_TOOLS: Duration = Duration::from_secs(3);
+
 /// What a server belongs to.
 pub(crate) enum ServerOwner {
     /// A source that is the server itself.
@@ -180,23 +183,27 @@ impl Catalog {
         (known, is_cached): (Option<&ServerAnswers>, bool),
     ) -> Result<ServerAnswers, Vec<SourceFailure>> {
         let tools = match known {
-            Some(known) if !wanted.contains(&ListKind::Tools) => Arc::clone(&known.tools),
-            known => {
-                let answer = live_sources::ask_tools(upstream).await.map(Arc::new);
-                match (answer, known) {
-                    (Ok(answer), Some(known)) if is_cached && answer == known.tools => answer,
-                    (answer, _) => self.load_tools(owner, answer)?,
-                }
-            }
+            Some(known) if !wanted.contains(&ListKind::Tools) => Ok(Arc::clone(&known.tools)),
+            _ => live_sources::ask_tools(upstream).await.map(Arc::new),
         };
         let before = known.map(|known| Arc::clone(&known.offers)).unwrap_or_default();
-        let (mut offers, notes) = before.ask(upstream, wanted).await;
-        for note in notes {
-            self.publish_event(CatalogEvent::Note(format!("{}: {note}", owner.name())));
-        }
-        self.judge_instructions(owner, &mut offers);
-        let offers = if offers == *before { before.clone() } else { Arc::new(offers) };
-        self.set_offers(owner, &offers);
+        // A source counts as loaded when its tools are published, and clients ask once which
+        // capabilities there are. So the other lists come first, unless the server is slow.
+        let mut asking = Box::pin(before.ask(upstream, wanted));
+        let early = match &tools {
+            Ok(_) => tokio::time::timeout(OFFERS_BEFORE_TOOLS, &mut asking).await.ok(),
+            Err(_) => None,
+        };
+        let early = early.map(|asked| self.accept_offers(owner, &before, asked));
+        let tools = match (tools, known) {
+            (Ok(tools), Some(known)) if tools == known.tools && is_cached => tools,
+            (Ok(tools), Some(_)) if !wanted.contains(&ListKind::Tools) => tools,
+            (answer, _) => self.load_tools(owner, answer)?,
+        };
+        let offers = match early {
+            Some(offers) => offers,
+            None => self.accept_offers(owner, &before, asking.await),
+        };
         if known.is_some() {
             let changed = |kind: &ListKind| match kind {
                 ListKind::Tools => known.is_some_and(|known| known.tools != tools),
@@ -209,6 +216,22 @@ impl Catalog {
             }
         }
         Ok(ServerAnswers { tools, offers })
+    }
+
+    /// Publishes what a server offers besides tools, and logs what was wrong with it.
+    fn accept_offers(
+        &self,
+        owner: &ServerOwner,
+        before: &Arc<ServerOffers>,
+        (mut offers, notes): (ServerOffers, Vec<String>),
+    ) -> Arc<ServerOffers> {
+        for note in notes {
+            self.publish_event(CatalogEvent::Note(format!("{}: {note}", owner.name())));
+        }
+        self.judge_instructions(owner, &mut offers);
+        let offers = if offers == **before { Arc::clone(before) } else { Arc::new(offers) };
+        self.set_offers(owner, &offers);
+        offers
     }
 
     /// Publishes the tools of an answer, whether it comes from the server or from the cache.

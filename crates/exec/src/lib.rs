@@ -45,6 +45,7 @@ mod offload;
 mod outcome;
 pub mod process;
 mod process_tree;
+mod process_watcher;
 mod registry;
 mod runner;
 mod stderr_tail;

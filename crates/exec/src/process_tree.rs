@@ -34,6 +34,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
 
+use crate::process_watcher;
+
 /// The variable that names the tree of a process. Its value is `PID.NUMBER`: our process id, so
 /// that a Toolwright below another one does not mix up their trees, and the number of the tree.
 const TREE_VARIABLE: &str = "TOOLWRIGHT_RUN";
@@ -66,6 +68,17 @@ pub(crate) struct ProcessTree {
     number: u64,
     /// The process group, whose id is the program's pid; absent before the program is started.
     group: Option<Pid>,
+    kind: TreeKind,
+}
+
+/// What a program is started for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TreeKind {
+    /// One call.
+    Call,
+    /// A server that outlives calls: it has a session of its own, and is killed even if this
+    /// process is killed (`process_watcher`).
+    Server,
 }
 
 impl ProcessTree {
@@ -74,24 +87,32 @@ impl ProcessTree {
     pub(crate) fn start(
         command: &mut Command,
         environment: &[(OsString, OsString)],
+        kind: TreeKind,
     ) -> io::Result<(Child, ProcessTree)> {
         static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
         adopt_orphans();
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         // Listed before it is started: an orphan seen in between may be its own.
         table().trees.insert(number, None);
-        let mut tree = ProcessTree { number, group: None };
+        let mut tree = ProcessTree { number, group: None, kind };
         command.env_clear().envs(environment.iter().cloned());
         command.env(TREE_VARIABLE, tree_id(number));
         // The lock is held over the start. Otherwise another thread could see the new child before
         // it is listed, take it for an orphan and kill it.
         let mut table = table();
-        let started = command.process_group(0).kill_on_drop(true).spawn();
+        match kind {
+            TreeKind::Call => drop(command.process_group(0)),
+            TreeKind::Server => toolwright_sandbox::start_in_own_session(command.as_std_mut()),
+        }
+        let started = command.kill_on_drop(true).spawn();
         if let Ok(child) = &started {
             tree.group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
             table.trees.insert(number, tree.group.map(Pid::as_raw_pid));
         }
         drop(table);
+        if let (TreeKind::Server, Some(group)) = (kind, tree.group) {
+            process_watcher::watch(group.as_raw_pid());
+        }
         Ok((started?, tree))
     }
 
@@ -119,6 +140,9 @@ impl ProcessTree {
 impl Drop for ProcessTree {
     fn drop(&mut self) {
         self.kill();
+        if let (TreeKind::Server, Some(group)) = (self.kind, self.group) {
+            process_watcher::forget(group.as_raw_pid());
+        }
         let mut table = table();
         let program = table.trees.remove(&self.number).flatten();
         table.unreaped.extend(program);
@@ -156,9 +180,21 @@ fn adopt_orphans() {
         // The call exists since Linux 3.4 and needs no privilege. Should it fail, orphans go to
         // init and live on, as without this module.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        hide_memory();
+        // Before anything looks for orphans: the watcher is a child that no tree has.
+        process_watcher::start_watcher();
     });
     #[cfg(not(target_os = "linux"))]
     ONCE.call_once(|| {});
+}
+
+/// Keeps programs that run as the same user from reading `/proc/PID/environ` and the memory of this
+/// process, where the token of the server is. They are not started with it, but they could look it
+/// up. Does not hold programs of root back, and ends core dumps.
+#[cfg(target_os = "linux")]
+fn hide_memory() {
+    let hidden = rustix::process::DumpableBehavior::NotDumpable;
+    let _ = rustix::process::set_dumpable_behavior(hidden);
 }
 
 /// Kills `killed` and the orphans of a tree, and waits until they are gone.
@@ -194,12 +230,14 @@ fn kill_orphans(number: u64, mut killed: HashSet<i32>) {
 /// children, too, and not ours to kill or reap.
 fn orphans() -> Vec<i32> {
     let children = children();
+    let watcher = process_watcher::watcher_pid();
     let mut table = table();
     // Linux uses pids again, so an entry must not outlive its process.
     table.unreaped.retain(|pid| children.contains(pid));
     table.unmarked.retain(|pid, _| children.contains(pid));
     let is_listed = |pid: &i32| {
         toolwright_sandbox::is_worker(pid.cast_unsigned())
+            || watcher == Some(*pid)
             || table.unreaped.contains(pid)
             || table.foreign.contains(pid)
             || table.trees.values().any(|program| *program == Some(*pid))

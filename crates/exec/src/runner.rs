@@ -21,7 +21,9 @@ use tokio_util::sync::CancellationToken;
 use toolwright_model::{Binding, CallLimits, OutputCheck};
 use toolwright_schema::{SchemaValidator, ValidationErrors};
 
+use crate::SessionNumber;
 use crate::budget::now;
+use crate::concurrency::CallPermit;
 use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, too_large};
 use crate::offload::LARGE;
 use crate::outcome::json_size;
@@ -149,7 +151,7 @@ impl Runner {
             }
             let used = now().saturating_duration_since(began);
             // From here on the call occupies a place of its toolset, until `permit` is dropped.
-            let permit = acquire_permit(&tool, &request, &time, started).await?;
+            let permit = acquire_permit(&tool, &request, &time, started, host.session()).await?;
             // After the permit, because a declared time limit does not include waiting for it.
             let budget = time.budget(&request, &limits, used);
             let work = async {
@@ -480,7 +482,8 @@ async fn acquire_permit<'t>(
     request: &CallRequest,
     time: &TimeLimit,
     started: Instant,
-) -> Result<tokio::sync::SemaphorePermit<'t>, Failure> {
+    client: Option<SessionNumber>,
+) -> Result<CallPermit<'t>, Failure> {
     let id = &tool.id;
     // Only for the messages.
     let running = tool.concurrency.max_running();
@@ -491,7 +494,7 @@ async fn acquire_permit<'t>(
             let message = format!("the call of `{id}` was cancelled before it began");
             Err(Failure::new(&code::CANCELLED, message))
         }
-        permit = tool.concurrency.acquire() => permit.map_err(|_| {
+        permit = tool.concurrency.acquire(client) => permit.map_err(|_| {
             let message = format!(
                 "{running} calls of the toolset of `{id}` are running and too many are waiting"
             );

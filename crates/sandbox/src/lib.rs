@@ -43,6 +43,7 @@ mod in_process_guest;
 mod jail;
 mod jailed_function;
 mod limits;
+mod own_session;
 mod pool;
 mod program;
 mod program_io;
@@ -62,6 +63,7 @@ pub use jailed_function::{
     FunctionAnswer, JailedFunction, JailedFunctionError, JailedFunctionLimits, jailed_function_main,
 };
 pub use limits::{GuestLimits, MAX_DEPTH, MAX_HOST_CALLS, MAX_PARTS};
+pub use own_session::start_in_own_session;
 pub use pool::{JailReportCallback, PoolOptions, WorkerPool, check_descriptors_for_runtime};
 pub use program::{Program, ProgramForm};
 pub use program_io::{LogLevel, LogLine, ProgramInput, ProgramOutput};

@@ -12,7 +12,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use toolwright_model::Server;
 
 use super::connect_error::unavailable;
-use crate::process_tree::ProcessTree;
+use crate::process_tree::{ProcessTree, TreeKind};
 use crate::stderr_tail::{self, StderrTail};
 use crate::{Failure, code};
 
@@ -64,7 +64,7 @@ impl ServerProcess {
             }
             command.current_dir(directory);
         }
-        let (mut child, tree) = ProcessTree::start(&mut command, &environment)
+        let (mut child, tree) = ProcessTree::start(&mut command, &environment, TreeKind::Server)
             .map_err(|error| crate::process::cannot_start(program, &error))?;
         let stderr = Arc::new(Mutex::new(StderrTail::default()));
         // Read all the time: a server whose stderr pipe is full blocks.

@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
-use crate::process_tree::ProcessTree;
+use crate::process_tree::{ProcessTree, TreeKind};
 use crate::stderr_tail::{self, StderrTail};
 
 /// How long to read on after the program has exited and its tree is killed. What it wrote is in
@@ -53,7 +53,7 @@ pub(super) async fn run_program(
     cap: usize,
 ) -> io::Result<ProgramExit> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (mut child, mut tree) = ProcessTree::start(command, environment)?;
+    let (mut child, mut tree) = ProcessTree::start(command, environment, TreeKind::Call)?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let write_input = async move {
         if let Some(mut stdin) = stdin {

@@ -7,5 +7,7 @@ mod http;
 mod load;
 mod mcp;
 mod process;
+mod questions;
 mod runner;
+mod server_features;
 mod support;

@@ -19,7 +19,7 @@ pub(crate) use toolwright_exec::{
 };
 use toolwright_exec::{ExecutorContext, Log, RegisteredTool};
 pub(crate) use toolwright_model::{Binding, Connection, Server, Variable};
-use toolwright_model::{Details, InputSchema, Tool, ToolId};
+use toolwright_model::{Details, InputSchema, ServerSettings, Tool, ToolId};
 pub(crate) use toolwright_testing::{faulty_server, faulty_tool};
 
 pub(crate) type CallResult = Result<Outcome, Failure>;
@@ -358,7 +358,7 @@ impl TestServer {
             headers: variables(headers),
             directory: None,
             health_check: None,
-            settings: toolwright_model::ServerSettings::default(),
+            settings: ServerSettings::default(),
         };
         TestServer { name: name.to_owned(), server: Arc::new(server) }
     }
@@ -379,6 +379,11 @@ impl TestServer {
 
     pub(crate) fn over(name: &str, connection: Connection) -> TestServer {
         TestServer::new(name, connection, &[], &[])
+    }
+
+    /// Changes how the source wants the server to be run.
+    pub(crate) fn change_settings(&mut self, change: impl FnOnce(&mut ServerSettings)) {
+        change(&mut Arc::make_mut(&mut self.server).settings);
     }
 
     pub(crate) fn tool(&self, tool: &str) -> ToolBuilder {

@@ -37,7 +37,7 @@ const FAULTS: &[(&str, HttpFault)] = &[
     ("garbage", HttpFault::Garbage),
 ];
 const MODES: &[&str] =
-    &["good", "sse", "modern", "token", "huge", "huge-sse", "redirect-evil", "expires"];
+    &["good", "sse", "modern", "resume", "token", "huge", "huge-sse", "redirect-evil", "expires"];
 
 struct FaultyHttpServer {
     mode: String,
@@ -53,6 +53,8 @@ struct FaultyHttpServer {
     sessions_so_far: AtomicUsize,
     /// Open event streams, which are notified of changes of the list.
     listeners: Mutex<Vec<Sender<()>>>,
+    /// Answers whose stream was broken before them.
+    unsent: Mutex<Vec<String>>,
 }
 
 impl FaultyHttpServer {
@@ -72,6 +74,7 @@ impl FaultyHttpServer {
             sessions: Mutex::default(),
             sessions_so_far: AtomicUsize::new(0),
             listeners: Mutex::default(),
+            unsent: Mutex::default(),
         }
     }
 }
@@ -165,6 +168,7 @@ impl FaultyHttpServer {
         match request.method.as_str() {
             "POST" => self.post(request, &message, connection, delivery),
             "GET" if self.mode == "sse" => self.stream_changes(None, connection),
+            "GET" if self.mode == "resume" => self.resume(request, connection),
             "DELETE" if self.state.lifecycle == Lifecycle::Handshake => {
                 self.sessions
                     .lock()
@@ -220,6 +224,9 @@ impl FaultyHttpServer {
             if message["method"] == "notifications/cancelled" {
                 self.state.cancel(&session, &message["params"]);
             }
+            if message["method"].is_null() {
+                self.state.receive_answer(message);
+            }
             connection.reply(&HttpReply::empty(202), delivery)?;
             return Ok(AfterReply::KeepOpen);
         };
@@ -258,7 +265,7 @@ impl FaultyHttpServer {
     fn in_events(&self, message: &Value) -> bool {
         message["method"] == "tools/call"
             && match self.mode.as_str() {
-                "sse" | "huge-sse" => true,
+                "sse" | "huge-sse" | "resume" => true,
                 "modern" => message["params"]["name"] == "progress",
                 _ => false,
             }
@@ -338,6 +345,14 @@ impl FaultyHttpServer {
         call: &HttpCall,
     ) -> io::Result<AfterReply> {
         call.connection.start_events(&[])?;
+        if self.mode == "resume" {
+            // The first event has an id and no message; then the connection breaks.
+            let answer = self.state.answer(call.id, method, params, call);
+            let message = protocol::message(call.id, answer).unwrap_or_default().to_string();
+            self.unsent.lock().unwrap().push(message);
+            call.connection.send_raw_event("id: 7\nretry: 10\n\n")?;
+            return Ok(AfterReply::Close);
+        }
         if self.mode == "huge-sse"
             && let Some(bytes) = protocol::size_of_big(method, params)
         {
@@ -352,6 +367,22 @@ impl FaultyHttpServer {
             call.connection.send_event(&message.to_string())?;
         }
         call.connection.end_events()?;
+        Ok(AfterReply::KeepOpen)
+    }
+
+    /// The rest of a broken stream.
+    fn resume(&self, request: &HttpRequest, connection: &HttpConnection) -> io::Result<AfterReply> {
+        let answer = match request.header("last-event-id") {
+            Some("7") => self.unsent.lock().unwrap().pop(),
+            _ => None,
+        };
+        let Some(answer) = answer else {
+            connection.reply(&HttpReply::empty(405), BodyDelivery::Whole)?;
+            return Ok(AfterReply::KeepOpen);
+        };
+        connection.start_events(&[])?;
+        connection.send_event(&answer)?;
+        connection.end_events()?;
         Ok(AfterReply::KeepOpen)
     }
 
@@ -449,6 +480,10 @@ struct HttpCall<'a> {
 }
 
 impl Caller for HttpCall<'_> {
+    fn ask(&self, requests: &[Value]) -> Vec<Value> {
+        self.server.state.ask(requests, |request| self.notify(request))
+    }
+
     fn notify(&self, notification: &Value) {
         if self.in_events {
             let _ = self.connection.send_event(&notification.to_string());

@@ -138,7 +138,10 @@ impl HttpConnection {
     }
 
     pub(crate) fn send_event(&self, data: &str) -> io::Result<()> {
-        let event = format!("event: message\ndata: {data}\n\n");
+        self.send_raw_event(&format!("event: message\ndata: {data}\n\n"))
+    }
+
+    pub(crate) fn send_raw_event(&self, event: &str) -> io::Result<()> {
         self.write(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes())
     }
 

@@ -22,6 +22,9 @@
 //! Every call of a tool appends its name to the file `$CALL_LOG`, every cancelled one a line to
 //! `$CANCEL_LOG`, if these variables are set.
 //!
+//! Tools that are not in the list: `ask` (requests to the client), `log`, `leak` (an error with
+//! `$API_KEY`), `task`, `media`.
+//!
 //! # MCP servers on stdio
 //! The tools are `echo`, `add`, `sleep`, `progress`, `big`, `fail`, `rpc-error`, `lie`, `env`,
 //! `pid`, `exit`, `image`, `dotted.name` and one whose name has 128 characters (see `tools.rs`).
@@ -31,6 +34,7 @@
 //! | `good` | nothing wrong |
 //! | `paged` | lists its tools three at a time |
 //! | `modern` | 2026-07-28 only; the tool `change` adds `added` and notifies subscribers |
+//! | `full`, `modern-full` | resources, prompts and `touch`, which reports a change of one |
 //! | `hang-start` | never answers |
 //! | `exit-start` | `cannot find the database` on stderr, exit 1 |
 //! | `slow-start` | waits `$START_MS` before it reads |
@@ -66,6 +70,7 @@
 //! | `good` | answers in JSON; `initialize` starts a session |
 //! | `sse` | answers `tools/call` in an event stream; `change` notifies streams opened with GET |
 //! | `modern` | 2026-07-28 only, no session; `progress` answers in an event stream |
+//! | `resume` | breaks the stream of every `tools/call`; the answer is in the rest of it |
 //! | `token` | 401 without `Authorization: Bearer sesame` |
 //! | `huge` | `big` answers a body of exactly `bytes` |
 //! | `huge-sse` | `big` answers one event whose data has exactly `bytes` |

@@ -1,9 +1,10 @@
 //! The MCP methods, independent of the transport: lifecycle, list of tools, calls. `stdio` and
 //! `http` send the answers, and spoil them where the mode demands it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
 
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::tools::{self, Caller, ServerAnswer};
 
 pub(crate) const MODERN: &str = "2026-07-28";
 const HANDSHAKE_VERSIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// What the `_meta` of a 2026-07-28 request must have.
 const META_REQUIRED: &[&str] = &[META_VERSION, "io.modelcontextprotocol/clientCapabilities"];
 const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -35,18 +36,101 @@ pub(crate) struct ServerState {
     unannounced: AtomicBool,
     /// `session/id` of cancelled requests.
     cancelled: Mutex<HashSet<String>>,
+    /// Who waits for the answers to our own requests, by their ids.
+    asked: Mutex<HashMap<String, Sender<Value>>>,
+    asked_so_far: AtomicUsize,
+    /// The resources that the client subscribed to.
+    subscribed: Mutex<HashSet<String>>,
 }
 
 impl ServerState {
     pub(crate) fn new(mode: &str) -> Self {
-        let lifecycle = if mode == "modern" { Lifecycle::Stateless } else { Lifecycle::Handshake };
+        let is_modern = matches!(mode, "modern" | "modern-full");
+        let lifecycle = if is_modern { Lifecycle::Stateless } else { Lifecycle::Handshake };
         Self {
             mode: mode.to_owned(),
             lifecycle,
             changed: AtomicBool::new(false),
             unannounced: AtomicBool::new(false),
             cancelled: Mutex::default(),
+            asked: Mutex::default(),
+            asked_so_far: AtomicUsize::new(0),
+            subscribed: Mutex::default(),
         }
+    }
+
+    /// Sends requests to the client by way of `send`, and waits for all answers: their `result` or
+    /// `error`.
+    pub(crate) fn ask(&self, requests: &[Value], send: impl Fn(&Value)) -> Vec<Value> {
+        let waiting: Vec<_> = requests
+            .iter()
+            .map(|request| {
+                let id = format!("ask-{}", self.asked_so_far.fetch_add(1, Ordering::SeqCst));
+                let (sender, answer) = std::sync::mpsc::channel();
+                self.asked.lock().unwrap().insert(id.clone(), sender);
+                let mut message = request.clone();
+                message["jsonrpc"] = "2.0".into();
+                message["id"] = id.into();
+                send(&message);
+                answer
+            })
+            .collect();
+        let longest = std::time::Duration::from_secs(100);
+        waiting.iter().map(|answer| answer.recv_timeout(longest).unwrap_or_default()).collect()
+    }
+
+    /// Takes an answer to a request of ours.
+    pub(crate) fn receive_answer(&self, message: &Value) {
+        let id = message["id"].as_str().unwrap_or_default();
+        if let Some(asked) = self.asked.lock().unwrap().remove(id) {
+            let answer = message.get("result").or(message.get("error")).cloned();
+            let _ = asked.send(answer.unwrap_or_default());
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.mode.ends_with("full")
+    }
+
+    /// Resources and prompts, in the modes that have them.
+    fn answer_full(&self, method: &str, params: &Value) -> Option<ServerAnswer> {
+        if !self.is_full() {
+            return None;
+        }
+        let uri = params["uri"].as_str().unwrap_or_default();
+        Some(ServerAnswer::Result(match method {
+            "resources/list" => {
+                let next = if params["cursor"].is_null() { json!("2") } else { Value::Null };
+                let name = if next.is_null() { "b" } else { "a" };
+                let item = json!({ "uri": format!("test://{name}"), "name": name, "odd": 1 });
+                json!({ "resources": [item], "nextCursor": next })
+            }
+            "prompts/list" => json!({ "prompts": [{ "name": "greet" }] }),
+            "resources/read" if uri == "test://a" => {
+                json!({ "contents": [{ "uri": uri, "text": "A" }] })
+            }
+            "resources/subscribe" if self.lifecycle == Lifecycle::Handshake => {
+                self.subscribed.lock().unwrap().insert(uri.to_owned());
+                json!({})
+            }
+            "resources/unsubscribe" if self.lifecycle == Lifecycle::Handshake => {
+                self.subscribed.lock().unwrap().remove(uri);
+                json!({})
+            }
+            "resources/read" => {
+                return Some(ServerAnswer::Error {
+                    code: -32002,
+                    message: "there is no such resource".to_owned(),
+                    data: Some(json!({ "uri": uri })),
+                });
+            }
+            _ => return None,
+        }))
+    }
+
+    /// Whether the client subscribed to a resource.
+    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscribed.lock().unwrap().contains(uri)
     }
 
     /// Answers any request.
@@ -64,15 +148,23 @@ impl ServerState {
             return refusal;
         }
         let answer = match (self.lifecycle, method) {
-            (Lifecycle::Handshake, "initialize") => ServerAnswer::Result(initialize(params)),
+            (Lifecycle::Handshake, "initialize") => {
+                ServerAnswer::Result(initialize(params, self.is_full()))
+            }
             (Lifecycle::Handshake, "ping") => ServerAnswer::Result(json!({})),
-            (Lifecycle::Stateless, "server/discover") => ServerAnswer::Result(discover()),
+            (Lifecycle::Stateless, "server/discover") => {
+                ServerAnswer::Result(discover(self.is_full()))
+            }
             (_, "tools/list") => self.list(&params["cursor"]),
             (_, "tools/call") => self.call(id, params, caller),
-            _ => ServerAnswer::error(-32601, format!("there is no method `{method}`")),
+            _ => self.answer_full(method, params).unwrap_or_else(|| {
+                ServerAnswer::error(-32601, format!("there is no method `{method}`"))
+            }),
         };
         match (self.lifecycle, answer) {
-            (Lifecycle::Stateless, ServerAnswer::Result(mut result)) => {
+            (Lifecycle::Stateless, ServerAnswer::Result(mut result))
+                if result["resultType"].is_null() =>
+            {
                 result["resultType"] = "complete".into();
                 ServerAnswer::Result(result)
             }
@@ -189,11 +281,24 @@ pub(crate) fn list_changed(subscription: Option<&Value>) -> Value {
     notification
 }
 
-/// Accepts a subscription to changes of the list, and no other notification.
+/// `resources/updated`, for a subscription of 2026-07-28 or for a session before that.
+pub(crate) fn resource_updated(uri: &str, subscription: Option<&Value>) -> Value {
+    let mut params = json!({ "uri": uri });
+    if let Some(id) = subscription {
+        params["_meta"] = json!({ META_SUBSCRIPTION: id });
+    }
+    json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params })
+}
+
+/// Accepts a subscription to changes of the list and of resources.
 pub(crate) fn acknowledge(subscription: &Value, params: &Value) -> Value {
     let mut accepted = json!({});
     if params["notifications"]["toolsListChanged"] == true {
         accepted["toolsListChanged"] = true.into();
+    }
+    let resources = &params["notifications"]["resourceSubscriptions"];
+    if !resources.is_null() {
+        accepted["resourceSubscriptions"] = resources.clone();
     }
     json!({
         "jsonrpc": "2.0",
@@ -230,26 +335,34 @@ fn server_info() -> Value {
     json!({ "name": "faulty-server", "title": "A server for tests", "version": "1.2.3" })
 }
 
-fn capabilities() -> Value {
-    json!({ "tools": { "listChanged": true } })
+fn capabilities(full: bool) -> Value {
+    match full {
+        false => json!({ "tools": { "listChanged": true } }),
+        true => json!({
+            "tools": { "listChanged": true },
+            "resources": { "subscribe": true, "listChanged": true },
+            "prompts": {},
+            "logging": {},
+        }),
+    }
 }
 
-fn initialize(params: &Value) -> Value {
+fn initialize(params: &Value, full: bool) -> Value {
     let wanted = params["protocolVersion"].as_str().unwrap_or_default();
     let version = if HANDSHAKE_VERSIONS.contains(&wanted) { wanted } else { "2025-06-18" };
     json!({
         "protocolVersion": version,
-        "capabilities": capabilities(),
+        "capabilities": capabilities(full),
         "serverInfo": server_info(),
         "instructions": "Be careful with this one.",
     })
 }
 
-fn discover() -> Value {
+fn discover(full: bool) -> Value {
     json!({
         "resultType": "complete",
         "supportedVersions": [MODERN],
-        "capabilities": capabilities(),
+        "capabilities": capabilities(full),
         "instructions": "Be careful with this one.",
         "ttlMs": 0,
         "cacheScope": "private",

@@ -17,6 +17,8 @@ const MODES: &[&str] = &[
     "good",
     "paged",
     "modern",
+    "full",
+    "modern-full",
     "hang-start",
     "exit-start",
     "slow-start",
@@ -54,8 +56,8 @@ struct StdioServer {
     state: ServerState,
     /// Held while a message is written, so that messages of two calls do not mix.
     writing: Mutex<()>,
-    /// The ids of `subscriptions/listen` requests.
-    subscriptions: Mutex<Vec<Value>>,
+    /// The `subscriptions/listen` requests: id and parameters.
+    subscriptions: Mutex<Vec<(Value, Value)>>,
     /// Calls that are running.
     calls: AtomicUsize,
     /// Whether stdin has ended.
@@ -132,9 +134,13 @@ impl StdioServer {
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
             return self.send_answer(&Value::Null, ServerAnswer::error(-32700, "not JSON"));
         };
-        let Some(method) = message["method"].as_str() else { return };
+        let Some(method) = message["method"].as_str() else {
+            return self.state.receive_answer(&message);
+        };
         match message.get("id") {
             None if method == "notifications/cancelled" => {
+                let id = &message["params"]["requestId"];
+                self.subscriptions.lock().unwrap().retain(|(listen, _)| listen != id);
                 self.state.cancel("", &message["params"])
             }
             None => {}
@@ -153,7 +159,7 @@ impl StdioServer {
             });
         } else if method == "subscriptions/listen" && self.state.lifecycle == Lifecycle::Stateless {
             self.send(&protocol::acknowledge(id, params).to_string());
-            self.subscriptions.lock().unwrap().push(id.clone());
+            self.subscriptions.lock().unwrap().push((id.clone(), params.clone()));
         } else {
             let answer = self.state.answer(id, method, params, &StdioCall { server: self, id });
             self.send_answer(id, answer);
@@ -161,6 +167,10 @@ impl StdioServer {
     }
 
     fn call(&self, id: &Value, params: &Value) {
+        if params["name"] == "touch" {
+            self.announce_update(params["arguments"]["uri"].as_str().unwrap_or_default());
+            return self.send_answer(id, ServerAnswer::text("touched"));
+        }
         match self.mode.as_str() {
             "never" => return,
             "dies-every-call" => {
@@ -212,8 +222,26 @@ impl StdioServer {
         match self.state.lifecycle {
             Lifecycle::Handshake => self.send(&protocol::list_changed(None).to_string()),
             Lifecycle::Stateless => {
-                for id in self.subscriptions.lock().unwrap().iter() {
+                for (id, _) in self.subscriptions.lock().unwrap().iter() {
                     self.send(&protocol::list_changed(Some(id)).to_string());
+                }
+            }
+        }
+    }
+
+    /// Notifies a subscriber of a resource.
+    fn announce_update(&self, uri: &str) {
+        match self.state.lifecycle {
+            Lifecycle::Handshake if self.state.is_subscribed(uri) => {
+                self.send(&protocol::resource_updated(uri, None).to_string());
+            }
+            Lifecycle::Handshake => {}
+            Lifecycle::Stateless => {
+                for (id, params) in self.subscriptions.lock().unwrap().iter() {
+                    let uris = params["notifications"]["resourceSubscriptions"].as_array();
+                    if uris.is_some_and(|uris| uris.iter().any(|own| own == uri)) {
+                        self.send(&protocol::resource_updated(uri, Some(id)).to_string());
+                    }
                 }
             }
         }
@@ -264,6 +292,10 @@ struct StdioCall<'a> {
 impl Caller for StdioCall<'_> {
     fn notify(&self, notification: &Value) {
         self.server.send(&notification.to_string());
+    }
+
+    fn ask(&self, requests: &[Value]) -> Vec<Value> {
+        self.server.state.ask(requests, |request| self.server.send(&request.to_string()))
     }
 
     fn stop_reason(&self) -> Option<StopReason> {

@@ -48,6 +48,8 @@ pub(crate) trait Caller {
     fn notify(&self, notification: &Value);
     /// Whether the call must stop, and why.
     fn stop_reason(&self) -> Option<StopReason>;
+    /// Sends requests to the client all at once, and waits for the answers.
+    fn ask(&self, requests: &[Value]) -> Vec<Value>;
 }
 
 /// 128 characters, the longest name MCP recommends: `long_name.long_name.…`.
@@ -181,8 +183,60 @@ pub(crate) fn call(id: &Value, params: &Value, caller: &dyn Caller) -> ServerAns
             std::process::exit(7);
         }
         "image" => image(arguments["unknown"] == true),
+        // Not in the list, because only tests of the protocol call them.
+        "ask" if params["_meta"].get(crate::protocol::META_VERSION).is_some() => {
+            input_required(params, arguments)
+        }
+        "ask" => ask(arguments, caller),
+        "log" => {
+            let params = json!({ "level": "info", "data": arguments["data"] });
+            caller.notify(
+                &json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params }),
+            );
+            ServerAnswer::text("logged")
+        }
+        "leak" => ServerAnswer::Error {
+            code: -32051,
+            message: format!("bad key {}", std::env::var("API_KEY").unwrap_or_default()),
+            data: Some(json!({ "key": std::env::var("API_KEY").unwrap_or_default() })),
+        },
+        "task" => ServerAnswer::Result(json!({
+            "resultType": "task",
+            "task": { "taskId": "t1", "status": "working" },
+            "future": [1, 2],
+        })),
+        "media" => {
+            let data = "A".repeat(number(arguments, "bytes") as usize);
+            let image = json!({ "type": "image", "mimeType": "image/png", "data": data });
+            ServerAnswer::Result(json!({ "content": [image] }))
+        }
         _ if name == long_name() => echo(arguments),
         _ => ServerAnswer::error(-32602, format!("unknown tool `{name}`")),
+    }
+}
+
+/// Asks the client `times` questions at once, and answers what it answered.
+fn ask(arguments: &Value, caller: &dyn Caller) -> ServerAnswer {
+    let times = arguments["times"].as_u64().unwrap_or(1);
+    let request = json!({ "method": arguments["method"], "params": arguments["params"] });
+    let answers = caller.ask(&vec![request; times as usize]);
+    ServerAnswer::structured(json!({ "answers": answers }))
+}
+
+/// The same for 2026-07-28: the first answer has the question. With `endless`, all have.
+fn input_required(params: &Value, arguments: &Value) -> ServerAnswer {
+    match params.get("inputResponses") {
+        Some(responses) if arguments["endless"] != true => ServerAnswer::structured(
+            json!({ "responses": responses, "state": params["requestState"] }),
+        ),
+        _ => {
+            let question = json!({ "method": arguments["method"], "params": arguments["params"] });
+            ServerAnswer::Result(json!({
+                "resultType": "input_required",
+                "inputRequests": { "first": question, "second": question },
+                "requestState": "opaque",
+            }))
+        }
     }
 }
 

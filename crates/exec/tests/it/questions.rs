@@ -239,7 +239,7 @@ async fn input_that_a_stateless_server_requires_is_asked_for() {
 #[tokio::test]
 async fn waiting_for_the_person_does_not_count() {
     let (_, mut server, test) = serve("stdio", "good").await;
-    server.change_settings(|settings| settings.timeout = Duration::from_secs(4));
+    server.change_settings(|settings| settings.timeout = Some(Duration::from_secs(4)));
     let test = test.tools(["ask", "sleep"].map(|tool| server.tool(tool)));
     let host = AnsweringHost::waiting(None);
     let call = test.runner.call(request("it:ask", question("elicitation/create", 1)), &host);

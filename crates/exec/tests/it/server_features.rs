@@ -86,7 +86,7 @@ async fn media_have_a_limit_of_their_own() {
 async fn progress_moves_the_deadline_up_to_the_cap() {
     let mut server = TestServer::stdio("good", &[]);
     server.change_settings(|settings| {
-        settings.timeout = Duration::from_secs(3);
+        settings.timeout = Some(Duration::from_secs(3));
         settings.max_timeout = Some(Duration::from_secs(10));
     });
     let test = TestRunner::with([server.tool("progress")]);

@@ -22,7 +22,10 @@ PEERS = Peers(sys.argv[1], sys.argv[2])
 TALLY = Tally()
 PACKAGE = PEERS.modules / "@modelcontextprotocol/conformance"
 SUITE = [PEERS.node, str(PACKAGE / "dist/index.js")]
-EXPECTED = set(yaml.safe_load((HERE / "conformance-expected.yml").read_text())["server"] or [])
+FILE = yaml.safe_load((HERE / "conformance-expected.yml").read_text())
+EXPECTED = set(FILE["server"] or [])
+# What Toolwright does not do yet, by upstream and revision.
+UNFINISHED = {tuple(name.split(", ")): set(entries) for name, entries in (FILE["unfinished"] or {}).items()}
 # More would hide what Toolwright gets wrong.
 MOST_EXPECTED = 5
 
@@ -73,7 +76,8 @@ def checks_of(upstream, revision):
 
 def judge(upstream, revision, scenarios, found):
     """Checks one run. Returns the number of scenarios that passed and the expected entries that were used."""
-    excused = EXPECTED | OUT_OF_REACH.get((upstream, revision), set())
+    plan = (upstream, revision)
+    excused = EXPECTED | OUT_OF_REACH.get(plan, set()) | UNFINISHED.get(plan, set())
     used, passed = set(), 0
     for scenario in scenarios:
         checks = found.get(scenario, [])
@@ -105,7 +109,7 @@ def main():
         count, needed = judge(upstream, revision, scenarios, found)
         used, passed, ran = used | needed, passed + count, ran + len(scenarios)
         print(f"| {upstream} | {revision} | {count} of {len(scenarios)} |")
-    entries = EXPECTED.union(*OUT_OF_REACH.values())
+    entries = EXPECTED.union(*OUT_OF_REACH.values(), *UNFINISHED.values())
     TALLY.check(used == entries, f"expected failures that nothing needs: {sorted(entries - used)}")
     TALLY.check(len(EXPECTED) <= MOST_EXPECTED, f"{len(EXPECTED)} expected failures, more than {MOST_EXPECTED}")
     TALLY.end(f"conformance: {passed} of {ran} scenario runs pass, {len(entries)} known failures")

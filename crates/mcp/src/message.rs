@@ -16,6 +16,9 @@ pub mod error_code {
     pub const INVALID_PARAMS: i64 = -32602;
     /// Something else went wrong.
     pub const INTERNAL_ERROR: i64 = -32603;
+    /// The client lacks a capability that the request needs (since 2026-07-28); `data` has it in
+    /// `requiredCapabilities`.
+    pub const MISSING_CAPABILITY: i64 = -32021;
     /// There is no such resource (revisions before 2026-07-28).
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
 }

@@ -48,7 +48,12 @@ pub(super) fn check_capability(
         return Ok(());
     }
     let message = format!("`{method}` is refused: the client {what}");
-    Err(RpcError::new(error_code::METHOD_NOT_FOUND, message))
+    let mut error = RpcError::new(error_code::MISSING_CAPABILITY, message);
+    // Servers of older revisions pass the error on as they do with any other.
+    if let Some((capability, _)) = method.split_once('/') {
+        error.data = Some(serde_json::json!({"requiredCapabilities": {capability: {}}}));
+    }
+    Err(error)
 }
 
 /// The questions in a result of the stateless protocol.

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 
+import mcp_types as types
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -144,10 +145,19 @@ def slow_server(folder):
 async def sdk_lists(commands):
     """Connects to all servers at the same time with the Python SDK. Returns the number of tools."""
 
+    async def unused(*_):
+        return types.ErrorData(code=types.INTERNAL_ERROR, message="nothing is called")
+
+    async def no_roots(_context):
+        return types.ListRootsResult(roots=[])
+
+    # The same capabilities as Toolwright's: server-everything lists some tools only then.
+    declared = {"sampling_callback": unused, "elicitation_callback": unused, "list_roots_callback": no_roots}
+
     async def one(command):
         parameters = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
         with open(os.devnull, "w") as nowhere:
-            async with Client(stdio_client(parameters, errlog=nowhere), mode="legacy") as client:
+            async with Client(stdio_client(parameters, errlog=nowhere), mode="legacy", **declared) as client:
                 return len((await client.list_tools()).tools)
 
     return sum(await asyncio.gather(*(one(command) for command in commands)))

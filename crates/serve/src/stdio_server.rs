@@ -43,10 +43,16 @@ pub async fn serve(gateway: Gateway, until: CancellationToken) {
     let outlet = Arc::new(StdoutWriter(Mutex::new(to)));
     let session = gateway.new_session(Arc::clone(&outlet) as Arc<dyn Outlet>);
     gateway.start_notices(&session.ended);
-    let client = StdioConnection { gateway: gateway.clone(), session, outlet };
+    let client = Arc::new(StdioConnection { gateway: gateway.clone(), session, outlet });
+    // A task of its own: this future is polled on the main thread, from where every request would
+    // have to wake a worker.
+    let mut reading = {
+        let client = Arc::clone(&client);
+        tokio::spawn(async move { client.read(MessageLines::new(from)).await })
+    };
     tokio::select! {
-        () = client.read(MessageLines::new(from)) => client.finish_calls().await,
-        () = end_after_grace(&gateway, &until) => {}
+        _ = &mut reading => client.finish_calls().await,
+        () = end_after_grace(&gateway, &until) => reading.abort(),
     }
     gateway.end_session(&client.session);
 }
@@ -98,8 +104,9 @@ impl StdioConnection {
         }
     }
 
-    /// Takes one line. Requests but the handshake are answered in tasks, because the next line
-    /// must be read while they run.
+    /// Takes one line. Requests are answered in tasks, because the next line must be read while
+    /// they run. Only `initialize` is answered first: a client that does not wait for the answer
+    /// must still get it before all others.
     async fn accept_line(&self, line: &[u8]) {
         let line = line.trim_ascii();
         // Some clients end their messages with an empty line.
@@ -112,17 +119,15 @@ impl StdioConnection {
                     matches!(&message, Message::Request(it) if it.method == "initialize");
                 let Some(reply) = self.accept(message) else { return };
                 let outlet = Arc::clone(&self.outlet);
-                let answer = async move {
-                    if let Some(reply) = reply.await {
-                        let RpcReply { bytes, running, .. } = reply;
+                let answering = async move {
+                    if let Some(RpcReply { bytes, running, .. }) = reply.await {
                         outlet.send(bytes).await;
                         drop(running);
                     }
                 };
-                // Nothing is answered before the handshake, also if all was written at once.
                 match is_handshake {
-                    true => answer.await,
-                    false => drop(tokio::spawn(answer)),
+                    true => answering.await,
+                    false => drop(tokio::spawn(answering)),
                 }
             }
             Err(malformed) => match self.batch(line) {

@@ -397,12 +397,10 @@ impl UpstreamConnection {
         ]
     }
 
-    /// The headers that repeat parts of a request for a stateless server.
+    /// The headers that repeat parts of a request. Only stateless servers need them; the first
+    /// request goes to a server that may be one, and others ignore them.
     fn request_headers(&self, request: &OutgoingRequest<'_>) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        if !self.is_stateless() {
-            return headers;
-        }
         let mut add = |name: &str, value: &str| {
             if let (Ok(name), Ok(value)) =
                 (HeaderName::try_from(name), HeaderValue::try_from(value))

@@ -10,6 +10,7 @@ feature that works directly does not come through as it is.
 
 import base64
 import concurrent.futures
+import contextlib
 import json
 import re
 import subprocess
@@ -29,15 +30,18 @@ CLIENTS = {
     "TypeScript 2.x": [*MJS, "2.x", str(PEERS.modules)],
 }
 TRANSPORTS = ["stdio", "http"]
+WAYS = ["direct", "through"]
 
 
 def seen(client, everything, fixture):
     """What a client saw, by feature."""
     command = [*CLIENTS[client], json.dumps(everything), json.dumps(fixture)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
-    if done.returncode:
-        return {"revision": {"error": done.stderr[-2000:]}}
-    return {feature: comparable(feature, value) for feature, value in json.loads(done.stdout).items()}
+    if done.returncode or not done.stdout:
+        return {"revision": {"error": f"exit {done.returncode}: {done.stderr[-2000:]}"}}
+    # The SDK may print warnings before.
+    last = done.stdout.splitlines()[-1]
+    return {feature: comparable(feature, value) for feature, value in json.loads(last).items()}
 
 
 def comparable(feature, value):
@@ -80,17 +84,17 @@ def comes_through(feature, direct, through):
         # The newest revision does not have it.
         return True
     if feature == "instructions":
-        # Those of all servers are joined.
-        return isinstance(through, str) and direct in through
+        # Those of all servers are joined, each under the name of its source.
+        return isinstance(through, str) and through.startswith("## ") and direct.strip() in through
     return through == direct
 
 
 def probes(sources):
     """All runs, as (client, transport, way): what the client saw."""
-    keys = [(client, transport, way) for client in CLIENTS for transport in TRANSPORTS for way in sources[transport]]
+    keys = [(client, transport, way) for client in CLIENTS for transport in TRANSPORTS for way in WAYS]
     # Enough to wait for each other's pauses, and few enough not to be slow.
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
-        results = pool.map(lambda key: seen(key[0], *sources[key[1]][key[2]]), keys)
+        results = pool.map(lambda key: seen(key[0], *sources[key]), keys)
         return dict(zip(keys, results))
 
 
@@ -106,17 +110,19 @@ def shown(direct, through, is_good):
 
 def main():
     direct_stdio, direct_http = PEERS.servers["everything"]
-    with listening(direct_http) as url:
+    sources = {}
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(listening(direct_http))
         upstream = url if url.endswith("/mcp") else f"{url}/mcp"
-        with PEERS.serving("--from", upstream) as gateway, PEERS.serving("--", *FIXTURE) as fixture:
-            sources = {
-                "stdio": {
-                    "direct": (direct_stdio, FIXTURE),
-                    "through": (PEERS.serve("--", *direct_stdio), PEERS.serve("--", *FIXTURE)),
-                },
-                "http": {"direct": (upstream, FIXTURE), "through": (gateway, fixture)},
-            }
-            found = probes(sources)
+        for client in CLIENTS:
+            sources[client, "stdio", "direct"] = (direct_stdio, FIXTURE)
+            sources[client, "stdio", "through"] = (PEERS.serve("--", *direct_stdio), PEERS.serve("--", *FIXTURE))
+            sources[client, "http", "direct"] = (upstream, FIXTURE)
+            # All clients of a gateway share its connection to the server, and so the resources that it makes for a
+            # session and its level of logging. Directly each has a session, so here each has a gateway.
+            gateway = stack.enter_context(PEERS.serving("--from", upstream))
+            sources[client, "http", "through"] = (gateway, stack.enter_context(PEERS.serving("--", *FIXTURE)))
+        found = probes(sources)
     columns = [(client, transport) for client in CLIENTS for transport in TRANSPORTS]
     features = list(dict.fromkeys(feature for values in found.values() for feature in values))
     print("| feature | " + " | ".join(f"{client}, {transport}" for client, transport in columns) + " |")
@@ -126,7 +132,7 @@ def main():
         cells = []
         for column in columns:
             missing = {"error": "the client has not come so far"}
-            direct, through = (found[(*column, way)].get(feature, missing) for way in ("direct", "through"))
+            direct, through = (found[(*column, way)].get(feature, missing) for way in WAYS)
             if feature == "revision":
                 cells.append(f"{direct} → {through}" if works(direct) and works(through) else "**lost**")
             is_good = comes_through(feature, direct, through)

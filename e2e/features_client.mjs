@@ -15,7 +15,8 @@ const load = (name) => import(pathToFileURL(find.resolve(name)).href);
 
 const text = 'demo://resource/dynamic/text/7';
 const info = { name: 'e2e', version: '1.0.0' };
-const capabilities = { sampling: {}, elicitation: {}, roots: { listChanged: true } };
+// `serve` declares the same to the server, which lists some tools only then.
+const capabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
 let seen = [];
 
 // The answers to the questions of a server, by method.

@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 use toolwright_exec::mcp::{Upstream, UpstreamEvent};
+use toolwright_mcp::meta;
 use toolwright_model::{Server, short_hash};
 
 use crate::exposed_names::ExposedNames;
@@ -73,6 +74,8 @@ pub struct OfferedCapabilities {
     pub prompts: bool,
     /// Completes arguments of prompts and templates.
     pub completions: bool,
+    /// Runs calls as tasks, by the extension of 2026-07-28.
+    pub tasks: bool,
     /// Sends log messages.
     pub logging: bool,
 }
@@ -216,6 +219,7 @@ impl Offers {
             subscribe: has("resources.subscribe"),
             prompts: has("prompts") || !offers.prompts.is_empty(),
             completions: has("completions"),
+            tasks: sources.iter().any(|source| source.offers.has_extension(meta::TASKS_EXTENSION)),
             logging: has("logging"),
         };
         offers

@@ -81,6 +81,12 @@ impl ServerOffers {
         text.filter(|_| !(withholds_orders && self.instructions_give_orders))
     }
 
+    /// Whether the server declares an extension of the protocol.
+    pub(crate) fn has_extension(&self, name: &str) -> bool {
+        let description = self.description.as_ref();
+        description.is_some_and(|it| it.capabilities["extensions"].get(name).is_some())
+    }
+
     /// Whether the server has a capability, such as `resources.subscribe`.
     pub(crate) fn has(&self, capability: &str) -> bool {
         self.description.as_ref().is_some_and(|description| description.has(capability))

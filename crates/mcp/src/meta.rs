@@ -16,6 +16,9 @@ pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 /// The token of progress notifications, chosen by the one who sends the request.
 pub const PROGRESS_TOKEN: &str = "progressToken";
 
+/// The extension for tasks, in the capabilities of clients and servers of 2026-07-28.
+pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
 /// Whether a key of a request's `_meta` is about one hop of the connection and must not be passed
 /// on: the next hop has its own.
 pub fn is_of_one_hop(key: &str) -> bool {

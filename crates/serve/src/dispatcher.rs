@@ -354,6 +354,9 @@ impl Gateway {
         if offered.logging {
             all["logging"] = json!({});
         }
+        if offered.tasks && !revision.has_handshake() {
+            all["extensions"] = json!({(meta::TASKS_EXTENSION): {}});
+        }
         all
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::OfferedItem;
 use toolwright_exec::Host;
 use toolwright_exec::mcp::RequestError;
-use toolwright_mcp::{RpcError, error_code};
+use toolwright_mcp::{RpcError, error_code, meta};
 
 use crate::Gateway;
 use crate::call_host::CallHost;
@@ -21,7 +21,7 @@ use crate::suspended_calls::MethodResult;
 use crate::tool_calls::STATELESS_MEMBERS;
 
 /// Members of results that only revision 2026-07-28 has.
-const STATELESS_ONLY: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+pub(crate) const STATELESS_ONLY: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
 impl Gateway {
     /// Answers `resources/list`, `resources/templates/list` and `prompts/list` with a page.
@@ -140,6 +140,17 @@ impl Gateway {
             return Err(unknown_method(context.method));
         }
         let id = RequestParams::text(context.params.task_id, "taskId")?;
+        // The extension is declared with every request; before 2026-07-28 it is part of MCP.
+        let declared = host.client_capabilities();
+        if context.terms.is_stateless()
+            && declared["extensions"].get(meta::TASKS_EXTENSION).is_none()
+        {
+            let message = "the client does not have the extension for tasks";
+            let mut error = RpcError::new(error_code::MISSING_CAPABILITY, message);
+            let required = json!({"extensions": {(meta::TASKS_EXTENSION): {}}});
+            error.data = Some(json!({"requiredCapabilities": required}));
+            return Err(error);
+        }
         let upstream = context
             .session
             .task_owner(&id)

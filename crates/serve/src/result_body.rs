@@ -27,6 +27,8 @@ pub(crate) struct ToolResult {
     pub(crate) structured: Option<Json>,
     pub(crate) is_error: bool,
     pub(crate) meta: serde_json::Map<String, Json>,
+    /// Members that nothing here interprets, such as those of a task.
+    pub(crate) rest: serde_json::Map<String, Json>,
     /// Whether the client knows results that are not complete, and wants each one marked.
     pub(crate) is_marked_complete: bool,
     /// Whether writing it takes longer than a moment.
@@ -43,8 +45,19 @@ impl Serialize for ToolResult {
             }
         }
         let mut map = to.serialize_map(None)?;
-        if self.is_marked_complete {
+        if self.is_marked_complete && !self.rest.contains_key("resultType") {
             map.serialize_entry("resultType", "complete")?;
+        }
+        for (name, value) in &self.rest {
+            map.serialize_entry(name, value)?;
+        }
+        // A task that was created has no content yet.
+        let is_task = ["resultType", "task"].iter().any(|name| self.rest.contains_key(*name));
+        if is_task && self.content.is_empty() {
+            if !self.meta.is_empty() {
+                map.serialize_entry("_meta", &self.meta)?;
+            }
+            return map.end();
         }
         map.serialize_entry("content", &Blocks(&self.content))?;
         if let Some(structured) = &self.structured {

@@ -17,6 +17,7 @@ use crate::call_host::CallHost;
 use crate::client_session::ClientSession;
 use crate::dispatcher::RequestContext;
 use crate::list_pages::PagedList;
+use crate::offered_items::STATELESS_ONLY;
 use crate::request_params::{RequestParams, invalid_params};
 use crate::request_terms::RequestTerms;
 use crate::result_body::{ResultBody, ToolResult};
@@ -159,8 +160,11 @@ impl Gateway {
         server: Option<&Arc<Server>>,
         outcome: &Outcome,
     ) {
-        let task = outcome.meta.as_ref().and_then(|meta| meta.get(RELATED_TASK));
-        let task = task.and_then(|task| task.get("taskId")).and_then(Json::as_str);
+        let related = outcome.meta.as_ref().and_then(|meta| meta.get(RELATED_TASK));
+        // 2025-11-25 has the new task as a member, 2026-07-28 its members in the result.
+        let created = outcome.rest.get("task");
+        let task = related.or(created).and_then(|task| task.get("taskId"));
+        let task = task.or_else(|| outcome.rest.get("taskId")).and_then(Json::as_str);
         if let (Some(task), Some(server)) = (task, server) {
             let upstream = self.catalog().runner().context().upstreams.get(server);
             session.remember_task(task.to_owned(), upstream);
@@ -199,7 +203,12 @@ fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
     if !outcome.warnings.is_empty() {
         meta.insert("toolwright/warnings".into(), json!(outcome.warnings));
     }
+    let mut rest = outcome.rest;
+    if !terms.is_stateless() {
+        STATELESS_ONLY.iter().for_each(|name| drop(rest.remove(*name)));
+    }
     ToolResult {
+        rest,
         content: outcome.content,
         structured: outcome.structured.filter(is_taken),
         is_error: outcome.is_error,

@@ -128,6 +128,7 @@ fn capabilities_and_instructions_are_those_of_all() {
         subscribe: true,
         prompts: true,
         completions: false,
+        tasks: false,
         logging: true,
     };
     assert_eq!(offers.capabilities, expected);

@@ -271,8 +271,9 @@ impl Catalog {
         let mut offers = (*answers.offers).clone();
         self.judge_instructions(owner, &mut offers);
         answers.offers = Arc::new(offers);
-        self.load_tools(owner, Ok(Arc::clone(&answers.tools))).ok()?;
+        // Before the tools, as in `load_lists`.
         self.set_offers(owner, &answers.offers);
+        self.load_tools(owner, Ok(Arc::clone(&answers.tools))).ok()?;
         Some(answers)
     }
 

@@ -87,8 +87,9 @@ impl CallHost {
         let Some(queue) = queue else { return Err(no_client()) };
         let (id, answer) = self.session.open_question();
         let question = OpenQuestion { session: &self.session, id, queue: &queue };
-        let params = raw_json(&request.params);
-        let message = Message::request(RequestId::Number(id), &request.method, Some(params));
+        // Clients refuse `null` where the server sent no parameters.
+        let params = (!request.params.is_null()).then(|| raw_json(&request.params));
+        let message = Message::request(RequestId::Number(id), &request.method, params);
         if queue.send(message.to_bytes().into()).await.is_err() {
             return Err(no_client());
         }

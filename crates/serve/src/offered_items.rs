@@ -156,7 +156,15 @@ impl Gateway {
             .task_owner(&id)
             .ok_or_else(|| invalid_params(format!("there is no task `{id}` in this session")))?;
         let item = OfferedItem { upstream, own: id.into_owned() };
-        self.forward(context, &item, forwarded_params(raw)?, host).await
+        let mut params = forwarded_params(raw)?;
+        // Here the answers are for the task, and not for a request that waits in this program.
+        if let Some(Json::Object(mut given)) =
+            raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+            && let Some(answers) = given.remove("inputResponses")
+        {
+            params.insert("inputResponses".to_owned(), answers);
+        }
+        self.forward(context, &item, params, host).await
     }
 
     /// Sends a request to the server of an item and returns its result as the client accepts it.

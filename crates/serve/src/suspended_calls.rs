@@ -68,7 +68,11 @@ impl QuestionRound {
     fn to_json(&self) -> Json {
         let open = self.questions.iter().filter(|(key, _)| !self.answers.contains_key(key));
         let open = open.map(|(key, request)| {
-            (key.clone(), json!({"method": request.method, "params": request.params}))
+            let mut question = json!({"method": request.method});
+            if !request.params.is_null() {
+                question["params"] = request.params.clone();
+            }
+            (key.clone(), question)
         });
         Json::Object(open.collect())
     }

@@ -214,9 +214,7 @@ impl Upstream {
                 Ok(result)
             }
             ("logging/setLevel", _, Some(level)) => {
-                let mut own = self.links.log_level.write().unwrap_or_else(PoisonError::into_inner);
-                *own = level.to_owned();
-                drop(own);
+                self.set_log_level(level);
                 match self.connected().await?.is_stateless() {
                     true => Ok(json!({})),
                     false => self.send_parsed(method, params, host, clock).await,
@@ -224,6 +222,12 @@ impl Upstream {
             }
             _ => self.send_parsed(method, params, host, clock).await,
         }
+    }
+
+    /// Sets the level that stateless requests carry.
+    fn set_log_level(&self, level: &str) {
+        let mut own = self.links.log_level.write().unwrap_or_else(PoisonError::into_inner);
+        *own = level.to_owned();
     }
 
     async fn send_parsed(

@@ -225,6 +225,7 @@ fn an_empty_file_has_no_sources_and_default_limits() {
             timeout: Duration::from_millis(30_000),
             max_timeout: Duration::from_millis(300_000),
             output: 1_048_576,
+            media: 16 << 20,
             output_check: OutputCheck::Enforce,
             max_concurrent: 64,
             queue: 1024,

@@ -131,7 +131,8 @@ pub(crate) fn explain_missing(mut failure: Failure) -> Failure {
         let name = name.to_owned();
         let message = failure.message.replace("which is not set", "which is not passed on to it");
         failure.message = format!("{message}, although it is set here");
-        failure.suggestion = format!("give `--env {name}`, or name it in the `env` of the source");
+        failure.suggestion =
+            format!("give `--env {name}`, or name it in the `env` of the source").into();
     }
     failure
 }

@@ -45,7 +45,7 @@ pub struct Failure {
     /// One sentence for the caller.
     pub message: String,
     /// What the caller can do; the code's own suggestion unless a better one is available.
-    pub suggestion: String,
+    pub suggestion: Box<str>,
     /// Every wrong value, for `INPUT_INVALID`, `OUTPUT_INVALID` and `VALIDATION_FAILED`.
     pub errors: Box<[ValueError]>,
     /// At most one anti-pattern and one quirk.
@@ -65,7 +65,7 @@ impl Failure {
         Failure {
             code,
             message: message.into(),
-            suggestion: code.suggestion.to_owned(),
+            suggestion: code.suggestion.into(),
             errors: Box::default(),
             advice: Box::default(),
             tool_code: None,
@@ -77,7 +77,7 @@ impl Failure {
     /// Replaces the code's suggestion by a more specific one.
     #[must_use]
     pub fn suggest(mut self, text: impl Into<String>) -> Failure {
-        self.suggestion = text.into();
+        self.suggestion = text.into().into();
         self
     }
 

@@ -426,16 +426,16 @@ struct TimeLimit {
     wait: Duration,
 }
 
-/// Who set a time limit, which decides what counts against it.
+/// What counts against a time limit, which depends on who set it.
 enum TimeLimitKind {
     /// The caller: everything since the request, waiting included. The caller does not care where
     /// the time goes.
-    OfCaller,
+    Caller,
     /// The definition or the defaults: everything but the wait for a permit, because an author
     /// knows how long the tool works, not how long the queue is.
-    OfWork,
+    Work,
     /// The source of a server: the time without a sign of life. Only the cap bounds the whole.
-    OfServer,
+    Silence,
 }
 
 impl TimeLimit {
@@ -446,12 +446,12 @@ impl TimeLimit {
         let binding = &tool.tool.details.binding;
         let cap = limits.cap(binding);
         let (time, kind) = match request.timeout {
-            Some(time) => (time.min(cap), TimeLimitKind::OfCaller),
+            Some(time) => (time.min(cap), TimeLimitKind::Caller),
             None => {
                 let is_server = matches!(binding, Binding::Server { .. });
                 let kind = match is_server && limits.declared(own, toolset).is_none() {
-                    true => TimeLimitKind::OfServer,
-                    false => TimeLimitKind::OfWork,
+                    true => TimeLimitKind::Silence,
+                    false => TimeLimitKind::Work,
                 };
                 (limits.time_limit(own, toolset, binding), kind)
             }
@@ -464,11 +464,11 @@ impl TimeLimit {
     /// The budget of the work that begins now, where earlier work has used some of the time.
     fn budget(&self, request: &CallRequest, limits: &CallLimits, used: Duration) -> Budget {
         let clock = match self.kind {
-            TimeLimitKind::OfCaller => CallClock::fixed(request.started + self.time, self.time),
-            TimeLimitKind::OfWork => {
+            TimeLimitKind::Caller => CallClock::fixed(request.started + self.time, self.time),
+            TimeLimitKind::Work => {
                 CallClock::fixed(now() + self.time.saturating_sub(used), self.time)
             }
-            TimeLimitKind::OfServer => {
+            TimeLimitKind::Silence => {
                 CallClock::moving(self.time, now() + self.cap.saturating_sub(used))
             }
         };

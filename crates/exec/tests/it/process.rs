@@ -264,6 +264,17 @@ async fn orphans_do_not_stay_zombies_while_a_server_is_connected() {
     test.close().await;
 }
 
+/// A program that runs as the same user could otherwise read the token of the server from
+/// `/proc/PID/environ`. That file is protected by this flag, but never from root, as which tests
+/// may run.
+#[tokio::test]
+async fn programs_cannot_read_the_memory_of_this_process() {
+    let test = TestRunner::with([tool("t:echo", process("echo"))]);
+    assert_eq!(word(&test.call("t:echo", json!({})).await), "ok");
+    let hidden = rustix::process::DumpableBehavior::NotDumpable;
+    assert_eq!(rustix::process::dumpable_behavior().unwrap(), hidden);
+}
+
 /// `helper & exec toolwright` makes the helper our child, and it must not be killed.
 #[tokio::test]
 async fn children_from_before_the_first_call_are_not_killed() {
@@ -424,7 +435,7 @@ async fn command_lines_take_arguments_and_stdin() {
     ] {
         let failure = test.call(id, json!({})).await.unwrap_err();
         assert_eq!(
-            (failure.code.name, failure.message.as_str(), failure.suggestion.as_str()),
+            (failure.code.name, failure.message.as_str(), &*failure.suggestion),
             ("TOOL_FAILED", message, suggestion)
         );
     }

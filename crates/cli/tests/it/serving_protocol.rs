@@ -195,12 +195,12 @@ fn only_what_a_server_has_is_announced() {
 
 #[test]
 fn health_and_readiness_need_no_token() {
-    let more = server("stuck", "hang-start") + LONG_STARTUP;
+    let more = server("stuck", "hang-start") + "start_timeout = 3000\n" + LONG_STARTUP;
     let (folder, _) = config_with_tools(&[], &more);
     let web = HttpClient::start(folder.path(), &[], &[("TOOLWRIGHT_TOKEN", "secret-token")]);
     let status = |path: &str| web.exchange("GET", path, &[("Authorization", "")], "").status;
     assert_eq!((status("/healthz"), status("/mcp")), (200, 401));
     assert_eq!(status("/readyz"), 503, "`stuck` has not been tried");
-    // After 20 s it is given up.
+    // After its `start_timeout` it is given up.
     until("readiness", LONG, || (status("/readyz") == 200).then_some(()));
 }

@@ -124,11 +124,11 @@ async fn questions_that_the_client_cannot_answer_are_refused() {
     let host = AnsweringHost::new(None);
     let answer = value(test.runner.call(request("it:ask", url), &host).await);
     let error = &answer["answers"][0];
-    assert_eq!(error["code"], -32601);
+    assert_eq!(error["code"], -32021);
     assert!(error["message"].as_str().unwrap().contains("elicitation.url"), "{error}");
     // There is nobody behind this call.
     let answer = value(test.call("it:ask", question("sampling/createMessage", 1)).await);
-    assert_eq!(answer["answers"][0]["code"], -32601);
+    assert_eq!(answer["answers"][0]["code"], -32021);
     // A request that no client knows.
     let answer = value(test.runner.call(request("it:ask", question("x/y", 1)), &host).await);
     assert_eq!(answer["answers"][0]["code"], -32601);

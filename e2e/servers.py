@@ -19,12 +19,20 @@ async def linked(client, result):
     """What is behind the resource links and the embedded resources of a result."""
     pages = []
     for uri in [item["uri"] for item in (item.get("resource", item) for item in result["content"]) if "uri" in item]:
+        pages.append(await read(client, uri))
+    return pages
+
+
+async def read(client, uri):
+    """The resource at a URI. One that a call has made may be known a moment later, when the list is loaded again."""
+    for attempt in range(20):
         try:
             page = await client.read_resource_mcp(uri)
-            pages.append(plain(readable(page.model_dump(mode="json", by_alias=True, exclude_none=True))))
+            return plain(readable(page.model_dump(mode="json", by_alias=True, exclude_none=True)))
         except Exception as error:
-            pages.append(f"{uri}: {error}")
-    return pages
+            failure = f"{uri}: {error}"
+            await asyncio.sleep(0.25)
+    return failure
 
 
 def readable(page):

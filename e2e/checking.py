@@ -16,8 +16,6 @@ TALLY = Tally()
 # with the schema below.
 EXPECTED = {
     "everything": {
-        # Its instructions order an answer; `None` are the instructions.
-        "MODEL_INSTRUCTION": {None},
         # Descriptions are missing for one parameter of one tool.
         "MISSING_PARAMETER_DESCRIPTION": {"get-resource-reference"},
         # zod schemas that are not strict.

@@ -81,7 +81,7 @@ impl CallHost {
     }
 
     /// Sends a request to the client and waits for its response. When the future is dropped, the
-    /// call was cancelled, and the client is told that the question is void.
+    /// call was cancelled, and the client is notified of it.
     async fn ask_client(&self, request: ServerRequest) -> ClientAnswer {
         let queue = self.link().as_ref().map(|link| link.queue.clone());
         let Some(queue) = queue else { return Err(no_client()) };

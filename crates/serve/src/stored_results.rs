@@ -47,7 +47,7 @@ impl StoredResults {
         let mut all = self.all();
         all.push_back(StoredResult { handle: handle.clone(), session, text });
         let mut bytes: usize = all.iter().map(|result| result.text.len()).sum();
-        // The newest one stays, however large it is: the client was just told of it.
+        // The newest one stays, however large it is: the client has just received its handle.
         while bytes > MAX_BYTES && all.len() > 1 {
             bytes -= all.pop_front().map_or(0, |oldest| oldest.text.len());
         }

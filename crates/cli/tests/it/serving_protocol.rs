@@ -164,7 +164,7 @@ fn only_what_a_server_has_is_announced() {
     let answer = client.shake_hands("2025-11-25");
     let announced = &answer["result"]["capabilities"];
     assert_eq!(announced["tools"], json!({"listChanged": true}), "{answer}");
-    // Clients with a handshake often ask for every list; newer ones are told that there is none.
+    // Clients with a handshake often ask for every list; newer ones get an error.
     if announced.get("prompts").is_none() {
         let empty = client.ask("prompts/list", json!({}));
         assert_eq!(empty["result"], json!({"prompts": []}), "{empty}");

@@ -1,5 +1,5 @@
 //! Routes every message of a server: answers to the requests that wait for them, progress, log
-//! messages and questions to the request they belong to, everything else to whoever follows the
+//! messages and questions to the request they belong to, everything else to all who follow the
 //! server's events.
 //!
 //! ```text

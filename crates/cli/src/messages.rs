@@ -41,8 +41,11 @@ fn event_text(event: &CatalogEvent) -> Option<String> {
 pub(crate) fn plan_error(plan: &SourcePlan) -> anyhow::Error {
     let notes = |diagnostic: &&Diagnostic| diagnostic.severity > Severity::Info;
     let lines = plan.diagnostics.iter().filter(notes).map(diagnostic_line);
-    let mut lines: Vec<String> =
-        lines.chain(plan.failures.iter().map(ToString::to_string)).collect();
+    let missing = plan.missing_paths();
+    let missing =
+        missing.map(|path| format!("cannot read `{}`: there is no such file", path.display()));
+    let failures = plan.failures.iter().map(ToString::to_string);
+    let mut lines: Vec<String> = lines.chain(failures).chain(missing).collect();
     let last = lines.pop().unwrap_or_else(|| "the configuration cannot be used".to_owned());
     lines.iter().for_each(|line| print_note(line));
     anyhow::anyhow!("{last}")

@@ -165,6 +165,20 @@ impl SourcePlan {
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).find(is_limit)
     }
 
+    /// The paths of sources that do not exist. Loading reports them, too; a command that does not
+    /// get that far shows them beside the mistakes of the configuration.
+    pub fn missing_paths(&self) -> impl Iterator<Item = &Path> {
+        fn path(spec: &SourceSpec) -> Option<&Path> {
+            match &spec.target {
+                SourceTarget::Definitions(path)
+                | SourceTarget::Executables(path)
+                | SourceTarget::Program(path) => Some(path.as_path()),
+                SourceTarget::Server(..) => None,
+            }
+        }
+        self.specs.iter().filter_map(path).filter(|path| !path.exists())
+    }
+
     /// Adds a source, unless the same one is in the plan already. Two servers cannot have one
     /// namespace: the first stays, and the second is a failure.
     fn add(&mut self, spec: SourceSpec) {

@@ -20,6 +20,7 @@ use anyhow::bail;
 use futures::StreamExt;
 use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::Log;
+use toolwright_model::CallLimits;
 use toolwright_source::{Diagnostic, Severity, render as diagnostics};
 use toolwright_workspace::examples::{self, ExampleCase};
 use toolwright_workspace::{LoadResult, codes};
@@ -49,6 +50,8 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
         bail!("`--run` cannot read `-`: name the file of the definition");
     }
     let args = &TestArgs { selected: sources::resolve(&args.selected, &FIND)?, ..args.clone() };
+    // First, because it fails on a wrong configuration with all of its mistakes.
+    let limits = sources::configured_limits(args.selected.named_configuration())?;
     let load = sources::load_resolved(&args.selected, PlanLog::All(DiagnosticFormat::Full))?;
     let unread = report_errors(&load);
     let mut cases = examples::cases(&load);
@@ -61,7 +64,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
     }
     // Loading is not measured: the times are those of the examples.
     let began = Instant::now();
-    let results = run_examples(args, &load, &cases)?;
+    let results = run_examples(args, &limits, &load, &cases)?;
     print_results(&cases, &results, &unread, began.elapsed(), args.output_format)?;
     for failure in &load.failures {
         output::print_error(&failure.clone().into());
@@ -95,10 +98,10 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
 /// If the configuration, the sandbox or the tools cannot be set up, or the user interrupts.
 fn run_examples(
     args: &TestArgs,
+    limits: &CallLimits,
     load: &LoadResult,
     cases: &[ExampleCase],
 ) -> anyhow::Result<Vec<ExampleResult>> {
-    let limits = sources::configured_limits(args.selected.named_configuration())?;
     let pool = sandbox::new_pool(args.sandbox.jail_policy())?;
     let analyzer = script_analyzer::new_analyzer();
     // As many as there are cores: validators use a processor each.
@@ -115,7 +118,7 @@ fn run_examples(
         let runner = ExampleRunner {
             pool: &pool,
             analyzer: &analyzer,
-            limits: &limits,
+            limits,
             knowledge: &knowledge,
             catalog: catalog.as_deref(),
             exact: args.exact,

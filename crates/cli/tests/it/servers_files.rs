@@ -358,6 +358,7 @@ fn a_missing_command_stops_its_own_server() {
 fn all_problems_of_a_configuration_are_shown_at_once() {
     let (folder, path) = configured(
         "[[source]]\nname = \"a\"\npth = \"x\"\n\n[[source]]\nname = \"b\"\nmcp = \"mcp.json\"\n\n\
+         [[source]]\nname = \"c\"\npath = \"gone.json\"\n\n\
          [limit]\ntimeout = 5\n\n[limits]\ntimout = 5\nqueue = \"x\"\n\n[levels]\nOPEN_OBJET = \"off\"\n",
     );
     let servers = r#"{"mcpServers": {"x": {"comand": "y"}, "z": {"command": "sh", "env": []}}}"#;
@@ -370,9 +371,12 @@ fn all_problems_of_a_configuration_are_shown_at_once() {
         &["serve"],
         &["test"],
         &["test", "--run"],
+        &["show"],
+        &["cost"],
     ] {
         let run = run(folder.path(), args);
         assert_ne!(run.code, 0, "{args:?}: {run:?}");
+        assert_eq!(run.stderr.matches("unknown key `pth`").count(), 1, "{args:?}: {run:?}");
         for words in [
             "unknown key `pth`",
             "did you mean `path`?",
@@ -385,6 +389,7 @@ fn all_problems_of_a_configuration_are_shown_at_once() {
             "did you mean `OPEN_OBJECT`?",
             "unknown field `comand`",
             "`env` is a list",
+            "gone.json`: there is no such file",
         ] {
             assert!(run.stderr.contains(words), "{args:?}: {words}: {run:?}");
         }

@@ -32,12 +32,25 @@ pub(crate) fn stderr_log() -> Log {
 /// # Errors
 /// If the limit of open files is too low, or no thread can be started.
 pub(crate) fn new_runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    runtime_with_threads(cores.div_ceil(2))
+}
+
+/// An async runtime with one thread, for a server with a single client: that thread need not sleep
+/// between two messages (`serve/src/wakeful_thread.rs`). Long work is done on other threads anyway.
+///
+/// # Errors
+/// As for [`new_runtime`].
+pub(crate) fn new_runtime_for_one_client() -> anyhow::Result<tokio::runtime::Runtime> {
+    runtime_with_threads(1)
+}
+
+fn runtime_with_threads(threads: usize) -> anyhow::Result<tokio::runtime::Runtime> {
     // Checked first: without a free descriptor tokio panics instead of returning an error.
     toolwright_sandbox::check_descriptors_for_runtime()
         .context("the limit of open files is too low (`ulimit -n`)")?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(cores.div_ceil(2))
+        .worker_threads(threads)
         .enable_all()
         .build()
         .context("cannot start threads")

@@ -26,7 +26,10 @@ use crate::{environment, messages, report, runtime, sources, start_progress};
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     // The log of a server is read later, often together with others.
     messages::log_with_times();
-    let runtime = runtime::new_runtime()?;
+    let runtime = match args.http {
+        Some(_) => runtime::new_runtime()?,
+        None => runtime::new_runtime_for_one_client()?,
+    };
     let result = runtime.block_on(serve(args));
     start_progress::clear();
     // The read of stdin blocks a thread that cannot be cancelled; an ordinary shutdown would wait

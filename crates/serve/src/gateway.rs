@@ -86,6 +86,11 @@ impl Gateway {
         let _ = tokio::time::timeout(limit, running.wait_for(|n| *n == 0)).await;
     }
 
+    /// How many requests are running, over all sessions.
+    pub(crate) fn running_requests(&self) -> usize {
+        *self.0.running.borrow()
+    }
+
     /// Counts a request as running until the returned guard is dropped.
     pub(crate) fn track_request(&self) -> RunningRequest {
         self.0.running.send_modify(|n| *n += 1);

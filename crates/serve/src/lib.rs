@@ -53,6 +53,7 @@ mod subscription_listeners;
 mod suspended_calls;
 mod tool_calls;
 mod tool_listing;
+mod wakeful_thread;
 mod write_deadline;
 
 pub use gateway::Gateway;

@@ -28,6 +28,7 @@ use crate::dispatcher::Cancellation;
 use crate::outlet::Outlet;
 use crate::result_body::RpcReply;
 use crate::standard_streams::{InputStream, OutputStream, standard_streams};
+use crate::wakeful_thread::WakefulThread;
 
 /// How long running calls may continue when the server ends.
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
@@ -43,7 +44,17 @@ pub async fn serve(gateway: Gateway, until: CancellationToken) {
     let outlet = Arc::new(StdoutWriter(Mutex::new(to)));
     let session = gateway.new_session(Arc::clone(&outlet) as Arc<dyn Outlet>);
     gateway.start_notices(&session.ended);
-    let client = Arc::new(StdioConnection { gateway: gateway.clone(), session, outlet });
+    let wakeful = Arc::new(WakefulThread::new());
+    let client = Arc::new(StdioConnection {
+        gateway: gateway.clone(),
+        session,
+        outlet,
+        wakeful: Arc::clone(&wakeful),
+    });
+    let staying_awake = {
+        let gateway = gateway.clone();
+        tokio::spawn(async move { wakeful.run(&gateway).await })
+    };
     // A task of its own: this future is polled on the main thread, from where every request would
     // have to wake a worker.
     let mut reading = {
@@ -54,6 +65,7 @@ pub async fn serve(gateway: Gateway, until: CancellationToken) {
         _ = &mut reading => client.finish_calls().await,
         () = end_after_grace(&gateway, &until) => reading.abort(),
     }
+    staying_awake.abort();
     gateway.end_session(&client.session);
 }
 
@@ -87,6 +99,7 @@ struct StdioConnection {
     gateway: Gateway,
     session: Arc<ClientSession>,
     outlet: Arc<StdoutWriter>,
+    wakeful: Arc<WakefulThread>,
 }
 
 impl StdioConnection {
@@ -119,10 +132,13 @@ impl StdioConnection {
                     matches!(&message, Message::Request(it) if it.method == "initialize");
                 let Some(reply) = self.accept(message) else { return };
                 let outlet = Arc::clone(&self.outlet);
+                let wakeful = Arc::clone(&self.wakeful);
+                self.wakeful.stay_awake();
                 let answering = async move {
                     if let Some(RpcReply { bytes, running, .. }) = reply.await {
                         outlet.send(bytes).await;
                         drop(running);
+                        wakeful.stay_awake();
                     }
                 };
                 match is_handshake {

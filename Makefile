@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export INSTA_UPDATE = no
 
-.PHONY: demo test e2e bench fuzz
+.PHONY: demo test e2e bench soak fuzz
 
 # Build what the demo needs, then show the program at work on examples/. The first build takes a few
 # minutes; cargo prints what it compiles.
@@ -35,6 +35,12 @@ e2e:
 # Figures, each against a peer in the same run. Never gates.
 bench:
 	./bench/run
+
+# 200,000 calls through the gateway while servers are killed, definitions change and clients give up.
+# A minute or two; never gates.
+soak:
+	$(CARGO) build --release --locked --quiet --bins -p toolwright-bench -p toolwright
+	"$${CARGO_TARGET_DIR:-target}/release/toolwright-bench" soak
 
 # Ten minutes of coverage-guided fuzzing over all targets. Never gates.
 fuzz:

@@ -81,7 +81,7 @@ pub(crate) fn run() {
         "calls through `serve` over stdio, with and without a validator of 30 lines; median of \
          {ROUNDS} rounds"
     );
-    for (n, in_flight) in [1, 8, 64].into_iter().enumerate() {
+    for (n, in_flight) in [1, 8, 32].into_iter().enumerate() {
         let of = |which: fn(&(Loads, Loads)) -> &Loads, what: fn(&(f64, f64, f64)) -> f64| {
             median(rounds.iter().map(|round| what(&which(round)[n])).collect())
         };
@@ -97,7 +97,7 @@ pub(crate) fn run() {
     }
 }
 
-/// Figures of 1, 8 and 64 calls in flight: p50 and p99 in microseconds, calls per second.
+/// Figures of 1, 8 and 32 calls in flight: p50 and p99 in microseconds, calls per second.
 type Loads = [(f64, f64, f64); 3];
 
 /// The command line of `toolwright serve`.

@@ -20,6 +20,7 @@ mod processes;
 mod proxies;
 mod reading;
 mod sandbox;
+mod soak;
 mod timing;
 mod validating;
 mod web;
@@ -40,11 +41,14 @@ fn main() {
         ["fairness"] => fairness::run(),
         ["web", peers] => web::run(peers.as_ref()),
         ["proxies", peers] => proxies::run(peers.as_ref()),
+        ["soak"] => soak::run(200_000),
+        ["soak", calls] => soak::run(calls.parse().expect("a number of calls")),
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
                 "usage: toolwright-bench read | validate | cases | check PEERS | cost | servers-file | \
-                 calls | sandbox PEERS | knowledge | fairness | web PEERS | proxies PEERS | client URL"
+                 calls | sandbox PEERS | knowledge | fairness | web PEERS | proxies PEERS | soak [CALLS] | \
+                 client URL"
             );
             std::process::exit(2);
         }

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::io::{self, Error};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -49,6 +50,15 @@ impl McpTarget {
             McpTarget::Stdio(pipes) => CallerConnection::Stdio(Arc::clone(pipes)),
         }
     }
+
+    /// How many answers came for which no request was open: doubled ones. On HTTP an answer comes
+    /// on the connection of its request, so there are none.
+    pub(crate) fn unclaimed_answers(&self) -> u64 {
+        match self {
+            McpTarget::Http(_) => 0,
+            McpTarget::Stdio(pipes) => pipes.unclaimed.load(Ordering::Relaxed),
+        }
+    }
 }
 
 impl CallerConnection {
@@ -68,8 +78,8 @@ impl CallerConnection {
     }
 
     /// Sends a notification.
-    async fn notify(&mut self, method: &str) -> io::Result<()> {
-        let message = json!({"jsonrpc": "2.0", "method": method}).to_string();
+    pub(crate) async fn notify(&mut self, method: &str, params: &Json) -> io::Result<()> {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string();
         match self {
             CallerConnection::Http(http, stream) => http.post(stream, &message).await.map(drop),
             CallerConnection::Stdio(pipes) => pipes.write(&message).await,
@@ -92,8 +102,11 @@ pub(crate) async fn open_http(address: SocketAddr, path: &str) -> io::Result<Mcp
 
 /// Does the handshake with a server on standard streams.
 pub(crate) async fn open_stdio(to: pipe::Sender, from: pipe::Receiver) -> io::Result<McpTarget> {
-    let pipes =
-        Arc::new(StdioEndpoint { to: tokio::sync::Mutex::new(to), waiting: Mutex::default() });
+    let pipes = Arc::new(StdioEndpoint {
+        to: tokio::sync::Mutex::new(to),
+        waiting: Mutex::default(),
+        unclaimed: AtomicU64::new(0),
+    });
     tokio::spawn(Arc::clone(&pipes).read(from));
     result_of(
         &CallerConnection::Stdio(Arc::clone(&pipes))
@@ -112,7 +125,7 @@ pub(crate) async fn find_echo(way: &McpTarget) -> io::Result<String> {
 /// Completes the handshake and returns the names of all tools.
 pub(crate) async fn list_tools(way: &McpTarget) -> io::Result<Vec<String>> {
     let mut connection = way.connect();
-    connection.notify("notifications/initialized").await?;
+    connection.notify("notifications/initialized", &json!({})).await?;
     let list = result_of(&connection.request(1, "tools/list", &json!({})).await?)?;
     let tools = list["tools"].as_array().into_iter().flatten();
     Ok(tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect())
@@ -290,6 +303,8 @@ pub(crate) struct StdioEndpoint {
     to: tokio::sync::Mutex<pipe::Sender>,
     /// By the id of the request.
     waiting: Mutex<HashMap<u64, oneshot::Sender<TimedResponse>>>,
+    /// Answers that no request waits for.
+    unclaimed: AtomicU64,
 }
 
 impl StdioEndpoint {
@@ -316,9 +331,15 @@ impl StdioEndpoint {
             let id = serde_json::from_slice::<Json>(&text)
                 .ok()
                 .and_then(|message| message["id"].as_u64());
-            if let Some(caller) = id.and_then(|id| self.waiting().remove(&id)) {
-                let text = std::mem::take(&mut text);
-                let _ = caller.send(TimedResponse { text, at: Instant::now(), session: None });
+            match id.map(|id| self.waiting().remove(&id)) {
+                Some(Some(caller)) => {
+                    let text = std::mem::take(&mut text);
+                    let _ = caller.send(TimedResponse { text, at: Instant::now(), session: None });
+                }
+                Some(None) => {
+                    self.unclaimed.fetch_add(1, Ordering::Relaxed);
+                }
+                None => {}
             }
             text.clear();
         }

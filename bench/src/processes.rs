@@ -37,17 +37,43 @@ impl MeasuredProcess {
     /// Resident bytes of the process and its descendants, without those whose program is `except`:
     /// the server behind a proxy does not count.
     pub(crate) fn memory(&self, except: &Path) -> u64 {
+        let all = self.with_descendants();
+        let counts = |pid: &&u32| {
+            std::fs::read_link(format!("/proc/{pid}/exe"))
+                .is_ok_and(|program: PathBuf| program != except)
+        };
+        all.iter().filter(counts).filter_map(|pid| resident(*pid)).sum()
+    }
+
+    /// The number of files, pipes and sockets that the process has open.
+    pub(crate) fn open_descriptors(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).map_or(0, Iterator::count)
+    }
+
+    /// Kills the descendants that have `word` on their command line. Returns how many.
+    pub(crate) fn kill_descendants(&self, word: &str) -> usize {
+        let has_word = |pid: &&u32| {
+            let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split('\0').any(|argument| argument == word)
+        };
+        // One of them may have ended by now.
+        let kill = |pid: &u32| {
+            let pid = Pid::from_raw(pid.cast_signed())?;
+            rustix::process::kill_process(pid, Signal::KILL).ok()
+        };
+        let descendants = self.with_descendants();
+        descendants.iter().skip(1).filter(has_word).filter_map(kill).count()
+    }
+
+    /// The process and all that it has started, itself first.
+    fn with_descendants(&self) -> Vec<u32> {
         let mut all = vec![self.child.id()];
         let mut next = 0;
         while let Some(parent) = all.get(next) {
             all.extend(children_of(*parent));
             next += 1;
         }
-        let counts = |pid: &&u32| {
-            std::fs::read_link(format!("/proc/{pid}/exe"))
-                .is_ok_and(|program: PathBuf| program != except)
-        };
-        all.iter().filter(counts).filter_map(|pid| resident(*pid)).sum()
+        all
     }
 
     fn signal(&self, signal: Signal) {

@@ -2,7 +2,7 @@
 //! in front of the same server, and against the server alone.
 //!
 //! Every round starts each candidate anew, one after the other, and measures: the time until the
-//! first responses, the latency and rate of calls with 1, 8 and 64 in flight, and the memory after
+//! first responses, the latency and rate of calls with 1, 8 and 32 in flight, and the memory after
 //! that. What a proxy adds to a call is compared with the server alone in the same round.
 
 use std::net::{SocketAddr, TcpListener};
@@ -22,7 +22,7 @@ use crate::timing::{median, microseconds, quantile, verdict};
 
 const ROUNDS: usize = 5;
 /// How many calls are in flight at a time.
-const IN_FLIGHT: [usize; 3] = [1, 8, 64];
+const IN_FLIGHT: [usize; 3] = [1, 8, 32];
 /// How long calls are made before anything counts: just-in-time compilers need it.
 const WARM_UP: Duration = Duration::from_millis(700);
 /// How long calls are made for each figure.
@@ -49,8 +49,6 @@ struct ProxyCandidate {
 
 /// The figures of one round.
 struct ProxySample {
-    /// From the start of the process to the response to `initialize`.
-    initialized: Duration,
     /// From the start of the process to the response to the first `tools/list`.
     listed: Duration,
     /// One for each of [`IN_FLIGHT`].
@@ -150,6 +148,15 @@ fn candidates(front: ProxyTransport, peers: &Path) -> Vec<ProxyCandidate> {
                 ),
             ),
             (
+                "mcp-proxy (Rust)",
+                Some(at("rust/bin/mcp-proxy")),
+                format!(
+                    "sh {} {} PORT {line}",
+                    script("mcp_proxy_rust.sh"),
+                    at("rust/bin/mcp-proxy")
+                ),
+            ),
+            (
                 // Without `--stateful` it starts the server anew for every request.
                 "supergateway",
                 Some(at("node_modules/supergateway")),
@@ -186,7 +193,7 @@ fn candidates(front: ProxyTransport, peers: &Path) -> Vec<ProxyCandidate> {
     candidates
 }
 
-/// The latency of calls with 1, 8 and 64 in flight: p50 and p99 in microseconds, and calls per
+/// The latency of calls with 1, 8 and 32 in flight: p50 and p99 in microseconds, and calls per
 /// second.
 pub(crate) async fn calls_of(
     front: ProxyTransport,
@@ -217,7 +224,6 @@ async fn measure(front: ProxyTransport, candidate: &ProxyCandidate) -> Result<Pr
             }
             ProxyTransport::Http => open_when_ready(address).await,
         };
-        let initialized = start.elapsed();
         let tool = mcp_client::find_echo(&way).await?;
         let listed = start.elapsed();
         load(&way, &tool, 8, WARM_UP).await?;
@@ -227,7 +233,7 @@ async fn measure(front: ProxyTransport, candidate: &ProxyCandidate) -> Result<Pr
         }
         let memory = started.memory(Path::new(toolwright_testing::faulty_server()));
         let loads = [loads[0], loads[1], loads[2]];
-        Ok::<_, std::io::Error>(ProxySample { initialized, listed, loads, memory })
+        Ok::<_, std::io::Error>(ProxySample { listed, loads, memory })
     };
     match tokio::time::timeout(ROUND_TIMEOUT, work).await {
         Ok(sample) => sample.map_err(|error| error.to_string()),
@@ -237,7 +243,7 @@ async fn measure(front: ProxyTransport, candidate: &ProxyCandidate) -> Result<Pr
 
 /// Tries the handshake until it succeeds: some candidates refuse connections or respond with errors
 /// until they are ready. The caller limits the time.
-async fn open_when_ready(address: SocketAddr) -> McpTarget {
+pub(crate) async fn open_when_ready(address: SocketAddr) -> McpTarget {
     loop {
         match mcp_client::open_http(address, "/mcp").await {
             Ok(way) => return way,
@@ -312,6 +318,14 @@ impl ProxyRow {
         (!values.is_empty()).then(|| median(values))
     }
 
+    /// The median over the rounds of its figure divided by that of `other` in the same round.
+    fn ratio(&self, other: &ProxyRow, of: impl Fn(&ProxySample) -> f64) -> f64 {
+        let pairs = self.samples.iter().zip(&other.samples);
+        let both = pairs.filter_map(|(a, b)| Some((a.as_ref().ok()?, b.as_ref().ok()?)));
+        let ratios: Vec<f64> = both.map(|(a, b)| of(a) / of(b)).collect();
+        if ratios.is_empty() { f64::NAN } else { median(ratios) }
+    }
+
     /// What the candidate adds to the latency of the server alone, at p50 with one call in flight,
     /// in microseconds: the median over the rounds.
     fn added(&self, alone: &ProxyRow) -> Option<f64> {
@@ -344,7 +358,7 @@ fn print(front: ProxyTransport, rows: &[ProxyRow]) {
     println!(
         "proxies in front of one stdio server, clients over {way}: latency in µs and calls per \
          second \
-         with 1, 8 and 64 calls in flight; median of {ROUNDS} rounds"
+         with 1, 8 and 32 calls in flight; median of {ROUNDS} rounds"
     );
     println!(
         "  {:<17}|{:>7}{:>8}{:>7} |{:>7}{:>8}{:>7} |{:>8}{:>8}{:>7} |{:>8} |{:>10} | added to p50 \
@@ -373,45 +387,59 @@ fn print(front: ProxyTransport, rows: &[ProxyRow]) {
             row.name
         );
     }
-    conclude(rows);
+    conclude(front, rows);
 }
 
-/// Prints how ours compares with the bounds.
-fn conclude(rows: &[ProxyRow]) {
-    let of = |name: &str| rows.iter().find(|row| row.name == name);
-    let added = |name: &str| of(name)?.added(&rows[0]);
-    let Some(ours) = added(OURS) else {
+/// A figure that is compared with every peer: its name, how it is read, whether less is better.
+type ProxyColumn = (&'static str, fn(&ProxySample) -> f64, bool);
+
+const COLUMNS: [ProxyColumn; 11] = [
+    ("p50 of 1", |s| s.loads[0].p50, true),
+    ("p99 of 1", |s| s.loads[0].p99, true),
+    ("calls/s of 1", |s| s.loads[0].rate, false),
+    ("p50 of 8", |s| s.loads[1].p50, true),
+    ("p99 of 8", |s| s.loads[1].p99, true),
+    ("calls/s of 8", |s| s.loads[1].rate, false),
+    ("p50 of 32", |s| s.loads[2].p50, true),
+    ("p99 of 32", |s| s.loads[2].p99, true),
+    ("calls/s of 32", |s| s.loads[2].rate, false),
+    ("memory", |s| s.memory as f64, true),
+    ("first list", |s| s.listed.as_secs_f64(), true),
+];
+
+/// Prints how ours compares with the bounds: a share of the server alone, and every peer.
+fn conclude(front: ProxyTransport, rows: &[ProxyRow]) {
+    let Some(ours) = rows.iter().find(|row| row.name == OURS && row.good().next().is_some()) else {
         println!("  {OURS} could not be measured");
         return;
     };
-    if let Some(fastmcp) = added(FASTMCP) {
-        let ratio = fastmcp / ours;
-        println!(
-            "  added latency     {OURS} {ours:.0} µs   {FASTMCP} {fastmcp:.0} µs, {ratio:.1}x ours \
-             (bound 20.0) {}",
-            verdict(ratio >= 20.0)
-        );
-    }
-    let others = rows[1..].iter().filter(|row| row.name != OURS);
-    let least = others
-        .filter_map(|row| Some((row.name, row.added(&rows[0])?)))
-        .min_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((name, least)) = least {
-        let holds = ours < least;
-        println!(
-            "  least added       {OURS} {ours:.0} µs   best other: {name} {least:.0} µs   {}",
-            verdict(holds)
-        );
-    }
-    let ready = |of: fn(&ProxySample) -> Duration| {
-        rows.iter().find(|row| row.name == OURS)?.median(|sample| of(sample).as_secs_f64() * 1e3)
+    let most = match front {
+        ProxyTransport::Http => 2.0,
+        ProxyTransport::Stdio => 1.5,
     };
-    if let (Some(initialized), Some(listed)) = (ready(|s| s.initialized), ready(|s| s.listed)) {
-        println!(
-            "  start             {OURS} responds to `initialize` after {initialized:.0} ms, to \
-             the first \
-             `tools/list` after {listed:.0} ms (bound 100) {}",
-            verdict(listed < 100.0)
-        );
+    let line = |what: &str, value: f64, bound: f64, unit: &str, holds: bool| {
+        println!("  {what:<44}{value:7.2}{unit} (bound {bound}) {}", verdict(holds));
+    };
+    let alone = &rows[0];
+    let p50 = ours.ratio(alone, |s| s.loads[0].p50);
+    line("p50 of one call, of that without a proxy", p50, most, "x", p50 <= most);
+    let rate = ours.ratio(alone, |s| s.loads[2].rate);
+    line("calls/s with 32 in flight, of those without", rate, 0.45, "x", rate >= 0.45);
+    let median = |of: fn(&ProxySample) -> f64| ours.median(of).unwrap_or(f64::NAN);
+    let listed = median(|s| s.listed.as_secs_f64() * 1e3);
+    line("start to the first `tools/list`", listed, 100.0, " ms", listed < 100.0);
+    let memory = median(|s| s.memory as f64 / 1e6);
+    line("memory", memory, 40.0, " MB", memory < 40.0);
+    let peers = rows[1..].iter().filter(|row| row.name != OURS);
+    let mut behind = Vec::new();
+    for (peer, (name, of, less)) in peers.flat_map(|peer| COLUMNS.map(|column| (peer, column))) {
+        let (Some(mine), Some(theirs)) = (ours.median(of), peer.median(of)) else { continue };
+        if if less { mine >= theirs } else { mine <= theirs } {
+            behind.push(format!("{name} of {}", peer.name));
+        }
+    }
+    match behind.is_empty() {
+        true => println!("  ahead of every peer in every column            ok"),
+        false => println!("  behind a peer: {}            MISSED", behind.join(", ")),
     }
 }

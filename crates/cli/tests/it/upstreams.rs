@@ -423,8 +423,8 @@ fn servers_are_asked_for_the_most_verbose_level_that_a_client_wants() {
     let web = HttpClient::start(servers.path(), &[], &[]);
     let reaches = |level: &str| {
         until(&format!("the level {level}"), LONG, || {
-            let sent = servers.sent_to("up").into_iter();
-            let last = sent.filter(|message| message["method"] == "logging/setLevel").next_back();
+            let mut sent = servers.sent_to("up").into_iter();
+            let last = sent.rfind(|message| message["method"] == "logging/setLevel");
             (last?["params"]["level"] == level).then_some(())
         });
     };

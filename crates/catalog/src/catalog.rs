@@ -367,10 +367,19 @@ impl Catalog {
     /// Waits until every source has been tried once, at most for `time`. The first list of tools
     /// that an agent gets waits for this, so that slow servers are in it.
     pub async fn wait_until_tried(&self, time: Duration) {
+        self.wait_until_all(time, SourceState::is_tried).await;
+    }
+
+    /// The same for the sources that can offer more than tools: programs cannot.
+    pub async fn wait_for_offers(&self, time: Duration) {
+        self.wait_until_all(time, |state| state.is_tried() || !state.may_offer()).await;
+    }
+
+    async fn wait_until_all(&self, time: Duration, is_ready: impl Fn(&SourceState) -> bool) {
         // Subscribed before the first look, so a change in between wakes the loop.
         let mut changes = self.changes.subscribe();
         let wait = async {
-            while !self.all_sources_tried() {
+            while !self.states().iter().all(&is_ready) {
                 if changes.changed().await.is_err() {
                     return;
                 }
@@ -470,8 +479,7 @@ impl Catalog {
                 state.entries = entries;
             }
         }
-        drop(states);
-        self.publish_tools();
+        self.publish_tools(states);
         failures
     }
 
@@ -538,8 +546,7 @@ impl Catalog {
                 }
             }
         }
-        drop(states);
-        self.publish_tools();
+        self.publish_tools(states);
         failures
     }
 
@@ -645,8 +652,10 @@ impl Catalog {
 
     /// Replaces the runner's registry with the tools of all sources, and closes the connections to
     /// servers that no source names any more.
-    fn publish_tools(&self) {
-        let states = self.states();
+    ///
+    /// Takes the lock under which the states were changed: a source must not count as tried before
+    /// its tools are published, or the first list would lack them.
+    fn publish_tools(&self, states: MutexGuard<'_, Vec<SourceState>>) {
         let mut registry = ToolRegistry::default();
         let mut duplicates = BTreeSet::new();
         for entry in states.iter().flat_map(SourceState::tools) {
@@ -739,7 +748,7 @@ impl Catalog {
                     plan_print = fingerprint(&plan_files);
                     self.apply_plan(plan);
                     self.spawn_source_tasks(until);
-                    self.publish_tools();
+                    self.publish_tools(self.states());
                 }
             }
             // Walking a large folder blocks for a while; on a thread of the runtime it would delay

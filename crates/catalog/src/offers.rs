@@ -6,8 +6,8 @@
 //!                                                tables: exposed ─▶ (server, own)
 //! ```
 //!
-//! A URI that only one server has is kept. Where two servers have the same, both are renamed with a
-//! prefix that names the source, and the tables here undo it: nothing is ever computed back from
+//! A URI that only one server has is kept, unless it looks like a renamed one. Where two servers
+//! have the same, both are renamed with a prefix that names the source, and the tables here undo it: nothing is ever computed back from
 //! the text. References in results follow ([`Offers::expose`]). The names of prompts follow the
 //! rules for names of tools (`ExposedNames`).
 //!
@@ -142,6 +142,8 @@ struct UriPrefix {
 
 /// The scheme of the user interfaces of MCP Apps.
 const UI: &str = "ui://";
+/// What all prefixes start with.
+const PREFIX: &str = "toolwright+";
 
 impl UriPrefix {
     /// The prefix for a source of this name that is not among `taken`.
@@ -158,7 +160,12 @@ impl UriPrefix {
                 tag.push('x');
             }
         }
-        UriPrefix { scheme: format!("toolwright+{tag}:"), ui: format!("{UI}toolwright+{tag}/") }
+        UriPrefix { scheme: format!("{PREFIX}{tag}:"), ui: format!("{UI}{PREFIX}{tag}/") }
+    }
+
+    /// Whether a URI starts like a prefix of any server.
+    fn is_in(uri: &str) -> bool {
+        uri.strip_prefix(UI).unwrap_or(uri).starts_with(PREFIX)
     }
 
     /// The URI or template with the prefix.
@@ -236,7 +243,10 @@ impl Offers {
                 *counts.entry(key).or_default() += 1;
             }
         }
-        let is_shared = |key: &&str| counts.get(key).is_some_and(|count| *count > 1);
+        // A URI that looks like a renamed one is renamed, too: otherwise a server could list the one
+        // that the resource of another server gets.
+        let is_shared =
+            |key: &&str| counts.get(key).is_some_and(|count| *count > 1) || UriPrefix::is_in(key);
         for source in sources {
             let ServerOffers { resources, templates, .. } = &*source.offers;
             let listed: HashSet<String> = texts(resources, "uri").map(str::to_owned).collect();
@@ -374,7 +384,7 @@ impl Offers {
     pub fn exposed_uri(&self, server: &Arc<Server>, own: &str) -> String {
         let budget = &mut { MATCH_BUDGET };
         match self.number_of(server) {
-            Some(n) => self.exposed(n, own, ReferenceKind::Content, budget),
+            Some(n) => self.exposed(n, own, budget),
             None => own.to_owned(),
         }
     }
@@ -386,7 +396,7 @@ impl Offers {
         self.servers.iter().position(is_it)
     }
 
-    fn exposed(&self, n: usize, own: &str, kind: ReferenceKind, budget: &mut usize) -> String {
+    fn exposed(&self, n: usize, own: &str, budget: &mut usize) -> String {
         let server = &self.servers[n];
         let needs_prefix = if server.listed.contains(own) {
             server.renamed.contains(own)
@@ -398,12 +408,9 @@ impl Offers {
                 || match self.find_resource(own, budget) {
                     // Another server would answer for it.
                     Some(key) => key.server != n,
-                    // Nobody lists it. A link that a client is to follow must lead here all the
-                    // same; web pages are fetched from the web.
-                    None => {
-                        kind == ReferenceKind::Link
-                            && !["http://", "https://"].iter().any(|web| own.starts_with(web))
-                    }
+                    // Nobody lists it, perhaps not yet. A client that reads it must be led here all
+                    // the same; web pages are fetched from the web.
+                    None => !["http://", "https://"].iter().any(|web| own.starts_with(web)),
                 }
         };
         if needs_prefix { server.prefix.add(own) } else { own.to_owned() }
@@ -426,15 +433,6 @@ impl Offers {
 /// The texts at `key` of these items.
 fn texts<'i>(items: &'i [Json], key: &'static str) -> impl Iterator<Item = &'i str> {
     items.iter().filter_map(move |item| item[key].as_str())
-}
-
-/// What a reference is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ReferenceKind {
-    /// The client is to read it: a link, or the user interface of a tool.
-    Link,
-    /// It names content that is already there, or a change.
-    Content,
 }
 
 /// A walk through a value that replaces references.
@@ -476,17 +474,16 @@ impl<'o> ReferenceWalk<'o> {
     /// Replaces the references that this object itself holds.
     fn object(&mut self, members: &mut serde_json::Map<String, Json>) {
         match members.get("type").and_then(Json::as_str) {
-            Some("resource_link") => self.replace(members.get_mut("uri"), ReferenceKind::Link),
+            Some("resource_link") => self.replace(members.get_mut("uri")),
             Some("resource") => {
-                let uri = members.get_mut("resource").and_then(|it| it.get_mut("uri"));
-                self.replace(uri, ReferenceKind::Content);
+                self.replace(members.get_mut("resource").and_then(|it| it.get_mut("uri")));
             }
             _ => {}
         }
         // The answer to `resources/read`.
         if let Some(Json::Array(contents)) = members.get_mut("contents") {
             for content in contents.iter_mut().take(self.visits_left) {
-                self.replace(content.get_mut("uri"), ReferenceKind::Content);
+                self.replace(content.get_mut("uri"));
             }
         }
         if let Some(meta) = members.get_mut("_meta") {
@@ -496,14 +493,13 @@ impl<'o> ReferenceWalk<'o> {
 
     /// MCP Apps: the interface of a tool, in the key of the extension and in its older one.
     fn meta(&mut self, meta: &mut Json) {
-        let ui = meta.get_mut("ui").and_then(|ui| ui.get_mut("resourceUri"));
-        self.replace(ui, ReferenceKind::Link);
-        self.replace(meta.get_mut("ui/resourceUri"), ReferenceKind::Link);
+        self.replace(meta.get_mut("ui").and_then(|ui| ui.get_mut("resourceUri")));
+        self.replace(meta.get_mut("ui/resourceUri"));
     }
 
-    fn replace(&mut self, uri: Option<&mut Json>, kind: ReferenceKind) {
+    fn replace(&mut self, uri: Option<&mut Json>) {
         if let Some(Json::String(uri)) = uri {
-            *uri = self.offers.exposed(self.server, uri, kind, &mut self.match_budget);
+            *uri = self.offers.exposed(self.server, uri, &mut self.match_budget);
         }
     }
 }

@@ -104,6 +104,11 @@ impl SourceState {
         self.tried && self.server_toolsets.iter().all(|toolset| toolset.tried)
     }
 
+    /// Whether it can offer more than tools: it is a server, or its definitions may name one.
+    pub(crate) fn may_offer(&self) -> bool {
+        matches!(self.spec.target, SourceTarget::Server(..) | SourceTarget::Definitions(_))
+    }
+
     /// Replaces the definitions that name servers, after a reload of the source.
     ///
     /// A definition of the same server and namespace inherits the server's last list, merged with

@@ -30,7 +30,7 @@ use toolwright_workspace::codes;
 
 use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
-use crate::{environment, messages, runtime, saved_media, sources};
+use crate::{messages, runtime, saved_media, sources};
 
 /// Runs the command, and ends all processes that it started.
 ///
@@ -87,7 +87,6 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         catalog.runner().close().await;
         // Also processes that left the session of their tool.
         toolwright_exec::kill_all_processes();
-        let result = result.map_err(environment::explain_missing);
         let result = match (result, &args.save) {
             (Ok(outcome), Some(folder)) => Ok(save_media(outcome, folder, args)?),
             (result, _) => result,

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use anyhow::Context;
-use toolwright_exec::Failure;
 use toolwright_workspace::ClientFolders;
 
 /// The variables that every program and server inherits, by what they are for. The page
@@ -120,23 +119,6 @@ pub(crate) fn pass_on(words: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells a variable that is not set from one that is set here and not passed on. `exec` sees only
-/// what programs get, so to it both are missing.
-pub(crate) fn explain_missing(mut failure: Failure) -> Failure {
-    const NEEDS: &str = "the server needs the variable `";
-    let name = failure.message.split_once(NEEDS).and_then(|(_, rest)| rest.split_once('`'));
-    if let Some((name, _)) = name
-        && std::env::var_os(name).is_some()
-    {
-        let name = name.to_owned();
-        let message = failure.message.replace("which is not set", "which is not passed on to it");
-        failure.message = format!("{message}, although it is set here");
-        failure.suggestion =
-            format!("give `--env {name}`, or name it in the `env` of the source").into();
-    }
-    failure
-}
-
 fn passed_on() -> &'static [(String, OsString)] {
     PASSED_ON.get().map_or(&[], Vec::as_slice)
 }
@@ -183,6 +165,13 @@ pub(crate) fn inherited_variables() -> Vec<(OsString, OsString)> {
     // Later entries override earlier ones.
     let passed = passed_on().iter().map(|(name, value)| (name.into(), value.clone()));
     inherited.chain(passed).collect()
+}
+
+/// The names of the variables that are set here and that programs do not get.
+pub(crate) fn withheld_variables() -> Vec<OsString> {
+    let passed = inherited_variables();
+    let is_withheld = |name: &OsString| !passed.iter().any(|(known, _)| known == name);
+    std::env::vars_os().map(|(name, _)| name).filter(is_withheld).collect()
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use toolwright_catalog::{CatalogEvent, SourceFailure};
+use toolwright_catalog::CatalogEvent;
 use toolwright_source::{Diagnostic, Severity, render};
 use toolwright_workspace::SourcePlan;
 
-use crate::{environment, output, start_progress};
+use crate::{output, start_progress};
 
 /// Writes the message of an event to stderr.
 pub(crate) fn print_event(event: &CatalogEvent) {
@@ -27,10 +27,7 @@ fn event_text(event: &CatalogEvent) -> Option<String> {
                 diagnostic.help.iter().map(|help| format!(" (help: {help})")).collect();
             Some(format!("{}{help}", render::concise(diagnostic)))
         }
-        CatalogEvent::SourceFailure(SourceFailure { source, failure }) => {
-            let failure = environment::explain_missing(failure.clone());
-            Some(SourceFailure { source: source.clone(), failure }.to_string())
-        }
+        CatalogEvent::SourceFailure(failure) => Some(failure.to_string()),
         CatalogEvent::Note(text) => Some(text.clone()),
         CatalogEvent::Loaded { .. } => None,
     }

@@ -14,7 +14,9 @@ const MAX_LOG_LINE: usize = 2_000;
 
 /// The context that all executors share. Programs inherit only harmless variables.
 pub(crate) fn executor_context(log: Log) -> ExecutorContext {
-    ExecutorContext::new(environment::inherited_variables(), log)
+    let (passed, withheld) =
+        (environment::inherited_variables(), environment::withheld_variables());
+    ExecutorContext::withholding(passed, withheld, log)
 }
 
 /// A log on stderr, one line per message, with control characters made visible.

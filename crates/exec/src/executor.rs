@@ -77,7 +77,18 @@ pub struct ExecutorContext {
 impl ExecutorContext {
     /// A context without a sandbox, whose console output goes to the log.
     pub fn new(environment: Vec<(OsString, OsString)>, log: Log) -> ExecutorContext {
-        let upstreams = Arc::new(mcp::Upstreams::new(environment.clone(), log.clone()));
+        ExecutorContext::withholding(environment, Vec::new(), log)
+    }
+
+    /// The same, with the names of variables that are set here and not passed on to programs: the
+    /// failure of a server that needs one of them gives that reason.
+    pub fn withholding(
+        environment: Vec<(OsString, OsString)>,
+        withheld: Vec<OsString>,
+        log: Log,
+    ) -> ExecutorContext {
+        let upstreams = mcp::Upstreams::new(environment.clone(), withheld, log.clone());
+        let upstreams = Arc::new(upstreams);
         ExecutorContext {
             environment,
             console: log.clone(),

@@ -19,6 +19,8 @@ pub mod error_code {
     /// The client lacks a capability that the request needs (since 2026-07-28); `data` has it in
     /// `requiredCapabilities`.
     pub const MISSING_CAPABILITY: i64 = -32021;
+    /// The server does not speak the revision of a request (2026-07-28).
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
     /// There is no such resource (revisions before 2026-07-28).
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
 }

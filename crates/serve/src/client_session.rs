@@ -117,6 +117,27 @@ impl ClientSession {
         self.state().log_level.unwrap_or(MessageLevel::Info)
     }
 
+    /// Whether the client has set a level.
+    pub(crate) fn has_log_level(&self) -> bool {
+        self.state().log_level.is_some()
+    }
+
+    /// The lowest level that servers have to send for this client; `None` if it gets no messages.
+    pub(crate) fn wanted_log_level(&self) -> Option<MessageLevel> {
+        (self.is_ready() || self.has_log_level()).then(|| self.log_level())
+    }
+
+    /// Notes the level that a request of a stateless client names, unless one before wanted more.
+    /// Returns whether that changed anything.
+    pub(crate) fn lower_log_level(&self, level: MessageLevel) -> bool {
+        let own = &mut self.state().log_level;
+        let is_lower = own.is_none_or(|known| level < known);
+        if is_lower {
+            *own = Some(level);
+        }
+        is_lower
+    }
+
     /// Notes that the session is used now.
     pub(crate) fn touch(&self) {
         self.state().last_used = Some(Instant::now());

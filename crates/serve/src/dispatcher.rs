@@ -18,6 +18,7 @@ use hyper::body::Bytes;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolwright_mcp::{RequestId, Revision, RpcError, RpcNotification, RpcRequest, meta};
 
@@ -29,7 +30,9 @@ use crate::outlet::Outlet;
 use crate::request_params::{RequestMeta, RequestParams, invalid_params};
 use crate::request_terms::{RequestTerms, supported_versions, unknown_method};
 use crate::result_body::{ResultBody, RpcReply};
-use crate::suspended_calls::{DetachedCall, MethodResult, QuestionQueue, SuspendedCall};
+use crate::suspended_calls::{
+    DetachedCall, GATHER_TIME, MethodResult, QuestionQueue, QuestionRound, SuspendedCall,
+};
 
 /// Whether the client can cancel a request by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +102,14 @@ impl Gateway {
     ) {
         session.touch();
         match notification.method.as_str() {
-            "notifications/initialized" => session.set_ready(),
+            "notifications/initialized" => {
+                session.set_ready();
+                // One more client, which may want more than those before it.
+                if self.catalog().runner().context().upstreams.has_log_level() {
+                    let gateway = self.clone();
+                    tokio::spawn(async move { gateway.update_log_level().await });
+                }
+            }
             "notifications/cancelled" if cancellation == Cancellation::ById => {
                 #[derive(serde::Deserialize)]
                 #[serde(rename_all = "camelCase")]
@@ -130,6 +140,11 @@ impl Gateway {
         let given_meta = params.meta()?;
         let terms = RequestTerms::of(session, method, &given_meta)?;
         let context = RequestContext { session, method, params: &params, terms: &terms, cancel };
+        if let Some(level) = terms.log_level.filter(|_| terms.is_stateless())
+            && session.lower_log_level(level)
+        {
+            self.update_log_level().await;
+        }
         match method {
             "ping" => Ok(ResultBody::Text("{}".into())),
             "initialize" => Ok(self.handshake_result(&terms).await),
@@ -141,7 +156,11 @@ impl Gateway {
             "resources/subscribe" | "resources/unsubscribe" => {
                 self.change_subscription(&context).await
             }
-            "logging/setLevel" => set_log_level(session, &params),
+            "logging/setLevel" => {
+                let answer = set_log_level(session, &params)?;
+                self.update_log_level().await;
+                Ok(answer)
+            }
             "subscriptions/listen" => self.listen(&context, &request.id, outlet.as_ref()).await,
             "tools/call" | "resources/read" | "prompts/get" | "completion/complete" => {
                 self.answer_with_host(&context, &given_meta, request.params.as_deref(), outlet)
@@ -220,6 +239,7 @@ impl Gateway {
         raw: Option<&RawValue>,
         link: RequestLink,
     ) -> MethodResult {
+        let responses = responses_of(context)?;
         let (questions, rounds) = QuestionQueue::new();
         let host = Arc::new(CallHost::new(
             Arc::clone(context.session),
@@ -245,7 +265,7 @@ impl Gateway {
                 gateway.perform(&context, raw.as_deref(), &host).await
             })
         };
-        self.follow(context, DetachedCall { rounds, task, host }).await
+        self.follow(context, DetachedCall { rounds, task, host }, responses).await
     }
 
     /// Continues a suspended call with the answers of the client.
@@ -257,24 +277,33 @@ impl Gateway {
     ) -> MethodResult {
         let subject = subject_of(context);
         let call = self.suspended().take(handle, context.session.number, &subject);
-        let SuspendedCall { round, call, session, subject } = call.ok_or_else(|| {
+        let SuspendedCall { rounds, call, session, subject } = call.ok_or_else(|| {
             invalid_params(
                 "`requestState` is unknown: it was used, it has expired, or it belongs to another \
                  request",
             )
         })?;
         call.host.set_link(Some(link));
-        match round.answer(&responses_of(context)?) {
-            // Some questions are still open, so they are asked again.
-            Some(round) => {
-                Ok(self.suspended().suspend(SuspendedCall { session, subject, round, call }))
-            }
-            None => self.follow(context, call).await,
+        let mut responses = responses_of(context)?;
+        let rounds = rounds.into_iter().filter_map(|round| round.answer(&mut responses));
+        let rounds: Vec<_> = rounds.filter(|round| !round.is_withdrawn()).collect();
+        // Some questions are still open, so they are asked again.
+        if !rounds.is_empty() {
+            return Ok(self.suspended().suspend(SuspendedCall { session, subject, rounds, call }));
         }
+        self.follow(context, call, responses).await
     }
 
-    /// Waits for the result of a call or its next questions.
-    async fn follow(&self, context: &RequestContext<'_>, mut call: DetachedCall) -> MethodResult {
+    /// Waits for the result of a call or its next questions. `responses` are answers that the client
+    /// may give before it is asked, by their keys.
+    async fn follow(
+        &self,
+        context: &RequestContext<'_>,
+        mut call: DetachedCall,
+        mut responses: Map<String, Json>,
+    ) -> MethodResult {
+        let mut rounds = Vec::new();
+        let mut complete = Instant::now();
         loop {
             tokio::select! {
                 biased;
@@ -287,10 +316,20 @@ impl Gateway {
                     });
                 }
                 Some(round) = call.rounds.recv() => {
-                    // A client may answer questions before they are asked, by their keys.
-                    let Some(round) = round.answer(&responses_of(context)?) else { continue };
+                    let Some(round) = round.answer(&mut responses) else { continue };
+                    complete = match round.may_grow {
+                        true => Instant::now() + GATHER_TIME,
+                        false => Instant::now(),
+                    };
+                    rounds.push(round);
+                }
+                () = tokio::time::sleep_until(complete), if !rounds.is_empty() => {
+                    rounds.retain(|round: &QuestionRound| !round.is_withdrawn());
+                    if rounds.is_empty() {
+                        continue;
+                    }
                     let (session, subject) = (context.session.number, subject_of(context));
-                    let call = SuspendedCall { session, subject, round, call };
+                    let call = SuspendedCall { session, subject, rounds, call };
                     return Ok(self.suspended().suspend(call));
                 }
                 () = context.cancel.cancelled() => {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, Offers};
-use toolwright_exec::SessionNumber;
+use toolwright_exec::{SessionNumber, ToolRegistry};
 
 use crate::ServeOptions;
 use crate::client_session::ClientSession;
@@ -22,9 +22,10 @@ use crate::subscription_listeners::SubscriptionListeners;
 use crate::suspended_calls::SuspendedCalls;
 use crate::tool_listing::{ListingCache, ToolListing};
 
-/// How long the answer to a handshake waits for sources: what they offer decides which capabilities
-/// are announced. Much shorter than the wait of a list, because clients give up on a server that
-/// does not answer its first request.
+/// How long the answer to a handshake waits for servers whose answers are not known from an earlier
+/// run: what they offer decides which capabilities are announced, and clients ask once. Much shorter
+/// than the wait of a list, because clients give up on a server that does not answer its first
+/// request.
 const HANDSHAKE_WAIT: Duration = Duration::from_secs(3);
 
 /// Serves a catalog. A clone shares everything with the original.
@@ -143,12 +144,32 @@ impl Gateway {
 
     /// Waits for sources before the capabilities of the server are announced.
     pub(crate) async fn wait_for_capabilities(&self) {
-        self.0.catalog.wait_until_tried(self.startup_left().min(HANDSHAKE_WAIT)).await;
+        self.0.catalog.wait_for_offers(self.startup_left().min(HANDSHAKE_WAIT)).await;
     }
 
     /// The tools that clients see at this moment.
     pub(crate) fn listing(&self) -> Arc<ToolListing> {
-        self.0.listings.of(&self.0.catalog.runner().registry(), &self.offers())
+        self.listing_of(&self.0.catalog.runner().registry(), &self.offers())
+    }
+
+    /// The tools that clients saw at an earlier one.
+    pub(crate) fn listing_of(
+        &self,
+        registry: &Arc<ToolRegistry>,
+        offers: &Arc<Offers>,
+    ) -> Arc<ToolListing> {
+        self.0.listings.of(registry, offers)
+    }
+
+    /// Asks servers for the most verbose log messages that a client wants. They are asked for
+    /// nothing as long as no client has set a level.
+    pub(crate) async fn update_log_level(&self) {
+        let sessions = self.open_sessions();
+        let is_set = sessions.iter().any(|session| session.has_log_level());
+        let wanted = sessions.iter().filter_map(|session| session.wanted_log_level()).min();
+        if let Some(wanted) = wanted.filter(|_| is_set) {
+            self.0.catalog.runner().context().upstreams.set_log_level(wanted.name()).await;
+        }
     }
 
     /// What servers offer besides tools at this moment.
@@ -185,8 +206,9 @@ impl Gateway {
         self.0.stored.end_session(session.number);
         let gateway = self.clone();
         let uris = session.take_subscriptions();
-        if !uris.is_empty() {
+        if !uris.is_empty() || session.has_log_level() {
             tokio::spawn(async move {
+                gateway.update_log_level().await;
                 for uri in uris {
                     gateway.release_resource(&uri).await;
                 }

@@ -31,6 +31,20 @@ impl MessageLevel {
         })
     }
 
+    /// Its name in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            MessageLevel::Debug => "debug",
+            MessageLevel::Info => "info",
+            MessageLevel::Notice => "notice",
+            MessageLevel::Warning => "warning",
+            MessageLevel::Error => "error",
+            MessageLevel::Critical => "critical",
+            MessageLevel::Alert => "alert",
+            MessageLevel::Emergency => "emergency",
+        }
+    }
+
     /// The level of the parameters of `notifications/message`. A message without a known level
     /// counts as information: it is better shown than lost.
     pub(crate) fn of_message(params: &Json) -> MessageLevel {
@@ -49,6 +63,7 @@ mod tests {
             ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
         let levels = names.map(|name| MessageLevel::parse(name).expect(name));
         assert!(levels.is_sorted());
+        assert_eq!(levels.map(MessageLevel::name), names);
         assert_eq!(MessageLevel::parse("verbose"), None);
         let unknown = serde_json::json!({"level": "verbose", "data": 1});
         assert_eq!(MessageLevel::of_message(&unknown), MessageLevel::Info);

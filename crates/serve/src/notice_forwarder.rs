@@ -11,6 +11,7 @@ use std::sync::Arc;
 use hyper::body::Bytes;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Offers, ServerNotice};
 use toolwright_exec::mcp::UpstreamEvent;
@@ -31,10 +32,8 @@ impl Gateway {
 
     async fn forward_changes(self) {
         let mut notices = self.catalog().notices();
-        // The first lists wait for the sources as well, so they contain what loads until then.
-        self.wait_for_sources().await;
         let mut changes = self.catalog().changes();
-        let mut before = (self.listing(), self.offers());
+        let mut before = self.first_lists(&mut changes).await;
         // The catalog may end its notices; the rest goes on.
         let mut has_notices = true;
         loop {
@@ -57,6 +56,32 @@ impl Gateway {
                 },
             }
         }
+    }
+
+    /// What the first lists of clients have at least: they wait for the sources, too, and contain
+    /// what loads until all are tried. Lists that were answered at the end of that time may lack
+    /// what was loaded in the same moment, so it does not count.
+    async fn first_lists(
+        &self,
+        changes: &mut watch::Receiver<u64>,
+    ) -> (Arc<ToolListing>, Arc<Offers>) {
+        let mut before = (Arc::default(), Arc::default());
+        loop {
+            // Looked up first: what a source has is there when it counts as tried.
+            let is_complete = self.catalog().all_sources_tried();
+            let now = (self.catalog().runner().registry(), self.offers());
+            if !is_complete && self.startup_left().is_zero() {
+                changes.mark_changed();
+                break;
+            }
+            before = now;
+            if is_complete {
+                break;
+            }
+            let _ = tokio::time::timeout(self.startup_left(), changes.changed()).await;
+        }
+        let (registry, offers) = before;
+        (self.listing_of(&registry, &offers), offers)
     }
 
     /// Tells all clients that a list has changed.

@@ -10,10 +10,14 @@
 //!                  └─▶ answer: its next questions, or its result
 //! ```
 //!
+//! A server with a handshake sends its questions one by one, so a call is suspended a moment after
+//! the last one ([`GATHER_TIME`]): the client gets all of them in one result.
+//!
 //! A handle is random, belongs to one session and is used once. A call that is not continued in
 //! time is cancelled, and so is the oldest if there are too many.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -32,6 +36,9 @@ const MAX_WAIT: Duration = Duration::from_secs(10 * 60);
 /// How many calls may wait at once.
 const MAX_WAITING: usize = 1000;
 
+/// How long a call waits for further questions of a server that asks one by one.
+pub(crate) const GATHER_TIME: Duration = Duration::from_millis(100);
+
 /// The result of a method.
 pub(crate) type MethodResult = Result<ResultBody, RpcError>;
 
@@ -42,15 +49,20 @@ pub(crate) struct QuestionRound {
     /// Answers that were given already, by key.
     answers: HashMap<String, ClientAnswer>,
     reply: oneshot::Sender<Vec<ClientAnswer>>,
+    /// Whether others may follow that belong to it.
+    pub(crate) may_grow: bool,
 }
 
 impl QuestionRound {
-    /// Takes the answers of a client. Answers that are not objects and keys that nobody asked for
-    /// are ignored. Returns the round if answers are still missing.
-    pub(crate) fn answer(mut self, responses: &Map<String, Json>) -> Option<QuestionRound> {
+    /// Takes the answers to its questions out of those of a client: an answer counts once, because
+    /// a server may ask again under the same key. Answers that are not objects and keys that nobody
+    /// asked for are left. Returns the round if answers are still missing.
+    pub(crate) fn answer(mut self, responses: &mut Map<String, Json>) -> Option<QuestionRound> {
         for (key, _) in &self.questions {
-            if let Some(response) = responses.get(key).filter(|response| response.is_object()) {
-                self.answers.entry(key.clone()).or_insert_with(|| Ok(response.clone()));
+            if responses.get(key).is_some_and(Json::is_object)
+                && let Some(response) = responses.remove(key)
+            {
+                self.answers.entry(key.clone()).or_insert(Ok(response));
             }
         }
         if self.questions.iter().any(|(key, _)| !self.answers.contains_key(key)) {
@@ -64,8 +76,13 @@ impl QuestionRound {
         None
     }
 
-    /// The questions without an answer, as the member `inputRequests` of a result.
-    fn to_json(&self) -> Json {
+    /// Whether nobody waits for the answers any more.
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.reply.is_closed()
+    }
+
+    /// The questions without an answer, as members of `inputRequests` in a result.
+    fn to_json(&self) -> Map<String, Json> {
         let open = self.questions.iter().filter(|(key, _)| !self.answers.contains_key(key));
         let open = open.map(|(key, request)| {
             let mut question = json!({"method": request.method});
@@ -74,34 +91,41 @@ impl QuestionRound {
             }
             (key.clone(), question)
         });
-        Json::Object(open.collect())
+        open.collect()
     }
 }
 
 /// The end of a call where its questions go in.
-pub(crate) struct QuestionQueue(mpsc::UnboundedSender<QuestionRound>);
+pub(crate) struct QuestionQueue {
+    rounds: mpsc::UnboundedSender<QuestionRound>,
+    /// Questions so far, so that each has a key of its own.
+    asked: AtomicUsize,
+}
 
 impl QuestionQueue {
     /// A queue and the end where questions come out.
     pub(crate) fn new() -> (QuestionQueue, mpsc::UnboundedReceiver<QuestionRound>) {
         let (sender, rounds) = mpsc::unbounded_channel();
-        (QuestionQueue(sender), rounds)
+        (QuestionQueue { rounds: sender, asked: AtomicUsize::new(0) }, rounds)
     }
 
     /// Asks and waits for all answers.
     pub(crate) async fn ask(&self, requests: Vec<ServerRequest>) -> Vec<ClientAnswer> {
         let count = requests.len();
         let mut questions: Vec<(String, ServerRequest)> = Vec::with_capacity(count);
-        for (n, request) in requests.into_iter().enumerate() {
+        // A server that gives keys asks everything at once.
+        let may_grow = requests.iter().all(|request| request.key.is_none());
+        for request in requests {
+            let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
             // Keys of servers are kept, so that a client recognises a question that is repeated.
             let is_free = |key: &String| questions.iter().all(|(known, _)| known != key);
             let key = request.key.clone().filter(is_free);
-            questions.push((key.unwrap_or_else(|| format!("question-{}", n + 1)), request));
+            questions.push((key.unwrap_or_else(|| format!("question-{number}")), request));
         }
         let (reply, answers) = oneshot::channel();
-        let round = QuestionRound { questions, answers: HashMap::new(), reply };
+        let round = QuestionRound { questions, answers: HashMap::new(), reply, may_grow };
         let lost = || (0..count).map(|_| Err(no_client())).collect();
-        if self.0.send(round).is_err() {
+        if self.rounds.send(round).is_err() {
             return lost();
         }
         answers.await.unwrap_or_else(|_| lost())
@@ -126,7 +150,7 @@ pub(crate) struct SuspendedCall {
     pub(crate) session: SessionNumber,
     /// The method and its subject, such as the name of a tool: a retry must name the same.
     pub(crate) subject: (String, String),
-    pub(crate) round: QuestionRound,
+    pub(crate) rounds: Vec<QuestionRound>,
     pub(crate) call: DetachedCall,
 }
 
@@ -143,9 +167,11 @@ impl SuspendedCalls {
     pub(crate) fn suspend(&self, call: SuspendedCall) -> ResultBody {
         call.call.host.set_link(None);
         let handle = random_handle();
+        let questions: Map<String, Json> =
+            call.rounds.iter().flat_map(QuestionRound::to_json).collect();
         let result = json!({
             "resultType": "input_required",
-            "inputRequests": call.round.to_json(),
+            "inputRequests": questions,
             "requestState": handle,
         });
         let mut waiting = self.waiting();
@@ -218,14 +244,15 @@ mod tests {
         let client = async {
             let round = rounds.recv().await.expect("a round");
             assert_eq!(
-                round.to_json().as_object().expect("an object").keys().collect::<Vec<_>>(),
+                round.to_json().keys().collect::<Vec<_>>(),
                 ["a", "question-2", "question-3"]
             );
-            let first = responses(json!({"a": {"n": 1}, "question-2": 5, "other": {}}));
-            let round = round.answer(&first).expect("one is missing and one is not an object");
-            assert_eq!(round.to_json().as_object().map(Map::len), Some(2));
-            let rest = responses(json!({"question-2": {"n": 2}, "question-3": {"n": 3}}));
-            assert!(round.answer(&rest).is_none());
+            let mut first = responses(json!({"a": {"n": 1}, "question-2": 5, "other": {}}));
+            let round = round.answer(&mut first).expect("one is missing and one is not an object");
+            assert_eq!(round.to_json().len(), 2);
+            assert_eq!(first.keys().collect::<Vec<_>>(), ["other", "question-2"]);
+            let mut rest = responses(json!({"question-2": {"n": 2}, "question-3": {"n": 3}}));
+            assert!(round.answer(&mut rest).is_none());
         };
         let (answers, ()) = tokio::join!(asking, client);
         let expected: Vec<ClientAnswer> = (1..=3).map(|n| Ok(json!({"n": n}))).collect();
@@ -249,10 +276,10 @@ mod tests {
             toolwright_exec::Host::ask(&*asker, vec![request(Some("a"))]).await;
             std::future::pending().await
         });
-        let round = rounds.recv().await.expect("the question");
+        let asked = vec![rounds.recv().await.expect("the question")];
         let call = DetachedCall { rounds, task, host };
         let subject = ("tools/call".to_owned(), "x".to_owned());
-        (SuspendedCall { session: SessionNumber(session), subject, round, call }, end)
+        (SuspendedCall { session: SessionNumber(session), subject, rounds: asked, call }, end)
     }
 
     fn handle_of(result: &ResultBody) -> String {

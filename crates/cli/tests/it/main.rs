@@ -42,4 +42,5 @@ mod silencing_comments;
 mod sources;
 mod starting;
 mod targets;
+mod upstreams;
 mod validation;

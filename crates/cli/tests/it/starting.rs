@@ -101,6 +101,12 @@ fn the_first_list_comes_from_the_last_run() {
     source.fill_cache();
     // From now on the server hangs, and only the cache has its list.
     std::fs::write(source.path("hang"), "").expect("a file");
+    // Nor does the handshake wait for it.
+    let cache = [("XDG_CACHE_HOME", source.cache.as_str())];
+    let mut client = StdioClient::bare(source.folder.path(), &[], &cache);
+    let answer = client.shake_hands("2025-11-25");
+    let instructions = answer["result"]["instructions"].as_str().unwrap_or_default();
+    assert!(instructions.contains("Be brief."), "{answer}");
     assert_eq!(source.serve(&[]).names(), ["slow__hello"]);
     source.configure(SHORT_WAIT);
     assert_eq!(source.serve(&["--no-cache"]).names(), Vec::<String>::new());
@@ -242,6 +248,15 @@ fn a_variable_that_is_not_passed_on_is_not_called_unset() {
     assert!(withheld.stderr.contains(message), "{withheld:?}");
     assert!(withheld.stderr.contains("give `--env API_KEY`"), "{withheld:?}");
     assert!(!withheld.stderr.contains("sesame"), "{withheld:?}");
+    // Agents read the same.
+    for (environment, message) in
+        [(&[][..], "which is not set"), (&[("API_KEY", "sesame")], message)]
+    {
+        let mut client = StdioClient::start(folder.path(), &[], environment);
+        let refused = client.call("up__pid", json!({}));
+        let text = refused["content"][0]["text"].as_str().expect("text");
+        assert!(text.contains(message) && !text.contains("sesame"), "{refused}");
+    }
     let passed = call(&["--env", "API_KEY"], &[("API_KEY", "sesame")]);
     assert_eq!(passed.code, 0, "{passed:?}");
 }

@@ -13,10 +13,9 @@
 //! A task watches the connection. When it ends, the task ends the server's process as well and
 //! publishes a sentence about how it ended, which waiting requests put into their failures.
 
-use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable};
@@ -30,7 +29,8 @@ use toolwright_mcp::{Message, RequestId, RpcError, meta, raw_json, standard_head
 use toolwright_model::{Connection, Server};
 
 use super::connect_error::{answer_too_large, connection_lost, not_ready, unavailable};
-use super::dispatcher::{Dispatcher, ListChangeCounter};
+use super::dispatcher::{ConnectionSharing, Dispatcher, ListChangeCounter};
+use super::handshake::{HandshakeFailure, ProcessGreeting};
 use super::http_client::HttpFailure;
 use super::http_wire::HttpWire;
 use super::open_request::{
@@ -41,8 +41,15 @@ use super::param_headers::ParamHeaders;
 use super::questions::{InputRequired, MAX_ROUNDS, check_capability};
 use super::server_process::{ServerProcess, TIME_TO_END};
 use super::stdio_wire::{self, StdioWire};
+use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{RequestError, ServerDescription, UpstreamEvent, UpstreamLog};
 use crate::{CallClock, ClientAnswer, Failure, Host, Json, ServerRequest, code};
+
+/// The level of log messages of stateless servers until a client sets another.
+const DEFAULT_LOG_LEVEL: &str = "info";
+/// How long a call may take to end without the answer to a doubtful question, so that it shows not
+/// to have asked it.
+const DOUBTFUL_HOLD: Duration = Duration::from_millis(500);
 
 /// An open connection.
 pub(super) struct UpstreamConnection {
@@ -72,8 +79,8 @@ pub(super) struct ConnectionLinks {
     pub(super) changes: ListChangeCounter,
     pub(super) log: UpstreamLog,
     pub(super) param_headers: Arc<ParamHeaders>,
-    /// The level of log messages that stateless requests ask for.
-    pub(super) log_level: Arc<RwLock<String>>,
+    pub(super) log_level: WantedLogLevel,
+    pub(super) sharing: ConnectionSharing,
 }
 
 /// The transport.
@@ -107,45 +114,25 @@ impl UpstreamConnection {
     /// Starts or contacts the server and performs the handshake within `time`.
     pub(super) async fn open(
         server: &Server,
-        environment: &[(OsString, OsString)],
+        environment: &ServerEnvironment,
         links: ConnectionLinks,
         time: Duration,
     ) -> Result<Arc<UpstreamConnection>, Failure> {
         match &server.connection {
             Connection::Stdio { command } => {
-                // Dropping `process` kills it, so a caller that gives up leaves nothing behind.
-                let mut process = ServerProcess::start(command, server, environment)?;
-                let Some((from, to)) = process.streams.take() else {
-                    return Err(unavailable("its standard streams are not available"));
+                let began = Instant::now();
+                let start = |greeting, time| {
+                    let process = ServerProcess::start(command, server, environment);
+                    UpstreamConnection::open_process(process, server, links.clone(), time, greeting)
                 };
-                let wire = StdioWire::new(to);
-                let (end_sender, end) = watch::channel(None);
-                let own =
-                    UpstreamConnection::new(ServerWire::Stdio(wire.clone()), server, links, end);
-                let connection = Arc::new(own);
-                let dispatcher = Arc::clone(&connection.dispatcher);
-                // Reads from the first message on, so a server that floods is also disconnected
-                // during the handshake.
-                let reader = tokio::spawn(async move {
-                    let reading = stdio_wire::read_messages(from, wire, Arc::clone(&dispatcher));
-                    let why = reading.await;
-                    dispatcher.end();
-                    why
-                });
-                match tokio::time::timeout(time, connection.shake_hands()).await {
-                    Ok(Ok(())) => {}
-                    Ok(Err(failure)) => {
-                        connection.end_wire();
-                        return Err(process.end_after(failure).await);
-                    }
-                    Err(_) => {
-                        connection.end_wire();
-                        let why = not_ready(time);
-                        return Err(unavailable(&process.kill_because(&why).await));
+                match start(ProcessGreeting::Initialize, time).await {
+                    Ok(connection) => Ok(connection),
+                    Err(HandshakeFailure::Failed(failure)) => Err(failure),
+                    Err(HandshakeFailure::Unanswered(refusal)) => {
+                        let left = time.saturating_sub(began.elapsed());
+                        start(ProcessGreeting::Discover, left).await.map_err(|_| refusal)
                     }
                 }
-                tokio::spawn(Arc::clone(&connection).watch_process(process, reader, end_sender));
-                Ok(connection)
             }
             // The HTTP+SSE transport of 2024-11-05 is not implemented. Such an address is tried as
             // streamable HTTP: configurations often name the old type for servers of the new one.
@@ -158,7 +145,7 @@ impl UpstreamConnection {
                 let mut own = UpstreamConnection::new(http, server, links, end);
                 own.closing = closing;
                 let connection = Arc::new(own);
-                tokio::time::timeout(time, connection.shake_hands())
+                tokio::time::timeout(time, connection.greet_address())
                     .await
                     .unwrap_or_else(|_| Err(unavailable(&not_ready(time))))?;
                 tokio::spawn(Arc::clone(&connection).watch_http(wire, end_sender));
@@ -172,16 +159,60 @@ impl UpstreamConnection {
         }
     }
 
+    /// Performs the handshake with a process that was started, and watches it from then on.
+    async fn open_process(
+        process: Result<ServerProcess, Failure>,
+        server: &Server,
+        links: ConnectionLinks,
+        time: Duration,
+        greeting: ProcessGreeting,
+    ) -> Result<Arc<UpstreamConnection>, HandshakeFailure> {
+        // Dropping `process` kills it, so a caller that gives up leaves nothing behind.
+        let mut process = process.map_err(HandshakeFailure::Failed)?;
+        let Some((from, to)) = process.streams.take() else {
+            let why = "its standard streams are not available";
+            return Err(HandshakeFailure::Failed(unavailable(why)));
+        };
+        let wire = StdioWire::new(to);
+        let (end_sender, end) = watch::channel(None);
+        let own = UpstreamConnection::new(ServerWire::Stdio(wire.clone()), server, links, end);
+        let connection = Arc::new(own);
+        let dispatcher = Arc::clone(&connection.dispatcher);
+        // Reads from the first message on, so a server that floods is also disconnected during the
+        // handshake.
+        let reader = tokio::spawn(async move {
+            let reading = stdio_wire::read_messages(from, wire, Arc::clone(&dispatcher));
+            let why = reading.await;
+            dispatcher.end();
+            why
+        });
+        match tokio::time::timeout(time, connection.greet_process(greeting)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(failure)) => {
+                connection.end_wire();
+                let how = process.end().await;
+                return Err(failure.with_end(&how));
+            }
+            Err(_) => {
+                connection.end_wire();
+                let why = process.kill_because(&not_ready(time)).await;
+                return Err(HandshakeFailure::Failed(unavailable(&why)));
+            }
+        }
+        tokio::spawn(Arc::clone(&connection).watch_process(process, reader, end_sender));
+        Ok(connection)
+    }
+
     fn new(
         wire: ServerWire,
         server: &Server,
         links: ConnectionLinks,
         end: watch::Receiver<Option<String>>,
     ) -> UpstreamConnection {
-        let ConnectionLinks { events, changes, log, .. } = links.clone();
+        let ConnectionLinks { events, changes, log, sharing, .. } = links.clone();
         UpstreamConnection {
             wire,
-            dispatcher: Arc::new(Dispatcher::new(events, changes, log)),
+            dispatcher: Arc::new(Dispatcher::new(events, changes, log, sharing)),
             source: server.settings.source.clone(),
             description: RwLock::default(),
             stateless: AtomicBool::new(false),
@@ -388,13 +419,18 @@ impl UpstreamConnection {
         if !self.is_stateless() {
             return Vec::new();
         }
-        let level = self.links.log_level.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let level = self.log_level().unwrap_or(DEFAULT_LOG_LEVEL);
         vec![
             (meta::PROTOCOL_VERSION, toolwright_mcp::Revision::V2026_07_28.name().into()),
             (meta::CLIENT_INFO, super::handshake::client_info()),
             (meta::CLIENT_CAPABILITIES, host.client_capabilities()),
             (meta::LOG_LEVEL, level.into()),
         ]
+    }
+
+    /// The level of log messages that clients want; `None` if they leave it to the server.
+    pub(super) fn log_level(&self) -> Option<&'static str> {
+        *self.links.log_level.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The headers that repeat parts of a request. Only stateless servers need them; the first
@@ -431,7 +467,7 @@ impl UpstreamConnection {
         tokio::pin!(exchange);
         let mut is_exchanging = true;
         let mut questions = FuturesUnordered::new();
-        let mut question_handles: Vec<(RequestId, AbortHandle)> = Vec::new();
+        let mut unanswered: Vec<UnansweredQuestion> = Vec::new();
         loop {
             // Biased towards events: what came before the answer is passed on first.
             let event = tokio::select! {
@@ -440,6 +476,7 @@ impl UpstreamConnection {
                 Some(answered) = questions.next() => {
                     // `Err`: the server has withdrawn the question.
                     if let Ok((id, answer)) = answered {
+                        unanswered.retain(|question| question.id != id);
                         self.dispatcher.close_question(&id);
                         self.reply(id, answer);
                         caller.clock.inspect(|clock| clock.restart());
@@ -461,17 +498,27 @@ impl UpstreamConnection {
                 }
                 RequestEvent::Log(message) => caller.host.log(&message),
                 RequestEvent::Question(question) => {
-                    let (handle, registration) = AbortHandle::new_pair();
-                    question_handles.push((question.id.clone(), handle));
+                    let (abort, registration) = AbortHandle::new_pair();
+                    let id = question.id.clone();
+                    let doubtful = question.is_doubtful.then(|| question.method.clone());
+                    unanswered.push(UnansweredQuestion { id, abort, doubtful });
                     let asking = self.ask(question, caller);
                     questions.push(Abortable::new(asking, registration));
                 }
                 RequestEvent::Withdrawn(id) => {
                     self.dispatcher.close_question(&id);
-                    let withdrawn = question_handles.iter().filter(|(asked, _)| *asked == id);
-                    withdrawn.for_each(|(_, handle)| handle.abort());
+                    unanswered.extract_if(.., |it| it.id == id).for_each(|it| it.abort.abort());
                 }
                 RequestEvent::Answer(answer) => {
+                    // The server must not wait for answers that nobody gives any more.
+                    for question in unanswered {
+                        let why = match question.doubtful {
+                            Some(method) => self.dispatcher.log_unattributed(&method),
+                            None => "the call that asked has ended".to_owned(),
+                        };
+                        let code = toolwright_mcp::error_code::INVALID_REQUEST;
+                        self.reply(question.id, Err(RpcError::new(code, why)));
+                    }
                     return match answer {
                         UpstreamAnswer::Result(result) => Ok(result),
                         UpstreamAnswer::Error(error) => Err(AttemptError::Answered(error)),
@@ -489,11 +536,14 @@ impl UpstreamConnection {
         question: ServerQuestion,
         caller: &RequestCaller<'_>,
     ) -> (RequestId, ClientAnswer) {
-        let ServerQuestion { id, method, params } = question;
+        let ServerQuestion { id, method, params, is_doubtful } = question;
         let capabilities = caller.host.client_capabilities();
         if let Err(error) = check_capability(&capabilities, &method, &params) {
             self.links.log.line(&error.message);
             return (id, Err(error));
+        }
+        if is_doubtful {
+            tokio::time::sleep(DOUBTFUL_HOLD).await;
         }
         let _pause = caller.clock.map(CallClock::pause);
         let source = self.source.clone();
@@ -540,6 +590,14 @@ impl UpstreamConnection {
         };
         self.attempt(&OutgoingRequest::new(method, &params), None, &OWN_CALLER).await
     }
+}
+
+/// A question that the client has not answered yet.
+struct UnansweredQuestion {
+    id: RequestId,
+    abort: AbortHandle,
+    /// Its method, if it is doubtful.
+    doubtful: Option<String>,
 }
 
 /// A request that was registered. If it is dropped before its answer came, the server is notified

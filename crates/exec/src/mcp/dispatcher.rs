@@ -10,8 +10,13 @@
 //! ```
 //!
 //! A message on the event stream of a POST belongs to the request of that POST. On standard streams
-//! and on the stream of a GET, a question does not name its request: it is passed on only if all
-//! open requests are of one client, because the wrong person must never be asked.
+//! and on the stream of a GET, a question does not name its request (the progress token in its
+//! `_meta` is the server's own). It is passed on only if all open requests are of one client,
+//! because the wrong person must never be asked, and to the newest of them.
+//!
+//! Many servers ask for the roots on their own, once, soon after the handshake. So the first
+//! `roots/list` of a shared connection is doubtful: it is held back for a moment, and refused if the
+//! call is answered without it (`connection`).
 //!
 //! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
 //! questions, log messages per second.
@@ -37,8 +42,11 @@ use crate::{Json, Progress};
 /// answers to requests that we did not make. Without a limit, such a server would keep one of our
 /// threads busy for ever. Progress and log messages do not count.
 const MAX_UNREQUESTED: u32 = 20_000;
-/// Questions of one connection that may be open at the same time.
+/// Questions of one call that may be open at the same time.
 const MAX_OPEN_QUESTIONS: usize = 8;
+/// Questions of one connection that may be open at the same time. Stateless clients can leave calls
+/// behind that wait for an answer, and those must not keep others from being asked.
+const MAX_OPEN_IN_ALL: usize = 1_000;
 /// Progress and log messages that are passed on in one second; further ones are dropped.
 const MAX_NOTICES: u32 = 10_000;
 /// After this many dropped ones the reader pauses for a moment, so that a server that does nothing
@@ -46,6 +54,15 @@ const MAX_NOTICES: u32 = 10_000;
 const NOTICES_PER_PAUSE: u32 = 1_000;
 /// Characters of a progress message that are kept. It is text from a server for a terminal.
 const MAX_PROGRESS_CHARS: usize = 1_000;
+
+/// Who makes the requests of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConnectionSharing {
+    /// All clients.
+    AllSessions,
+    /// One client: its questions need no further attribution.
+    OneSession,
+}
 
 /// Counts how often a server's list of tools changed.
 pub(super) type ListChangeCounter = Arc<watch::Sender<u64>>;
@@ -60,6 +77,8 @@ pub(super) struct Dispatcher {
     unrequested: AtomicU32,
     /// Whether a flood of questions was logged.
     flood_logged: AtomicBool,
+    /// Whether the next `roots/list` is doubtful; see the file header.
+    expects_own_roots: AtomicBool,
     notices: Mutex<NoticeRate>,
     /// The id of the last `subscriptions/listen` that the server acknowledged.
     acknowledged: AtomicI64,
@@ -100,6 +119,7 @@ impl Dispatcher {
         events: broadcast::Sender<UpstreamEvent>,
         changes: ListChangeCounter,
         log: UpstreamLog,
+        sharing: ConnectionSharing,
     ) -> Dispatcher {
         let notices = NoticeRate { second: Instant::now(), passed: 0, dropped: 0 };
         Dispatcher {
@@ -109,6 +129,7 @@ impl Dispatcher {
             log,
             unrequested: AtomicU32::new(0),
             flood_logged: AtomicBool::new(false),
+            expects_own_roots: AtomicBool::new(sharing == ConnectionSharing::AllSessions),
             notices: Mutex::new(notices),
             acknowledged: AtomicI64::new(-1),
         }
@@ -357,10 +378,11 @@ impl Dispatcher {
                 NextStep::Reply(Message::response(id, Ok(empty)))
             }
             "elicitation/create" | "sampling/createMessage" | "roots/list" => {
+                let is_doubtful = method == "roots/list"
+                    && of.is_none()
+                    && self.expects_own_roots.swap(false, Ordering::Relaxed);
                 let Some(request) = self.request_of(of) else {
-                    let why = format!("`{method}` cannot be attributed to a client");
-                    self.log.line(&format!("a request of the server was refused: {why}"));
-                    return refuse(error_code::INVALID_REQUEST, why);
+                    return refuse(error_code::INVALID_REQUEST, self.log_unattributed(&method));
                 };
                 if let Err(why) = self.open_question(&request, &id) {
                     if !self.flood_logged.swap(true, Ordering::Relaxed) {
@@ -369,18 +391,30 @@ impl Dispatcher {
                     return refuse(error_code::INVALID_REQUEST, why);
                 }
                 let params = parse_params(params.as_deref());
-                request.push(RequestEvent::Question(ServerQuestion { id, method, params }));
+                let question = ServerQuestion { id, method, params, is_doubtful };
+                request.push(RequestEvent::Question(question));
                 NextStep::Continue
             }
             _ => refuse(error_code::METHOD_NOT_FOUND, format!("there is no method `{method}`")),
         }
     }
 
+    /// Logs that a question is refused because nobody can be asked, and returns the reason.
+    pub(super) fn log_unattributed(&self, method: &str) -> String {
+        let why = format!("`{method}` cannot be attributed to a client");
+        let remedy = "`isolation = \"session\"` gives each client a server of its own";
+        self.log.line(&format!("a request of the server was refused: {why}; {remedy}"));
+        why
+    }
+
     /// Notes a question, unless it is one too many.
     fn open_question(&self, request: &OpenRequest, id: &RequestId) -> Result<(), String> {
         let mut table = self.table();
-        if table.asked.len() >= MAX_OPEN_QUESTIONS {
-            return Err(format!("{MAX_OPEN_QUESTIONS} requests of the server are open already"));
+        let of_call = table.asked.values().filter(|asker| **asker == request.id).count();
+        for (open, most) in [(of_call, MAX_OPEN_QUESTIONS), (table.asked.len(), MAX_OPEN_IN_ALL)] {
+            if open >= most {
+                return Err(format!("{most} requests of the server are open already"));
+            }
         }
         if table.asked.contains_key(id) {
             return Err("the id of its request is in use".to_owned());

@@ -2,24 +2,60 @@
 //! 2026-07-28.
 //!
 //! ```text
-//! initialize ─┬─ a known revision ─▶ notifications/initialized ─▶ connected
-//!             └─ refused with a JSON-RPC error
-//!                  └─ server/discover ─▶ connected, stateless: every request has its context
+//! initialize ──────▶ a known revision ─▶ notifications/initialized ─▶ connected
+//! server/discover ─▶ 2026-07-28 ─▶ connected, stateless: every request has its context
 //! ```
 //!
-//! `initialize` comes first, because most servers support nothing else. Both use the same process
-//! or address: a server that refuses one handshake is still there.
+//! - **Processes** get `initialize` first, because most support nothing else, and some end when
+//!   anything comes before it. If it is refused, the same process gets `server/discover`; if it does
+//!   not answer that, a new process gets it ([`HandshakeFailure::Unanswered`]).
+//! - **Addresses** get `server/discover` first: a server that has both takes questions and routing
+//!   by request only in the newer revision, and every server answers an unknown method without
+//!   harm. Whatever is not the answer of a newer server leads to `initialize`; an outage or a
+//!   missing token does not.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::HeaderValue;
 use serde_json::json;
-use toolwright_mcp::{Revision, RpcError, meta};
+use toolwright_mcp::{Revision, RpcError, error_code, meta};
 
 use super::connect_error::{answer_too_large, refused, unavailable};
 use super::connection::{AttemptError, ServerWire, UpstreamConnection};
+use super::http_client::HttpFailure;
 use super::{ListKind, ServerDescription, UpstreamEvent};
 use crate::{Failure, Json};
+
+/// How long a server may take for the second kind of handshake before the first one is repeated, or
+/// another process is started. Unknown methods are answered at once, if they are answered at all.
+const TIME_TO_DISCOVER: Duration = Duration::from_secs(5);
+
+/// Why a process has no connection.
+pub(super) enum HandshakeFailure {
+    /// It refused `initialize`, with this failure, and did not answer `server/discover`. A new
+    /// process may answer that.
+    Unanswered(Failure),
+    /// Everything else.
+    Failed(Failure),
+}
+
+impl HandshakeFailure {
+    /// Adds how the process ended, which is usually the real cause.
+    pub(super) fn with_end(mut self, how: &str) -> HandshakeFailure {
+        let (HandshakeFailure::Unanswered(failure) | HandshakeFailure::Failed(failure)) = &mut self;
+        failure.message = format!("{}: {how}", failure.message);
+        self
+    }
+}
+
+/// Which handshake a process gets first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ProcessGreeting {
+    Initialize,
+    /// Only this one: an earlier process has refused the other.
+    Discover,
+}
 
 /// Our name, for servers.
 pub(super) fn client_info() -> Json {
@@ -33,15 +69,65 @@ fn client_capabilities() -> Json {
 }
 
 impl UpstreamConnection {
-    /// Performs one of the handshakes.
-    pub(super) async fn shake_hands(&self) -> Result<(), Failure> {
+    /// Performs one of the handshakes with a process.
+    pub(super) async fn greet_process(
+        &self,
+        greeting: ProcessGreeting,
+    ) -> Result<(), HandshakeFailure> {
+        let failed = |error| HandshakeFailure::Failed(explain(error));
+        if greeting == ProcessGreeting::Discover {
+            return self.discover().await.map_err(failed);
+        }
+        let error = match self.initialize().await {
+            Ok(()) => return Ok(()),
+            Err(AttemptError::Answered(error)) => error,
+            Err(error) => return Err(failed(error)),
+        };
+        match tokio::time::timeout(TIME_TO_DISCOVER, self.discover()).await {
+            Ok(Ok(())) => Ok(()),
+            // A server that knows neither has refused the first one for its own reason.
+            Ok(Err(AttemptError::Answered(_))) => Err(HandshakeFailure::Failed(refused(&error))),
+            Ok(Err(AttemptError::Ended)) | Err(_) => {
+                Err(HandshakeFailure::Unanswered(refused(&error)))
+            }
+            Ok(Err(error)) => Err(failed(error)),
+        }
+    }
+
+    /// Performs one of the handshakes with an address.
+    pub(super) async fn greet_address(&self) -> Result<(), Failure> {
+        // A server that is known to have a handshake has just forgotten its session.
+        let is_known = self.description().is_some_and(|it| it.revision.has_handshake());
+        let found = match is_known {
+            true => None,
+            false => tokio::time::timeout(TIME_TO_DISCOVER, self.discover_again()).await.ok(),
+        };
+        let is_undecided = found.is_none();
+        match found {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(AttemptError::Http(
+                error @ (HttpFailure::Connection(_) | HttpFailure::TokenRequired),
+            ))) => return Err(error.while_connecting()),
+            _ => {}
+        }
+        self.set_stateless(false);
         match self.initialize().await {
-            Err(AttemptError::Answered(error)) => match self.discover().await {
-                // A server that knows neither has refused the first one for its own reason.
+            // It may have been too slow before, or have been replaced by a newer one.
+            Err(AttemptError::Answered(error)) if is_undecided => match self.discover().await {
                 Err(AttemptError::Answered(_)) => Err(refused(&error)),
                 other => other.map_err(explain),
             },
             other => other.map_err(explain),
+        }
+    }
+
+    /// `server/discover`, repeated if the server refuses the revision and then names it.
+    async fn discover_again(&self) -> Result<(), AttemptError> {
+        match self.discover().await {
+            Err(AttemptError::Answered(error)) if names_our_revision(&error) => {
+                self.discover().await
+            }
+            other => other,
         }
     }
 
@@ -101,7 +187,7 @@ impl UpstreamConnection {
             return Ok(());
         }
         let before = self.description();
-        self.shake_hands().await?;
+        self.greet_address().await?;
         drop(renewing);
         // Most often the server was restarted. Its lists are asked for again only if it has become
         // another one: a server may forget its sessions often.
@@ -127,12 +213,20 @@ impl UpstreamConnection {
     }
 }
 
+/// Whether an error states that the server speaks our newest revision after all.
+fn names_our_revision(error: &RpcError) -> bool {
+    let supported = error.data.as_ref().and_then(|data| data["supported"].as_array());
+    let newest = Revision::V2026_07_28.name();
+    error.code == error_code::UNSUPPORTED_VERSION
+        && supported.is_some_and(|all| all.iter().any(|one| one == newest))
+}
+
 /// The failure of a handshake.
 fn explain(error: AttemptError) -> Failure {
     match error {
         AttemptError::Answered(error) => refused(&error),
         AttemptError::TooLarge => answer_too_large(),
-        // `ServerProcess::end_after` adds how the process ended, if there is one.
+        // `HandshakeFailure::with_end` adds how the process ended, if there is one.
         AttemptError::Ended => unavailable("it closed the connection before it answered"),
         AttemptError::Http(error) => error.while_connecting(),
     }

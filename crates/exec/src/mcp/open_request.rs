@@ -67,6 +67,8 @@ pub(super) struct ServerQuestion {
     pub(super) id: RequestId,
     pub(super) method: String,
     pub(super) params: Json,
+    /// Whether the server may have asked it on its own; see the header of `dispatcher`.
+    pub(super) is_doubtful: bool,
 }
 
 /// How a request ended.

@@ -12,6 +12,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use toolwright_model::Server;
 
 use super::connect_error::unavailable;
+use super::upstreams::ServerEnvironment;
 use crate::process_tree::{ProcessTree, TreeKind};
 use crate::stderr_tail::{self, StderrTail};
 use crate::{Failure, code};
@@ -40,11 +41,12 @@ pub(super) struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts a server. Its environment is `base` and the variables of its source, nothing else.
+    /// Starts a server. Its environment is what `base` passes on and the variables of its source,
+    /// nothing else.
     pub(super) fn start(
         command: &[String],
         server: &Server,
-        base: &[(OsString, OsString)],
+        base: &ServerEnvironment,
     ) -> Result<ServerProcess, Failure> {
         let Some((program, words)) = command.split_first() else {
             return Err(unavailable("its command is empty"));
@@ -102,14 +104,6 @@ impl ServerProcess {
         self.with_stderr(how).await
     }
 
-    /// Ends the process after a failed handshake, and adds to the failure how the process ended,
-    /// which is usually the real cause.
-    pub(super) async fn end_after(self, mut failure: Failure) -> Failure {
-        let how = self.end().await;
-        failure.message = format!("{}: {how}", failure.message);
-        failure
-    }
-
     /// Kills the process and everything it started, for this reason. Returns the reason with what
     /// happened. The caller has closed its input before, so that it can end in order.
     pub(super) async fn kill_because(mut self, why: &str) -> String {
@@ -132,19 +126,25 @@ impl ServerProcess {
 /// The environment of a server's process: later entries override earlier ones.
 fn environment(
     server: &Server,
-    base: &[(OsString, OsString)],
+    base: &ServerEnvironment,
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let mut environment = base.to_vec();
+    let mut environment = base.passed.clone();
     for variable in &server.environment {
         match &variable.value {
             Some(value) => environment.push(((&variable.name).into(), value.into())),
             None if variable.required
                 && !environment.iter().any(|(name, _)| *name == *variable.name) =>
             {
-                let message =
-                    format!("the server needs the variable `{}`, which is not set", variable.name);
-                let failure = Failure::new(&code::UPSTREAM_UNAVAILABLE, message);
-                return Err(failure.suggest("set it in the source's `env`"));
+                let name = &variable.name;
+                let (which, remedy) = match base.withheld.iter().any(|other| *other == **name) {
+                    true => (
+                        "which is not passed on to it, although it is set here",
+                        format!("give `--env {name}`, or name it in the `env` of the source"),
+                    ),
+                    false => ("which is not set", "set it in the source's `env`".to_owned()),
+                };
+                let message = format!("the server needs the variable `{name}`, {which}");
+                return Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message).suggest(remedy));
             }
             // Set in `base`, or optional.
             None => {}

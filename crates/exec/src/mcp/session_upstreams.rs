@@ -23,7 +23,7 @@ const IDLE_TIME: Duration = Duration::from_secs(600);
 
 /// The upstream of one session.
 pub(super) struct SessionUpstream {
-    upstream: Arc<Upstream>,
+    pub(super) upstream: Arc<Upstream>,
     last_used: Instant,
 }
 

@@ -7,6 +7,8 @@
 //! ```
 //!
 //! The new request is open before the old one ends, so that no change is missed in between.
+//!
+//! The level of log messages is sent from here as well, to servers with a handshake.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -41,6 +43,17 @@ pub(super) async fn listen(
     tokio::select! {
         () = connection.closed() => {}
         () = listen_again(&connection, uris, listened) => {}
+    }
+}
+
+/// Asks a server for log messages of the level that clients want, if it has a handshake: others get
+/// the level with every request. A server that refuses sends what it likes.
+pub(super) async fn send_log_level(connection: &UpstreamConnection) {
+    if let Some(level) = connection.log_level()
+        && !connection.is_stateless()
+        && connection.known_description().has("logging")
+    {
+        let _ = connection.own_request("logging/setLevel", json!({"level": level})).await;
     }
 }
 

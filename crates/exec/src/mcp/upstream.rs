@@ -18,8 +18,7 @@
 //! the next caller does not start over.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
@@ -30,12 +29,14 @@ use toolwright_model::{CallLimits, Connection, Isolation, Server};
 
 use super::connect_error::{call_failure, no_answer, seconds};
 use super::connection::{ConnectionLinks, RequestCaller, ServerWire, UpstreamConnection};
+use super::dispatcher::ConnectionSharing;
 use super::open_request::RequestOwner;
 use super::outgoing_request::OutgoingRequest;
 use super::redact::Redactor;
 use super::server_lists::collect_pages;
 use super::session_upstreams::SessionUpstream;
 use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};
+use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamLog};
 use crate::offload::{WorkSize, offload};
 use crate::{CallArguments, CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
@@ -52,13 +53,11 @@ const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 const START_BURST: Duration = Duration::from_secs(5);
 /// Events that a slow receiver may be behind.
 const MAX_EVENTS: usize = 1_024;
-/// The level of log messages of stateless servers until a client sets another.
-const DEFAULT_LOG_LEVEL: &str = "info";
 
 /// A server and the state of the connection to it.
 pub struct Upstream {
     server: Arc<Server>,
-    environment: Vec<(OsString, OsString)>,
+    environment: Arc<ServerEnvironment>,
     /// A watch channel, so that callers can wait for the outcome of `Opening`.
     state: watch::Sender<UpstreamState>,
     links: ConnectionLinks,
@@ -71,8 +70,6 @@ pub struct Upstream {
     listened: watch::Sender<SubscribedUris>,
     /// The connections of single sessions, see [`Isolation::Session`].
     pub(super) sessions: Mutex<HashMap<SessionNumber, SessionUpstream>>,
-    /// Whether this is the connection of a single session.
-    is_of_session: bool,
 }
 
 /// See the drawing in the file header. `failures` counts the failures in a row before this state.
@@ -92,8 +89,9 @@ enum UpstreamState {
 impl Upstream {
     pub(super) fn new(
         server: &Arc<Server>,
-        environment: Vec<(OsString, OsString)>,
+        environment: Arc<ServerEnvironment>,
         log: Log,
+        log_level: WantedLogLevel,
         starts: Arc<Semaphore>,
     ) -> Upstream {
         let redactor = Arc::new(Redactor::of(server));
@@ -102,7 +100,8 @@ impl Upstream {
             changes: Arc::new(watch::Sender::new(0)),
             log: UpstreamLog { log, name: name_of(server), redactor: Arc::clone(&redactor) },
             param_headers: Arc::default(),
-            log_level: Arc::new(RwLock::new(DEFAULT_LOG_LEVEL.to_owned())),
+            log_level,
+            sharing: ConnectionSharing::AllSessions,
         };
         Upstream {
             server: Arc::clone(server),
@@ -114,7 +113,6 @@ impl Upstream {
             subscribed: watch::Sender::default(),
             listened: watch::Sender::default(),
             sessions: Mutex::default(),
-            is_of_session: false,
         }
     }
 
@@ -122,15 +120,14 @@ impl Upstream {
     pub(super) fn for_session(&self) -> Upstream {
         Upstream {
             server: Arc::clone(&self.server),
-            environment: self.environment.clone(),
+            environment: Arc::clone(&self.environment),
             state: watch::Sender::new(UpstreamState::Idle { failures: 0 }),
-            links: self.links.clone(),
+            links: ConnectionLinks { sharing: ConnectionSharing::OneSession, ..self.links.clone() },
             redactor: Arc::clone(&self.redactor),
             starts: Arc::clone(&self.starts),
             subscribed: watch::Sender::default(),
             listened: watch::Sender::default(),
             sessions: Mutex::default(),
-            is_of_session: true,
         }
     }
 
@@ -166,8 +163,8 @@ impl Upstream {
     /// here. Requests of the server that arrive meanwhile and belong to this one go to `host`.
     ///
     /// The request ends after [`ServerSettings::timeout`](toolwright_model::ServerSettings) without
-    /// a sign of life. Two methods that stateless servers do not have are translated:
-    /// `resources/subscribe` (and its opposite) and `logging/setLevel`.
+    /// a sign of life. A method that stateless servers do not have is translated:
+    /// `resources/subscribe`, and its opposite.
     ///
     /// # Errors
     /// The server's own error, whole, or why there is no answer.
@@ -198,9 +195,9 @@ impl Upstream {
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Json, RequestError> {
-        let text = |name: &str| params.get(name).and_then(Json::as_str);
-        match (method, text("uri"), text("level")) {
-            ("resources/subscribe" | "resources/unsubscribe", Some(uri), _) => {
+        let uri = params.get("uri").and_then(Json::as_str);
+        match (method, uri) {
+            ("resources/subscribe" | "resources/unsubscribe", Some(uri)) => {
                 let upstream = self.of_session(host.session()).map_err(RequestError::Failed)?;
                 let wants = method == "resources/subscribe";
                 let connection = upstream.connected().await?;
@@ -215,21 +212,8 @@ impl Upstream {
                 upstream.subscribe(uri, wants);
                 Ok(result)
             }
-            ("logging/setLevel", _, Some(level)) => {
-                self.set_log_level(level);
-                match self.connected().await?.is_stateless() {
-                    true => Ok(json!({})),
-                    false => self.send_parsed(method, params, host, clock).await,
-                }
-            }
             _ => self.send_parsed(method, params, host, clock).await,
         }
-    }
-
-    /// The level that requests to a stateless server ask for from now on.
-    fn set_log_level(&self, level: &str) {
-        let mut own = self.links.log_level.write().unwrap_or_else(PoisonError::into_inner);
-        level.clone_into(&mut own);
     }
 
     async fn send_parsed(
@@ -354,11 +338,16 @@ impl Upstream {
         session: Option<SessionNumber>,
     ) -> Result<Arc<Upstream>, Failure> {
         match (self.server.settings.isolation, session) {
-            (Isolation::Session, Some(session)) if !self.is_of_session => {
+            (Isolation::Session, Some(session)) if !self.is_of_session() => {
                 self.session_upstream(session)
             }
             _ => Ok(Arc::clone(self)),
         }
+    }
+
+    /// Whether this is the connection of a single session.
+    fn is_of_session(&self) -> bool {
+        self.links.sharing == ConnectionSharing::OneSession
     }
 
     /// What the server says about the use of its tools as a whole, if a connection is open.
@@ -458,7 +447,7 @@ impl Upstream {
             };
         });
         if let Some((connection, is_restart)) = opened_now {
-            if is_restart && !self.is_of_session {
+            if is_restart && !self.is_of_session() {
                 self.links.changes.send_modify(|n| *n += 1);
                 for kind in ListKind::ALL {
                     let _ = self.links.events.send(UpstreamEvent::ListChanged(kind));
@@ -489,7 +478,8 @@ impl Upstream {
     }
 
     /// Subscribes to changes on a new connection: those of a stateless server, or the resources
-    /// that clients have subscribed to before a restart.
+    /// that clients have subscribed to before a restart. Asks for the log messages that clients
+    /// want.
     fn follow_changes(&self, connection: &Arc<UpstreamConnection>) {
         let connection = Arc::clone(connection);
         let uris = self.subscribed.subscribe();
@@ -499,8 +489,9 @@ impl Upstream {
             return;
         }
         let uris = uris.borrow().clone();
-        if !uris.is_empty() {
+        if !uris.is_empty() || connection.log_level().is_some() {
             tokio::spawn(async move {
+                subscription::send_log_level(&connection).await;
                 for uri in uris {
                     let params = json!({"uri": uri});
                     let _ = connection.own_request("resources/subscribe", params).await;
@@ -558,6 +549,17 @@ impl Upstream {
             }
             closed
         });
+    }
+
+    /// The open connections: the one that clients share, and those of single sessions.
+    pub(super) fn open_connections(&self) -> Vec<Arc<UpstreamConnection>> {
+        let sessions: Vec<_> =
+            self.sessions().values().map(|own| Arc::clone(&own.upstream)).collect();
+        let mut open: Vec<_> = sessions.iter().flat_map(|own| own.open_connections()).collect();
+        if let UpstreamState::Open { connection, .. } = &*self.state.borrow() {
+            open.push(Arc::clone(connection));
+        }
+        open
     }
 
     /// Whether a request of a caller is open.

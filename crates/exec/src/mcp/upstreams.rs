@@ -1,40 +1,70 @@
 //! All servers of one runner, and which of them may start at the same time.
 
 use std::ffi::OsString;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
+use futures::future::join_all;
 use tokio::sync::Semaphore;
 use toolwright_model::Server;
 
-use super::Upstream;
+use super::{Upstream, subscription};
 use crate::{Log, SessionNumber};
 
 /// The fewest processes that may start at once, on small machines.
 const MIN_STARTS: usize = 4;
+/// How long servers may take to note a new level of log messages.
+const TIME_TO_SET_LEVEL: Duration = Duration::from_secs(1);
 
 /// All servers of one runner.
 pub struct Upstreams {
-    /// The environment of servers that are started.
-    environment: Vec<(OsString, OsString)>,
+    environment: Arc<ServerEnvironment>,
     log: Log,
+    log_level: WantedLogLevel,
+    /// Held while a level is sent to servers, so that the newest is sent last.
+    setting_level: tokio::sync::Mutex<()>,
     /// Permits to start a process: two for each processor.
     starts: Arc<Semaphore>,
     /// Also those that are closed: a call may still hold one of them.
     all: Mutex<Vec<Arc<Upstream>>>,
 }
 
+/// The level of log messages that servers are asked for; `None` as long as no client has set one.
+pub(super) type WantedLogLevel = Arc<RwLock<Option<&'static str>>>;
+
+/// What servers that are started get from the environment of this program.
+#[derive(Default)]
+pub(super) struct ServerEnvironment {
+    /// The variables that are passed on.
+    pub(super) passed: Vec<(OsString, OsString)>,
+    /// The names of those that are set here and not passed on.
+    pub(super) withheld: Vec<OsString>,
+}
+
 impl Default for Upstreams {
     fn default() -> Upstreams {
-        Upstreams::new(Vec::new(), Log::default())
+        Upstreams::new(Vec::new(), Vec::new(), Log::default())
     }
 }
 
 impl Upstreams {
     /// No servers yet; they are added by [`get`](Self::get).
-    pub(crate) fn new(environment: Vec<(OsString, OsString)>, log: Log) -> Upstreams {
+    pub(crate) fn new(
+        passed: Vec<(OsString, OsString)>,
+        withheld: Vec<OsString>,
+        log: Log,
+    ) -> Upstreams {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let starts = Arc::new(Semaphore::new((2 * processors).max(MIN_STARTS)));
-        Upstreams { environment, log, starts, all: Mutex::default() }
+        let environment = Arc::new(ServerEnvironment { passed, withheld });
+        Upstreams {
+            environment,
+            log,
+            log_level: WantedLogLevel::default(),
+            setting_level: tokio::sync::Mutex::default(),
+            starts,
+            all: Mutex::default(),
+        }
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Arc<Upstream>>> {
@@ -51,8 +81,13 @@ impl Upstreams {
         if let Some(upstream) = all.iter().find(|upstream| is_same(upstream.server())) {
             return Arc::clone(upstream);
         }
-        let (environment, log) = (self.environment.clone(), self.log.clone());
-        let upstream = Arc::new(Upstream::new(server, environment, log, Arc::clone(&self.starts)));
+        let upstream = Arc::new(Upstream::new(
+            server,
+            Arc::clone(&self.environment),
+            self.log.clone(),
+            Arc::clone(&self.log_level),
+            Arc::clone(&self.starts),
+        ));
         all.push(Arc::clone(&upstream));
         upstream
     }
@@ -70,6 +105,26 @@ impl Upstreams {
         }
     }
 
+    /// Sets the level of log messages that all servers are asked for from now on, and waits a moment
+    /// until those that are connected know it: a call that comes next may log.
+    pub async fn set_log_level(&self, level: &'static str) {
+        let _sending = self.setting_level.lock().await;
+        let before = {
+            let mut own = self.log_level.write().unwrap_or_else(PoisonError::into_inner);
+            own.replace(level)
+        };
+        if before != Some(level) {
+            let all: Vec<_> = self.all().iter().flat_map(|it| it.open_connections()).collect();
+            let sending = all.iter().map(|connection| subscription::send_log_level(connection));
+            let _ = tokio::time::timeout(TIME_TO_SET_LEVEL, join_all(sending)).await;
+        }
+    }
+
+    /// Whether a level was set.
+    pub fn has_log_level(&self) -> bool {
+        self.log_level.read().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Closes the connections that a session had for itself.
     pub fn end_session(&self, session: SessionNumber) {
         for upstream in self.all().iter() {
@@ -81,6 +136,6 @@ impl Upstreams {
     pub async fn close(&self) {
         let all = std::mem::take(&mut *self.all());
         let open: Vec<_> = all.iter().flat_map(|upstream| upstream.close_all()).collect();
-        futures::future::join_all(open.iter().map(|connection| connection.wait_for_end())).await;
+        join_all(open.iter().map(|connection| connection.wait_for_end())).await;
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! faulty-server mcp MODE             on stdin and stdout
+//! faulty-server scripted FILE        the same, with the answers in a file, see `scripted.rs`
 //! faulty-server http MODE ADDRESS    on http://ADDRESS/mcp; ADDRESS may end in `:0`
 //! ```
 //!
@@ -20,7 +21,8 @@
 //! so.
 //!
 //! Every call of a tool appends its name to the file `$CALL_LOG`, every cancelled one a line to
-//! `$CANCEL_LOG`, if these variables are set.
+//! `$CANCEL_LOG`, and every answer to a request of the server itself to `$ANSWER_LOG`, if these
+//! variables are set.
 //!
 //! Tools that are not in the list: `ask` (requests to the client), `log`, `leak` (an error with
 //! `$API_KEY`), `task`, `media`.
@@ -34,6 +36,8 @@
 //! | `good` | nothing wrong |
 //! | `paged` | lists its tools three at a time |
 //! | `modern` | 2026-07-28 only; the tool `change` adds `added` and notifies subscribers |
+//! | `modern-dies`, `modern-stuck` | `modern`, useless once it has refused `initialize` |
+//! | `asks-roots` | lists `ask`, and sends `roots/list` on its own with its first answer to a call |
 //! | `full`, `modern-full` | resources, prompts and `touch`, which reports a change of one |
 //! | `hang-start` | never answers |
 //! | `exit-start` | `cannot find the database` on stderr, exit 1 |
@@ -90,6 +94,7 @@ mod http;
 mod http_connection;
 mod odd_list;
 mod protocol;
+mod scripted;
 mod stdio;
 mod tools;
 
@@ -101,7 +106,8 @@ fn main() {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["mcp", mode] => stdio::serve(mode),
+        ["scripted", file] => scripted::serve(file),
         ["http", mode, address] => http::serve(mode, address),
-        _ => refuse("usage: faulty-server mcp MODE | http MODE ADDRESS"),
+        _ => refuse("usage: faulty-server mcp MODE | scripted FILE | http MODE ADDRESS"),
     }
 }

@@ -45,8 +45,8 @@ pub(crate) struct ServerState {
 
 impl ServerState {
     pub(crate) fn new(mode: &str) -> Self {
-        let is_modern = matches!(mode, "modern" | "modern-full");
-        let lifecycle = if is_modern { Lifecycle::Stateless } else { Lifecycle::Handshake };
+        let lifecycle =
+            if mode.starts_with("modern") { Lifecycle::Stateless } else { Lifecycle::Handshake };
         Self {
             mode: mode.to_owned(),
             lifecycle,
@@ -227,6 +227,9 @@ impl ServerState {
         }
         let mut tools = tools::definitions();
         let anything = || json!({ "type": "object" });
+        if self.mode == "asks-roots" {
+            tools.push(tools::definition("ask", "Asks the client.", anything()));
+        }
         if self.has_change_tool() {
             tools.push(tools::definition("change", "Adds a tool to the list.", anything()));
         }

@@ -11,12 +11,15 @@ use toolwright_testing::actions::{become_shell, flood_stderr, hang, print_stderr
 use toolwright_testing::descendants::{self, DescendantKind};
 
 use crate::protocol::{self, IdPosition, Lifecycle, ServerState};
-use crate::tools::{Caller, ServerAnswer, StopReason};
+use crate::tools::{self, Caller, ServerAnswer, StopReason};
 
 const MODES: &[&str] = &[
     "good",
     "paged",
     "modern",
+    "modern-dies",
+    "modern-stuck",
+    "asks-roots",
     "full",
     "modern-full",
     "hang-start",
@@ -62,6 +65,8 @@ struct StdioServer {
     calls: AtomicUsize,
     /// Whether stdin has ended.
     closing: AtomicBool,
+    /// Whether it has asked for the roots on its own.
+    asked_roots: AtomicBool,
 }
 
 pub(crate) fn serve(mode: &str) {
@@ -75,6 +80,7 @@ pub(crate) fn serve(mode: &str) {
         subscriptions: Mutex::default(),
         calls: AtomicUsize::new(0),
         closing: AtomicBool::new(false),
+        asked_roots: AtomicBool::new(false),
     });
     server.start();
     for line in std::io::stdin().lock().split(b'\n') {
@@ -135,6 +141,7 @@ impl StdioServer {
             return self.send_answer(&Value::Null, ServerAnswer::error(-32700, "not JSON"));
         };
         let Some(method) = message["method"].as_str() else {
+            tools::append_line("ANSWER_LOG", &message.to_string());
             return self.state.receive_answer(&message);
         };
         match message.get("id") {
@@ -163,6 +170,11 @@ impl StdioServer {
         } else {
             let answer = self.state.answer(id, method, params, &StdioCall { server: self, id });
             self.send_answer(id, answer);
+            match self.mode.as_str() {
+                "modern-dies" if method == "initialize" => std::process::exit(3),
+                "modern-stuck" if method == "initialize" => hang(),
+                _ => {}
+            }
         }
     }
 
@@ -200,6 +212,12 @@ impl StdioServer {
 
     fn send_with_fault(&self, id: &Value, answer: ServerAnswer) {
         match self.mode.as_str() {
+            // In one write, so that the answer cannot be late.
+            "asks-roots" if !self.asked_roots.swap(true, Ordering::SeqCst) => {
+                let Some(answer) = protocol::message(id, answer) else { return };
+                let asked = json!({ "jsonrpc": "2.0", "id": "own", "method": "roots/list" });
+                self.send(&format!("{asked}\n{answer}"));
+            }
             "wrong-id" => self.send_answer(&other_than(id), answer),
             "notanobject" => self.send_answer(id, ServerAnswer::Result("just a string".into())),
             "double" => {

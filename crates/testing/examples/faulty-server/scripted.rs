@@ -1,0 +1,82 @@
+//! `faulty-server scripted FILE`: an MCP server on stdin and stdout whose messages are in a file, so
+//! that a test can write down any answer, however wrong.
+//!
+//! The file is an object of methods. What a method is answered with:
+//!
+//! | member | meaning |
+//! |---|---|
+//! | `result`, `error` | the outcome; without either, there is no answer |
+//! | `before` | messages that are sent before it; a string is sent as it is |
+//! | `times` | how often those are sent, once by default |
+//! | `id` | the id of the answer, instead of that of the request |
+//! | `padding` | a string of this many bytes, as the member `padding` of the result |
+//!
+//! The member `answered` of the file has the messages that follow every answer of the client to a
+//! request of the server. In all strings `$N` is a number that grows with every message, so that a
+//! list can go on for ever. A method that the file does not have is unknown. All that the client
+//! sends is appended to `FILE.log`.
+
+use std::io::{BufRead, Write};
+
+use serde_json::{Value, json};
+
+use toolwright_testing::actions::refuse;
+
+pub(crate) fn serve(file: &str) {
+    let text = std::fs::read_to_string(file)
+        .unwrap_or_else(|error| refuse(&format!("cannot read `{file}`: {error}")));
+    let script: Value = serde_json::from_str(&text)
+        .unwrap_or_else(|error| refuse(&format!("`{file}` is not JSON: {error}")));
+    let mut log = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(format!("{file}.log"))
+        .unwrap_or_else(|error| refuse(&format!("cannot write a log: {error}")));
+    let mut sent = 0;
+    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        let _ = writeln!(log, "{line}");
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        match (message["method"].as_str(), message.get("id")) {
+            (Some(method), Some(id)) => answer(&script[method], id, &mut sent),
+            (None, Some(_)) => send_all(&script["answered"], &mut sent),
+            _ => {}
+        }
+    }
+}
+
+fn answer(step: &Value, id: &Value, sent: &mut u64) {
+    for _ in 0..step["times"].as_u64().unwrap_or(1) {
+        send_all(&step["before"], sent);
+    }
+    let mut answer = json!({ "jsonrpc": "2.0", "id": step.get("id").unwrap_or(id) });
+    if step.is_null() {
+        answer["error"] = json!({ "code": -32601, "message": "there is no such method" });
+    } else if let Some(error) = step.get("error") {
+        answer["error"] = error.clone();
+    } else if let Some(result) = step.get("result") {
+        answer["result"] = result.clone();
+        if let Some(bytes) = step["padding"].as_u64() {
+            answer["result"]["padding"] = "x".repeat(bytes as usize).into();
+        }
+    } else {
+        return;
+    }
+    send(&answer, sent);
+}
+
+fn send_all(messages: &Value, sent: &mut u64) {
+    for message in messages.as_array().into_iter().flatten() {
+        send(message, sent);
+    }
+}
+
+/// Sends a message; ends the process if stdout is closed.
+fn send(message: &Value, sent: &mut u64) {
+    *sent += 1;
+    let text = message.as_str().map_or_else(|| message.to_string(), str::to_owned);
+    let mut stdout = std::io::stdout().lock();
+    let line = text.replace("$N", &sent.to_string());
+    if writeln!(stdout, "{line}").and_then(|()| stdout.flush()).is_err() {
+        std::process::exit(0);
+    }
+}

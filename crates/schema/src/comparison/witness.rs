@@ -29,7 +29,7 @@ const MAX_LEVELS: usize = 10;
 /// Searches for a witness of each direction.
 pub(super) fn search(first: &Value, second: &Value, judge: &mut Judge<'_>) {
     for (own, other) in [(first, second), (second, first)] {
-        let mut budget = Budget::default();
+        let mut budget = CandidateBudget::default();
         let _ = Walk::new(own, other).compare(own, Some(other), MAX_LEVELS, &mut |value| {
             budget.charge(&value)?;
             judge.judge(value)
@@ -42,7 +42,7 @@ pub(super) fn search(first: &Value, second: &Value, judge: &mut Judge<'_>) {
 
 /// Searches among the instances of one schema.
 pub(super) fn search_instances(schema: &Value, judge: &mut Judge<'_>) {
-    let mut budget = Budget::default();
+    let mut budget = CandidateBudget::default();
     let _ = Walk::new(schema, schema).compare(schema, None, MAX_LEVELS, &mut |value| {
         budget.charge(&value)?;
         judge.judge(value)
@@ -50,25 +50,25 @@ pub(super) fn search_instances(schema: &Value, judge: &mut Judge<'_>) {
 }
 
 /// What is left for the candidates of one side.
-struct Budget {
+struct CandidateBudget {
     candidates: usize,
     size: u64,
 }
 
-impl Default for Budget {
-    fn default() -> Budget {
-        Budget { candidates: MAX_CANDIDATES, size: MAX_CANDIDATE_SIZE }
+impl Default for CandidateBudget {
+    fn default() -> CandidateBudget {
+        CandidateBudget { candidates: MAX_CANDIDATES, size: MAX_CANDIDATE_SIZE }
     }
 }
 
-impl Budget {
+impl CandidateBudget {
     /// Breaks when the candidate is one too many.
     fn charge(&mut self, value: &Value) -> ControlFlow<()> {
         let size = measure::measure(value);
         let cost = size.values + size.string_bytes / 16;
         match (self.candidates.checked_sub(1), self.size.checked_sub(cost)) {
             (Some(candidates), Some(size)) => {
-                *self = Budget { candidates, size };
+                *self = CandidateBudget { candidates, size };
                 ControlFlow::Continue(())
             }
             _ => ControlFlow::Break(()),

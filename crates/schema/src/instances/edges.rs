@@ -63,7 +63,8 @@ impl InstanceBuilder<'_> {
                     .iter()
                     .filter_map(|inner| {
                         // What is refused, within what the rest of the schema allows.
-                        let merged = product(std::slice::from_ref(flat), &[inner.clone()]);
+                        let merged =
+                            product(std::slice::from_ref(flat), std::slice::from_ref(inner));
                         merged.first().and_then(|merged| self.smallest_flat(merged))
                     })
                     .collect();

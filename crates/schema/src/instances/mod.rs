@@ -6,9 +6,9 @@
 //!                              └ values_at_edge     values around what a keyword demands
 //! ```
 //!
-//! Everything here is a proposal: a value may fail the schema (`not`, two patterns, crossed bounds),
-//! so callers let the validator judge each. What cannot be built is left out. The work is counted,
-//! and limited by depth, by the number of alternatives and by the size of a value.
+//! Everything here is a proposal: a value may fail the schema (`not`, two patterns, crossed
+//! bounds), so callers let the validator judge each. What cannot be built is left out. The work is
+//! counted, and limited by depth, by the number of alternatives and by the size of a value.
 //!
 //! Deliberately absent: random values, and draft-07. A schema of draft-07 is rewritten first
 //! (`comparison/upgrade.rs`).
@@ -41,7 +41,7 @@ const MAX_MEMBERS: u64 = 1_000;
 const MAX_TUPLE: usize = 64;
 
 /// Values of schemas that one builder looks at, each as often as it is looked at.
-const MAX_WORK: u64 = 100_000;
+const MAX_WORK: u64 = 40_000;
 
 /// Builds values for the schemas of one document.
 pub(crate) struct InstanceBuilder<'a> {

@@ -7,9 +7,10 @@
 //! ```
 //!
 //! A URI that only one server has is kept, unless it looks like a renamed one. Where two servers
-//! have the same, both are renamed with a prefix that names the source, and the tables here undo it: nothing is ever computed back from
-//! the text. References in results follow ([`Offers::expose`]). The names of prompts follow the
-//! rules for names of tools (`ExposedNames`).
+//! have the same, both are renamed with a prefix that names the source, and the tables here undo
+//! it: nothing is ever computed back from the text. References in results follow
+//! ([`Offers::expose`]). The names of prompts follow the rules for names of tools
+//! (`ExposedNames`).
 //!
 //! | URI on the server `My_Notes` | exposed, if another server has it, too |
 //! |---|---|
@@ -243,8 +244,8 @@ impl Offers {
                 *counts.entry(key).or_default() += 1;
             }
         }
-        // A URI that looks like a renamed one is renamed, too: otherwise a server could list the one
-        // that the resource of another server gets.
+        // A URI that looks like a renamed one is renamed, too: otherwise a server could list the
+        // one that the resource of another server gets.
         let is_shared =
             |key: &&str| counts.get(key).is_some_and(|count| *count > 1) || UriPrefix::is_in(key);
         for source in sources {

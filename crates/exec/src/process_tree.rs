@@ -166,6 +166,11 @@ pub fn kill_all_processes() {
     }
 }
 
+/// What the environments of all programs have in common that this process starts.
+pub(crate) fn mark_of_all() -> String {
+    format!("{TREE_VARIABLE}={}.", std::process::id())
+}
+
 /// The value of [`TREE_VARIABLE`] for a tree of this process.
 fn tree_id(number: u64) -> String {
     format!("{}.{number}", std::process::id())

@@ -2,10 +2,11 @@
 //!
 //! Servers end when their input does, and those that ignore that are killed at the end of this
 //! program. `kill -9` leaves no time for it. So a shell reads from us which process groups there
-//! are; when we are gone, the kernel closes the pipe, and the shell kills them:
+//! are; when we are gone, the kernel closes the pipe, and the shell kills them, and on Linux also
+//! what has left its group, by the variable that names its tree (`process_tree`):
 //!
 //! ```text
-//! toolwright ─ "+ GROUP", "- GROUP" ─▶ sh: while read …; kill -9 -GROUP …
+//! toolwright ─ "+ GROUP", "- GROUP" ─▶ sh: while read …; kill -9 -GROUP …, kill -9 PID …
 //! ```
 //!
 //! `PR_SET_PDEATHSIG` is no alternative: it acts when the *thread* that started the child ends, and
@@ -16,6 +17,8 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
+
+use crate::process_tree;
 
 /// Keeps the groups as a list of words. Ignores the signals of a terminal: it must outlive us.
 const SCRIPT: &str = r#"
@@ -29,15 +32,21 @@ while read -r change group; do
   esac
 done
 for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
+for file in $(grep -Fls "$1" /proc/[0-9]*/environ); do
+  pid=${file#/proc/}
+  kill -s KILL "${pid%/environ}" 2>/dev/null
+done
 "#;
 
 /// The shell of this process; `None` if it cannot be started, which leaves the other ways to end
 /// servers.
-static WATCHER: LazyLock<Option<Mutex<Child>>> = LazyLock::new(|| start().map(Mutex::new));
+static WATCHER: LazyLock<Option<Mutex<Child>>> =
+    LazyLock::new(|| start(&process_tree::mark_of_all()).map(Mutex::new));
 
-fn start() -> Option<Child> {
+/// Starts the shell. `mark` is in the environment of everything that we start.
+fn start(mark: &str) -> Option<Child> {
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", SCRIPT]).env_clear().process_group(0);
+    command.args(["-c", SCRIPT, "sh", mark]).env_clear().process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().ok()
 }
@@ -85,7 +94,7 @@ mod tests {
     /// The end of the pipe is all that the shell sees of our death.
     #[test]
     fn groups_are_killed_when_the_pipe_ends_unless_they_are_forgotten() {
-        let mut watcher = start().expect("`sh` starts");
+        let mut watcher = start("nothing has this mark").expect("`sh` starts");
         let (mut watched, mut forgotten) = (sleeping_group(), sleeping_group());
         for group in [watched.id(), forgotten.id()] {
             tell(&mut watcher, '+', group.cast_signed());

@@ -294,8 +294,8 @@ impl Gateway {
         self.follow(context, call, responses).await
     }
 
-    /// Waits for the result of a call or its next questions. `responses` are answers that the client
-    /// may give before it is asked, by their keys.
+    /// Waits for the result of a call or its next questions. `responses` are answers that the
+    /// client may give before it is asked, by their keys.
     async fn follow(
         &self,
         context: &RequestContext<'_>,

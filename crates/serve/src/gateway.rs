@@ -23,9 +23,9 @@ use crate::suspended_calls::SuspendedCalls;
 use crate::tool_listing::{ListingCache, ToolListing};
 
 /// How long the answer to a handshake waits for servers whose answers are not known from an earlier
-/// run: what they offer decides which capabilities are announced, and clients ask once. Much shorter
-/// than the wait of a list, because clients give up on a server that does not answer its first
-/// request.
+/// run: what they offer decides which capabilities are announced, and clients ask once. Much
+/// shorter than the wait of a list, because clients give up on a server that does not answer its
+/// first request.
 const HANDSHAKE_WAIT: Duration = Duration::from_secs(3);
 
 /// Serves a catalog. A clone shares everything with the original.

@@ -30,7 +30,7 @@ pub(crate) struct TestCatalog {
 
 impl TestCatalog {
     /// Files in a folder, one of them `toolwright.toml`. They are loaded and followed.
-    pub(crate) async fn follow(files: &[(&str, &str)]) -> TestCatalog {
+    async fn follow(files: &[(&str, &str)]) -> TestCatalog {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             write(&folder.path().join(name), text);

@@ -100,18 +100,3 @@ async fn a_reload_of_many_definitions_does_not_hold_up_calls() {
     assert!(during < (before * 20).max(Duration::from_millis(500)), "{before:?} {during:?}");
     fixture.catalog.runner().close().await;
 }
-
-/// The first list of a client waits until all sources count as tried.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_source_counts_as_tried_when_its_tools_are_published() {
-    let list = many_tools("x");
-    for round in 0..10 {
-        let files = [("toolwright.toml", DEFINITIONS), ("tools/many.json", &list)];
-        let fixture = TestCatalog::follow(&files).await;
-        // No pause: what is looked for lasts some microseconds.
-        while !fixture.catalog.all_sources_tried() {
-            std::hint::spin_loop();
-        }
-        assert_eq!(fixture.catalog.runner().registry().iter().count(), 1_500, "round {round}");
-    }
-}

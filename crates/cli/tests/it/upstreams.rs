@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    HttpClient, LONG, MODERN, StdioClient, configured, descendants, faulty_server, gone, modern,
-    pid_in, request, until,
+    EXIT, HttpClient, LONG, MODERN, StdioClient, configured, descendants, faulty_server, gone,
+    modern, pid_in, request, until,
 };
 use crate::serving::{LONG_STARTUP, server};
 
@@ -465,6 +465,6 @@ fn kill_9_ends_servers_that_ignore_the_end_of_their_input() {
     all.push(fork);
     client.child.kill().expect("SIGKILL");
     for pid in all {
-        gone("a process of a killed gateway", pid, LONG);
+        gone("a process of a killed gateway", pid, EXIT);
     }
 }

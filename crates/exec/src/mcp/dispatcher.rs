@@ -15,8 +15,8 @@
 //! because the wrong person must never be asked, and to the newest of them.
 //!
 //! Many servers ask for the roots on their own, once, soon after the handshake. So the first
-//! `roots/list` of a shared connection is doubtful: it is held back for a moment, and refused if the
-//! call is answered without it (`connection`).
+//! `roots/list` of a shared connection is doubtful: it is held back for a moment, and refused if
+//! the call is answered without it (`connection`).
 //!
 //! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
 //! questions, log messages per second.

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! - **Processes** get `initialize` first, because most support nothing else, and some end when
-//!   anything comes before it. If it is refused, the same process gets `server/discover`; if it does
-//!   not answer that, a new process gets it ([`HandshakeFailure::Unanswered`]).
+//!   anything comes before it. If it is refused, the same process gets `server/discover`; if it
+//!   does not answer that, a new process gets it ([`HandshakeFailure::Unanswered`]).
 //! - **Addresses** get `server/discover` first: a server that has both takes questions and routing
 //!   by request only in the newer revision, and every server answers an unknown method without
 //!   harm. Whatever is not the answer of a newer server leads to `initialize`; an outage or a

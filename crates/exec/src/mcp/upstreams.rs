@@ -105,8 +105,8 @@ impl Upstreams {
         }
     }
 
-    /// Sets the level of log messages that all servers are asked for from now on, and waits a moment
-    /// until those that are connected know it: a call that comes next may log.
+    /// Sets the level of log messages that all servers are asked for from now on, and waits a
+    /// moment until those that are connected know it: a call that comes next may log.
     pub async fn set_log_level(&self, level: &'static str) {
         let _sending = self.setting_level.lock().await;
         let before = {

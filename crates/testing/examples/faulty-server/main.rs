@@ -37,7 +37,7 @@
 //! | `paged` | lists its tools three at a time |
 //! | `modern` | 2026-07-28 only; the tool `change` adds `added` and notifies subscribers |
 //! | `modern-dies`, `modern-stuck` | `modern`, useless once it has refused `initialize` |
-//! | `asks-roots` | lists `ask`, and sends `roots/list` on its own with its first answer to a call |
+//! | `asks-roots` | lists `ask`; sends `roots/list` on its own with its first answer to a call |
 //! | `full`, `modern-full` | resources, prompts and `touch`, which reports a change of one |
 //! | `hang-start` | never answers |
 //! | `exit-start` | `cannot find the database` on stderr, exit 1 |

@@ -1,5 +1,5 @@
-//! `faulty-server scripted FILE`: an MCP server on stdin and stdout whose messages are in a file, so
-//! that a test can write down any answer, however wrong.
+//! `faulty-server scripted FILE`: an MCP server on stdin and stdout whose messages are in a file,
+//! so that a test can write down any answer, however wrong.
 //!
 //! The file is an object of methods. What a method is answered with:
 //!

@@ -161,8 +161,9 @@ async fn soak(front: &str, folder: &Path, calls: u64) {
     );
 }
 
-/// Kills and rewrites once in a period until the callers are done. Returns how often it rewrote, how
-/// many servers it killed, the most memory that was seen, and the descriptors after the first period.
+/// Kills and rewrites once in a period until the callers are done. Returns how often it rewrote,
+/// how many servers it killed, the most memory that was seen, and the descriptors after the first
+/// period.
 async fn make_trouble(
     process: &MeasuredProcess,
     folder: PathBuf,

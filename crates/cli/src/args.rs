@@ -40,6 +40,8 @@ pub(crate) enum CliCommand {
     Check(CheckArgs),
     /// Count the tokens that tools cost a model, and find what would save most
     Cost(CostArgs),
+    /// Show what changed between two sets of definitions, and the version that it demands
+    Diff(DiffArgs),
     /// Explain the code of a diagnostic, or list all codes
     Explain(ExplainArgs),
     /// Write a `toolwright.toml` of the servers that your MCP clients have
@@ -83,6 +85,7 @@ impl CliCommand {
             CliCommand::Check(args) => &args.selected.environment.env,
             CliCommand::Cost(args) => &args.selected.environment.env,
             CliCommand::Test(args) => &args.selected.environment.env,
+            CliCommand::Diff(args) => &args.environment.env,
             CliCommand::Call(args) => &args.source.environment.env,
             CliCommand::Serve(args) => &args.source.environment.env,
             _ => &[],
@@ -312,6 +315,38 @@ pub(crate) struct CostArgs {
     /// Print the counts as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `toolwright diff`, in `diff/`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DiffArgs {
+    /// The definitions before: a file, a folder, `-` for standard input, the URL of an MCP server,
+    /// an `mcpServers` file, a `*-tool` program, or `REV:PATH` of a git repository
+    pub(crate) old: String,
+    /// The definitions now, in the same forms
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    pub(crate) new: Option<String>,
+    /// Command line of an MCP server to start in place of NEW, after `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) environment: EnvironmentArgs,
+    /// Write the changes to standard output in this format
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text, value_name = "FORMAT")]
+    pub(crate) output_format: DiffFormat,
+}
+
+/// How changes are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// For people: a line per change
+    Text,
+    /// One JSON object, with the values in full
+    Json,
+    /// For a pull request
+    Markdown,
 }
 
 /// `toolwright explain`, in `explain.rs`.

@@ -5,8 +5,8 @@
 //! options, calls a library, and turns the result into text.
 //!
 //! ```text
-//! args ─▶ one of: show list check cost explain init install call serve validate test eval
-//!                 doctor md manual
+//! args ─▶ one of: show list check cost diff explain init install call serve validate test
+//!                 eval doctor md manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
 //!            └ environment: variables
@@ -19,6 +19,7 @@ mod args;
 mod call;
 mod check;
 mod cost;
+mod diff;
 mod doctor;
 mod environment;
 mod eval;
@@ -81,6 +82,7 @@ fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
         CliCommand::List(args) => list::run(&args),
         CliCommand::Check(args) => check::run(&args),
         CliCommand::Cost(args) => cost::run(&args),
+        CliCommand::Diff(args) => diff::run(&args),
         CliCommand::Explain(args) => explain::run(&args),
         CliCommand::Init(args) => init::run(&args),
         CliCommand::Install(args) => install::run(&args),

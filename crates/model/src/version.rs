@@ -39,6 +39,11 @@ impl Version {
         &self.authored
     }
 
+    /// The major, minor and patch number.
+    pub fn numbers(&self) -> [u64; 3] {
+        [self.semver.major, self.semver.minor, self.semver.patch]
+    }
+
     /// Compares two versions by the precedence of SemVer. Build metadata does not count, so
     /// different versions can be equal here; that is why there is no `Ord`.
     pub fn precedence(&self, other: &Version) -> Ordering {

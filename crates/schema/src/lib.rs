@@ -27,8 +27,8 @@
 //!
 //! Below it are [`Schema`], one compiled schema, for checks that keep schemas by other rules; the
 //! quick check of schemas that need not be compiled ([`is_certainly_valid_schema`]); what is wrong
-//! with a schema that compiles ([`mistakes()`]); and what the APIs of model vendors reject
-//! ([`incompatibilities`], [`VendorTarget`]).
+//! with a schema that compiles ([`mistakes()`]); what the APIs of model vendors reject
+//! ([`incompatibilities`], [`VendorTarget`]); and which of two schemas accepts more ([`compare`]).
 //!
 //! Deliberately absent: the network, files, the clock, printing, and the record of a tool. A `$ref`
 //! is never fetched.
@@ -38,10 +38,12 @@
 //! limit is an error like any other, never a hang, an abort or a silent "valid". The last limit, a
 //! step budget, leaves an evaluation by unwinding, so build with the default `panic = "unwind"`.
 
+mod comparison;
 mod cost_analysis;
 mod dialect;
 mod error;
 mod error_message;
+mod instances;
 mod json_text;
 mod jsonschema_engine;
 mod limits;
@@ -62,6 +64,7 @@ mod subschema_keywords;
 mod validator;
 mod vendors;
 
+pub use comparison::{SchemaComparison, Verdict, compare, lost};
 pub use dialect::Dialect;
 pub use error::{
     ErrorPlace, SchemaError, SchemaSide, ToolSchemaError, ValidateError, ValidationError,

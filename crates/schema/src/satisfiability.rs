@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jsonschema::PatternOptions;
-use jsonschema::canonical::{self, Cause, UnsatisfiableReason};
+use jsonschema::canonical::{self, CanonicalizeOptions, Cause, UnsatisfiableReason};
 use referencing::SPECIFICATIONS;
 use serde_json::{Map, Value};
 
@@ -219,19 +219,21 @@ fn empty_by_canonical_form(
     document: &Value,
     dialect: Dialect,
 ) -> Option<BTreeMap<String, UnsatisfiableReason>> {
+    canonical_options(dialect).prepare(document).ok()?.unsatisfiable().ok()
+}
+
+/// How a canonical form is made: nothing is fetched, and patterns are limited.
+pub(crate) fn canonical_options(dialect: Dialect) -> CanonicalizeOptions<'static> {
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(BACKTRACKS)
         .size_limit(LARGE_COMPILED_PATTERN_BYTES)
         .dfa_size_limit(LARGE_COMPILED_PATTERN_BYTES);
-    let prepared = canonical::options()
+    canonical::options()
         .offline()
         .with_registry(&SPECIFICATIONS)
         .with_draft(resource_registry::draft_of(dialect))
         .should_validate_formats(false)
         .with_pattern_options(patterns)
-        .prepare(document)
-        .ok()?;
-    prepared.unsatisfiable().ok()
 }
 
 /// What the subschemas that apply to one value multiply to when they are combined.
@@ -260,7 +262,7 @@ impl ValueChoices {
 
 /// Whether the canonical form may need too much time and memory: `allOf` over unions multiplies
 /// their branches, and a conditional is a union of two.
-fn is_too_large(schema: &Value, dialect: Dialect) -> bool {
+pub(crate) fn is_too_large(schema: &Value, dialect: Dialect) -> bool {
     // One entry for each value that the schema describes. `allOf` may describe one property
     // several times, so the entry of a property is found by its name.
     let mut choices = vec![ValueChoices::default()];

@@ -256,7 +256,7 @@ impl Schema {
     }
 
     /// Whether `instance` matches, or the limit that was reached before that was known.
-    fn try_is_valid(&self, instance: &Value) -> Result<bool, ValidationError> {
+    pub(crate) fn try_is_valid(&self, instance: &Value) -> Result<bool, ValidationError> {
         let depth = measure::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
         let stack = evaluation_stack(&self.profile, depth);
         let size = measure::measure(instance);

@@ -8,7 +8,8 @@
 //!    │ load                                                        (diagnostics, repaired files)
 //!    ├─ record ───▶ the canonical record as JSON
 //!    ├─ examples ─▶ every example as a test case
-//!    └─ cost ─────▶ the tokens of every tool
+//!    ├─ cost ─────▶ the tokens of every tool
+//!    └─ diff ─────▶ what changed since other definitions, and the version that it demands
 //! ```
 //!
 //! Nothing here starts a program, opens a connection, waits or runs JavaScript: what a server lists
@@ -39,6 +40,7 @@ pub mod codes;
 mod config;
 pub mod content_hash;
 mod cost;
+pub mod diff;
 pub mod examples;
 mod exposed_names;
 mod files;

@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::Catalog;
-use toolwright_exec::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, Verdict};
+use toolwright_exec::knowledge::{
+    FunctionRunner, KnowledgeBudget, RunnableKnowledge, ValidatorVerdict,
+};
 use toolwright_exec::{Budget, CallArguments, CallLimits, CallRequest, Log, NoHost, code};
 use toolwright_model::{Binding, Example, ExpectedError};
 use toolwright_sandbox::WorkerPool;
@@ -229,7 +231,7 @@ impl ExampleRunner<'_> {
 ///
 /// An expected error without a message is met by any refusal. Its code is not compared: validators
 /// report messages only.
-fn compare_verdict(verdict: Verdict, refused: Option<&ExpectedError>) -> ExampleStatus {
+fn compare_verdict(verdict: ValidatorVerdict, refused: Option<&ExpectedError>) -> ExampleStatus {
     let message = refused.and_then(|expected| expected.message.as_deref());
     // A validator may throw the expected message instead of returning it. An empty message would be
     // part of every exception, also of a programming error.

@@ -15,6 +15,7 @@ mod codes;
 mod console_blocks;
 mod corpus;
 mod cost;
+mod diffing;
 mod evaluating;
 mod examples_as_tests;
 mod fixing;

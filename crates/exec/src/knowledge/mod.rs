@@ -40,7 +40,7 @@ pub use processors::FunctionRunner;
 pub(crate) use processors::too_large;
 /// The share of the sandbox that the functions of one toolset use together.
 pub use toolwright_sandbox::ShareId;
-pub use validators::{SLOW_VALIDATOR, ValidatorAnswer, Verdict, read_validator_answer};
+pub use validators::{SLOW_VALIDATOR, ValidatorAnswer, ValidatorVerdict, read_validator_answer};
 
 use crate::{Json, KnowledgeAdvice};
 use payload::PayloadMatcher;

@@ -26,7 +26,7 @@ pub const SLOW_VALIDATOR: Duration = Duration::from_millis(50);
 
 /// What the validators of a command say about the arguments of one call.
 #[derive(Debug, Default)]
-pub struct Verdict {
+pub struct ValidatorVerdict {
     /// Why the call is refused; empty if it is not.
     pub errors: CappedTexts,
     /// What is wrong with the validators themselves, for the log and the result's metadata.
@@ -50,8 +50,8 @@ impl RunnableKnowledge {
         command: &str,
         arguments: &CallArguments,
         runner: FunctionRunner<'_>,
-    ) -> Verdict {
-        let mut verdict = Verdict::default();
+    ) -> ValidatorVerdict {
+        let mut verdict = ValidatorVerdict::default();
         let validators = self.model.validators.iter().zip(&self.validators);
         let validators =
             validators.filter(|(validator, _)| validator.validates.as_deref() == Some(command));
@@ -106,7 +106,7 @@ impl RunnableKnowledge {
     /// The errors of the declarative checks of the validator with this id, of several the first.
     /// `eval` uses it, which runs one validator and not those of a command.
     pub fn check_errors(&self, validator: &str, arguments: &Json) -> Vec<String> {
-        let mut verdict = Verdict::default();
+        let mut verdict = ValidatorVerdict::default();
         let has_id = |it: &&Validator| it.function.id.as_deref() == Some(validator);
         if let Some(validator) = self.model.validators.iter().find(has_id) {
             run_checks(validator, arguments, &mut verdict);
@@ -115,7 +115,7 @@ impl RunnableKnowledge {
     }
 }
 
-impl Verdict {
+impl ValidatorVerdict {
     /// Notes that a validator could not do its work. If its own checks have refused the arguments
     /// already, it may have relied on them: then the arguments are at fault, not the validator, and
     /// its failure is only a warning.
@@ -131,7 +131,7 @@ impl Verdict {
 
 /// Runs the checks of a validator that need no code, and returns whether the arguments pass them.
 /// Only `required_fields` can be checked; the others describe the code to readers.
-fn run_checks(validator: &Validator, arguments: &Json, verdict: &mut Verdict) -> bool {
+fn run_checks(validator: &Validator, arguments: &Json, verdict: &mut ValidatorVerdict) -> bool {
     let mut passed = true;
     for check in &validator.checks {
         let ValidatorCheck::RequiredFields(fields) = check else { continue };

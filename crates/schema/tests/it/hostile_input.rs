@@ -15,7 +15,7 @@ const HANG: Duration = Duration::from_secs(300);
 
 /// Runs `work` on threads with 2 MiB and 256 KiB of stack. A thread that hangs is left behind, so
 /// that the test fails instead of hanging as well.
-fn assert_ends(name: &str, work: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn assert_ends(name: &str, work: impl Fn() + Send + Sync + 'static) {
     let work = Arc::new(work);
     for stack in [2 * 1024 * 1024, 256 * 1024] {
         let (done, ended) = channel();

@@ -1,0 +1,314 @@
+//! The changes as text for a terminal, as JSON for programs, and as Markdown for a pull request.
+//!
+//! Texts of definitions are quoted on one line, shortened, with control characters made visible;
+//! in Markdown inside code spans, so that they cannot mark anything up. The JSON has them in full.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use similar::{ChangeTag, TextDiff};
+use toolwright_schema::{SchemaComparison, Verdict};
+use toolwright_workspace::diff::{
+    DefinitionsDiff, EditKind, PartChange, ToolDiff, ToolPresence, VersionCheck, VersionStep,
+};
+
+use crate::record_text::{one_line, shorten};
+use crate::report::plural;
+
+/// Characters of a value that are shown.
+const SHOWN_VALUE: usize = 120;
+
+/// Characters of a text with marked words that are shown.
+const SHOWN_TEXT: usize = 600;
+
+/// Unchanged words kept on each side of a changed one.
+const CONTEXT_WORDS: usize = 4;
+
+/// For a terminal.
+pub(super) fn text(diff: &DefinitionsDiff) -> String {
+    let mut out = String::new();
+    for tool in &diff.tools {
+        let _ = writeln!(out, "{}", heading(tool));
+        for change in &tool.changes {
+            let _ = writeln!(out, "  {}", line(change, |text| format!("`{text}`")));
+        }
+    }
+    for document in &diff.documents {
+        let _ = writeln!(out, "changed  {}{}", one_line(&document.name), step_mark(document.step));
+        for change in &document.changes {
+            let _ = writeln!(out, "  {}", line(change, |text| format!("`{text}`")));
+        }
+    }
+    let _ = writeln!(out, "{}", summary(diff));
+    for check in &diff.versions {
+        let _ = writeln!(out, "{}", version_line(check));
+    }
+    out
+}
+
+/// For a pull request.
+pub(super) fn markdown(diff: &DefinitionsDiff) -> String {
+    let mut out = format!("**{}**\n", summary(diff));
+    for tool in &diff.tools {
+        let step = tool.step.name();
+        let _ = writeln!(
+            out,
+            "\n### {} {} ({step})\n",
+            tool.presence.name(),
+            code(&one_line(&tool.id))
+        );
+        for change in &tool.changes {
+            let _ = writeln!(out, "- {}", line(change, code));
+        }
+    }
+    for document in &diff.documents {
+        let (name, step) = (code(&one_line(&document.name)), document.step.name());
+        let _ = writeln!(out, "\n### changed {name} ({step})\n");
+        for change in &document.changes {
+            let _ = writeln!(out, "- {}", line(change, code));
+        }
+    }
+    if !diff.versions.is_empty() {
+        out.push_str("\n| version of | from | to | demanded | |\n|---|---|---|---|---|\n");
+    }
+    for check in &diff.versions {
+        let cell = |text: &str| code(&one_line(text)).replace('|', "\\|");
+        let mark = if check.is_taken() { "taken" } else { "**not taken**" };
+        let (subject, old, new) = (cell(&check.subject), cell(&check.old), cell(&check.new));
+        let _ = writeln!(out, "| {subject} | {old} | {new} | {} | {mark} |", check.demanded.name());
+    }
+    // Without blank lines twice, as Markdown is written.
+    out.replace("\n\n\n", "\n\n")
+}
+
+/// For programs.
+pub(super) fn json(diff: &DefinitionsDiff) -> Value {
+    let tool = |tool: &ToolDiff| {
+        json!({
+            "id": tool.id, "change": tool.presence.name(), "step": tool.step.name(),
+            "changes": tool.changes.iter().map(change_json).collect::<Vec<_>>(),
+        })
+    };
+    let documents: Vec<Value> = diff
+        .documents
+        .iter()
+        .map(|document| {
+            json!({
+                "name": document.name, "step": document.step.name(),
+                "changes": document.changes.iter().map(change_json).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let versions: Vec<Value> = diff
+        .versions
+        .iter()
+        .map(|check| {
+            json!({
+                "subject": check.subject, "old": check.old, "new": check.new,
+                "demanded": check.demanded.name(), "taken": check.taken.name(),
+                "ok": check.is_taken(),
+            })
+        })
+        .collect();
+    json!({
+        "step": diff.step().name(),
+        "unchanged": diff.unchanged,
+        "tools": diff.tools.iter().map(tool).collect::<Vec<_>>(),
+        "documents": documents,
+        "versions": versions,
+    })
+}
+
+fn change_json(change: &PartChange) -> Value {
+    let verdict = |verdict: &Verdict| match verdict {
+        Verdict::No => json!({ "shown": "no" }),
+        Verdict::Yes(witness) => json!({ "shown": "yes", "witness": witness }),
+        Verdict::NotShown => json!({ "shown": "unknown" }),
+    };
+    let effect = change.effect.as_ref().map(
+        |effect| json!({ "wider": verdict(&effect.wider), "narrower": verdict(&effect.narrower) }),
+    );
+    let (kind, to) = match &change.kind {
+        EditKind::Added => ("added", None),
+        EditKind::Removed => ("removed", None),
+        EditKind::Changed => ("changed", None),
+        EditKind::NewOptional => ("new optional", None),
+        EditKind::Renamed(name) => ("renamed", Some(name)),
+    };
+    json!({
+        "part": change.part, "at": change.at, "kind": kind, "renamedTo": to,
+        "old": change.old, "new": change.new, "effect": effect,
+    })
+}
+
+/// `2 tools changed, 1 added, 4 unchanged: a major step`.
+fn summary(diff: &DefinitionsDiff) -> String {
+    let count = |presence| diff.tools.iter().filter(|tool| tool.presence == presence).count();
+    let mut parts = Vec::new();
+    for (presence, word) in [
+        (ToolPresence::Changed, "changed"),
+        (ToolPresence::Added, "added"),
+        (ToolPresence::Removed, "removed"),
+    ] {
+        let n = count(presence);
+        if n > 0 {
+            parts.push(format!("{} {word}", plural(n, "tool")));
+        }
+    }
+    if diff.unchanged > 0 {
+        parts.push(format!("{} unchanged", plural(diff.unchanged, "tool")));
+    }
+    match diff.step() {
+        _ if diff.is_empty() => format!("nothing changed in {}", plural(diff.unchanged, "tool")),
+        VersionStep::None => format!("{}; only versions changed", parts.join(", ")),
+        step => format!("{}: demands a {} step", parts.join(", "), step.name()),
+    }
+}
+
+fn heading(tool: &ToolDiff) -> String {
+    format!("{:<8} {}{}", tool.presence.name(), one_line(&tool.id), step_mark(tool.step))
+}
+
+fn step_mark(step: VersionStep) -> String {
+    if step == VersionStep::None { String::new() } else { format!("  ({})", step.name()) }
+}
+
+fn version_line(check: &VersionCheck) -> String {
+    let VersionCheck { subject, old, new, demanded, taken } = check;
+    let (subject, old, new) = (one_line(subject), one_line(old), one_line(new));
+    let name = demanded.name();
+    match (check.is_taken(), *taken) {
+        (true, _) if *demanded == VersionStep::None => {
+            format!("version of {subject}: {old} → {new}")
+        }
+        (true, _) => format!("version of {subject}: {old} → {new} takes the {name} step"),
+        (false, VersionStep::None) if old == new => {
+            format!("version of {subject}: still {old}, a {name} step is demanded")
+        }
+        (false, VersionStep::None) => {
+            format!(
+                "version of {subject}: {new} is not later than {old}, a {name} step is demanded"
+            )
+        }
+        (false, taken) => format!(
+            "version of {subject}: {old} → {new} is a {} step, a {name} step is demanded",
+            taken.name()
+        ),
+    }
+}
+
+/// One change on one line. `quote` marks what comes from a definition.
+fn line(change: &PartChange, quote: impl Fn(&str) -> String) -> String {
+    let value = |value: &Option<Value>| {
+        let text = value.as_ref().map(Value::to_string).unwrap_or_default();
+        quote(&shorten(&one_line(&text), SHOWN_VALUE))
+    };
+    let mut out = match change.at.as_str() {
+        "" => change.part.clone(),
+        at => format!("{} {}", change.part, quote(&shorten(&one_line(at), SHOWN_VALUE))),
+    };
+    match (&change.kind, &change.old, &change.new) {
+        (EditKind::Renamed(name), ..) => {
+            let _ = write!(out, " is named {} now", quote(&one_line(name)));
+        }
+        (EditKind::NewOptional, ..) => out.push_str(" is new and optional"),
+        (_, Some(Value::String(old)), Some(Value::String(new)))
+            if old.contains(char::is_whitespace) || new.contains(char::is_whitespace) =>
+        {
+            let marked = shorten(&marked_words(old, new), SHOWN_TEXT);
+            let _ = write!(out, ": {}", quote(&marked));
+        }
+        (EditKind::Changed, Some(_), Some(_)) => {
+            let _ = write!(out, ": {} → {}", value(&change.old), value(&change.new));
+        }
+        (EditKind::Changed, ..) => out.push_str(" changed"),
+        (EditKind::Added, _, Some(_)) => {
+            let _ = write!(out, " added: {}", value(&change.new));
+        }
+        (EditKind::Added, ..) => out.push_str(" added"),
+        (EditKind::Removed, Some(_), _) => {
+            let _ = write!(out, " removed: {}", value(&change.old));
+        }
+        (EditKind::Removed, ..) => out.push_str(" removed"),
+    }
+    // A new optional input narrows an open object, which nobody means by it.
+    if let Some(effect) = change.effect.as_ref().filter(|_| change.kind != EditKind::NewOptional) {
+        out.push_str(&effect_text(effect, quote));
+    }
+    out
+}
+
+/// What a change does to the accepted values.
+fn effect_text(effect: &SchemaComparison, quote: impl Fn(&str) -> String) -> String {
+    let shown = |witness: &Value| quote(&shorten(&one_line(&witness.to_string()), SHOWN_VALUE));
+    let mut parts = Vec::new();
+    match &effect.narrower {
+        Verdict::Yes(witness) => {
+            parts.push(format!("narrower, refuses {}", shown(witness)));
+        }
+        Verdict::NotShown => parts.push("perhaps narrower".to_owned()),
+        Verdict::No => {}
+    }
+    match &effect.wider {
+        Verdict::Yes(witness) => parts.push(format!("wider, accepts {}", shown(witness))),
+        Verdict::NotShown => parts.push("perhaps wider".to_owned()),
+        Verdict::No => {}
+    }
+    if parts.is_empty() {
+        parts.push("accepts the same".to_owned());
+    }
+    format!("; {}", parts.join("; "))
+}
+
+/// The new text with what is gone as `[-…-]` and what is new as `{+…+}`, as `git diff --word-diff`
+/// marks it. Long unchanged parts are left out.
+fn marked_words(old: &str, new: &str) -> String {
+    let (old, new) = (one_line(old), one_line(new));
+    let diff = TextDiff::configure()
+        .timeout(Duration::from_millis(500))
+        .diff_words(old.as_str(), new.as_str());
+    let mut out = String::new();
+    let changes: Vec<_> = diff.iter_all_changes().collect();
+    let runs: Vec<(ChangeTag, String)> = changes.iter().fold(Vec::new(), |mut runs, change| {
+        match runs.last_mut() {
+            Some((tag, text)) if *tag == change.tag() => text.push_str(change.value()),
+            _ => runs.push((change.tag(), change.value().to_owned())),
+        }
+        runs
+    });
+    let last = runs.len().saturating_sub(1);
+    for (index, (tag, text)) in runs.iter().enumerate() {
+        match tag {
+            ChangeTag::Delete => {
+                let _ = write!(out, "[-{text}-]");
+            }
+            ChangeTag::Insert => {
+                let _ = write!(out, "{{+{text}+}}");
+            }
+            ChangeTag::Equal => out.push_str(&without_middle(text, index == 0, index == last)),
+        }
+    }
+    out
+}
+
+/// An unchanged run: its end before a change, its start after one.
+fn without_middle(text: &str, is_first: bool, is_last: bool) -> String {
+    let words: Vec<&str> = text.split_inclusive(' ').collect();
+    let before = if is_last { 0 } else { CONTEXT_WORDS };
+    let after = if is_first { 0 } else { CONTEXT_WORDS };
+    if words.len() <= before + after + 1 {
+        return text.to_owned();
+    }
+    let start = words[..after].concat();
+    let end = words[words.len() - before..].concat();
+    format!("{start}… {end}").trim_end_matches(|c: char| is_last && c == ' ').to_owned()
+}
+
+/// A code span whose fence does not occur in it.
+fn code(text: &str) -> String {
+    let longest = text.split(|c: char| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if longest > 0 { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}

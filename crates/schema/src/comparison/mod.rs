@@ -1,0 +1,218 @@
+//! Whether one schema accepts more or less than another, with an instance that shows it.
+//!
+//! ```text
+//! first, second ─ equal? ─ witness: values at the edges of what differs ─ both judged ─▶ Yes
+//!                              │ directions without a witness
+//!                              ▼
+//!                  containment: the canonical form proves that nothing is lost ────────▶ No
+//!                              │ its difference as a schema: values of that, judged ───▶ Yes
+//!                              ▼
+//!                           NotShown
+//! ```
+//!
+//! `Yes` is never taken from the canonical form alone: an instance is shown that the validator of
+//! this crate, the one that tools run with, accepts by one schema and refuses by the other. `No` is
+//! never taken from a search that found nothing.
+//!
+//! The work is counted, so that the same schemas give the same answer on every machine. The counts
+//! are such that a comparison takes less than 50 ms on an ordinary processor.
+
+mod containment;
+mod upgrade;
+mod witness;
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+
+use self::containment::CanonicalPair;
+use crate::limits::{MAX_CANONICAL_VALUES, MAX_DEPTH};
+use crate::{Dialect, Schema, measure, stack_space};
+
+/// Values of a difference that is small enough to be shown.
+const MAX_LOST_VALUES: u64 = 40;
+
+/// Bytes of stack for each level of two schemas that are compared. Measured: the hostile tests pass
+/// with half of it.
+const COMPARISON_FRAME: usize = if cfg!(debug_assertions) { 64 * 1024 } else { 24 * 1024 };
+
+/// What the second of two schemas accepts beyond the first, and what it refuses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SchemaComparison {
+    /// Whether the second schema accepts values that the first refuses.
+    pub wider: Verdict,
+    /// Whether the second schema refuses values that the first accepts.
+    pub narrower: Verdict,
+}
+
+impl SchemaComparison {
+    /// Whether both schemas certainly accept the same values.
+    pub fn is_equal(&self) -> bool {
+        self.wider == Verdict::No && self.narrower == Verdict::No
+    }
+}
+
+/// The answer about one direction.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Proved: there is no such value.
+    No,
+    /// The validator accepts this value by one schema and refuses it by the other.
+    Yes(Box<Value>),
+    /// Neither a proof nor a value was found.
+    NotShown,
+}
+
+impl Verdict {
+    /// The instance that shows it.
+    pub fn witness(&self) -> Option<&Value> {
+        match self {
+            Verdict::Yes(witness) => Some(witness),
+            Verdict::No | Verdict::NotShown => None,
+        }
+    }
+}
+
+/// Compares what two schemas accept. `format` is an annotation, as it is when tools run.
+///
+/// ```
+/// use serde_json::json;
+/// use toolwright_schema::{Verdict, compare};
+///
+/// let first = json!({ "type": "string", "maxLength": 5 });
+/// let second = json!({ "type": "string" });
+/// let compared = compare(&first, &second);
+/// assert_eq!(compared.wider, Verdict::Yes(Box::new(json!("aaaaaa"))));
+/// assert_eq!(compared.narrower, Verdict::No);
+/// ```
+pub fn compare(first: &Value, second: &Value) -> SchemaComparison {
+    let not_shown = || SchemaComparison { wider: Verdict::NotShown, narrower: Verdict::NotShown };
+    let Some(depth) = depth_of_both(first, second) else { return not_shown() };
+    if first == second {
+        return SchemaComparison { wider: Verdict::No, narrower: Verdict::No };
+    }
+    let compared = with_stack(depth, || {
+        // A schema that the runner refuses accepts nothing, but that is not what its author means.
+        let (Ok(compiled_first), Ok(compiled_second)) =
+            (Schema::compile(first), Schema::compile(second))
+        else {
+            return None;
+        };
+        let mut judge = Judge::new(&compiled_first, &compiled_second);
+        let pair = UpgradedPair::new(first, second);
+        if let Some(pair) = &pair {
+            witness::search(&pair.first, &pair.second, &mut judge);
+        }
+        if let Some(pair) = pair.as_ref().filter(|_| !judge.is_decided()) {
+            judge_by_canonical_form(pair, &mut judge);
+        }
+        Some(judge.into_comparison())
+    });
+    compared.flatten().unwrap_or_else(not_shown)
+}
+
+/// What the first schema accepts and the second refuses, as a schema. `None` if that is empty, not
+/// known or too large to be shown to a person.
+pub fn lost(first: &Value, second: &Value) -> Option<Value> {
+    let depth = depth_of_both(first, second)?;
+    let found = with_stack(depth, || {
+        let pair = UpgradedPair::new(first, second)?;
+        let canonical = CanonicalPair::new(&pair.first, &pair.second)?;
+        canonical.only_in_first()
+    });
+    let mut found = found.flatten()?;
+    if let Value::Object(members) = &mut found {
+        members.shift_remove("$schema");
+    }
+    (measure::measure(&found).values <= MAX_LOST_VALUES).then_some(found)
+}
+
+/// The depth of the deeper schema, if neither is too large to be compared.
+fn depth_of_both(first: &Value, second: &Value) -> Option<usize> {
+    let depth = measure::depth_within(first, MAX_DEPTH)?;
+    Some(depth.max(measure::depth_within(second, MAX_DEPTH)?))
+}
+
+/// Runs `work` with stack for schemas nested `depth` deep. `None` if there is none.
+fn with_stack<T: Send>(depth: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
+    stack_space::run_with_stack((depth + 2).saturating_mul(COMPARISON_FRAME), work).ok()
+}
+
+/// Both schemas as 2020-12, which all later steps read.
+struct UpgradedPair<'a> {
+    first: Cow<'a, Value>,
+    second: Cow<'a, Value>,
+}
+
+impl<'a> UpgradedPair<'a> {
+    /// `None` if they are too large, or draft-07 in a form that is not rewritten.
+    fn new(first: &'a Value, second: &'a Value) -> Option<UpgradedPair<'a>> {
+        let upgraded = |schema: &'a Value| {
+            if measure::measure(schema).values > MAX_CANONICAL_VALUES {
+                return None;
+            }
+            match Dialect::of(schema).ok()? {
+                Dialect::Draft202012 => Some(Cow::Borrowed(schema)),
+                Dialect::Draft7 => upgrade::from_draft7(schema).map(Cow::Owned),
+            }
+        };
+        Some(UpgradedPair { first: upgraded(first)?, second: upgraded(second)? })
+    }
+}
+
+/// Asks the canonical form about the directions that have no witness.
+fn judge_by_canonical_form(pair: &UpgradedPair<'_>, judge: &mut Judge<'_>) {
+    let Some(canonical) = CanonicalPair::new(&pair.first, &pair.second) else { return };
+    if judge.wider == Verdict::NotShown {
+        if canonical.first_covers_second() {
+            judge.wider = Verdict::No;
+        } else if let Some(difference) = canonical.only_in_second() {
+            witness::search_instances(&difference, judge);
+        }
+    }
+    if judge.narrower == Verdict::NotShown {
+        if canonical.second_covers_first() {
+            judge.narrower = Verdict::No;
+        } else if let Some(difference) = canonical.only_in_first() {
+            witness::search_instances(&difference, judge);
+        }
+    }
+}
+
+/// Judges values by both compiled schemas, and keeps the first witness of each direction.
+pub(crate) struct Judge<'a> {
+    first: &'a Schema,
+    second: &'a Schema,
+    wider: Verdict,
+    narrower: Verdict,
+}
+
+impl<'a> Judge<'a> {
+    fn new(first: &'a Schema, second: &'a Schema) -> Judge<'a> {
+        Judge { first, second, wider: Verdict::NotShown, narrower: Verdict::NotShown }
+    }
+
+    fn is_decided(&self) -> bool {
+        self.wider != Verdict::NotShown && self.narrower != Verdict::NotShown
+    }
+
+    /// Judges one value. Breaks when nothing is left to be found.
+    fn judge(&mut self, value: Value) -> ControlFlow<()> {
+        // An evaluation that gave up is not a refusal.
+        let answers = (self.first.try_is_valid(&value), self.second.try_is_valid(&value));
+        let direction = match answers {
+            (Ok(false), Ok(true)) => &mut self.wider,
+            (Ok(true), Ok(false)) => &mut self.narrower,
+            _ => return ControlFlow::Continue(()),
+        };
+        if *direction == Verdict::NotShown {
+            *direction = Verdict::Yes(Box::new(value));
+        }
+        if self.is_decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn into_comparison(self) -> SchemaComparison {
+        SchemaComparison { wider: self.wider, narrower: self.narrower }
+    }
+}

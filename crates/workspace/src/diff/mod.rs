@@ -1,0 +1,550 @@
+//! What changed from one set of definitions to another, and which version that demands.
+//!
+//! ```text
+//! old, new: documents ─ paired by namespace or name ─┬─ tools, paired by id, then by name
+//!                                                    │    ├ input, output: schema_edits
+//!                                                    │    └ every other part of the record
+//!                                                    └─ the document's own parts, code files
+//!                        every change ─ VersionStep ─▶ compared with the declared versions
+//! ```
+//!
+//! The record is compared (`record.rs`), not the text: layout, comments and the order of keys are
+//! not changes, and a definition can be compared with what its server lists. Nothing is rendered
+//! here, and nothing is read but the code files beside a definition.
+
+mod schema_edits;
+mod version_step;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use toolwright_formats::Reading;
+use toolwright_model::{CallLimits, Draft, FieldValue, InputSchema};
+use toolwright_schema::{SchemaComparison, Verdict};
+
+pub use self::schema_edits::{EditKind, SchemaEdit};
+use self::schema_edits::{SchemaDiff, joined, keys_of_both};
+pub use self::version_step::{VersionCheck, VersionStep};
+use crate::content_hash::code_files;
+use crate::{LoadedDocument, display_name, record};
+
+/// Everything that changed between two sets of definitions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DefinitionsDiff {
+    /// The tools that changed, in the order of the new definitions; then those that are gone.
+    pub tools: Vec<ToolDiff>,
+    /// How many tools did not change.
+    pub unchanged: usize,
+    /// The documents whose own parts changed.
+    pub documents: Vec<DocumentDiff>,
+    /// The versions that both sides declare, with what the changes demand.
+    pub versions: Vec<VersionCheck>,
+}
+
+impl DefinitionsDiff {
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.documents.is_empty()
+    }
+
+    /// The step that all changes together demand.
+    pub fn step(&self) -> VersionStep {
+        let tools = self.tools.iter().map(|tool| tool.step);
+        tools.chain(self.documents.iter().map(|document| document.step)).max().unwrap_or_default()
+    }
+}
+
+/// What changed about a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolDiff {
+    /// The id, of the new definition if the tool is there.
+    pub id: String,
+    /// On which side it is.
+    pub presence: ToolPresence,
+    /// What changed, if it is on both sides.
+    pub changes: Vec<PartChange>,
+    /// What the changes demand of a version.
+    pub step: VersionStep,
+}
+
+/// Which side has a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolPresence {
+    /// Only the new one.
+    Added,
+    /// Only the old one.
+    Removed,
+    /// Both.
+    Changed,
+}
+
+impl ToolPresence {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ToolPresence::Added => "added",
+            ToolPresence::Removed => "removed",
+            ToolPresence::Changed => "changed",
+        }
+    }
+}
+
+/// What changed about a document as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DocumentDiff {
+    /// The file or server, of the new side.
+    pub name: String,
+    /// What changed.
+    pub changes: Vec<PartChange>,
+    /// What the changes demand of a version.
+    pub step: VersionStep,
+}
+
+/// One change of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartChange {
+    /// The part, by its key in the record: `description`, `inputSchema`, `capabilities`; `code` for
+    /// a file with code.
+    pub part: String,
+    /// JSON pointer below the part; the name of a file with code.
+    pub at: String,
+    /// What was done to it.
+    pub kind: EditKind,
+    /// The value before; `None` if there was none, and for files.
+    pub old: Option<Value>,
+    /// The value now.
+    pub new: Option<Value>,
+    /// For a schema: what this does to the accepted values.
+    pub effect: Option<SchemaComparison>,
+}
+
+/// Parts of a tool's record that are not compared as values: those that identify it, those that
+/// depend on where it was read, and those that are compared in another way.
+const OTHER_TOOL_PARTS: [&str; 16] = [
+    "id",
+    "namespace",
+    "name",
+    "version",
+    "capabilities",
+    "inputSchema",
+    "inputSchemaDeferred",
+    "outputSchema",
+    "binding",
+    "invalid",
+    "hash",
+    "format",
+    "toolset",
+    "origin",
+    "knowledge",
+    "limits",
+];
+
+/// The same of a document's record.
+const OTHER_DOCUMENT_PARTS: [&str; 8] =
+    ["namespace", "version", "format", "dialect", "file", "capabilities", "invalid", "hash"];
+
+/// Compares two sets of documents.
+pub fn diff(old: &[LoadedDocument], new: &[LoadedDocument]) -> DefinitionsDiff {
+    let (old, new) = (Side::new(old), Side::new(new));
+    let mut result = DefinitionsDiff::default();
+    let pairs = pair_documents(&old, &new);
+    // What the tools of each document demand, by the place of the document in its side.
+    let mut demanded: BTreeMap<(usize, usize), VersionStep> = BTreeMap::new();
+    let mut demand =
+        |old_document: Option<usize>, new_document: Option<usize>, step: VersionStep| {
+            for (one, other) in &pairs {
+                if old_document == Some(*one) || new_document == Some(*other) {
+                    let so_far = demanded.entry((*one, *other)).or_default();
+                    *so_far = step.max(*so_far);
+                }
+            }
+        };
+    let mut gone: Vec<bool> = vec![true; old.tools.len()];
+    for tool in &new.tools {
+        let Some(before) = old.find(tool, &new, &gone) else {
+            demand(None, Some(tool.document), VersionStep::Minor);
+            result.tools.push(ToolDiff {
+                id: tool.id.clone(),
+                presence: ToolPresence::Added,
+                changes: Vec::new(),
+                step: VersionStep::Minor,
+            });
+            continue;
+        };
+        gone[before] = false;
+        let before = &old.tools[before];
+        let found = tool_diff(before, tool);
+        if found.changes.is_empty() {
+            result.unchanged += 1;
+            continue;
+        }
+        demand(Some(before.document), Some(tool.document), found.step);
+        if let (Some(old), Some(new)) = (before.draft.version.ok(), tool.draft.version.ok()) {
+            result.versions.push(VersionCheck::new(tool.id.clone(), old, new, found.step));
+        }
+        result.tools.push(found);
+    }
+    for (tool, _) in old.tools.iter().zip(&gone).filter(|(_, gone)| **gone) {
+        demand(Some(tool.document), None, VersionStep::Major);
+        result.tools.push(ToolDiff {
+            id: tool.id.clone(),
+            presence: ToolPresence::Removed,
+            changes: Vec::new(),
+            step: VersionStep::Major,
+        });
+    }
+    for (one, other) in &pairs {
+        let (before, now) = (&old.documents[*one], &new.documents[*other]);
+        let found = document_diff(before, now);
+        let tools = demanded.get(&(*one, *other)).copied().unwrap_or_default();
+        let step = found.step.max(tools);
+        let versions = (before.reading.toolset.version.ok(), now.reading.toolset.version.ok());
+        if let (Some(old), Some(new)) = versions {
+            result.versions.push(VersionCheck::new(found.name.clone(), old, new, step));
+        }
+        if !found.changes.is_empty() {
+            result.documents.push(found);
+        }
+    }
+    result
+}
+
+/// One document of a side.
+struct SideDocument<'a> {
+    loaded: &'a LoadedDocument,
+    reading: &'a Reading,
+    name: String,
+}
+
+/// One tool of a side.
+struct SideTool<'a> {
+    id: String,
+    name: Option<String>,
+    draft: &'a Draft,
+    record: Value,
+    document: usize,
+    /// Whether it was read from a file, which states how the tool is run.
+    is_in_file: bool,
+}
+
+/// All documents and tools of one side.
+struct Side<'a> {
+    documents: Vec<SideDocument<'a>>,
+    tools: Vec<SideTool<'a>>,
+}
+
+impl<'a> Side<'a> {
+    fn new(loaded: &'a [LoadedDocument]) -> Side<'a> {
+        let documents: Vec<SideDocument<'a>> = loaded
+            .iter()
+            .filter_map(|loaded| {
+                let reading = loaded.reading.as_ref()?;
+                let name = loaded.path.as_deref().map(display_name);
+                let name =
+                    name.unwrap_or_else(|| reading.origin.document().source().name().to_owned());
+                Some(SideDocument { loaded, reading, name })
+            })
+            .collect();
+        let mut tools = Vec::new();
+        for (index, document) in documents.iter().enumerate() {
+            let records = record::tools(document.reading, index, &CallLimits::default());
+            let namespace = document.reading.toolset.namespace.ok();
+            for (n, (draft, record)) in
+                document.reading.toolset.tools.iter().zip(records).enumerate()
+            {
+                let id = draft.id(namespace).map(|id| id.to_string());
+                tools.push(SideTool {
+                    id: id.unwrap_or_else(|| format!("{}#{n}", document.name)),
+                    name: draft.name.ok().map(ToString::to_string),
+                    draft,
+                    record,
+                    document: index,
+                    is_in_file: document.loaded.path.is_some(),
+                });
+            }
+        }
+        Side { documents, tools }
+    }
+
+    /// The tool of this side that `tool` of `other` was: the one with its id, else the only one
+    /// with its name whose id is not there either.
+    fn find(&self, tool: &SideTool<'_>, other: &Side<'_>, free: &[bool]) -> Option<usize> {
+        let is_free = |index: &usize| free[*index];
+        let same_id = (0..self.tools.len()).filter(is_free).find(|n| self.tools[*n].id == tool.id);
+        if same_id.is_some() || tool.name.is_none() {
+            return same_id;
+        }
+        let named = |side: &Side<'_>| side.tools.iter().filter(|t| t.name == tool.name).count();
+        let mut same_name =
+            (0..self.tools.len()).filter(is_free).filter(|n| self.tools[*n].name == tool.name);
+        let only = same_name.next().filter(|_| same_name.next().is_none())?;
+        (named(self) == 1 && named(other) == 1).then_some(only)
+    }
+}
+
+/// The documents that are versions of each other, by their places.
+fn pair_documents(old: &Side<'_>, new: &Side<'_>) -> Vec<(usize, usize)> {
+    if old.documents.len() == 1 && new.documents.len() == 1 {
+        return vec![(0, 0)];
+    }
+    let key = |document: &SideDocument<'_>| {
+        let namespace = document.reading.toolset.namespace.ok().map(ToString::to_string);
+        let file = document.name.rsplit(['/', ':']).next().unwrap_or_default().to_owned();
+        (namespace.is_none(), namespace.unwrap_or(file))
+    };
+    let keys: Vec<_> = old.documents.iter().map(key).collect();
+    let found = new.documents.iter().enumerate().filter_map(|(n, document)| {
+        let wanted = key(document);
+        let mut same = keys.iter().enumerate().filter(|(_, key)| **key == wanted);
+        let (index, _) = same.next()?;
+        same.next().is_none().then_some((index, n))
+    });
+    found.collect()
+}
+
+fn tool_diff(old: &SideTool<'_>, new: &SideTool<'_>) -> ToolDiff {
+    let mut changes = Vec::new();
+    let mut step = VersionStep::None;
+    if old.id != new.id {
+        // Callers name the tool by its id.
+        changes.push(changed("id", Some(&json!(old.id)), Some(&json!(new.id))));
+        step = VersionStep::Major;
+    }
+    let (before, now) = (&old.record, &new.record);
+    step = step.max(capability_changes(before, now, &mut changes));
+    let deferred = |tool: &SideTool<'_>| tool.draft.input.ok() == Some(&InputSchema::Deferred);
+    let input = |tool: &SideTool<'_>| {
+        tool.draft.input.ok().filter(|_| !deferred(tool)).map(InputSchema::to_json)
+    };
+    // An input that only the server knows is compared when it is known on both sides.
+    if !(deferred(old) && deferred(new)) {
+        let (old, new) =
+            (written(&old.draft.input, input(old)), written(&new.draft.input, input(new)));
+        step =
+            step.max(schema_changes("inputSchema", old, new, SchemaDiff::input_step, &mut changes));
+    }
+    let (old_output, new_output) = (
+        written(&old.draft.output, old.draft.output.ok().cloned()),
+        written(&new.draft.output, new.draft.output.ok().cloned()),
+    );
+    let output = SchemaDiff::output_step;
+    step = step.max(schema_changes("outputSchema", old_output, new_output, output, &mut changes));
+    let mut others = Vec::new();
+    for part in record_keys(before, now, &OTHER_TOOL_PARTS) {
+        value_changes(part, "", before.get(part), now.get(part), &mut others);
+    }
+    let declared = |record: &Value| record["limits"]["declaredTimeoutMs"].clone();
+    value_changes("limits", "", Some(&declared(before)), Some(&declared(now)), &mut others);
+    // How a listed tool is run is the connection that it was listed over.
+    if old.is_in_file && new.is_in_file {
+        value_changes("binding", "", before.get("binding"), now.get("binding"), &mut others);
+    }
+    let version = |tool: &SideTool<'_>| tool.draft.version.ok().map(|v| json!(v.to_string()));
+    let (old_version, new_version) = (version(old), version(new));
+    if !others.is_empty() {
+        step = step.max(VersionStep::Patch);
+        changes.append(&mut others);
+    }
+    // A new version alone is a change to show, but demands nothing.
+    if old_version != new_version {
+        changes.push(changed("version", old_version.as_ref(), new_version.as_ref()));
+    }
+    ToolDiff { id: new.id.clone(), presence: ToolPresence::Changed, changes, step }
+}
+
+fn document_diff(old: &SideDocument<'_>, new: &SideDocument<'_>) -> DocumentDiff {
+    let mut changes = Vec::new();
+    let (before, now) = (record::toolset(old.reading), record::toolset(new.reading));
+    let mut step = capability_changes(&before, &now, &mut changes);
+    let mut others = Vec::new();
+    for part in record_keys(&before, &now, &OTHER_DOCUMENT_PARTS) {
+        value_changes(part, "", before.get(part), now.get(part), &mut others);
+    }
+    let instructions = |side: &SideDocument<'_>| side.reading.toolset.instructions.clone();
+    let (one, other) = (instructions(old).map(Value::from), instructions(new).map(Value::from));
+    value_changes("instructions", "", one.as_ref(), other.as_ref(), &mut others);
+    code_changes(old, new, &mut others);
+    if !others.is_empty() {
+        step = step.max(VersionStep::Patch);
+        changes.append(&mut others);
+    }
+    let version = |side: &SideDocument<'_>| {
+        side.reading.toolset.version.ok().map(|version| json!(version.to_string()))
+    };
+    let (one, other) = (version(old), version(new));
+    if one != other {
+        changes.push(changed("version", one.as_ref(), other.as_ref()));
+    }
+    DocumentDiff { name: new.name.clone(), changes, step }
+}
+
+/// Files with code beside the definitions. Those of a revision or a server are not known.
+fn code_changes(old: &SideDocument<'_>, new: &SideDocument<'_>, changes: &mut Vec<PartChange>) {
+    let is_file = |side: &SideDocument<'_>| side.loaded.path.as_ref().is_some_and(|p| p.is_file());
+    if !is_file(old) || !is_file(new) {
+        return;
+    }
+    let files = |side: &SideDocument<'_>| -> BTreeMap<String, Vec<u8>> {
+        code_files(side.reading, None).into_iter().collect()
+    };
+    let (before, now) = (files(old), files(new));
+    let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let kind = match (before.get(name), now.get(name)) {
+            (old, new) if old == new => continue,
+            (None, _) => EditKind::Added,
+            (_, None) => EditKind::Removed,
+            _ => EditKind::Changed,
+        };
+        let part = "code".to_owned();
+        changes.push(PartChange {
+            part,
+            at: name.clone(),
+            kind,
+            old: None,
+            new: None,
+            effect: None,
+        });
+    }
+}
+
+/// A schema as the definition has it: the valid one, or the value that is not valid.
+fn written<T>(field: &FieldValue<T>, valid: Option<Value>) -> Option<Value> {
+    match field {
+        FieldValue::Invalid(value) => Some(value.clone()),
+        _ => valid,
+    }
+}
+
+fn schema_changes(
+    part: &str,
+    old: Option<Value>,
+    new: Option<Value>,
+    step: fn(&SchemaDiff) -> VersionStep,
+    changes: &mut Vec<PartChange>,
+) -> VersionStep {
+    let (old, new) = match (old, new) {
+        (Some(old), Some(new)) => (old, new),
+        (None, None) => return VersionStep::None,
+        // Whether it accepts what was sent before cannot be decided.
+        (old, new) => {
+            changes.push(changed(part, old.as_ref(), new.as_ref()));
+            return VersionStep::Major;
+        }
+    };
+    let diff = SchemaDiff::new(&old, &new);
+    let shows = |direction: fn(&SchemaComparison) -> &Verdict| {
+        *direction(&diff.effect) == Verdict::No
+            || diff.edits.iter().any(|edit| {
+                edit.effect.as_ref().is_some_and(|effect| *direction(effect) != Verdict::No)
+            })
+    };
+    let is_explained = shows(|effect| &effect.wider) && shows(|effect| &effect.narrower);
+    let demanded = step(&diff);
+    let whole = SchemaEdit {
+        at: String::new(),
+        kind: EditKind::Changed,
+        old: None,
+        new: None,
+        effect: Some(diff.effect),
+    };
+    // Edits that do something only together.
+    let together = (!is_explained).then_some(whole);
+    changes.extend(diff.edits.into_iter().chain(together).map(|edit| PartChange {
+        part: part.to_owned(),
+        at: edit.at,
+        kind: edit.kind,
+        old: edit.old,
+        new: edit.new,
+        effect: edit.effect,
+    }));
+    demanded
+}
+
+/// Capabilities by name. A new one asks for a grant that nobody gave.
+fn capability_changes(old: &Value, new: &Value, changes: &mut Vec<PartChange>) -> VersionStep {
+    let names = |record: &Value| -> Vec<Value> {
+        let list = record["capabilities"].as_array().into_iter().flatten();
+        list.map(|capability| capability["name"].clone()).collect()
+    };
+    let (old, new) = (names(old), names(new));
+    let mut step = VersionStep::None;
+    for name in new.iter().filter(|name| !old.contains(name)) {
+        changes.push(changed("capabilities", None, Some(name)));
+        step = VersionStep::Major;
+    }
+    for name in old.iter().filter(|name| !new.contains(name)) {
+        changes.push(changed("capabilities", Some(name), None));
+        step = step.max(VersionStep::Patch);
+    }
+    step
+}
+
+/// The keys of two records, without some.
+fn record_keys<'a>(old: &'a Value, new: &'a Value, without: &[&str]) -> Vec<&'a str> {
+    let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return Vec::new() };
+    keys_of_both(old, new).into_iter().filter(|key| !without.contains(key)).collect()
+}
+
+/// The differences of two values: objects member by member, lists of things that have an id item
+/// by item. `null` counts as absent, as in the record.
+fn value_changes(
+    part: &str,
+    at: &str,
+    old: Option<&Value>,
+    new: Option<&Value>,
+    changes: &mut Vec<PartChange>,
+) {
+    let present = |value: Option<&Value>| value.filter(|value| !value.is_null()).cloned();
+    let (old, new) = (present(old), present(new));
+    if old == new {
+        return;
+    }
+    let members = |value: &Option<Value>| match value {
+        Some(Value::Object(members)) => Some(members.clone()),
+        Some(value) => by_id(value),
+        None => None,
+    };
+    match (members(&old), members(&new)) {
+        (Some(old), Some(new)) => {
+            for key in keys_of_both(&old, &new) {
+                value_changes(part, &joined(at, key), old.get(key), new.get(key), changes);
+            }
+        }
+        _ => changes
+            .push(PartChange { at: at.to_owned(), ..changed(part, old.as_ref(), new.as_ref()) }),
+    }
+}
+
+/// A list of objects by what identifies each; `None` for other lists.
+fn by_id(value: &Value) -> Option<serde_json::Map<String, Value>> {
+    let list = value.as_array()?;
+    let mut named = serde_json::Map::new();
+    for item in list {
+        let id = ["id", "name", "scenario", "type", "path"]
+            .iter()
+            .find_map(|key| item.get(key)?.as_str());
+        if named.insert(id?.to_owned(), item.clone()).is_some() {
+            return None;
+        }
+    }
+    Some(named)
+}
+
+fn changed(part: &str, old: Option<&Value>, new: Option<&Value>) -> PartChange {
+    let kind = match (old, new) {
+        (None, _) => EditKind::Added,
+        (_, None) => EditKind::Removed,
+        _ => EditKind::Changed,
+    };
+    PartChange {
+        part: part.to_owned(),
+        at: String::new(),
+        kind,
+        old: old.cloned(),
+        new: new.cloned(),
+        effect: None,
+    }
+}

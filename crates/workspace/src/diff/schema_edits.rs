@@ -1,0 +1,322 @@
+//! The changes between two versions of a schema, each with its effect.
+//!
+//! Both are walked together, and every keyword that differs is one edit. The effect of an edit is
+//! found by making it alone, in the old schema, and comparing what both accept
+//! (`toolwright_schema::compare`). So a dropped keyword that narrows, as below `not`, is reported
+//! as what it is. The effect of all edits together is compared once more.
+
+use serde_json::{Map, Value, json};
+use toolwright_schema::{SchemaComparison, Verdict, compare};
+
+use super::VersionStep;
+
+/// Edits of one schema whose effect is found; the others are listed without.
+const MAX_COMPARED: usize = 60;
+
+/// What was done to a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EditKind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It has another value.
+    Changed,
+    /// The property has this name now.
+    Renamed(String),
+    /// It is a new property that callers may leave out.
+    NewOptional,
+}
+
+/// One difference between two schemas.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SchemaEdit {
+    /// JSON pointer of the keyword or property, in the schema that has it.
+    pub at: String,
+    /// What was done to it.
+    pub kind: EditKind,
+    /// The value before.
+    pub old: Option<Value>,
+    /// The value now.
+    pub new: Option<Value>,
+    /// What the edit alone does to the accepted values; `None` for an annotation, and where there
+    /// are too many edits.
+    pub effect: Option<SchemaComparison>,
+}
+
+/// All differences of two schemas.
+pub(super) struct SchemaDiff {
+    pub edits: Vec<SchemaEdit>,
+    /// What all edits together do, apart from new optional properties.
+    pub effect: SchemaComparison,
+}
+
+impl SchemaDiff {
+    /// Compares two schemas.
+    pub(super) fn new(old: &Value, new: &Value) -> SchemaDiff {
+        let mut edits = Vec::new();
+        walk(old, new, "", &mut edits);
+        merge_renames(&mut edits);
+        let mut rest = new.clone();
+        for edit in &mut edits {
+            if edit.kind == EditKind::Added && is_optional_input(&edit.at, new) {
+                edit.kind = EditKind::NewOptional;
+                remove(&mut rest, &edit.at);
+            }
+        }
+        // Definitions that are new do nothing alone, and edits may refer to them.
+        let mut base = old.clone();
+        for keyword in ["$defs", "definitions"] {
+            add_definitions(&mut base, new, keyword);
+        }
+        let asserting = edits.iter_mut().filter(|edit| !is_annotation(&edit.at));
+        for edit in asserting.take(MAX_COMPARED) {
+            edit.effect = made_alone(&base, new, edit).map(|edited| compare(&base, &edited));
+        }
+        SchemaDiff { edits, effect: compare(old, &rest) }
+    }
+
+    /// What the change of an input demands.
+    pub(super) fn input_step(&self) -> VersionStep {
+        let has_new = self.edits.iter().any(|edit| edit.kind == EditKind::NewOptional);
+        if self.effect.narrower != Verdict::No {
+            VersionStep::Major
+        } else if self.effect.wider != Verdict::No || has_new {
+            VersionStep::Minor
+        } else if self.edits.is_empty() {
+            VersionStep::None
+        } else {
+            VersionStep::Patch
+        }
+    }
+
+    /// What the change of an output demands: callers rely on both directions.
+    pub(super) fn output_step(&self) -> VersionStep {
+        let has_new = self.edits.iter().any(|edit| edit.kind == EditKind::NewOptional);
+        if !self.effect.is_equal() || has_new {
+            VersionStep::Major
+        } else if self.edits.is_empty() {
+            VersionStep::None
+        } else {
+            VersionStep::Patch
+        }
+    }
+}
+
+/// Keywords that hold subschemas by name.
+const NAMED: [&str; 5] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/// Keywords that hold one subschema.
+const SINGLE: [&str; 11] = [
+    "items",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "propertyNames",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+    "additionalItems",
+];
+
+/// Keywords that hold a list of subschemas.
+const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
+
+/// Keywords that change nothing about what is accepted.
+const ANNOTATIONS: [&str; 10] = [
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$comment",
+    "format",
+    "contentMediaType",
+];
+
+fn walk(old: &Value, new: &Value, at: &str, edits: &mut Vec<SchemaEdit>) {
+    let (Value::Object(old), Value::Object(new)) = (old, new) else {
+        if old != new {
+            edits.push(edit(at.to_owned(), Some(old), Some(new)));
+        }
+        return;
+    };
+    for keyword in keys_of_both(old, new) {
+        let at = joined(at, keyword);
+        match (old.get(keyword), new.get(keyword)) {
+            (old, new) if old == new => {}
+            (Some(Value::Object(old)), Some(Value::Object(new))) if NAMED.contains(&keyword) => {
+                for name in keys_of_both(old, new) {
+                    let at = joined(&at, name);
+                    match (old.get(name), new.get(name)) {
+                        (Some(old), Some(new)) => walk(old, new, &at, edits),
+                        (old, new) => edits.push(edit(at, old, new)),
+                    }
+                }
+            }
+            (Some(old @ Value::Object(_)), Some(new @ Value::Object(_)))
+                if SINGLE.contains(&keyword) =>
+            {
+                walk(old, new, &at, edits);
+            }
+            (Some(Value::Array(old)), Some(Value::Array(new)))
+                if LISTS.contains(&keyword) && old.len() == new.len() =>
+            {
+                for (index, (old, new)) in old.iter().zip(new).enumerate() {
+                    walk(old, new, &format!("{at}/{index}"), edits);
+                }
+            }
+            (old, new) => edits.push(edit(at, old, new)),
+        }
+    }
+}
+
+fn edit(at: String, old: Option<&Value>, new: Option<&Value>) -> SchemaEdit {
+    let kind = match (old, new) {
+        (None, _) => EditKind::Added,
+        (_, None) => EditKind::Removed,
+        _ => EditKind::Changed,
+    };
+    SchemaEdit { at, kind, old: old.cloned(), new: new.cloned(), effect: None }
+}
+
+/// The keys of both objects: those of the new one in its order, then those that are gone.
+pub(super) fn keys_of_both<'a>(
+    old: &'a Map<String, Value>,
+    new: &'a Map<String, Value>,
+) -> Vec<&'a str> {
+    let gone = old.keys().filter(|key| !new.contains_key(*key));
+    new.keys().chain(gone).map(String::as_str).collect()
+}
+
+/// A pointer with one more token, escaped by RFC 6901.
+pub(super) fn joined(at: &str, token: &str) -> String {
+    format!("{at}/{}", token.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Turns a property that is gone and a new one with the same schema into one edit.
+fn merge_renames(edits: &mut Vec<SchemaEdit>) {
+    let mut index = 0;
+    while index < edits.len() {
+        let gone = &edits[index];
+        let same = |other: &SchemaEdit| {
+            gone.kind == EditKind::Removed
+                && other.kind == EditKind::Added
+                && other.new == gone.old
+                && is_property(&gone.at)
+                && parent(&other.at) == parent(&gone.at)
+        };
+        if let Some(found) = edits.iter().position(same) {
+            let name = last_name(&edits[found].at);
+            edits[index].kind = EditKind::Renamed(name);
+            edits[index].new = None;
+            edits.remove(found);
+            if found < index {
+                index -= 1;
+            }
+        }
+        index += 1;
+    }
+}
+
+/// Whether the pointer names an entry of `properties`.
+fn is_property(at: &str) -> bool {
+    parent(at).ends_with("/properties")
+}
+
+fn parent(at: &str) -> &str {
+    at.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// The last token of a pointer, unescaped.
+fn last_name(at: &str) -> String {
+    at.rsplit_once('/').map_or("", |(_, name)| name).replace("~1", "/").replace("~0", "~")
+}
+
+/// Whether the edit changes no set of values: a keyword such as `description`.
+fn is_annotation(at: &str) -> bool {
+    let name = last_name(at);
+    (ANNOTATIONS.contains(&name.as_str()) || name.starts_with("x-")) && !is_property(at)
+}
+
+/// Whether a new property is one that callers may leave out, where callers write it: below nothing
+/// but properties and items.
+fn is_optional_input(at: &str, new: &Value) -> bool {
+    let object = parent(parent(at));
+    let mut tokens = object.split('/').skip(1);
+    while let Some(token) = tokens.next() {
+        match token {
+            "items" => {}
+            "properties" if tokens.next().is_some() => {}
+            _ => return false,
+        }
+    }
+    let name = last_name(at);
+    let required = new.pointer(object).and_then(|object| object.get("required"));
+    let required = required.and_then(Value::as_array);
+    is_property(at) && !required.is_some_and(|names| names.contains(&json!(name)))
+}
+
+fn add_definitions(base: &mut Value, new: &Value, keyword: &str) {
+    let Some(Value::Object(added)) = new.get(keyword) else { return };
+    let Value::Object(members) = base else { return };
+    let own = members.entry(keyword).or_insert_with(|| json!({}));
+    if let Value::Object(own) = own {
+        for (name, definition) in added {
+            own.entry(name.clone()).or_insert_with(|| definition.clone());
+        }
+    }
+}
+
+/// The old schema with this edit alone. `None` if it cannot be made there.
+fn made_alone(base: &Value, new: &Value, edit: &SchemaEdit) -> Option<Value> {
+    let mut edited = base.clone();
+    match &edit.kind {
+        EditKind::Renamed(name) => {
+            let properties = parent(&edit.at);
+            let schema = edit.old.clone()?;
+            let gone = last_name(&edit.at);
+            remove(&mut edited, &edit.at);
+            let members = edited.pointer_mut(properties)?.as_object_mut()?;
+            members.insert(name.clone(), schema);
+            // What requires it is part of the renaming.
+            let object = parent(properties);
+            let wanted = new.pointer(object)?.get("required").and_then(Value::as_array);
+            if let Some(Value::Array(names)) = edited.pointer_mut(&format!("{object}/required")) {
+                let was_required = names.contains(&json!(gone));
+                names.retain(|required| *required != json!(gone));
+                if was_required && wanted.is_some_and(|wanted| wanted.contains(&json!(name))) {
+                    names.push(json!(name));
+                }
+            }
+        }
+        EditKind::Removed => remove(&mut edited, &edit.at),
+        EditKind::Added | EditKind::Changed | EditKind::NewOptional => {
+            let value = edit.new.clone()?;
+            if edit.at.is_empty() {
+                return Some(value);
+            }
+            match edited.pointer_mut(parent(&edit.at))? {
+                Value::Object(members) => {
+                    members.insert(last_name(&edit.at), value);
+                }
+                Value::Array(items) => {
+                    *items.get_mut(last_name(&edit.at).parse::<usize>().ok()?)? = value;
+                }
+                _ => return None,
+            }
+        }
+    }
+    Some(edited)
+}
+
+fn remove(schema: &mut Value, at: &str) {
+    if let Some(Value::Object(members)) = schema.pointer_mut(parent(at)) {
+        members.shift_remove(&last_name(at));
+    }
+}

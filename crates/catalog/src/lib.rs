@@ -12,7 +12,6 @@
 mod answer_cache;
 mod catalog;
 mod draining;
-mod exposed_names;
 mod gate;
 mod instructions;
 mod javascript;
@@ -25,7 +24,7 @@ mod source_state;
 mod uri_template;
 
 pub use catalog::{Catalog, CatalogEvent, EventListener, Planner};
-pub use exposed_names::ExposedNames;
 pub use javascript::knowledge;
 pub use live_sources::{SourceFailure, load_plan};
 pub use offers::{OfferedCapabilities, OfferedItem, Offers, ServerNotice};
+pub use toolwright_workspace::ExposedNames;

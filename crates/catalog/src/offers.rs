@@ -27,8 +27,8 @@ use serde_json::Value as Json;
 use toolwright_exec::mcp::{Upstream, UpstreamEvent};
 use toolwright_mcp::meta;
 use toolwright_model::{Server, short_hash};
+use toolwright_workspace::ExposedNames;
 
-use crate::exposed_names::ExposedNames;
 use crate::instructions;
 use crate::server_offers::ServerOffers;
 use crate::uri_template::UriTemplate;

@@ -5,7 +5,7 @@
 //! ```text
 //! root has `btcp`           ─▶ btcp      (explicit markers first)
 //! root has `tool`           ─▶ aios
-//! …`functionDeclarations`…  ─▶ gemini    (recognised to be named in the message, not readable)
+//! …`functionDeclarations`…  ─▶ gemini    (a word that only one vendor has)
 //! `inputSchema`             ─▶ mcp       (keys that several formats could have come last)
 //! ```
 //!
@@ -22,14 +22,13 @@ use crate::codes;
 pub enum DetectionResult {
     /// A format in `crate::FORMATS`.
     Format(FormatId),
-    /// No format, several, or one that has no reader; the finding explains which.
+    /// No format, or several; the finding explains which.
     Unreadable(Finding),
 }
 
 /// One rule of detection.
 struct DetectionRule {
-    /// The format it detects, by name because some have no reader yet, or one of the pseudo-formats
-    /// [`AMBIGUOUS`] and [`SERVERS`].
+    /// The format it detects, or one of the pseudo-formats [`AMBIGUOUS`] and [`SERVERS`].
     format: &'static str,
     /// Which values it is tried on.
     scope: DetectionScope,
@@ -67,6 +66,12 @@ static RULES: &[DetectionRule] = &[
         format: "bedrock",
         scope: DetectionScope::Elements,
         matches: |n| n.has("toolSpec"),
+    },
+    DetectionRule {
+        format: "bedrock",
+        scope: DetectionScope::Root,
+        // Gemini's requests have a `toolConfig`, too, without tools in it.
+        matches: |n| n.get("toolConfig").is_some_and(|config| config.has("tools")),
     },
     DetectionRule {
         format: "gemini",
@@ -217,7 +222,8 @@ fn elements(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
 /// Whether a text that could not be parsed was meant to be a definition, judged by keys that hardly
 /// any other kind of file has. In a folder, only such files are reported with their syntax errors.
 pub fn looks_like_definition(text: &str) -> bool {
-    const KEYS: [&str; 4] = ["btcp", "inputSchema", "input_schema", "functionDeclarations"];
+    const KEYS: [&str; 6] =
+        ["btcp", "inputSchema", "input_schema", "functionDeclarations", "toolSpec", "openapi"];
     let is_key = |(at, key): (usize, &str)| {
         // A key and not a word in prose: it starts the line or follows a quote, brace or comma, and
         // a colon follows it. Both slices are at boundaries of characters, because the key is
@@ -258,7 +264,6 @@ pub fn detect(document: &Document) -> DetectionResult {
             finding.help("`--format` names the format if you know it"),
         );
     };
-    // A rule may name a format without a reader, so that the message can say which format it is.
     if let Some(format) = crate::by_name(rule.format) {
         return DetectionResult::Format(format.id());
     }
@@ -269,15 +274,10 @@ pub fn detect(document: &Document) -> DetectionResult {
             "a list of tools with `parameters` could be in several formats",
         )
         .help("`--format` names the one it is in"),
-        SERVERS => Finding::new(
+        _ => Finding::new(
             &codes::UNKNOWN_FORMAT,
             at,
             "this is a list of servers to connect to, not a definition of tools",
-        ),
-        other => Finding::new(
-            &codes::UNKNOWN_FORMAT,
-            at,
-            format!("this is a definition for `{other}`, a format that cannot be read yet"),
         ),
     })
 }

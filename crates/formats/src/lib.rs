@@ -7,7 +7,8 @@
 //! extract.rs    typed values out of the tree, for the record
 //! detect.rs     which format a document is in: one ordered list of rules
 //! live.rs       what a running server lists: the same, with other severities
-//! <format>/     its tables, and a reader that fills `Toolset<Draft>` and `Origin`
+//! <format>/     its tables, a reader that fills `Toolset<Draft>` and `Origin`, and a writer
+//! write.rs      which targets there are, and what all writers share
 //! ```
 //!
 //! Reading never fails: a document of a known format always gives a [`Reading`] whose drafts hold
@@ -15,7 +16,8 @@
 //! separate passes over the same tree. A reader that did both would have to decide at each value
 //! whether to go on, and would report less.
 //!
-//! Not here: rules that relate two values (crate `check`), and writing definitions.
+//! Not here: rules that relate two values (crate `check`), and what is lost when a definition of
+//! one format is written as another (`workspace::convert`).
 //!
 //! To add a format: write its tables and its reader (`ikigai` is the template), add it to
 //! [`FORMATS`], and give it rules in `detect::RULES`, before every rule that would also match its
@@ -35,17 +37,26 @@
 //! ```
 
 mod aios;
+mod anthropic;
+mod bedrock;
 mod btcp;
 pub mod codes;
 mod detect;
 mod extract;
 mod field;
 mod findings;
+mod function_tools;
+mod gemini;
 mod ikigai;
 pub mod live;
 mod mcp;
+mod openai;
+mod openapi;
+mod openapi_schema;
 mod patterns;
 mod shape;
+mod webmcp;
+mod write;
 
 use std::sync::Arc;
 
@@ -54,6 +65,7 @@ use toolwright_source::{Document, Finding, Origin};
 
 pub use detect::{DetectionResult, RECOGNISED_KEYS, detect, looks_like_definition};
 pub use field::{Field, FieldKind, FieldPresence, TextFormat, TextPattern};
+pub use write::{MissingField, NameShape, NameStart, WriteTarget, WrittenDocument, write};
 
 /// The most items of one list, and commands of one tool, that are read; a document with more gets
 /// the finding `TOO_LARGE`. Without a bound, a small YAML file with aliases could become a record
@@ -92,7 +104,18 @@ pub struct Reading {
 }
 
 /// All formats that can be read. The order is that of `--help`; detection has an order of its own.
-pub static FORMATS: &[&dyn Format] = &[&btcp::Btcp, &aios::Aios, &ikigai::Ikigai, &mcp::Mcp];
+pub static FORMATS: &[&dyn Format] = &[
+    &btcp::Btcp,
+    &aios::Aios,
+    &ikigai::Ikigai,
+    &mcp::Mcp,
+    &webmcp::WebMcp,
+    &openai::OpenAi,
+    &anthropic::Anthropic,
+    &gemini::Gemini,
+    &bedrock::Bedrock,
+    &openapi::OpenApi,
+];
 
 /// The format whose id is `name`.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Capability, ContentHash, Conventions, DeclaredLimits, Draft, Example, FieldValue, Knowledge,
-    Namespace, Rest, Server, Tool, Version,
+    Capability, ContentHash, Conventions, DeclaredLimits, Draft, DraftError, Example, FieldValue,
+    Knowledge, Namespace, Rest, Server, Tool, Version,
 };
 
 /// Who publishes a toolset. For display only.
@@ -106,6 +106,16 @@ impl<T> Toolset<T> {
 }
 
 impl Toolset<Draft> {
+    /// Turns all drafts into tools.
+    ///
+    /// # Errors
+    /// If one of them cannot become a tool: the first one.
+    pub fn finish(mut self) -> Result<Toolset<Tool>, DraftError> {
+        let tools = std::mem::take(&mut self.tools);
+        let tools = tools.into_iter().map(Draft::finish).collect::<Result<Vec<Tool>, _>>()?;
+        Ok(self.with_tools(tools))
+    }
+
     /// The validators of a command, in the order in which they run.
     pub fn validators_of<'a>(
         &'a self,

@@ -43,6 +43,7 @@ mod tree;
 mod value_text;
 pub mod words;
 mod yaml;
+mod yaml_text;
 
 pub use diagnostic::{Diagnostic, Fix, Label, ToolPlace};
 pub use document::{Document, Syntax};
@@ -55,6 +56,7 @@ pub use origin::{Location, Origin, locate};
 pub use pointer::{DocumentPath, InDocument, InRecord, Pointer, PointerToken, RecordPath};
 pub use text::{Anchor, EncodingError, LineColumn, Source, Span, TextOrigin};
 pub use tree::{Style, ValueKind};
+pub use yaml_text::yaml_document;
 
 /// Levels of nested containers, aliases counted as if written out; a deeper document is `TOO_DEEP`.
 /// Recursion over a parsed tree is safe because of this bound: 128 frames fit every stack.

@@ -42,6 +42,17 @@ pub fn split_words(line: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
+/// The command line that [`split_words`] splits into these words. Words with other characters than
+/// letters, digits and a few harmless ones are quoted.
+pub fn join_words(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 /// The candidate that `name` is probably meant to be: equal but for case and separators, or a
 /// typing slip away. Longer names may have more slips; names of up to three letters none, because
 /// short names are often a letter apart (`url`, `uri`). `None` for names over 64 characters, which

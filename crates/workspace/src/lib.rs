@@ -42,6 +42,7 @@ pub mod content_hash;
 mod cost;
 pub mod diff;
 pub mod examples;
+mod exposed_names;
 mod files;
 mod fix;
 mod ignore_list;
@@ -72,6 +73,7 @@ pub use config::{
     CheckSettings, Config, Levels, ServeSettings, SourceConfig, SourceKind, config_schema,
 };
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
+pub use exposed_names::ExposedNames;
 pub use files::{
     LoadError, Overlay, display_name, io_reason, is_stdin, read as read_file, replace_file,
     special_file,

@@ -165,7 +165,7 @@ fn format_overrides_detection() {
     let unknown = run(&["list", "--format", "yaml", "examples"]);
     assert_eq!(unknown.code, 2);
     assert!(
-        unknown.stderr.contains("[possible values: btcp, aios, ikigai, mcp]"),
+        unknown.stderr.contains("[possible values: btcp, aios, ikigai, mcp, webmcp, openai, anthropic, gemini, bedrock, openapi]"),
         "{}",
         unknown.stderr
     );
@@ -179,10 +179,6 @@ fn an_unknown_format_lists_the_keys_that_were_looked_for() {
             "not a known format: the document has none of the keys that tell a format apart",
         ),
         ("just text", "not a known format: the document has a string, not an object or a list"),
-        (
-            r#"[{"type": "function", "function": {"name": "x"}}]"#,
-            "this is a definition for `openai`, a format that cannot be read yet",
-        ),
         (
             r#"{"mcpServers": {}}"#,
             "this is a list of servers to connect to, not a definition of tools",

@@ -326,19 +326,7 @@ impl<'d> CommandContext<'d> {
     /// its own schemas when it is connected.
     fn default_input(&self) -> InputSchema {
         match tool_type(self.tool) {
-            // The arguments of a program are its words. Nothing else is accepted, so that a
-            // misspelled `stdin` is an error and not ignored.
-            Some("cli") => InputSchema::Written(serde_json::json!({
-                "type": "object",
-                "properties": {
-                    "args": {"type": "array", "items": {"type": "string"}},
-                    "stdin": {"type": "string"}
-                },
-                "required": ["args"],
-                "additionalProperties": false
-            })),
-            // A script or a helper decides itself what it accepts.
-            Some("local" | "meta") => InputSchema::Written(serde_json::json!({"type": "object"})),
+            Some(kind @ ("cli" | "local" | "meta")) => InputSchema::Written(default_schema(kind)),
             // Type `mcp`, or a type that does not exist.
             _ => InputSchema::Deferred,
         }
@@ -382,6 +370,25 @@ impl<'d> CommandContext<'d> {
             _ => None,
         };
         bound.unwrap_or_default()
+    }
+}
+
+/// The schema of a command of a type whose commands have one without declaring it.
+pub(super) fn default_schema(kind: &str) -> Json {
+    match kind {
+        // The arguments of a program are its words. Nothing else is accepted, so that a misspelled
+        // `stdin` is an error and not ignored.
+        "cli" => serde_json::json!({
+            "type": "object",
+            "properties": {
+                "args": {"type": "array", "items": {"type": "string"}},
+                "stdin": {"type": "string"}
+            },
+            "required": ["args"],
+            "additionalProperties": false
+        }),
+        // A script or a helper decides itself what it accepts.
+        _ => serde_json::json!({"type": "object"}),
     }
 }
 

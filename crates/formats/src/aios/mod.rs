@@ -8,6 +8,7 @@
 //! read.rs       the tool as a toolset, whose namespace is the tool's id
 //! commands.rs   its commands, one draft each, and how they are run
 //! knowledge.rs  the knowledge sections
+//! write.rs      a toolset as such a document
 //! ```
 //!
 //! An AIOS "tool" is a toolset in the record, and its commands are the tools: what an agent can
@@ -18,6 +19,7 @@ mod fields;
 mod knowledge;
 mod read;
 mod version;
+mod write;
 
 use std::sync::Arc;
 
@@ -25,6 +27,9 @@ use toolwright_model::{Conventions, ExampleKind, FormatId, NameStyle};
 use toolwright_source::Document;
 
 use crate::{Field, Format, Reading};
+
+use commands::default_schema;
+pub(crate) use write::write;
 
 /// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("aios");

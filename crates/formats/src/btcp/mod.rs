@@ -3,6 +3,7 @@
 //! derives JSON Schemas from these tables and compares them with the published ones.
 
 mod read;
+mod write;
 
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ use crate::field::{
 use crate::field::{TEXT, TEXTS};
 use crate::patterns::{BTCP_MANIFEST_NAME, BTCP_PROTOCOL, BTCP_TOOL_NAME, CAPABILITY};
 use crate::{Format, Reading};
+
+pub(crate) use write::{write_manifest, write_tools};
 
 /// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("btcp");

@@ -4,6 +4,8 @@
 //! This is the smallest format and a good template for a new one: a table of fields, the
 //! conventions of the format, and a reader that checks the shape first and then fills the record.
 
+mod write;
+
 use std::sync::Arc;
 
 use toolwright_model::{Binding, Conventions, Details, Draft, FieldValue, FormatId, Rest, Toolset};
@@ -13,6 +15,8 @@ use crate::field::{Field, FieldKind, TEXT, pattern, required};
 use crate::findings::FindingList;
 use crate::patterns::TOOL_NAME;
 use crate::{Format, Reading, extract, shape};
+
+pub(crate) use write::write;
 
 /// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("ikigai");

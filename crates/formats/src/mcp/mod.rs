@@ -3,6 +3,7 @@
 //! `tags`, so they share this table instead of being a format of their own.
 
 mod read;
+mod write;
 
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ use crate::field::{
 use crate::findings::FindingList;
 use crate::patterns::TOOL_NAME;
 use crate::{Format, Reading, codes, shape};
+
+pub(crate) use write::{McpFields, write, write_example};
 
 /// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("mcp");
@@ -40,8 +43,41 @@ impl Format for Mcp {
     }
 
     fn read(&self, document: &Arc<Document>) -> Reading {
-        read::read(document)
+        read::read(document, &VARIANT)
     }
+}
+
+/// A format with the shape of MCP.
+pub(crate) struct McpVariant {
+    /// Its name.
+    pub(crate) id: FormatId,
+    /// What it demands beyond the shape.
+    pub(crate) conventions: &'static Conventions,
+    /// The fields of a tool, and a list of tools.
+    pub(crate) tool: &'static [Field],
+    pub(crate) tools: &'static FieldKind,
+    /// The object around `tools`.
+    pub(crate) list: &'static [Field],
+    /// The JSON-RPC response around that, if the format has one.
+    pub(crate) envelope: Option<&'static [Field]>,
+    /// Whether a tool without a schema takes nothing, and is not a mistake.
+    pub(crate) may_lack_input: bool,
+}
+
+/// MCP itself.
+static VARIANT: McpVariant = McpVariant {
+    id: ID,
+    conventions: &CONVENTIONS,
+    tool: TOOL,
+    tools: &TOOLS,
+    list: LIST,
+    envelope: Some(ENVELOPE),
+    may_lack_input: false,
+};
+
+/// Reads a document of a format with the shape of MCP.
+pub(crate) fn read_variant(document: &Arc<Document>, variant: &'static McpVariant) -> Reading {
+    read::read(document, variant)
 }
 
 /// The hints of a tool. Authors often leave out the suffix `Hint`, hence the misspellings.

@@ -11,60 +11,71 @@
 
 use std::sync::Arc;
 
-use toolwright_model::{Annotations, Details, Draft, Example, Icon, Rest, Tags, Toolset};
+use toolwright_model::{
+    Annotations, Details, Draft, Example, FieldValue, FormatId, Icon, InputSchema, Rest, Tags,
+    Toolset,
+};
 use toolwright_source::{Document, DocumentPath, Node, Origin, RecordPath, ValueKind};
 
-use super::{ANNOTATIONS, CONVENTIONS, ENVELOPE, ICON, ID, LIST, TOOL, TOOLS};
+use super::{ANNOTATIONS, ICON, McpVariant};
 use crate::findings::FindingList;
+use crate::function_tools::no_parameters;
 use crate::{Reading, extract, shape};
 
 /// Reads a document in any of the four forms.
-pub(super) fn read(document: &Arc<Document>) -> Reading {
+pub(super) fn read(document: &Arc<Document>, variant: &'static McpVariant) -> Reading {
     let root = document.root();
     let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);
-    let mut toolset = Toolset { conventions: &CONVENTIONS, ..Toolset::default() };
+    let mut toolset = Toolset { conventions: variant.conventions, ..Toolset::default() };
+    let id = variant.id;
     // The envelope is recognised by `result` alone, so that a response without `jsonrpc` is read,
     // too.
-    let list: Vec<Node<'_>> = if extract::object(root, "result").is_some() {
-        shape::check_object(root, ENVELOPE, &mut findings);
-        keep_list(root.get("result"), &mut toolset.rest);
-        extract::keep_unknown(root, ENVELOPE, &DocumentPath::root(), ID, &mut toolset.rest);
+    let envelope = variant.envelope.filter(|_| extract::object(root, "result").is_some());
+    let list: Vec<Node<'_>> = if let Some(envelope) = envelope {
+        shape::check_object(root, envelope, &mut findings);
+        keep_list(root.get("result"), id, &mut toolset.rest);
+        extract::keep_unknown(root, envelope, &DocumentPath::root(), id, &mut toolset.rest);
         root.get("result")
             .map(|result| extract::objects(result, "tools").collect())
             .unwrap_or_default()
     // The order goes from the outside to the inside: a response also has a list, and a list has
     // tools.
     } else if root.has("tools") {
-        shape::check_object(root, LIST, &mut findings);
-        keep_list(Some(root), &mut toolset.rest);
+        shape::check_object(root, variant.list, &mut findings);
+        keep_list(Some(root), id, &mut toolset.rest);
         extract::objects(root, "tools").collect()
     } else if root.kind() == ValueKind::List {
-        shape::check_value(root, root, &TOOLS, &mut findings);
+        shape::check_value(root, root, variant.tools, &mut findings);
         extract::items(root).collect()
     } else {
-        shape::check_object(root, TOOL, &mut findings);
+        shape::check_object(root, variant.tool, &mut findings);
         vec![root]
     };
     // Other items were reported. `index` counts the tools that are read.
     for node in list.into_iter().filter(|node| node.kind() == ValueKind::Map) {
-        toolset.tools.push(read_tool(node, toolset.tools.len(), &mut origin));
+        toolset.tools.push(read_tool(node, toolset.tools.len(), variant, &mut origin));
     }
-    Reading { format: ID, dialect: None, toolset, origin, findings: findings.into_vec() }
+    Reading { format: id, dialect: None, toolset, origin, findings: findings.into_vec() }
 }
 
 /// Keeps everything around a list of tools, known fields included: the record has no place for
 /// `nextCursor` and `_meta`.
-fn keep_list(list: Option<Node<'_>>, rest: &mut Rest) {
+fn keep_list(list: Option<Node<'_>>, format: FormatId, rest: &mut Rest) {
     let members = list.map(Node::members).unwrap_or_default();
     for member in members.iter().filter(|member| member.name() != "tools") {
         let at = list.map(Node::pointer).unwrap_or_default().child(member.name());
-        rest.keep(ID, at.as_str(), member.value.to_json());
+        rest.keep(format, at.as_str(), member.value.to_json());
     }
 }
 
 /// One tool. `index` is its place in the toolset.
-fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
+fn read_tool(
+    node: Node<'_>,
+    index: usize,
+    variant: &'static McpVariant,
+    origin: &mut Origin,
+) -> Draft {
     let at = RecordPath::root().child("tools").child(index);
     extract::note_filtered_items(origin, &at.child("tags"), node.get("tags"), ValueKind::String);
     origin.note(at.clone(), node);
@@ -80,22 +91,32 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     }
     // `examples` is not in the table. It goes into the record if it has BTCP's form, otherwise it
     // is kept.
-    for (name, value) in extract::members_outside(node, TOOL) {
+    for (name, value) in extract::members_outside(node, variant.tool) {
         if name != "examples" || examples.is_none() {
-            rest.keep(ID, DocumentPath::root().child(&name).as_str(), value);
+            rest.keep(variant.id, DocumentPath::root().child(&name).as_str(), value);
         }
     }
     // In the table, so it is checked, but not in the record.
     if let Some(execution) = node.get("execution") {
-        rest.keep(ID, "/execution", execution.to_json());
+        rest.keep(variant.id, "/execution", execution.to_json());
     }
+    let is_absent =
+        |name: &str| node.get(name).is_none_or(|schema| schema.kind() == ValueKind::Null);
+    let input = match variant.may_lack_input && is_absent("inputSchema") {
+        true => FieldValue::Valid(InputSchema::Written(no_parameters())),
+        false => extract::input_schema(node, "inputSchema"),
+    };
+    let output = match variant.may_lack_input && is_absent("outputSchema") {
+        true => FieldValue::Missing,
+        false => extract::output_schema(node, "outputSchema"),
+    };
     Draft {
         name: extract::name(node, "name"),
         namespace: extract::optional_namespace(node),
         description: extract::required_value(node, "description", |n| n.text().map(str::to_owned)),
         version: extract::optional_version(node),
-        input: extract::input_schema(node, "inputSchema"),
-        output: extract::output_schema(node, "outputSchema"),
+        input,
+        output,
         // MCP has no capabilities of tools.
         needs: Vec::new(),
         details: Details {

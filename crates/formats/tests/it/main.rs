@@ -9,3 +9,5 @@ mod mutations;
 mod records;
 mod support;
 mod tables;
+mod vendor_formats;
+mod writing;

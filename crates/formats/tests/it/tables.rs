@@ -52,7 +52,7 @@ fn formats_have_distinct_names_and_a_line_about_them() {
         let found = toolwright_formats::by_name(format.id().0).map(|f| f.id());
         assert_eq!(found, Some(format.id()));
     }
-    assert!(toolwright_formats::by_name("openai").is_none());
+    assert!(toolwright_formats::by_name("mistral").is_none());
 }
 
 #[test]

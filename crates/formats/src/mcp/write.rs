@@ -1,0 +1,111 @@
+//! Writes an MCP tool list, `{"tools": […]}`: with toolfoundation's fields, without them, or as
+//! WebMCP has it.
+
+use serde_json::json;
+use toolwright_model::{Annotations, Example, Icon, Json, Object, Tool, Toolset};
+
+use super::ID;
+use crate::webmcp;
+use crate::write::{ObjectWriter, put_rest};
+
+/// Which fields are written.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum McpFields {
+    /// Those of MCP, and `namespace`, `version` and `tags`.
+    WithToolfoundation,
+    /// Those of MCP.
+    Plain,
+    /// Those of WebMCP.
+    WebMcp,
+}
+
+/// The toolset as a document.
+pub(crate) fn write(toolset: &Toolset<Tool>, fields: McpFields) -> Json {
+    // A tool with `examples` and no field that only MCP has is detected as BTCP's.
+    let is_distinct = toolset.tools.iter().any(|tool| {
+        let details = &tool.details;
+        details.title.is_some()
+            || !details.icons.is_empty()
+            || details.meta.is_some()
+            || details.annotations != Annotations::default()
+            || details.rest.get(ID, "/execution").is_some()
+    });
+    let with_examples = is_distinct && fields == McpFields::WithToolfoundation;
+    let tool = |tool| write_tool(tool, toolset, fields, with_examples);
+    let tools: Vec<Json> = toolset.tools.iter().map(tool).collect();
+    let format = if fields == McpFields::WebMcp { webmcp::ID } else { ID };
+    let kept = toolset.rest.iter().find(|(id, _)| *id == format).map(|(_, fields)| fields);
+    let is_response =
+        kept.is_some_and(|fields| fields.keys().any(|pointer| pointer.starts_with("/result/")));
+    let mut value = match is_response {
+        true => json!({"result": {"tools": tools}}),
+        false => json!({"tools": tools}),
+    };
+    put_rest(&mut value, &toolset.rest, format, |_| true);
+    value
+}
+
+fn write_tool(
+    tool: &Tool,
+    toolset: &Toolset<Tool>,
+    fields: McpFields,
+    with_examples: bool,
+) -> Json {
+    let details = &tool.details;
+    let mut object = ObjectWriter::default();
+    object.put("name", tool.name.as_str());
+    if fields == McpFields::WithToolfoundation {
+        let namespace = tool.namespace.as_ref().or(toolset.namespace.ok());
+        object.put_some("namespace", namespace.map(ToString::to_string));
+        object.put_some("version", tool.version.as_ref().map(|version| version.authored()));
+        object.put_list("tags", details.tags.authored().iter().map(|tag| json!(tag)).collect());
+    }
+    object.put_some("title", details.title.as_deref());
+    object.put_some("description", tool.description.as_deref());
+    object.put("inputSchema", tool.input.to_json());
+    object.put_some("outputSchema", tool.output.clone());
+    object.put_object("annotations", write_annotations(&details.annotations));
+    if with_examples {
+        object.put_list("examples", details.examples.iter().filter_map(write_example).collect());
+    }
+    if fields != McpFields::WebMcp {
+        object.put_list("icons", details.icons.iter().map(write_icon).collect());
+        object.put_some("_meta", details.meta.clone());
+    }
+    let mut value = object.into_json();
+    let format = if fields == McpFields::WebMcp { webmcp::ID } else { ID };
+    put_rest(&mut value, &details.rest, format, |_| true);
+    value
+}
+
+/// The hints that are set.
+fn write_annotations(annotations: &Annotations) -> Object {
+    let mut object = ObjectWriter::default();
+    object.put_some("title", annotations.title.as_deref());
+    object.put_some("readOnlyHint", annotations.read_only);
+    object.put_some("destructiveHint", annotations.destructive);
+    object.put_some("idempotentHint", annotations.idempotent);
+    object.put_some("openWorldHint", annotations.open_world);
+    object.extend(&annotations.rest);
+    object.finish()
+}
+
+/// An example in the form of BTCP, which has arguments that are an object.
+pub(crate) fn write_example(example: &Example) -> Option<Json> {
+    let input = example.input.as_ref().filter(|input| input.is_object())?;
+    let mut object = ObjectWriter::default();
+    object.put_some("description", example.description.as_deref());
+    object.put("input", input.clone());
+    object.put_some("output", example.output.clone());
+    object.extend(&example.rest);
+    Some(object.into_json())
+}
+
+fn write_icon(icon: &Icon) -> Json {
+    let mut object = ObjectWriter::default();
+    object.put("src", icon.src.as_str());
+    object.put_some("mimeType", icon.mime_type.as_deref());
+    object.put_list("sizes", icon.sizes.iter().map(|size| json!(size)).collect());
+    object.extend(&icon.rest);
+    object.into_json()
+}

@@ -1,0 +1,56 @@
+//! Writes OpenAI's functions: the list that a request has in `tools`, in the chat shape or in that
+//! of responses. In responses `strict` is always written: left out, the API tries the strict mode
+//! and changes the schema.
+
+use serde_json::json;
+use toolwright_model::{Json, Tool, Toolset};
+
+use super::{ID, RESPONSES_TOOL};
+use crate::write::{ObjectWriter, put_rest, with_surroundings};
+
+/// The toolset in the chat shape.
+pub(crate) fn write_chat(toolset: &Toolset<Tool>, strict: bool) -> Json {
+    let write = |tool: &Tool| {
+        let mut function = function(tool);
+        if strict {
+            function.put("strict", true);
+        }
+        let mut value = json!({"type": "function", "function": function.finish()});
+        put_rest(&mut value, &tool.details.rest, ID, |pointer| {
+            // The target decides about `strict`.
+            pointer.starts_with("/function/") && pointer != "/function/strict"
+                || !pointer[1..].contains('/') && !is_responses_field(&pointer[1..])
+        });
+        value
+    };
+    with_surroundings(toolset.tools.iter().map(write).collect(), &toolset.rest, ID)
+}
+
+/// The toolset in the shape of responses.
+pub(crate) fn write_responses(toolset: &Toolset<Tool>, strict: bool) -> Json {
+    let write = |tool: &Tool| {
+        let mut object = ObjectWriter::default();
+        object.put("type", "function");
+        object.extend(&function(tool).finish());
+        object.put("strict", strict);
+        object.put_some("output_schema", tool.output.clone());
+        let mut value = object.into_json();
+        put_rest(&mut value, &tool.details.rest, ID, |pointer| !pointer.starts_with("/function/"));
+        value
+    };
+    with_surroundings(toolset.tools.iter().map(write).collect(), &toolset.rest, ID)
+}
+
+/// Whether a field belongs to the shape of responses, so that the chat shape has no place for it.
+fn is_responses_field(name: &str) -> bool {
+    RESPONSES_TOOL.iter().any(|field| field.name == name)
+}
+
+/// The part that both shapes share.
+fn function(tool: &Tool) -> ObjectWriter {
+    let mut function = ObjectWriter::default();
+    function.put("name", tool.name.as_str());
+    function.put_some("description", tool.description.as_deref());
+    function.put("parameters", tool.input.to_json());
+    function
+}

@@ -1,0 +1,237 @@
+//! The Schema Object of OpenAPI 3.0, and Gemini's variant of it, as JSON Schema and back. OpenAPI
+//! 3.1 uses JSON Schema itself.
+//!
+//! ```text
+//! OpenAPI 3.0, Gemini                       JSON Schema
+//! type: STRING (Gemini)                     type: string
+//! type: string, nullable: true              type: [string, null]
+//! anyOf: […], nullable: true                anyOf: […, {type: null}]
+//! minimum: 1, exclusiveMinimum: true        exclusiveMinimum: 1
+//! example: x                                examples: [x]
+//! minItems: "1" (Gemini: an int64 is text)  minItems: 1
+//! type: INTEGER, enum: ["1"] (Gemini)       type: integer, enum: [1]
+//! ```
+//!
+//! Everything stays where it is, so that a finding about the schema is shown at the right place.
+//! Deliberately absent: which keywords a vendor accepts (`schema::vendors`).
+
+use serde_json::{Value as Json, json};
+use toolwright_model::Object;
+
+/// Which variant a schema is written in.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum SchemaVariant {
+    /// OpenAPI 3.0.
+    OpenApi30,
+    /// Gemini's `parameters` and `response`.
+    Gemini,
+}
+
+/// Keywords whose value is a number, which Gemini writes as text if it is an int64.
+const COUNTS: [&str; 6] =
+    ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
+
+/// Keywords that hold schemas by name.
+const SCHEMA_MAPS: [&str; 5] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+/// Keywords that hold a list of schemas; `items` may be one or a list.
+const SCHEMA_LISTS: [&str; 5] = ["anyOf", "oneOf", "allOf", "prefixItems", "items"];
+/// Keywords that hold one schema.
+const SCHEMAS: [&str; 12] = [
+    "items",
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "else",
+    "if",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+];
+
+/// Calls `visit` for the schema and for every schema inside it, outside first. The recursion is
+/// bounded, because documents nest at most 128 levels.
+pub(crate) fn each_subschema(schema: &mut Json, visit: &mut dyn FnMut(&mut Object)) {
+    let Json::Object(members) = schema else { return };
+    visit(members);
+    for (keyword, value) in members {
+        let keyword = keyword.as_str();
+        match value {
+            Json::Object(map) if SCHEMA_MAPS.contains(&keyword) => {
+                map.values_mut().for_each(|schema| each_subschema(schema, visit));
+            }
+            Json::Array(list) if SCHEMA_LISTS.contains(&keyword) => {
+                list.iter_mut().for_each(|schema| each_subschema(schema, visit));
+            }
+            Json::Object(_) if SCHEMAS.contains(&keyword) => each_subschema(value, visit),
+            _ => {}
+        }
+    }
+}
+
+/// Turns the schema into JSON Schema.
+pub(crate) fn to_json_schema(schema: &mut Json, variant: SchemaVariant) {
+    each_subschema(schema, &mut |members| convert(members, variant));
+}
+
+/// The keywords of one schema.
+fn convert(members: &mut Object, variant: SchemaVariant) {
+    match variant {
+        // OpenAPI 3.0: "Any sibling elements of a $ref are ignored".
+        SchemaVariant::OpenApi30 if members.get("$ref").is_some_and(Json::is_string) => {
+            return members.retain(|keyword, _| keyword == "$ref");
+        }
+        SchemaVariant::OpenApi30 => {}
+        SchemaVariant::Gemini => read_gemini_values(members),
+    }
+    exclusive_bound(members, "exclusiveMinimum", "minimum");
+    exclusive_bound(members, "exclusiveMaximum", "maximum");
+    // Only a single example: a list is JSON Schema's own.
+    if !members.contains_key("examples")
+        && let Some(at) = members.keys().position(|keyword| keyword == "example")
+        && let Some(example) = members.shift_remove("example")
+    {
+        members.shift_insert(at, "examples".to_owned(), json!([example]));
+    }
+    if members.shift_remove("nullable") == Some(Json::Bool(true)) {
+        allow_null(members);
+    }
+}
+
+/// Types in lower case, counts and values of enums as numbers.
+fn read_gemini_values(members: &mut Object) {
+    if let Some(Json::String(name)) = members.get_mut("type") {
+        let lower = name.to_ascii_lowercase();
+        // `Object` is a mistake, which is reported.
+        if TYPES.contains(&lower.as_str()) && name.to_ascii_uppercase() == *name {
+            *name = lower;
+        }
+    }
+    for keyword in COUNTS {
+        let text = members.get(keyword).and_then(Json::as_str);
+        if let Some(number) = text.and_then(|text| text.parse::<u64>().ok()) {
+            members[keyword] = Json::from(number);
+        }
+    }
+    read_number_enum(members);
+}
+
+/// The types of JSON Schema.
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
+
+/// Gemini's enums are texts, also those of numbers.
+fn read_number_enum(members: &mut Object) {
+    let is_numeric =
+        matches!(members.get("type").and_then(Json::as_str), Some("integer" | "number"));
+    if !is_numeric {
+        return;
+    }
+    if let Some(Json::Array(values)) = members.get_mut("enum") {
+        for value in values {
+            let number = value.as_str().and_then(|text| serde_json::from_str::<Json>(text).ok());
+            if let Some(number) = number.filter(Json::is_number) {
+                *value = number;
+            }
+        }
+    }
+}
+
+/// OpenAPI 3.0 has JSON Schema's draft 4, where an exclusive bound is a flag beside the bound.
+fn exclusive_bound(members: &mut Object, flag: &str, bound: &str) {
+    match members.get(flag) {
+        Some(Json::Bool(false)) => drop(members.shift_remove(flag)),
+        Some(Json::Bool(true)) => {
+            if let Some(value) = members.shift_remove(bound) {
+                members.insert(flag.to_owned(), value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The schema, which accepts null as well. A schema without a type does already.
+fn allow_null(members: &mut Object) {
+    match members.get_mut("type") {
+        Some(Json::String(name)) if name != "null" => {
+            let name = std::mem::take(name);
+            members["type"] = json!([name, "null"]);
+        }
+        Some(_) => {}
+        None => {
+            if let Some(Json::Array(branches)) = members.get_mut("anyOf") {
+                let null = json!({"type": "null"});
+                if !branches.contains(&null) {
+                    branches.push(null);
+                }
+            }
+        }
+    }
+    if let Some(Json::Array(values)) = members.get_mut("enum")
+        && !values.contains(&Json::Null)
+    {
+        values.push(Json::Null);
+    }
+}
+
+/// Turns JSON Schema into Gemini's variant: types in upper case, null as `nullable`, numbers of an
+/// enum as text. What the variant has no words for stays as it is: rewriting a schema so that the
+/// API accepts it is the business of `schema::vendors`.
+pub(crate) fn from_json_schema(schema: &mut Json) {
+    each_subschema(schema, &mut |members| {
+        take_null(members);
+        if let Some(Json::String(name)) = members.get_mut("type")
+            && TYPES.contains(&name.as_str())
+        {
+            *name = name.to_ascii_uppercase();
+        }
+        let is_text = |value: &Json| value.is_string();
+        if let Some(Json::Array(values)) = members.get_mut("enum")
+            && values.iter().all(|value| is_text(value) || value.is_number())
+            && !values.iter().all(is_text)
+        {
+            for value in values {
+                if value.is_number() {
+                    *value = Json::String(value.to_string());
+                }
+            }
+            members.entry("format").or_insert_with(|| json!("enum"));
+        }
+        if let Some(Json::Array(examples)) = members.get_mut("examples")
+            && let [example] = examples.as_mut_slice()
+        {
+            let example = std::mem::take(example);
+            members.shift_remove("examples");
+            members.insert("example".to_owned(), example);
+        }
+    });
+}
+
+/// Replaces null among the types, the branches and the values by `nullable`.
+fn take_null(members: &mut Object) {
+    let mut is_nullable = false;
+    if let Some(Json::Array(types)) = members.get("type")
+        && let [Json::String(a), Json::String(b)] = types.as_slice()
+        && (a == "null" || b == "null")
+    {
+        let name = if a == "null" { b.clone() } else { a.clone() };
+        members["type"] = Json::String(name);
+        is_nullable = true;
+    }
+    let null = json!({"type": "null"});
+    if let Some(Json::Array(branches)) = members.get_mut("anyOf")
+        && branches.len() > 1
+        && branches.contains(&null)
+    {
+        branches.retain(|branch| *branch != null);
+        is_nullable = true;
+    }
+    if is_nullable {
+        if let Some(Json::Array(values)) = members.get_mut("enum") {
+            values.retain(|value| !value.is_null());
+        }
+        members.insert("nullable".to_owned(), Json::Bool(true));
+    }
+}

@@ -11,6 +11,7 @@ mod messages;
 mod official_suite;
 mod quick_check;
 mod research_cases;
+mod rewriting;
 mod validator;
 mod validity;
 mod vendors;

@@ -28,7 +28,8 @@
 //! Below it are [`Schema`], one compiled schema, for checks that keep schemas by other rules; the
 //! quick check of schemas that need not be compiled ([`is_certainly_valid_schema`]); what is wrong
 //! with a schema that compiles ([`mistakes()`]); what the APIs of model vendors reject
-//! ([`incompatibilities`], [`VendorTarget`]); and which of two schemas accepts more ([`compare`]).
+//! ([`incompatibilities`], [`VendorTarget`]), and schemas that they accept instead
+//! ([`rewrite_for`], [`restore()`]); and which of two schemas accepts more ([`compare`]).
 //!
 //! Deliberately absent: the network, files, the clock, printing, and the record of a tool. A `$ref`
 //! is never fetched.
@@ -55,6 +56,7 @@ mod pointer;
 mod published;
 mod quick_check;
 mod resource_registry;
+mod restore;
 mod satisfiability;
 mod schema;
 mod stack_space;
@@ -73,9 +75,13 @@ pub use error::{
 pub use json_text::decode;
 pub use mistakes::{MistakeKind, SchemaMistake, keyword_names, mistakes};
 pub use quick_check::{is_certainly_valid_instance, is_certainly_valid_schema};
+pub use restore::{
+    CallPathPart, RestoreAction, RestoreBranch, RestoreError, RestoreStep, adapt, restore,
+};
 pub use schema::{FormatAssertion, Schema, SchemaOptions};
 pub use validator::{InstanceSource, SchemaSource, SchemaValidator};
 pub use vendors::{
-    Incompatibility, IncompatiblePart, NameRule, RequestPart, SchemaCounts, TargetSet,
-    VendorEffect, VendorTarget, incompatibilities,
+    ChangeAction, Incompatibility, IncompatiblePart, NameRule, RequestPart, RewrittenSchema,
+    SchemaChange, SchemaCounts, TargetSet, VendorEffect, VendorTarget, incompatibilities,
+    rewrite_for, standard_form,
 };

@@ -399,3 +399,22 @@ pub(super) fn of_keyword(keyword: &str) -> Option<&'static VendorFact> {
 pub(super) fn is_annotation(keyword: &str) -> bool {
     of_keyword(keyword).is_some_and(|fact| std::ptr::eq(fact, &ANNOTATION))
 }
+
+/// Who states what a target accepts, in a few words, for reports of changes.
+pub(super) fn authority(target: super::VendorTarget) -> &'static str {
+    use super::VendorTarget::*;
+    match target {
+        OpenAi | OpenAiResponses => "errors of OpenAI's API, as users quote them",
+        OpenAiStrict | OpenAiResponsesStrict => {
+            "OpenAI, structured outputs, \"Supported schemas\"; pydantic-ai 2.66.0"
+        }
+        Anthropic => "errors of Anthropic's API, as users quote them",
+        AnthropicStrict => "Anthropic, structured outputs, \"JSON Schema limitations\"",
+        Gemini => "google-genai 3.1.0, `response_json_schema` and `interactions`",
+        GeminiOpenapi => "`interface Schema` of @google/genai 2.32.0, and errors of the API",
+        Bedrock => "botocore 1.44.0",
+        Mistral => "mistralai 3.7.0",
+        Cohere => "Cohere, tool use, \"Parameter types\"",
+        Ollama => "ollama, `api/types.go` at fb30760",
+    }
+}

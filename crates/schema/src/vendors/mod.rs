@@ -1,19 +1,19 @@
 //! Which parts of a tool the APIs of model vendors reject or ignore.
 //!
-//! Assumed is a request that contains the tool unchanged, in the mode that the target names. An
+//! For [`incompatibilities`], assumed is a request that contains the tool unchanged, in the mode that the target names. An
 //! incompatibility is a property of the pair of tool and target, so every question names targets.
 //!
 //! ```text
 //! targets: the list    facts: target × part of a schema    limits: names, counts, sizes
 //!                        ▲ rules: recognizes the parts in one subschema
 //!                        └ here: walks the schema, collects what the targets do not accept
+//!                          rewrite/: a schema that a target accepts, instead of one it does not
 //! ```
-//!
-//! Deliberately absent: rewriting a schema so that a target accepts it.
 
 mod facts;
 mod limits;
 mod recursion;
+mod rewrite;
 mod rules;
 mod targets;
 
@@ -24,6 +24,7 @@ use crate::{Dialect, pointer, subschema_keywords};
 
 use facts::VendorFact;
 pub use limits::{NameRule, RequestPart, SchemaCounts};
+pub use rewrite::{ChangeAction, RewrittenSchema, SchemaChange, rewrite_for, standard_form};
 pub use targets::{TargetSet, VendorTarget};
 
 /// The most incompatibilities reported for a schema. The vocabularies have some sixty keywords; a

@@ -143,7 +143,7 @@ fn required_fact(names: &Value, schema: ObjectSubschema<'_>) -> Option<&'static 
 }
 
 /// The formats of the strict modes.
-fn format_fact(format: &str) -> &'static VendorFact {
+pub(super) fn format_fact(format: &str) -> &'static VendorFact {
     match format {
         "date-time" | "time" | "date" | "duration" | "email" | "hostname" | "ipv4" | "ipv6"
         | "uuid" => &facts::FORMAT,
@@ -216,13 +216,13 @@ fn report_booleans<'a>(schemas: &'a [Value], findings: &mut VendorFindings<'a>) 
 }
 
 /// The pattern that Anthropic's error quotes: `^[a-zA-Z0-9_.-]{1,64}$`.
-fn is_anthropic_name(name: &str) -> bool {
+pub(super) fn is_anthropic_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
 
 /// The pattern that Google's documentation describes: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`.
-fn is_gemini_name(name: &str) -> bool {
+pub(super) fn is_gemini_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     (1..=64).contains(&name.len())
         && name.bytes().all(fits)
@@ -253,7 +253,7 @@ fn is_non_empty_map(map: &Value) -> bool {
 ///
 /// A scanner, not a parser: it only recognizes escapes, groups and classes. A class whose
 /// first character is `]` ends there for it, which at worst reports a group inside of that class.
-fn pattern_fact(pattern: &str) -> &'static VendorFact {
+pub(super) fn pattern_fact(pattern: &str) -> &'static VendorFact {
     // The letters that Python's `re` allows after a backslash; any other is an error. `\z` is new
     // in Python 3.14.
     const ESCAPES: &[u8] = b"AbBdDsSwWZzafnrtuUxvN";

@@ -12,6 +12,7 @@ mod messages;
 mod official_suite;
 mod quick_check;
 mod research_cases;
+mod rewriting;
 mod validator;
 mod validity;
 mod vendors;

@@ -1,0 +1,288 @@
+//! Choices: `oneOf` as `anyOf`, keywords beside a choice moved into its branches, and the steps of
+//! branches.
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::full::NodeContext;
+use super::merge::{both, listed_values, merge};
+use super::normalize_node::NormalNode;
+use super::source_tree::{NodeContent, NodeKeywords, SchemaNode, SourceTree, is_assertion};
+use super::types::TypeSet;
+use super::words::add_words;
+use super::{ChangeAction, ChangeList, FullStyle, Rewriter, TooLarge, standard_form};
+use crate::Dialect;
+use crate::restore::{RestoreAction, RestoreBranch, RestoreStep, same_json};
+
+/// The most branches that are compared with each other.
+const MAX_COMPARED: usize = 64;
+
+/// How deep required properties are compared.
+const COMPARED_DEPTH: usize = 4;
+
+/// The branches of a choice that a value can match.
+pub(super) enum Branches {
+    /// One of them matches everything.
+    Trivial,
+    Some(Vec<SchemaNode>),
+}
+
+impl Rewriter<'_> {
+    /// Turns `oneOf` into `anyOf`, which is exact if no value matches two branches.
+    pub(super) fn one_of_to_any_of(&mut self, keywords: &mut NodeKeywords) {
+        let Some(one_of) = keywords.take("oneOf") else { return };
+        let NodeContent::List(branches) = one_of.content else { return };
+        let is_exact = branches.len() <= MAX_COMPARED && {
+            let siblings = keywords.clone();
+            let views: Vec<NodeKeywords> = branches
+                .iter()
+                .map(|branch| {
+                    let view = self.view(branch);
+                    merge(NodeKeywords::clone(&view), &siblings)
+                        .keywords
+                        .unwrap_or(siblings.clone())
+                })
+                .collect();
+            views.iter().enumerate().all(|(index, one)| {
+                views[..index].iter().all(|other| self.are_disjoint(one, other, 0))
+            })
+        };
+        if is_exact {
+            let reason = "no value matches two branches, so `anyOf` means the same";
+            self.record(one_of.place, "oneOf", ChangeAction::Rewritten, reason);
+        } else {
+            let words = "matches exactly one of the alternatives";
+            add_words(keywords, words);
+            let (action, words) = (ChangeAction::Widened, Some(words.to_owned()));
+            let reason = "the target has `anyOf` only, which lets a value match several branches";
+            self.record_words(one_of.place, "oneOf", action, reason, words);
+        }
+        // Beside an `anyOf`, both choices have to match.
+        let mut choice = NodeKeywords::new(keywords.place);
+        choice.set("anyOf", NodeContent::List(branches.clone()));
+        match keywords.has("anyOf") {
+            true => {
+                let merged = merge(keywords.clone(), &choice);
+                if let (Some(result), true) = (merged.keywords, merged.conflicts.is_empty()) {
+                    *keywords = result;
+                } else {
+                    let reason = "two choices with many branches cannot be merged";
+                    self.record(one_of.place, "oneOf", ChangeAction::Widened, reason);
+                }
+            }
+            false => keywords.set("anyOf", NodeContent::List(branches)),
+        }
+    }
+
+    /// The keywords of a node; of its definition if it is a reference with nothing beside it.
+    fn view(&self, node: &SchemaNode) -> Rc<NodeKeywords> {
+        let mut node = node;
+        for _ in 0..8 {
+            let SchemaNode::Keywords(keywords) = node else { break };
+            let is_alone =
+                keywords.list.iter().all(|one| !is_assertion(&one.name) || &*one.name == "$ref");
+            match keywords.get("$ref").map(|keyword| &keyword.content) {
+                Some(NodeContent::Reference(Some(index))) if is_alone => {
+                    node = &self.tree.definitions[*index].node;
+                }
+                _ => return keywords.clone(),
+            }
+        }
+        Rc::new(NodeKeywords::new(node.place()))
+    }
+
+    /// Whether certainly no value matches both.
+    pub(super) fn are_disjoint(
+        &self,
+        first: &NodeKeywords,
+        second: &NodeKeywords,
+        depth: usize,
+    ) -> bool {
+        let types = TypeSet::of(first).both(TypeSet::of(second));
+        if types.is_empty() {
+            return true;
+        }
+        match (listed_values(first), listed_values(second)) {
+            (Some(one), Some(other)) => {
+                let found = |value: &Value| other.iter().any(|other| same_json(other, value));
+                if one.len().saturating_mul(other.len()) < 10_000 && !one.iter().any(found) {
+                    return true;
+                }
+            }
+            (Some(one), None) | (None, Some(one)) => {
+                if one.iter().all(|value| !types.has(TypeSet::of_value(value))) {
+                    return true;
+                }
+            }
+            (None, None) => {}
+        }
+        let only_objects = types.without(TypeSet::OBJECT).is_empty();
+        only_objects
+            && depth < COMPARED_DEPTH
+            && (self.objects_are_disjoint(first, second, depth)
+                || requires_unknown(first, second)
+                || requires_unknown(second, first))
+    }
+
+    /// Whether both require a property whose schemas are disjoint.
+    fn objects_are_disjoint(
+        &self,
+        first: &NodeKeywords,
+        second: &NodeKeywords,
+        depth: usize,
+    ) -> bool {
+        let (own, other) = (first.named("properties"), second.named("properties"));
+        let required = second.required();
+        first.required().iter().take(MAX_COMPARED).filter(|name| required.contains(name)).any(
+            |name| {
+                let find = |named: &[(Rc<str>, SchemaNode)]| {
+                    named.iter().find(|(own, _)| own == name).map(|(_, node)| self.view(node))
+                };
+                find(&own)
+                    .zip(find(&other))
+                    .is_some_and(|(one, other)| self.are_disjoint(&one, &other, depth + 1))
+            },
+        )
+    }
+
+    /// Moves what is beside `anyOf` into its branches. Only annotations stay.
+    pub(super) fn push_into_branches(&mut self, keywords: &mut NodeKeywords) {
+        let is_moved = |name: &str| name != "anyOf" && is_assertion(name);
+        let mut siblings = NodeKeywords::new(keywords.place);
+        siblings.list.extend(keywords.list.iter().filter(|one| is_moved(&one.name)).cloned());
+        if siblings.list.is_empty() {
+            return;
+        }
+        let reason = "the target wants nothing beside `anyOf`; it is moved into the branches";
+        self.record(keywords.place_of("anyOf"), "anyOf", ChangeAction::Rewritten, reason);
+        keywords.list.retain(|one| !is_moved(&one.name));
+        let siblings = siblings.into_node();
+        let branches = keywords.nodes("anyOf");
+        let pushed = branches.iter().map(|branch| both(branch, &siblings)).collect();
+        keywords.set("anyOf", NodeContent::List(pushed));
+    }
+
+    /// The branches that a value can match.
+    pub(super) fn possible_branches(
+        &mut self,
+        branches: &[SchemaNode],
+        style: FullStyle,
+    ) -> Result<Branches, TooLarge> {
+        let mut possible = Vec::new();
+        for branch in branches {
+            if self.is_kept_reference(branch, style) {
+                possible.push(branch.clone());
+                continue;
+            }
+            match self.normalize(branch, &mut Vec::new())? {
+                NormalNode::All => return Ok(Branches::Trivial),
+                NormalNode::Nothing => {
+                    let reason = "no value matches this branch";
+                    self.record(branch.place(), "anyOf", ChangeAction::Rewritten, reason);
+                }
+                NormalNode::Keywords(keywords) => {
+                    let mut names = keywords.list.iter().map(|one| &*one.name);
+                    let only_choice = names.all(|name| name == "anyOf" || !is_assertion(name));
+                    let inside = keywords.nodes("anyOf");
+                    if only_choice && inside.is_empty() {
+                        return Ok(Branches::Trivial);
+                    }
+                    if only_choice {
+                        match self.possible_branches(&inside, style)? {
+                            Branches::Trivial => return Ok(Branches::Trivial),
+                            Branches::Some(none) if none.is_empty() => continue,
+                            Branches::Some(_) => {}
+                        }
+                    }
+                    possible.push(branch.clone());
+                }
+            }
+        }
+        Ok(Branches::Some(possible))
+    }
+
+    /// Writes the branches of `anyOf`, with a step that chooses between those that have steps.
+    pub(super) fn write_branches(
+        &mut self,
+        branches: &[SchemaNode],
+        context: NodeContext,
+    ) -> Result<Vec<Value>, TooLarge> {
+        let mut written = Vec::new();
+        let mut steps: Vec<Vec<RestoreStep>> = Vec::new();
+        for branch in branches {
+            let inside = context.below();
+            let (schema, own) = self.in_scope(|rewriter| rewriter.write(branch, inside))?;
+            written.push(schema);
+            steps.push(own);
+        }
+        if steps.iter().all(Vec::is_empty) {
+            return Ok(written);
+        }
+        let is_null = |schema: &Value| *schema == json!({ "type": "null" });
+        let with_steps: Vec<usize> = (0..steps.len()).filter(|n| !steps[*n].is_empty()).collect();
+        let others_are_null = (0..steps.len()).all(|n| with_steps == [n] || is_null(&written[n]));
+        if let ([index], true) = (with_steps.as_slice(), others_are_null) {
+            // Steps leave `null` alone.
+            for step in std::mem::take(&mut steps[*index]) {
+                let at = self.path.iter().chain(&step.at).cloned().collect();
+                self.steps.push(RestoreStep { at, action: step.action });
+            }
+            return Ok(written);
+        }
+        let standard: Vec<Value> =
+            written.iter().map(|schema| standard_form(self.target, schema)).collect();
+        self.report_ambiguity(branches, &standard, &steps);
+        let branches = standard.into_iter().zip(steps);
+        let branches = branches.map(|(schema, steps)| RestoreBranch { schema, steps }).collect();
+        self.push_step(RestoreAction::Choose { branches });
+        Ok(written)
+    }
+
+    /// Branches with different steps are told apart by what they accept. Where that overlaps, a
+    /// call may be restored by the steps of another branch.
+    fn report_ambiguity(
+        &mut self,
+        branches: &[SchemaNode],
+        written: &[Value],
+        steps: &[Vec<RestoreStep>],
+    ) {
+        let views: Vec<_> = branches.iter().map(|branch| self.view(branch)).collect();
+        // As texts, values of different types may look the same.
+        let target_views: Vec<_> = written
+            .iter()
+            .zip(&views)
+            .map(|(schema, view)| {
+                let mut changes = ChangeList::new(self.target);
+                let tree = SourceTree::read(schema, Dialect::Draft202012, &mut changes);
+                let root = tree.ok().filter(|_| schema.get("$ref").is_none()).map(|tree| tree.root);
+                root.map_or_else(|| view.clone(), |root| self.view(&root))
+            })
+            .collect();
+        let overlap = |one: usize, other: usize| {
+            let are_disjoint =
+                |views: &[Rc<NodeKeywords>]| self.are_disjoint(&views[one], &views[other], 0);
+            steps[one] != steps[other] && !(are_disjoint(&views) && are_disjoint(&target_views))
+        };
+        let count = views.len();
+        let is_ambiguous =
+            count > MAX_COMPARED || (0..count).any(|one| (0..one).any(|other| overlap(one, other)));
+        if let (true, Some(first)) = (is_ambiguous, branches.first()) {
+            let reason = "the branches overlap, so a call may be restored as one of another branch";
+            self.record(first.place(), "anyOf", ChangeAction::Approximated, reason);
+        }
+    }
+}
+
+/// Whether `first` requires a property that `second` does not allow.
+pub(super) fn requires_unknown(first: &NodeKeywords, second: &NodeKeywords) -> bool {
+    let is_closed = matches!(second.one("additionalProperties"), Some(SchemaNode::Nothing(_)))
+        && second.named("patternProperties").is_empty();
+    let named = second.named("properties");
+    is_closed
+        && first
+            .required()
+            .iter()
+            .take(MAX_COMPARED)
+            .any(|name| !named.iter().any(|(own, _)| own == name))
+}

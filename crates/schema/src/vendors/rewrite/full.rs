@@ -1,0 +1,661 @@
+//! Rebuilds a schema in the small language of a strict mode, of Gemini's `parameters` or of
+//! Ollama.
+//!
+//! A node is normalized first, so that it has no references (except those that are kept) and no
+//! `allOf`. Then each part is brought into the form the target has, and what is left over is
+//! dropped. Below a node nothing else than `properties`, `items` and `anyOf` is written, so every
+//! rewrite is in a place where dropping a keyword lets in more values, never fewer.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value, json};
+
+use super::choices::Branches;
+use super::normalize_node::NormalNode;
+use super::source_tree::{
+    NodeContent, NodeKeyword, NodeKeywords, SchemaNode, SourcePlace, is_assertion,
+};
+use super::types::{TypeSet, keyword_type};
+use super::words::{add_words, keyword_words, with_words};
+use super::{
+    ChangeAction, FullStyle, Rewriter, TooLarge, WRAPPING_PROPERTY, refuses_keyword, values,
+    wrapped,
+};
+use crate::restore::{CallPathPart, RestoreAction, RestoreStep};
+
+/// Objects inside each other that OpenAI's strict mode accepts (O1).
+const MAX_OBJECT_LEVELS: usize = 10;
+
+/// Where a node is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NodeContext {
+    pub style: FullStyle,
+    pub depth: usize,
+    /// Objects around it.
+    pub object_levels: usize,
+    /// It describes the arguments themselves.
+    pub is_root: bool,
+}
+
+impl NodeContext {
+    pub(super) fn new(style: FullStyle) -> NodeContext {
+        NodeContext { style, depth: 0, object_levels: 0, is_root: false }
+    }
+
+    /// The context of the nodes inside.
+    pub(super) fn below(self) -> NodeContext {
+        NodeContext { depth: self.depth + 1, is_root: false, ..self }
+    }
+
+    /// The context of the properties of an object.
+    pub(super) fn inside_object(self) -> NodeContext {
+        NodeContext { object_levels: self.object_levels + 1, ..self.below() }
+    }
+}
+
+impl FullStyle {
+    /// Whether objects have to be closed.
+    pub(super) fn is_strict(self) -> bool {
+        matches!(self, FullStyle::OpenAiStrict | FullStyle::AnthropicStrict)
+    }
+}
+
+impl Rewriter<'_> {
+    /// Rewrites the whole schema.
+    pub(super) fn full(&mut self, style: FullStyle) -> Result<(Value, Vec<RestoreStep>), TooLarge> {
+        let (mut schema, mut steps) = self.in_scope(|rewriter| rewriter.write_root(style))?;
+        let mut definitions = Vec::new();
+        // Writing a definition may refer to more of them.
+        while let Some(&index) = self.used_definitions.get(definitions.len()) {
+            let node = self.definition(index).node.clone();
+            let name = self.definition(index).name.clone();
+            let context = NodeContext::new(style);
+            let (schema, steps) = self.in_scope(|rewriter| rewriter.write(&node, context))?;
+            definitions.push((name, schema, steps));
+        }
+        for index in 0..self.tree.definitions.len() {
+            if !self.used_definitions.contains(&index) {
+                let place = self.definition(index).node.place();
+                let reason = "the definition is written where it is used";
+                self.record(place, "$defs", ChangeAction::Rewritten, reason);
+            }
+        }
+        if let (false, Value::Object(members)) = (definitions.is_empty(), &mut schema) {
+            let all = definitions.iter().map(|(name, schema, _)| (name.clone(), schema.clone()));
+            members.insert("$defs".to_owned(), Value::Object(all.collect()));
+        }
+        add_definition_steps(&mut steps, definitions);
+        Ok((schema, steps))
+    }
+
+    /// Writes the schema of the arguments: an object, if need be around the schema itself.
+    fn write_root(&mut self, style: FullStyle) -> Result<Value, TooLarge> {
+        let context = NodeContext { is_root: true, ..NodeContext::new(style) };
+        let mut node = self.tree.root.clone();
+        let mut inlined = Vec::new();
+        // A choice with a single branch is that branch.
+        for _ in 0..4 {
+            let mut keywords = match self.normalize(&node, &mut inlined)? {
+                NormalNode::Nothing => break,
+                NormalNode::All => NodeKeywords::new(node.place()),
+                NormalNode::Keywords(keywords) => keywords,
+            };
+            if !TypeSet::of(&keywords).has(TypeSet::OBJECT) {
+                break;
+            }
+            if keywords.data("type").is_none_or(|kind| kind != "object") {
+                let reason = "the arguments of a call are an object";
+                self.record(keywords.place_of("type"), "type", ChangeAction::Rewritten, reason);
+                keywords.set_data("type", "object".into());
+            }
+            if !keywords.has("anyOf") {
+                if keywords.has("enum") || keywords.has("const") {
+                    break;
+                }
+                return self.with_definitions(inlined, |rewriter| {
+                    rewriter.write_keywords(keywords, context)
+                });
+            }
+            self.push_into_branches(&mut keywords);
+            match self.possible_branches(&keywords.nodes("anyOf"), style)? {
+                Branches::Some(branches) if branches.len() == 1 => node = branches[0].clone(),
+                _ => break,
+            }
+        }
+        let place = SourcePlace::ROOT;
+        let reason = "the target accepts nothing but an object with properties at the top";
+        self.record(place, "type", ChangeAction::Restored, reason);
+        let root = self.tree.root.clone();
+        let input = CallPathPart::Property(WRAPPING_PROPERTY.to_owned());
+        let inside = context.inside_object();
+        let schema = self.below(input, |rewriter| rewriter.write(&root, inside))?;
+        self.push_step(RestoreAction::Unwrap { property: WRAPPING_PROPERTY.to_owned() });
+        Ok(wrapped(self.target, schema))
+    }
+
+    /// Runs `work` inside of the definitions that were inlined.
+    fn with_definitions<T>(
+        &mut self,
+        inlined: Vec<usize>,
+        work: impl FnOnce(&mut Self) -> Result<T, TooLarge>,
+    ) -> Result<T, TooLarge> {
+        let outer = self.open_definitions.len();
+        self.open_definitions.extend(inlined);
+        let done = work(self);
+        self.open_definitions.truncate(outer);
+        done
+    }
+
+    /// Whether the node is a reference that is written as one.
+    pub(super) fn is_kept_reference(&self, node: &SchemaNode, style: FullStyle) -> bool {
+        let Some(keywords) = node.keywords().filter(|_| style.is_strict()) else { return false };
+        let is_alone =
+            keywords.list.iter().all(|one| !is_assertion(&one.name) || &*one.name == "$ref");
+        match keywords.get("$ref").map(|keyword| &keyword.content) {
+            Some(NodeContent::Reference(Some(index))) if is_alone => {
+                // A1: no recursive schemas.
+                style == FullStyle::OpenAiStrict || !self.definition(*index).is_recursive
+            }
+            _ => false,
+        }
+    }
+
+    /// Writes a node.
+    pub(super) fn write(
+        &mut self,
+        node: &SchemaNode,
+        context: NodeContext,
+    ) -> Result<Value, TooLarge> {
+        self.count_node(context.depth)?;
+        if self.is_kept_reference(node, context.style) {
+            return self.write_reference(node, context.style);
+        }
+        let mut inlined = Vec::new();
+        let normal = self.normalize(node, &mut inlined)?;
+        self.with_definitions(inlined, |rewriter| match normal {
+            NormalNode::All => rewriter.write_keywords(NodeKeywords::new(node.place()), context),
+            NormalNode::Nothing => Ok(rewriter.write_nothing(node.place())),
+            NormalNode::Keywords(keywords) => rewriter.write_keywords(keywords, context),
+        })
+    }
+
+    /// Writes a reference with annotations beside it.
+    fn write_reference(&mut self, node: &SchemaNode, style: FullStyle) -> Result<Value, TooLarge> {
+        let mut keywords = node.keywords().cloned().unwrap_or(NodeKeywords::new(node.place()));
+        let reference = keywords.take("$ref");
+        let Some(NodeContent::Reference(Some(index))) = reference.as_ref().map(|it| &it.content)
+        else {
+            return Ok(self.write_nothing(node.place()));
+        };
+        let definition = self.definition(*index).name.clone();
+        self.push_step(RestoreAction::Follow { definition });
+        let target = json!({ "$ref": self.reference(*index) });
+        let mut members = self.annotations(&keywords, style)?;
+        if members.is_empty() {
+            return Ok(target);
+        }
+        if style == FullStyle::AnthropicStrict {
+            members.extend(target.as_object().cloned().unwrap_or_default());
+            return Ok(Value::Object(members));
+        }
+        let reason = "nothing may be beside `$ref`, so it is the only branch of an `anyOf`";
+        self.record(keywords.place_of("$ref"), "$ref", ChangeAction::Rewritten, reason);
+        members.insert("anyOf".to_owned(), json!([target]));
+        Ok(Value::Object(members))
+    }
+
+    /// The annotations of a node as the target takes them.
+    fn annotations(
+        &mut self,
+        keywords: &NodeKeywords,
+        style: FullStyle,
+    ) -> Result<Map<String, Value>, TooLarge> {
+        let mut members = Map::new();
+        let mut words = Vec::new();
+        for keyword in &keywords.list {
+            if let NodeContent::Data(value) = &keyword.content
+                && !self.drop_refused(keyword, style, &mut words)
+            {
+                members.insert(keyword.name.to_string(), self.copied(value)?);
+            }
+        }
+        append_words(&mut members, &words);
+        Ok(members)
+    }
+
+    /// Writes what no value matches. No target has a schema for it.
+    pub(super) fn write_nothing(&mut self, place: SourcePlace) -> Value {
+        let reason = "the target has no schema that nothing matches";
+        self.record(place, "false", ChangeAction::Approximated, reason);
+        json!({ "type": "null", "description": "no value is valid here" })
+    }
+
+    /// Writes a normalized node.
+    pub(super) fn write_keywords(
+        &mut self,
+        mut keywords: NodeKeywords,
+        context: NodeContext,
+    ) -> Result<Value, TooLarge> {
+        let style = context.style;
+        if keywords.has("anyOf") {
+            let alone = style.is_strict() || style == FullStyle::Gemini;
+            if alone {
+                self.push_into_branches(&mut keywords);
+            }
+            match self.possible_branches(&keywords.nodes("anyOf"), style)? {
+                Branches::Trivial => {
+                    let place = keywords.place_of("anyOf");
+                    let reason = "one branch matches every value";
+                    self.record(place, "anyOf", ChangeAction::Rewritten, reason);
+                    keywords.take("anyOf");
+                }
+                Branches::Some(branches) if branches.is_empty() => {
+                    return Ok(self.write_nothing(keywords.place));
+                }
+                Branches::Some(branches) if alone => {
+                    return self.write_choice(keywords, branches, context);
+                }
+                Branches::Some(branches) => {
+                    keywords.set("anyOf", NodeContent::List(branches.into()));
+                }
+            }
+        }
+        if keywords.has("enum") || keywords.has("const") {
+            if let Some(written) = self.write_values(&mut keywords, style)? {
+                return Ok(written);
+            }
+        } else if !keywords.has("type") && style != FullStyle::Ollama {
+            self.infer_type(&mut keywords);
+        }
+        let types = TypeSet::of(&keywords);
+        let is_untyped = !["type", "enum", "const"].iter().any(|name| keywords.has(name));
+        if is_untyped && style != FullStyle::Ollama {
+            let reason = "a value of any type is sent as JSON text";
+            self.record(keywords.place, "type", ChangeAction::Restored, reason);
+            return self.write_json_text(keywords, context);
+        }
+        if style == FullStyle::Gemini && keywords.has("type") {
+            let others = types.without(TypeSet::NULL);
+            if others.each().count() > 1 {
+                return self.split_types(keywords, types, context);
+            }
+            if types.has(TypeSet::NULL) && !others.is_empty() {
+                let reason = "`nullable` states that `null` is valid, too";
+                self.record(keywords.place_of("type"), "type", ChangeAction::Rewritten, reason);
+                keywords.set_data("type", others.to_keyword());
+                let written = self.write_keywords(keywords, context)?;
+                return Ok(gemini_nullable(written));
+            }
+        }
+        self.drop_other_types(&mut keywords, types);
+        let describes_object = types.has(TypeSet::OBJECT) && keywords.has("type")
+            || keywords.list.iter().any(|one| keyword_type(&one.name) == Some(TypeSet::OBJECT));
+        if style == FullStyle::OpenAiStrict
+            && describes_object
+            && context.object_levels >= MAX_OBJECT_LEVELS
+        {
+            let reason = "strict mode accepts ten levels of objects; this one is sent as JSON text";
+            self.record(keywords.place, "type", ChangeAction::Widened, reason);
+            return self.write_json_text(keywords, context);
+        }
+        let had_values = keywords.has("enum");
+        self.rewrite_numbers(&mut keywords, types);
+        if keywords.has("enum") && !had_values {
+            // A range of integers has become a list.
+            if let Some(written) = self.write_values(&mut keywords, style)? {
+                return Ok(written);
+            }
+        }
+        if types.has(TypeSet::ARRAY) {
+            self.rewrite_arrays(&mut keywords, types, style);
+        }
+        if describes_object {
+            return self.write_object(keywords, context);
+        }
+        self.write_members(&keywords, context, &|_| false)
+    }
+
+    /// Writes `anyOf` with nothing but annotations beside it.
+    fn write_choice(
+        &mut self,
+        mut keywords: NodeKeywords,
+        branches: Vec<SchemaNode>,
+        context: NodeContext,
+    ) -> Result<Value, TooLarge> {
+        let place = keywords.place_of("anyOf");
+        let is_gemini = context.style == FullStyle::Gemini;
+        let mut others = Vec::new();
+        let mut null = None;
+        for branch in &branches {
+            match is_gemini && self.is_null_only(branch)? {
+                true => null = Some(branch.clone()),
+                false => others.push(branch.clone()),
+            }
+        }
+        let is_single = match others.as_slice() {
+            [one] => !self.is_kept_reference(one, context.style),
+            _ => false,
+        };
+        if is_single {
+            let reason = match null {
+                Some(_) => "`nullable` states that `null` is valid, too",
+                None => "a choice with one branch is that branch",
+            };
+            self.record(place, "anyOf", ChangeAction::Rewritten, reason);
+            // The annotations here win over those of the branch.
+            keywords.take("anyOf");
+            let annotated = super::merge::both(&keywords.into_node(), &others[0]);
+            let written =
+                self.write(&annotated, NodeContext { depth: context.depth + 1, ..context })?;
+            return Ok(if null.is_some() { gemini_nullable(written) } else { written });
+        }
+        if !is_gemini {
+            keywords.set("anyOf", NodeContent::List(branches.into()));
+            return self.write_members(&keywords, context, &|_| false);
+        }
+        // Gemini accepts nothing beside `anyOf`, so what describes the choice goes to each branch.
+        let annotations = NodeKeywords {
+            list: keywords.list.iter().filter(|one| &*one.name != "anyOf").cloned().collect(),
+            ..keywords.clone()
+        };
+        if !annotations.list.is_empty() {
+            let reason = "the target wants nothing beside `anyOf`; it is moved into the branches";
+            self.record(place, "anyOf", ChangeAction::Rewritten, reason);
+        }
+        let annotations = annotations.into_node();
+        let described: Vec<SchemaNode> =
+            others.iter().map(|branch| super::merge::both(branch, &annotations)).collect();
+        let mut all: Vec<SchemaNode> = described;
+        all.extend(null);
+        let written = self.write_branches(&all, context)?;
+        Ok(json!({ "anyOf": written }))
+    }
+
+    /// Whether nothing but `null` matches.
+    fn is_null_only(&mut self, node: &SchemaNode) -> Result<bool, TooLarge> {
+        Ok(match self.normalize(node, &mut Vec::new())? {
+            NormalNode::Keywords(keywords) => {
+                let values = super::merge::listed_values(&keywords);
+                let only_null = |values: &Vec<Value>| values.iter().all(Value::is_null);
+                !TypeSet::of(&keywords).has_any(TypeSet::ALL.without(TypeSet::NULL))
+                    || values.as_ref().is_some_and(only_null)
+            }
+            _ => false,
+        })
+    }
+
+    /// One branch for each type, with the keywords about it.
+    fn split_types(
+        &mut self,
+        keywords: NodeKeywords,
+        types: TypeSet,
+        context: NodeContext,
+    ) -> Result<Value, TooLarge> {
+        let reason = "the target has one type per schema, so each type is a branch of `anyOf`";
+        self.record(keywords.place_of("type"), "type", ChangeAction::Rewritten, reason);
+        let branch = |(one, name): (TypeSet, &str)| {
+            let mut branch = keywords.clone();
+            branch.list.retain(|keyword| {
+                keyword_type(&keyword.name).is_none_or(|about| about.has_any(one))
+            });
+            branch.set_data("type", name.into());
+            branch.into_node()
+        };
+        let branches: Vec<SchemaNode> = types.each().map(branch).collect();
+        let mut choice = NodeKeywords::new(keywords.place);
+        choice.set("anyOf", NodeContent::List(branches.clone().into()));
+        self.write_choice(choice, branches, context.below())
+    }
+
+    /// States the types that the keywords of a node are about.
+    fn infer_type(&mut self, keywords: &mut NodeKeywords) {
+        let types = keywords
+            .list
+            .iter()
+            .filter_map(|keyword| keyword_type(&keyword.name))
+            .fold(TypeSet::NONE, TypeSet::or);
+        if types.is_empty() {
+            return;
+        }
+        let reason = "the target wants a type; values of other types cannot be sent";
+        self.record(keywords.place, "type", ChangeAction::Narrowed, reason);
+        keywords.set_data("type", types.to_keyword());
+    }
+
+    /// Drops keywords about types that the node does not allow. They have no effect.
+    fn drop_other_types(&mut self, keywords: &mut NodeKeywords, types: TypeSet) {
+        let is_idle = |keyword: &NodeKeyword| {
+            keyword_type(&keyword.name).is_some_and(|about| !types.has_any(about))
+        };
+        for keyword in keywords.list.iter().filter(|one| is_idle(one)) {
+            let reason = "has no effect on values of this type";
+            self.record(keyword.place, &keyword.name, ChangeAction::Rewritten, reason);
+        }
+        keywords.list.retain(|keyword| !is_idle(keyword));
+    }
+
+    /// Whether values of any type are sent as JSON text.
+    pub(super) fn sends_untyped_as_text(&self) -> bool {
+        use super::VendorTarget::*;
+        matches!(self.target, OpenAiStrict | OpenAiResponsesStrict | AnthropicStrict)
+    }
+
+    /// Writes a node as JSON text. What it demands is checked only when a call is restored.
+    fn write_json_text(
+        &mut self,
+        mut keywords: NodeKeywords,
+        context: NodeContext,
+    ) -> Result<Value, TooLarge> {
+        for keyword in keywords.list.iter().filter(|one| is_assertion(&one.name)) {
+            let reason = "the value is sent as JSON text, which has no schema";
+            self.record(keyword.place, &keyword.name, ChangeAction::Widened, reason);
+        }
+        keywords.list.retain(|keyword| !is_assertion(&keyword.name) && &*keyword.name != "format");
+        if let Some(default) = keywords.take("default") {
+            let words = keyword_words(&default, &self.tree.definitions);
+            let reason = "the value is sent as JSON text";
+            let action = ChangeAction::Rewritten;
+            words.iter().for_each(|words| add_words(&mut keywords, words));
+            self.record_words(default.place, "default", action, reason, words);
+        }
+        add_words(&mut keywords, "JSON text");
+        keywords.list.insert(
+            0,
+            NodeKeyword {
+                name: "type".into(),
+                place: keywords.place,
+                content: NodeContent::Data(Rc::new("string".into())),
+            },
+        );
+        self.push_step(RestoreAction::ParseJson);
+        self.write_members(&keywords, context, &|_| false)
+    }
+
+    /// Writes the keywords of a node in their order. `is_optional` names the properties that become
+    /// nullable.
+    pub(super) fn write_members(
+        &mut self,
+        keywords: &NodeKeywords,
+        context: NodeContext,
+        is_optional: &dyn Fn(&str) -> bool,
+    ) -> Result<Value, TooLarge> {
+        let mut members = Map::new();
+        let mut words = Vec::new();
+        for keyword in &keywords.list {
+            let name = &*keyword.name;
+            let value = match (name, &keyword.content) {
+                ("properties", NodeContent::Named(properties)) => {
+                    let mut written = Map::new();
+                    for (name, node) in properties.iter() {
+                        let part = CallPathPart::Property(name.to_string());
+                        let inside = context.inside_object();
+                        let mut schema = self.below(part, |below| below.write(node, inside))?;
+                        if is_optional(name) {
+                            self.report_lost_null(node, &schema);
+                            schema = values::make_nullable(schema);
+                        }
+                        written.insert(name.to_string(), schema);
+                    }
+                    Value::Object(written)
+                }
+                ("items", NodeContent::One(node)) => {
+                    let inside = context.below();
+                    self.below(CallPathPart::EveryItem, |below| below.write(node, inside))?
+                }
+                ("anyOf", NodeContent::List(branches)) => {
+                    Value::Array(self.write_branches(branches, context)?)
+                }
+                ("additionalProperties", NodeContent::One(SchemaNode::Nothing(_))) => {
+                    Value::Bool(false)
+                }
+                ("additionalProperties", NodeContent::One(SchemaNode::All(_))) => Value::Bool(true),
+                ("type" | "enum" | "required" | "title" | "description" | "nullable", content)
+                | (_, content @ NodeContent::Data(_)) => {
+                    if self.drop_refused(keyword, context.style, &mut words) {
+                        continue;
+                    }
+                    let NodeContent::Data(value) = content else { continue };
+                    self.copied(value)?
+                }
+                _ => {
+                    self.drop_keyword(keyword, ChangeAction::Widened, &mut words);
+                    continue;
+                }
+            };
+            members.insert(name.to_owned(), value);
+        }
+        append_words(&mut members, &words);
+        Ok(Value::Object(members))
+    }
+
+    /// Drops a keyword that the target refuses; `false` if it stays.
+    fn drop_refused(
+        &mut self,
+        keyword: &NodeKeyword,
+        style: FullStyle,
+        words: &mut Vec<String>,
+    ) -> bool {
+        let name = &*keyword.name;
+        let is_refused = match (style, name) {
+            (_, "type" | "enum" | "required" | "title" | "description") => false,
+            // Sources disagree (O3 against O1), and it has no effect on what is valid.
+            (FullStyle::OpenAiStrict, "default") => true,
+            // Written by us only. In the source these have no meaning, for Gemini they have.
+            (
+                FullStyle::Gemini,
+                "nullable" | "any_of" | "max_items" | "max_length" | "max_properties" | "min_items"
+                | "min_length" | "min_properties" | "property_ordering",
+            ) => true,
+            // Undocumented there. Closed objects below a condition would change what it means.
+            (FullStyle::AnthropicStrict, "dependentRequired") => true,
+            _ => refuses_keyword(self.target, name, &keyword.content),
+        };
+        if is_refused {
+            let action = match is_assertion(name) && !is_idle(keyword) {
+                true => ChangeAction::Widened,
+                false => ChangeAction::Rewritten,
+            };
+            self.drop_keyword(keyword, action, words);
+        }
+        is_refused
+    }
+
+    /// Drops a keyword, with what it demands in words.
+    pub(super) fn drop_keyword(
+        &mut self,
+        keyword: &NodeKeyword,
+        action: ChangeAction,
+        words: &mut Vec<String>,
+    ) {
+        let own = match is_idle(keyword) {
+            true => None,
+            false => keyword_words(keyword, &self.tree.definitions),
+        };
+        words.extend(own.clone());
+        let reason = "the target does not have this keyword, or not with this value";
+        self.record_words(keyword.place, &keyword.name, action, reason, own);
+    }
+}
+
+/// Whether a keyword states a minimum of nothing.
+fn is_idle(keyword: &NodeKeyword) -> bool {
+    let NodeContent::Data(value) = &keyword.content else { return false };
+    match &*keyword.name {
+        "minLength" | "minItems" | "minProperties" => value.as_f64() == Some(0.0),
+        "uniqueItems" => **value == Value::Bool(false),
+        "dependentRequired" => value.as_object().is_some_and(Map::is_empty),
+        _ => false,
+    }
+}
+
+/// Adds words to the description of a written schema.
+pub(super) fn append_words(members: &mut Map<String, Value>, words: &[String]) {
+    if words.is_empty() {
+        return;
+    }
+    let old = members.get("description").and_then(Value::as_str);
+    let new = with_words(old, &words.join(", "));
+    members.insert("description".to_owned(), Value::String(new));
+}
+
+/// A schema that also accepts `null`, as Gemini writes it.
+fn gemini_nullable(mut schema: Value) -> Value {
+    if let Value::Object(members) = &mut schema {
+        match members.get_mut("anyOf") {
+            Some(Value::Array(branches)) => branches.push(json!({ "type": "null" })),
+            _ => drop(members.insert("nullable".to_owned(), Value::Bool(true))),
+        }
+    }
+    schema
+}
+
+/// Adds the steps of definitions, and drops those that lead to nothing.
+fn add_definition_steps(
+    steps: &mut Vec<RestoreStep>,
+    mut definitions: Vec<(String, Value, Vec<RestoreStep>)>,
+) {
+    // A definition has an effect if one of its steps has, directly or through another definition.
+    let mut effective: Vec<String> = Vec::new();
+    loop {
+        let is_new = |(name, _, steps): &&(String, Value, Vec<RestoreStep>)| {
+            !effective.contains(name) && steps.iter().any(|step| has_effect(step, &effective))
+        };
+        let Some((name, ..)) = definitions.iter().find(is_new) else { break };
+        effective.push(name.clone());
+    }
+    prune(steps, &effective);
+    for (_, _, own) in &mut definitions {
+        prune(own, &effective);
+    }
+    let is_needed = !effective.is_empty() || steps.iter().any(has_choice);
+    for (definition, schema, steps_of_it) in definitions {
+        if is_needed {
+            let action = RestoreAction::Define { definition, schema, steps: steps_of_it };
+            steps.push(RestoreStep { at: Vec::new(), action });
+        }
+    }
+}
+
+fn has_choice(step: &RestoreStep) -> bool {
+    matches!(step.action, RestoreAction::Choose { .. })
+}
+
+fn has_effect(step: &RestoreStep, effective: &[String]) -> bool {
+    match &step.action {
+        RestoreAction::Follow { definition } => effective.contains(definition),
+        RestoreAction::Choose { branches } => branches
+            .iter()
+            .any(|branch| branch.steps.iter().any(|step| has_effect(step, effective))),
+        _ => true,
+    }
+}
+
+/// Removes steps without effect.
+fn prune(steps: &mut Vec<RestoreStep>, effective: &[String]) {
+    steps.retain(|step| has_effect(step, effective));
+    for step in steps {
+        if let RestoreAction::Choose { branches } = &mut step.action {
+            branches.iter_mut().for_each(|branch| prune(&mut branch.steps, effective));
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! Rewrites the input schema of a tool so that a target accepts it, and reports every change.
+//!
+//! ```text
+//!  source ─ source_tree ─▶ nodes ─┬─ light: parts that the target rejects ──────┬─▶ schema, changes
+//!                                 └─ full: merge ─ choices ─ objects ─ arrays ─ ┘    restoring steps
+//!                                          numbers ─ values ─ types ─ words
+//! ```
+//!
+//! Three kinds of targets: those that pass a schema on to the model as text reject little, so
+//! little is changed (`light`). Strict modes want closed objects, and Gemini's `parameters` and
+//! Ollama have few keywords: for them the schema is rebuilt node by node (`full`). Bedrock, Mistral
+//! and Cohere take every schema.
+//!
+//! A rewrite is exact, or exact once the call is restored (`restore`), or it drops a keyword. What
+//! is dropped is added in words to the description, because a model can follow those. Which values
+//! a dropped keyword lets in is not decided here: the actions say in which direction the meaning
+//! changed, and comparing the two schemas shows what it comes to.
+//!
+//! Every result passes `incompatibilities`: a schema beyond the limits becomes one property that
+//! takes the arguments as JSON text.
+
+mod arrays;
+mod choices;
+mod full;
+mod light;
+mod merge;
+mod normalize_node;
+mod numbers;
+mod objects;
+mod source_tree;
+mod types;
+mod values;
+mod words;
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::facts::{self, VendorFact};
+use super::{VendorEffect, VendorSupport, VendorTarget, incompatibilities, rules};
+use crate::limits::MAX_DEPTH;
+use crate::restore::{CallPathPart, RestoreAction, RestoreStep};
+use crate::{Dialect, measure, stack_space};
+
+use source_tree::{NodeContent, SchemaDefinition, SourcePlace, SourceTree};
+
+/// Subschemas that are written at most. References may multiply those of the source.
+const MAX_WRITTEN: usize = 100_000;
+
+/// Bytes of values (enums, texts) that are written at most.
+const MAX_WRITTEN_BYTES: usize = 8 * 1024 * 1024;
+
+/// Bytes of pointers and words of all changes together.
+const MAX_CHANGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Nested subschemas that are written at most.
+const MAX_WRITTEN_DEPTH: usize = MAX_DEPTH;
+
+/// Bytes of stack for each open subschema. Measured: the hostile tests pass with half of it.
+const REWRITE_FRAME: usize = if cfg!(debug_assertions) { 48 * 1024 } else { 12 * 1024 };
+
+/// Nested subschemas that are rewritten on the caller's stack.
+const SHALLOW: usize = stack_space::CALLER_STACK / REWRITE_FRAME;
+
+/// The property that holds the whole call where the root of a schema cannot be sent as it is.
+const WRAPPING_PROPERTY: &str = "input";
+
+/// A schema for a target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RewrittenSchema {
+    /// What to send.
+    pub schema: Value,
+    /// What differs from the source, in the order in which it was found.
+    pub changes: Vec<SchemaChange>,
+    /// How calls become calls of the source, for [`restore`](crate::restore()).
+    pub steps: Vec<RestoreStep>,
+}
+
+/// One difference between a schema and what is sent instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaChange {
+    /// JSON pointer in the source schema: of the keyword, or of the schema that lacked it.
+    pub at: String,
+    /// The keyword.
+    pub keyword: String,
+    /// How the meaning changed.
+    pub action: ChangeAction,
+    /// Why, as a part of a sentence.
+    pub reason: &'static str,
+    /// Who states that the target wants it so.
+    pub source: &'static str,
+    /// What was added to the description instead.
+    pub words: Option<String>,
+}
+
+/// How a change affects the meaning of a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChangeAction {
+    /// Not at all: the same values match.
+    Rewritten,
+    /// Not once the call is restored.
+    Restored,
+    /// More calls match.
+    Widened,
+    /// Fewer calls match.
+    Narrowed,
+    /// Other calls match.
+    Approximated,
+}
+
+/// Rewrites `schema`, the input schema of a tool, for `target`.
+///
+/// The result is deterministic. A schema that the target accepts as it is comes back unchanged;
+/// so does a value that is not a schema.
+///
+/// ```
+/// use serde_json::json;
+/// use toolwright_schema::{ChangeAction, VendorTarget, rewrite_for};
+///
+/// let source = json!({
+///     "type": "object",
+///     "properties": { "unit": { "const": "C" } },
+///     "required": ["unit"]
+/// });
+/// let rewritten = rewrite_for(VendorTarget::Ollama, &source);
+/// assert_eq!(rewritten.schema["properties"]["unit"], json!({ "enum": ["C"] }));
+/// assert_eq!(rewritten.changes[0].at, "/properties/unit/const");
+/// assert_eq!(rewritten.changes[0].action, ChangeAction::Rewritten);
+/// ```
+pub fn rewrite_for(target: VendorTarget, schema: &Value) -> RewrittenSchema {
+    let style = RewriteStyle::of(target);
+    let depth = measure::depth_within(schema, MAX_DEPTH);
+    let is_fine = || match style {
+        RewriteStyle::Nothing => true,
+        RewriteStyle::Light => incompatibilities(schema, [target].into_iter().collect()).is_empty(),
+        RewriteStyle::Full(_) => !(schema.is_object() || schema.is_boolean()),
+    };
+    let Some(depth) = depth else { return as_json_text(target) };
+    if is_fine() {
+        let schema = schema.clone();
+        return RewrittenSchema { schema, changes: Vec::new(), steps: Vec::new() };
+    }
+    // Inlined references nest deeper than the source, so a shallow attempt may fail.
+    let attempt = |max_depth: usize| {
+        let mut changes = ChangeList::new(target);
+        let rewritten = rewrite(target, style, schema, max_depth, &mut changes);
+        rewritten.map(|(schema, steps)| RewrittenSchema { schema, changes: changes.list, steps })
+    };
+    let mut rewritten = if depth <= SHALLOW { attempt(SHALLOW) } else { Err(TooLarge) };
+    if rewritten.is_err() {
+        let stack = MAX_WRITTEN_DEPTH * REWRITE_FRAME;
+        let deep = stack_space::run_with_stack(stack, || attempt(MAX_WRITTEN_DEPTH));
+        rewritten = deep.unwrap_or(Err(TooLarge));
+    }
+    match rewritten {
+        Ok(rewritten) if is_accepted(target, &rewritten.schema) => rewritten,
+        _ => as_json_text(target),
+    }
+}
+
+/// `schema`, written for `target`, in standard JSON Schema with the meaning it has there: of
+/// Gemini's `parameters` it states `nullable` as a type. Other targets use standard keywords only.
+pub fn standard_form(target: VendorTarget, schema: &Value) -> Value {
+    if target != VendorTarget::GeminiOpenapi {
+        return schema.clone();
+    }
+    let Value::Object(members) = schema else { return schema.clone() };
+    let below = |value: &Value| standard_form(target, value);
+    let mut standard: Map<String, Value> = members
+        .iter()
+        .map(|(name, value)| {
+            let value = match (name.as_str(), value) {
+                ("properties", Value::Object(named)) => {
+                    Value::Object(named.iter().map(|(n, v)| (n.clone(), below(v))).collect())
+                }
+                ("anyOf", Value::Array(branches)) => branches.iter().map(below).collect(),
+                ("items", value) => below(value),
+                (_, value) => value.clone(),
+            };
+            (name.clone(), value)
+        })
+        .collect();
+    match standard.shift_remove("nullable") {
+        Some(Value::Bool(true)) => values::make_nullable(Value::Object(standard)),
+        _ => Value::Object(standard),
+    }
+}
+
+/// How much of a schema has to be rewritten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RewriteStyle {
+    /// The target takes every schema.
+    Nothing,
+    /// The target rejects a few parts.
+    Light,
+    /// The target has a small language of its own.
+    Full(FullStyle),
+}
+
+/// The languages that schemas are rebuilt in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FullStyle {
+    /// OpenAI's strict mode: closed objects, all properties required.
+    OpenAiStrict,
+    /// Anthropic's strict mode: closed objects.
+    AnthropicStrict,
+    /// Gemini's `parameters`: one type per schema, no references.
+    Gemini,
+    /// Ollama: no references, few keywords.
+    Ollama,
+}
+
+impl RewriteStyle {
+    fn of(target: VendorTarget) -> RewriteStyle {
+        use VendorTarget::*;
+        match target {
+            OpenAi | OpenAiResponses | Anthropic | Gemini => RewriteStyle::Light,
+            OpenAiStrict | OpenAiResponsesStrict => RewriteStyle::Full(FullStyle::OpenAiStrict),
+            AnthropicStrict => RewriteStyle::Full(FullStyle::AnthropicStrict),
+            GeminiOpenapi => RewriteStyle::Full(FullStyle::Gemini),
+            Ollama => RewriteStyle::Full(FullStyle::Ollama),
+            Bedrock | Mistral | Cohere => RewriteStyle::Nothing,
+        }
+    }
+}
+
+/// The schema is beyond a limit.
+#[derive(Debug, Clone, Copy)]
+struct TooLarge;
+
+fn rewrite(
+    target: VendorTarget,
+    style: RewriteStyle,
+    schema: &Value,
+    max_depth: usize,
+    changes: &mut ChangeList,
+) -> Result<(Value, Vec<RestoreStep>), TooLarge> {
+    let dialect = Dialect::of(schema).unwrap_or(Dialect::Draft202012);
+    let tree = SourceTree::read(schema, dialect, changes)?;
+    let mut rewriter = Rewriter {
+        target,
+        tree: &tree,
+        changes,
+        max_depth,
+        written: 0,
+        written_bytes: 0,
+        steps: Vec::new(),
+        path: Vec::new(),
+        open_definitions: Vec::new(),
+        used_definitions: Vec::new(),
+    };
+    match style {
+        RewriteStyle::Nothing => Ok((schema.clone(), Vec::new())),
+        RewriteStyle::Light => rewriter.light(),
+        RewriteStyle::Full(style) => rewriter.full(style),
+    }
+}
+
+/// Whether the target accepts the result; a bug or a limit of sizes is the only reason why not.
+fn is_accepted(target: VendorTarget, schema: &Value) -> bool {
+    let found = incompatibilities(schema, [target].into_iter().collect());
+    let rejects = |effect: &(VendorTarget, VendorEffect)| effect.1 == VendorEffect::Rejects;
+    measure::depth_within(schema, MAX_DEPTH).is_some()
+        && !found.iter().any(|found| found.effects.iter().any(rejects))
+}
+
+/// The last resort: the whole call as one text.
+fn as_json_text(target: VendorTarget) -> RewrittenSchema {
+    let mut changes = ChangeList::new(target);
+    let reason = "the schema is too large; the call is one JSON text";
+    changes.add(String::new(), "type", ChangeAction::Widened, reason, None);
+    let text = json!({ "type": "string", "description": "The arguments as JSON text" });
+    let input = vec![CallPathPart::Property(WRAPPING_PROPERTY.to_owned())];
+    let property = WRAPPING_PROPERTY.to_owned();
+    RewrittenSchema {
+        schema: wrapped(target, text),
+        changes: changes.list,
+        steps: vec![
+            RestoreStep { at: input, action: RestoreAction::ParseJson },
+            RestoreStep { at: Vec::new(), action: RestoreAction::Unwrap { property } },
+        ],
+    }
+}
+
+/// An object with `schema` as its only property.
+fn wrapped(target: VendorTarget, schema: Value) -> Value {
+    let mut root = json!({
+        "type": "object",
+        "properties": { WRAPPING_PROPERTY: schema },
+        "required": [WRAPPING_PROPERTY],
+    });
+    let false_is_accepted = !is_refused(target, &facts::ADDITIONAL_PROPERTIES_FALSE);
+    if let (true, Value::Object(members)) = (false_is_accepted, &mut root) {
+        members.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    root
+}
+
+/// Whether the target rejects or ignores something.
+fn is_refused(target: VendorTarget, fact: &VendorFact) -> bool {
+    matches!(fact.support[target as usize], VendorSupport::Rejected | VendorSupport::Ignored)
+}
+
+/// Whether the target rejects or ignores a keyword, wherever it is, with this content.
+fn refuses_keyword(target: VendorTarget, name: &str, content: &NodeContent) -> bool {
+    let data = match content {
+        NodeContent::Data(value) => Some(&**value),
+        _ => None,
+    };
+    let text = data.and_then(Value::as_str);
+    let fact = match name {
+        "pattern" => text.map(rules::pattern_fact),
+        "format" => text.map(rules::format_fact),
+        "minItems" => Some(match data.and_then(Value::as_u64) {
+            Some(0 | 1) => &facts::MIN_ITEMS_SMALL,
+            _ => &facts::MIN_ITEMS,
+        }),
+        _ => facts::of_keyword(name),
+    };
+    // An annotation that is ignored does no harm.
+    fact.is_some_and(|fact| match fact.support[target as usize] {
+        VendorSupport::Rejected => true,
+        VendorSupport::Ignored => !facts::is_annotation(name),
+        _ => false,
+    })
+}
+
+/// The changes so far, each once.
+struct ChangeList {
+    target: VendorTarget,
+    list: Vec<SchemaChange>,
+    seen: HashSet<(String, String, ChangeAction)>,
+    bytes: usize,
+}
+
+impl ChangeList {
+    fn new(target: VendorTarget) -> ChangeList {
+        ChangeList { target, list: Vec::new(), seen: HashSet::new(), bytes: 0 }
+    }
+
+    /// Adds a change. Inlined definitions repeat the same one, so it counts once.
+    fn add(
+        &mut self,
+        at: String,
+        keyword: &str,
+        action: ChangeAction,
+        reason: &'static str,
+        words: Option<String>,
+    ) {
+        if self.bytes > MAX_CHANGE_BYTES
+            || !self.seen.insert((at.clone(), keyword.to_owned(), action))
+        {
+            return;
+        }
+        self.bytes += at.len() + words.as_ref().map_or(0, String::len) + keyword.len() + 64;
+        let source = facts::authority(self.target);
+        let keyword = keyword.to_owned();
+        self.list.push(SchemaChange { at, keyword, action, reason, source, words });
+        if self.bytes > MAX_CHANGE_BYTES {
+            let (at, keyword) = (String::new(), String::new());
+            let (action, reason) = (ChangeAction::Approximated, "more changes are not listed");
+            self.list.push(SchemaChange { at, keyword, action, reason, source, words: None });
+        }
+    }
+}
+
+/// One rewrite of one schema.
+struct Rewriter<'t> {
+    target: VendorTarget,
+    tree: &'t SourceTree,
+    changes: &'t mut ChangeList,
+    max_depth: usize,
+    written: usize,
+    written_bytes: usize,
+    /// The steps of the current scope: the root, a definition, or a branch of a choice.
+    steps: Vec<RestoreStep>,
+    /// Where values of the current node are, from the start of the scope.
+    path: Vec<CallPathPart>,
+    /// The definitions that the current node is written inside of, by inlining.
+    open_definitions: Vec<usize>,
+    /// The definitions that references in the result lead to, in the order they were met.
+    used_definitions: Vec<usize>,
+}
+
+impl Rewriter<'_> {
+    fn record(
+        &mut self,
+        place: SourcePlace,
+        keyword: &str,
+        action: ChangeAction,
+        reason: &'static str,
+    ) {
+        self.record_words(place, keyword, action, reason, None);
+    }
+
+    fn record_words(
+        &mut self,
+        place: SourcePlace,
+        keyword: &str,
+        action: ChangeAction,
+        reason: &'static str,
+        words: Option<String>,
+    ) {
+        let at = self.tree.pointer(place);
+        self.changes.add(at, keyword, action, reason, words);
+    }
+
+    fn refuses(&self, fact: &VendorFact) -> bool {
+        is_refused(self.target, fact)
+    }
+
+    /// Adds a step for the values of the current node.
+    fn push_step(&mut self, action: RestoreAction) {
+        self.steps.push(RestoreStep { at: self.path.clone(), action });
+    }
+
+    /// Counts a subschema that is written.
+    fn count_node(&mut self, depth: usize) -> Result<(), TooLarge> {
+        self.written += 1;
+        match self.written > MAX_WRITTEN || depth > self.max_depth {
+            true => Err(TooLarge),
+            false => Ok(()),
+        }
+    }
+
+    /// A copy of a value, counted.
+    fn copied(&mut self, value: &Value) -> Result<Value, TooLarge> {
+        let size = measure::measure(value);
+        let bytes = size.string_bytes.saturating_add(size.values.saturating_mul(8));
+        self.written_bytes =
+            self.written_bytes.saturating_add(usize::try_from(bytes).unwrap_or(usize::MAX));
+        match self.written_bytes > MAX_WRITTEN_BYTES {
+            true => Err(TooLarge),
+            false => Ok(value.clone()),
+        }
+    }
+
+    /// A reference to a definition.
+    fn reference(&mut self, index: usize) -> Value {
+        if !self.used_definitions.contains(&index) {
+            self.used_definitions.push(index);
+        }
+        Value::String(format!("#/$defs/{}", self.definition(index).name))
+    }
+
+    fn definition(&self, index: usize) -> &SchemaDefinition {
+        &self.tree.definitions[index]
+    }
+
+    /// Runs `work` for values below the current node.
+    fn below<T>(
+        &mut self,
+        part: CallPathPart,
+        work: impl FnOnce(&mut Self) -> Result<T, TooLarge>,
+    ) -> Result<T, TooLarge> {
+        self.path.push(part);
+        let done = work(self);
+        self.path.pop();
+        done
+    }
+
+    /// Runs `work` in a scope of its own, whose steps come back.
+    fn in_scope<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, TooLarge>,
+    ) -> Result<(T, Vec<RestoreStep>), TooLarge> {
+        let outer = (std::mem::take(&mut self.steps), std::mem::take(&mut self.path));
+        let done = work(self);
+        let steps = std::mem::replace(&mut self.steps, outer.0);
+        self.path = outer.1;
+        done.map(|value| (value, steps))
+    }
+}
+
+/// A new name for a property that the target does not accept: its characters as far as they are
+/// accepted, and a number if another property has the name.
+fn accepted_name(name: &str, is_used: impl Fn(&str) -> bool) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+    let mut base: String = name.chars().map(fits).take(56).collect();
+    if base.is_empty() || base.starts_with(|first: char| first.is_ascii_digit()) {
+        base.insert(0, '_');
+    }
+    let numbered = (2..).map(|number| format!("{base}_{number}"));
+    std::iter::once(base.clone()).chain(numbered).find(|name| !is_used(name)).unwrap_or(base)
+}

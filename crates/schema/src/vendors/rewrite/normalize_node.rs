@@ -1,0 +1,184 @@
+//! One node without references and `allOf`: the definition is inlined, the branches are merged,
+//! `oneOf` becomes `anyOf`. What is below the node stays as it is.
+
+use serde_json::Value;
+
+use super::choices::requires_unknown;
+use super::merge::{listed_values, merge};
+use super::source_tree::{BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, is_assertion};
+use super::types::TypeSet;
+use super::words::{add_words, keyword_words};
+use super::{ChangeAction, Rewriter, TooLarge};
+use crate::restore::same_json;
+
+/// A node that has been normalized.
+pub(super) enum NormalNode {
+    All,
+    Nothing,
+    Keywords(NodeKeywords),
+}
+
+impl Rewriter<'_> {
+    /// Normalizes a node. The definitions that were inlined are added to `inlined`: the nodes below
+    /// are inside of them.
+    pub(super) fn normalize(
+        &mut self,
+        node: &SchemaNode,
+        inlined: &mut Vec<usize>,
+    ) -> Result<NormalNode, TooLarge> {
+        self.normalize_inside(node, &mut Vec::new(), inlined)
+    }
+
+    /// `chain` holds the definitions that lead to this node without anything between.
+    fn normalize_inside(
+        &mut self,
+        node: &SchemaNode,
+        chain: &mut Vec<usize>,
+        inlined: &mut Vec<usize>,
+    ) -> Result<NormalNode, TooLarge> {
+        self.count_node(chain.len())?;
+        let mut keywords = match node {
+            SchemaNode::All(_) => return Ok(NormalNode::All),
+            SchemaNode::Nothing(_) => return Ok(NormalNode::Nothing),
+            SchemaNode::Keywords(keywords) => NodeKeywords::clone(keywords),
+        };
+        self.one_of_to_any_of(&mut keywords);
+        let mut parts = Vec::new();
+        if let Some(reference) = keywords.take("$ref") {
+            self.inline(reference, &mut keywords, chain, inlined, &mut parts)?;
+        }
+        for name in ["allOf", BOTH] {
+            let Some(all) = keywords.take(name) else { continue };
+            if name == "allOf" {
+                let reason = "the schemas that all have to match are merged into one";
+                self.record(all.place, "allOf", ChangeAction::Rewritten, reason);
+            }
+            if let NodeContent::List(branches) = &all.content {
+                for branch in branches.iter() {
+                    parts.push(self.normalize_inside(branch, chain, inlined)?);
+                }
+            }
+        }
+        for part in parts {
+            match part {
+                NormalNode::All => {}
+                NormalNode::Nothing => return Ok(NormalNode::Nothing),
+                NormalNode::Keywords(part) => {
+                    self.count_node(0)?;
+                    let merged = merge(keywords, &part);
+                    let Some(result) = merged.keywords else { return Ok(NormalNode::Nothing) };
+                    keywords = result;
+                    self.drop_conflicts(&mut keywords, merged.conflicts);
+                }
+            }
+        }
+        self.unevaluated_to_additional(&mut keywords);
+        let only_objects = TypeSet::of(&keywords) == TypeSet::OBJECT;
+        let is_impossible = only_objects && requires_unknown(&keywords, &keywords);
+        if is_impossible || !self.subtract_not(&mut keywords) {
+            return Ok(NormalNode::Nothing);
+        }
+        Ok(match keywords.list.is_empty() {
+            true => NormalNode::All,
+            false => NormalNode::Keywords(keywords),
+        })
+    }
+
+    /// Adds what a reference leads to, or what is left of it where it would recur.
+    fn inline(
+        &mut self,
+        reference: NodeKeyword,
+        keywords: &mut NodeKeywords,
+        chain: &mut Vec<usize>,
+        inlined: &mut Vec<usize>,
+        parts: &mut Vec<NormalNode>,
+    ) -> Result<(), TooLarge> {
+        let NodeContent::Reference(Some(index)) = reference.content else {
+            let reason = "the reference leads to nothing in this document";
+            self.record(reference.place, "$ref", ChangeAction::Approximated, reason);
+            return Ok(());
+        };
+        if chain.contains(&index) || self.open_definitions.contains(&index) {
+            let words = format!("nested like `{}`", self.definition(index).name);
+            add_words(keywords, &words);
+            let reason = "a schema that contains itself is cut where it would repeat";
+            let (action, words) = (ChangeAction::Widened, Some(words));
+            self.record_words(reference.place, "$ref", action, reason, words);
+            let own = self.definition(index).node.keywords();
+            let types = own.map_or(TypeSet::ALL, TypeSet::of);
+            if !keywords.has("type") && !self.sends_untyped_as_text() {
+                let types = if types == TypeSet::ALL { TypeSet::OBJECT } else { types };
+                keywords.set_data("type", types.to_keyword());
+            }
+            return Ok(());
+        }
+        let reason = "the definition is written where it is used";
+        self.record(reference.place, "$ref", ChangeAction::Rewritten, reason);
+        let definition = self.definition(index).node.clone();
+        inlined.push(index);
+        chain.push(index);
+        let part = self.normalize_inside(&definition, chain, inlined);
+        chain.pop();
+        parts.push(part?);
+        Ok(())
+    }
+
+    /// Reports what could not be merged, and says it in words.
+    fn drop_conflicts(&mut self, keywords: &mut NodeKeywords, conflicts: Vec<NodeKeyword>) {
+        for conflict in conflicts {
+            let words = keyword_words(&conflict, &self.tree.definitions);
+            if let Some(words) = &words {
+                add_words(keywords, words);
+            }
+            let reason = "cannot be merged with another keyword of the same name";
+            let action = ChangeAction::Widened;
+            self.record_words(conflict.place, &conflict.name, action, reason, words);
+        }
+    }
+
+    /// Where all properties and items are known, `unevaluated…` means the same as the keyword for
+    /// all others.
+    fn unevaluated_to_additional(&mut self, keywords: &mut NodeKeywords) {
+        let in_place = ["anyOf", "if", "dependentSchemas"];
+        if in_place.iter().any(|name| keywords.has(name)) {
+            return;
+        }
+        for (name, other) in
+            [("unevaluatedProperties", "additionalProperties"), ("unevaluatedItems", "items")]
+        {
+            if name == "unevaluatedItems" && keywords.has("contains") {
+                continue;
+            }
+            let Some(keyword) = keywords.take(name) else { continue };
+            let reason = "nothing is evaluated elsewhere, so a simpler keyword means the same";
+            self.record(keyword.place, name, ChangeAction::Rewritten, reason);
+            if !keywords.has(other) {
+                keywords.list.push(NodeKeyword { name: other.into(), ..keyword });
+            }
+        }
+    }
+
+    /// Removes the values of `not` from those that are listed; `false` if none is left.
+    fn subtract_not(&mut self, keywords: &mut NodeKeywords) -> bool {
+        let excluded = keywords.one("not").and_then(SchemaNode::keywords).and_then(|not| {
+            let only_values = not.list.iter().all(|keyword| {
+                !is_assertion(&keyword.name) || matches!(&*keyword.name, "enum" | "const")
+            });
+            listed_values(not).filter(|_| only_values)
+        });
+        let (Some(excluded), Some(listed)) = (excluded, listed_values(keywords)) else {
+            return true;
+        };
+        let is_excluded = |value: &Value| excluded.iter().any(|other| same_json(other, value));
+        let left: Vec<Value> = listed.into_iter().filter(|value| !is_excluded(value)).collect();
+        if let Some(not) = keywords.take("not") {
+            let reason = "the values are left out of the list";
+            self.record(not.place, "not", ChangeAction::Rewritten, reason);
+        }
+        let is_possible = !left.is_empty();
+        if !keywords.has("const") {
+            keywords.set_data("enum", Value::Array(left));
+        }
+        is_possible
+    }
+}

@@ -1,0 +1,373 @@
+//! Objects: closed ones, optional properties, open maps, and names that a target does not accept.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::facts;
+use super::full::NodeContext;
+use super::merge::{MAX_MATCHES, both, property_schema};
+use super::source_tree::{NodeContent, NodeKeyword, NodeKeywords, SchemaNode};
+use super::words::{add_words, keyword_words};
+use super::{ChangeAction, FullStyle, Rewriter, TooLarge, VendorTarget, accepted_name, rules};
+use crate::restore::RestoreAction;
+
+/// The property that lists what a map holds.
+const ENTRIES_PROPERTY: &str = "entries";
+
+impl Rewriter<'_> {
+    /// Writes a node that allows objects.
+    pub(super) fn write_object(
+        &mut self,
+        mut keywords: NodeKeywords,
+        context: NodeContext,
+    ) -> Result<Value, TooLarge> {
+        let style = context.style;
+        self.declare_required(&mut keywords, style);
+        let entries = self.map_to_entries(&mut keywords, context);
+        self.settle_additional(&mut keywords, context);
+        let impossible = self.drop_impossible_properties(&mut keywords, style);
+        let renamed =
+            if context.is_root { self.rename_properties(&mut keywords) } else { Vec::new() };
+        let mut optional = HashSet::new();
+        if style == FullStyle::OpenAiStrict {
+            optional = self.require_all(&mut keywords);
+        }
+        if !optional.is_empty() {
+            let declared = keywords.named("properties");
+            let names = declared.iter().map(|(name, _)| name.to_string());
+            let properties = names.filter(|name| optional.contains(name.as_str())).collect();
+            self.push_step(RestoreAction::NullMeansAbsent { properties });
+        }
+        let written = self.write_members(&keywords, context, &|name| optional.contains(name))?;
+        if let Some(entries) = entries {
+            let declared = keywords.named("properties");
+            let names = declared.iter().map(|(name, _)| name.to_string());
+            let declared = names.filter(|name| *name != entries).chain(impossible).collect();
+            self.push_step(RestoreAction::EntriesToProperties { property: entries, declared });
+        }
+        if !renamed.is_empty() {
+            self.push_step(RestoreAction::Rename { names: renamed });
+        }
+        Ok(written)
+    }
+
+    /// Declares the properties that are required and not named, where that is an error.
+    fn declare_required(&mut self, keywords: &mut NodeKeywords, style: FullStyle) {
+        let is_map = keywords.has("patternProperties")
+            || matches!(keywords.one("additionalProperties"), Some(SchemaNode::Keywords(_)));
+        if style == FullStyle::Ollama && !is_map {
+            return;
+        }
+        let mut properties = keywords.named("properties").to_vec();
+        let known: HashSet<Rc<str>> = properties.iter().map(|(name, _)| name.clone()).collect();
+        let mut seen = HashSet::new();
+        let missing: Vec<Rc<str>> = keywords
+            .required()
+            .into_iter()
+            .filter(|name| !known.contains(name) && seen.insert(name.clone()))
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        let place = keywords.place_of("required");
+        let reason = "the target wants every required property to be declared";
+        self.record(place, "required", ChangeAction::Rewritten, reason);
+        let patterns = self.few_patterns(keywords, missing.len());
+        let others = keywords.one("additionalProperties").cloned();
+        for name in missing {
+            let node = property_schema(None, &patterns, others.as_ref(), &name, place);
+            properties.push((name, node));
+        }
+        keywords.set("properties", NodeContent::Named(properties.into()));
+    }
+
+    /// The patterns of a node, unless matching them with so many names would take long.
+    fn few_patterns(
+        &self,
+        keywords: &NodeKeywords,
+        names: usize,
+    ) -> super::source_tree::NamedNodes {
+        let patterns = keywords.named("patternProperties");
+        if patterns.len().saturating_mul(names) > MAX_MATCHES { Rc::default() } else { patterns }
+    }
+
+    /// Makes a list of pairs out of the properties that have no name in the schema; the name of the
+    /// property that holds it comes back.
+    fn map_to_entries(
+        &mut self,
+        keywords: &mut NodeKeywords,
+        context: NodeContext,
+    ) -> Option<String> {
+        let style = context.style;
+        let patterns = keywords.named("patternProperties");
+        let others = keywords.one("additionalProperties").cloned();
+        let has_properties = !keywords.named("properties").is_empty();
+        let is_map = match &others {
+            Some(SchemaNode::Keywords(_)) => true,
+            Some(SchemaNode::All(_)) => style.is_strict(),
+            Some(SchemaNode::Nothing(_)) => !patterns.is_empty(),
+            // An object without any rule for its properties is a map of any values. At the top it
+            // is a tool without parameters.
+            None => {
+                !patterns.is_empty() || (style.is_strict() && !has_properties && !context.is_root)
+            }
+        };
+        if !is_map {
+            return None;
+        }
+        let place = match patterns.is_empty() {
+            true => keywords.place_of("additionalProperties"),
+            false => keywords.place_of("patternProperties"),
+        };
+        self.apply_patterns(keywords, &patterns);
+        let mut kinds: Vec<(Option<Rc<str>>, SchemaNode)> = Vec::new();
+        kinds.extend(patterns.iter().map(|(pattern, node)| (Some(pattern.clone()), node.clone())));
+        match others {
+            Some(SchemaNode::Nothing(_)) => {}
+            Some(node) => kinds.push((None, node)),
+            None => kinds.push((None, SchemaNode::All(place))),
+        }
+        let reason = "the target has no maps; the properties are sent as a list of key and value";
+        let keyword =
+            if patterns.is_empty() { "additionalProperties" } else { "patternProperties" };
+        let action = match kinds.len() {
+            // With several kinds of keys, a key may match the schema of another kind.
+            2.. => ChangeAction::Widened,
+            _ => ChangeAction::Restored,
+        };
+        self.record(place, keyword, action, reason);
+        let names = self.take_key_names(keywords, has_properties);
+        let entry = |(pattern, value): (Option<Rc<str>>, SchemaNode)| {
+            let mut key = NodeKeywords::new(place);
+            key.set_data("type", "string".into());
+            if let Some(pattern) = pattern {
+                key.set_data("pattern", Value::String(pattern.to_string()));
+            }
+            let key = names.iter().fold(key.into_node(), |key, names| both(&key, names));
+            let mut entry = NodeKeywords::new(place);
+            entry.set_data("type", "object".into());
+            let pair: Vec<(Rc<str>, SchemaNode)> =
+                vec![("key".into(), key), ("value".into(), value)];
+            entry.set("properties", NodeContent::Named(pair.into()));
+            entry.set_data("required", json!(["key", "value"]));
+            entry.set("additionalProperties", NodeContent::One(SchemaNode::Nothing(place)));
+            entry.into_node()
+        };
+        let mut entries: Vec<SchemaNode> = kinds.into_iter().map(entry).collect();
+        let entry = match (entries.pop(), entries.is_empty()) {
+            (Some(only), true) => only,
+            (last, _) => {
+                entries.extend(last);
+                let mut choice = NodeKeywords::new(place);
+                choice.set("anyOf", NodeContent::List(entries.into()));
+                choice.into_node()
+            }
+        };
+        let mut list = NodeKeywords::new(place);
+        list.set_data("type", "array".into());
+        list.set_data("description", "properties by name".into());
+        list.set("items", NodeContent::One(entry));
+        for (own, other) in [("minProperties", "minItems"), ("maxProperties", "maxItems")] {
+            let Some(count) = keywords.take(own) else { continue };
+            if has_properties {
+                // The list counts as one property, and so does each of the others.
+                let words = keyword_words(&count, &self.tree.definitions);
+                words.iter().for_each(|words| add_words(keywords, words));
+                let reason = "the entries are not counted as properties";
+                self.record_words(count.place, own, ChangeAction::Widened, reason, words);
+            } else {
+                let reason = "the entries are counted instead";
+                self.record(count.place, own, ChangeAction::Rewritten, reason);
+                list.list.push(NodeKeyword { name: other.into(), ..count });
+            }
+        }
+        Some(self.add_entries_property(keywords, list))
+    }
+
+    /// Adds the property for a list of pairs.
+    fn add_entries_property(&mut self, keywords: &mut NodeKeywords, list: NodeKeywords) -> String {
+        let place = list.place;
+        let mut properties = keywords.named("properties").to_vec();
+        let is_used = |name: &str| properties.iter().any(|(own, _)| &**own == name);
+        let name = accepted_name(ENTRIES_PROPERTY, is_used);
+        properties.push((name.as_str().into(), list.into_node()));
+        keywords.set("properties", NodeContent::Named(properties.into()));
+        let mut required = keywords.data("required").and_then(Value::as_array).cloned();
+        required.get_or_insert_default().push(name.as_str().into());
+        keywords.set_data("required", required.into());
+        keywords.take("patternProperties");
+        keywords.set("additionalProperties", NodeContent::One(SchemaNode::Nothing(place)));
+        name
+    }
+
+    /// Adds what patterns demand of declared properties to those.
+    fn apply_patterns(
+        &mut self,
+        keywords: &mut NodeKeywords,
+        patterns: &super::source_tree::NamedNodes,
+    ) {
+        let declared = keywords.named("properties");
+        if patterns.is_empty() || declared.is_empty() {
+            return;
+        }
+        let few = self.few_patterns(keywords, declared.len());
+        if few.is_empty() {
+            let place = keywords.place_of("patternProperties");
+            let reason = "there are too many patterns to match them with the declared properties";
+            self.record(place, "patternProperties", ChangeAction::Widened, reason);
+            return;
+        }
+        let with_patterns = |(name, node): &(Rc<str>, SchemaNode)| {
+            (name.clone(), property_schema(Some(node), &few, None, name, node.place()))
+        };
+        let properties: Vec<_> = declared.iter().map(with_patterns).collect();
+        keywords.set("properties", NodeContent::Named(properties.into()));
+    }
+
+    /// Takes `propertyNames`, to apply it to keys.
+    fn take_key_names(
+        &mut self,
+        keywords: &mut NodeKeywords,
+        has_properties: bool,
+    ) -> Option<SchemaNode> {
+        let names = keywords.take("propertyNames")?;
+        let action = match has_properties {
+            // It is no longer applied to the names of declared properties.
+            true => ChangeAction::Widened,
+            false => ChangeAction::Restored,
+        };
+        self.record(names.place, "propertyNames", action, "it is applied to the keys of entries");
+        match names.content {
+            NodeContent::One(node) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// Brings `additionalProperties` into the form that the target wants.
+    fn settle_additional(&mut self, keywords: &mut NodeKeywords, context: NodeContext) {
+        let place = keywords.place_of("additionalProperties");
+        let name = "additionalProperties";
+        match keywords.one(name) {
+            Some(SchemaNode::Nothing(_)) if self.refuses(&facts::ADDITIONAL_PROPERTIES_FALSE) => {
+                keywords.take(name);
+                // Restoring ignores other properties of the objects that rewriting made.
+                if place != keywords.place {
+                    // No words: a model sends the properties it reads of.
+                    let reason = "the target does not have this keyword";
+                    self.record(place, name, ChangeAction::Widened, reason);
+                }
+            }
+            Some(SchemaNode::Nothing(_)) => {}
+            Some(_) if self.refuses(&facts::ADDITIONAL_PROPERTIES_TRUE) => {
+                keywords.take(name);
+                let reason = "other properties are allowed without it, too";
+                self.record(place, name, ChangeAction::Rewritten, reason);
+            }
+            Some(_) => {}
+            None if context.style.is_strict() => {
+                let reason = "strict mode wants closed objects; properties without a name here cannot be sent";
+                self.record(keywords.place, name, ChangeAction::Narrowed, reason);
+                let closed = SchemaNode::Nothing(keywords.place);
+                keywords.set(name, NodeContent::One(closed));
+            }
+            None => {}
+        }
+        if context.is_root && !keywords.has("properties") && self.refuses(&facts::NO_PROPERTIES) {
+            let reason = "the target wants `properties`, if only empty ones";
+            self.record(keywords.place, "properties", ChangeAction::Rewritten, reason);
+            keywords.set("properties", NodeContent::Named(Rc::default()));
+        }
+    }
+
+    /// Drops properties that must be absent, and returns their names. In a closed object that is
+    /// the same.
+    fn drop_impossible_properties(
+        &mut self,
+        keywords: &mut NodeKeywords,
+        style: FullStyle,
+    ) -> Vec<String> {
+        let properties = keywords.named("properties");
+        let required: HashSet<Rc<str>> = keywords.required().into_iter().collect();
+        let is_dropped = |(name, node): &&(Rc<str>, SchemaNode)| {
+            matches!(node, SchemaNode::Nothing(_)) && !required.contains(name)
+        };
+        let mut names = Vec::new();
+        for (name, node) in properties.iter().filter(is_dropped) {
+            names.push(name.to_string());
+            let action = match style.is_strict() {
+                true => ChangeAction::Rewritten,
+                false => ChangeAction::Widened,
+            };
+            let reason = "a property that must be absent is left out";
+            self.record(node.place(), "properties", action, reason);
+        }
+        if !names.is_empty() {
+            let left = properties.iter().filter(|one| !is_dropped(one)).cloned().collect();
+            keywords.set("properties", NodeContent::Named(left));
+        }
+        names
+    }
+
+    /// Renames the parameters whose names the target does not accept: pairs of new and old name.
+    fn rename_properties(&mut self, keywords: &mut NodeKeywords) -> Vec<(String, String)> {
+        let target = self.target;
+        let mut properties = keywords.named("properties").to_vec();
+        let mut used: HashSet<Rc<str>> = properties.iter().map(|(name, _)| name.clone()).collect();
+        let mut renamed = Vec::new();
+        for (name, node) in &mut properties {
+            if accepts_name(target, name) {
+                continue;
+            }
+            let new = accepted_name(name, |name| used.contains(name));
+            let reason = "the target does not accept the name of the parameter";
+            self.record(node.place(), "properties", ChangeAction::Restored, reason);
+            renamed.push((new.clone(), name.to_string()));
+            *name = new.as_str().into();
+            used.insert(name.clone());
+        }
+        if renamed.is_empty() {
+            return renamed;
+        }
+        keywords.set("properties", NodeContent::Named(properties.into()));
+        let new_name = |name: &Value| {
+            let found = renamed.iter().find(|(_, old)| name == old.as_str());
+            found.map_or_else(|| name.clone(), |(new, _)| Value::String(new.clone()))
+        };
+        if let Some(names) = keywords.data("required").and_then(Value::as_array) {
+            let names: Vec<Value> = names.iter().map(new_name).collect();
+            keywords.set_data("required", Value::Array(names));
+        }
+        renamed
+    }
+
+    /// Requires all properties; those that were optional come back.
+    fn require_all(&mut self, keywords: &mut NodeKeywords) -> HashSet<String> {
+        let required: HashSet<Rc<str>> = keywords.required().into_iter().collect();
+        let properties = keywords.named("properties");
+        let mut optional = HashSet::new();
+        for (name, node) in properties.iter() {
+            if !required.contains(name) {
+                let reason = "strict mode wants all properties; `null` means that it is absent";
+                self.record(node.place(), "required", ChangeAction::Restored, reason);
+                optional.insert(name.to_string());
+            }
+        }
+        let is_complete = optional.is_empty() && keywords.has("required");
+        if !is_complete {
+            let names: Vec<&str> = properties.iter().map(|(name, _)| &**name).collect();
+            keywords.set_data("required", json!(names));
+        }
+        optional
+    }
+}
+
+/// Whether the target accepts the name of a parameter.
+pub(super) fn accepts_name(target: VendorTarget, name: &str) -> bool {
+    match target {
+        VendorTarget::Anthropic | VendorTarget::AnthropicStrict => rules::is_anthropic_name(name),
+        VendorTarget::GeminiOpenapi => rules::is_gemini_name(name),
+        _ => true,
+    }
+}

@@ -1,0 +1,680 @@
+//! The source schema as the rewrites read it: a tree in 2020-12, in which every part knows its
+//! place in the document and every reference its definition.
+//!
+//! Rewrites move parts of a schema (merging `allOf`, inlining a definition), and a report has to
+//! name where each part was written. So places travel with the parts. Parts are shared, not
+//! copied: a definition that is inlined a hundred times is one tree.
+//!
+//! Draft-07 becomes 2020-12 here, which is exact: both dialects can say the same in other words.
+//! Rewrites for a target are deliberately absent.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use super::{ChangeAction, ChangeList, TooLarge};
+use crate::limits::MAX_SUBSCHEMAS;
+use crate::subschema_graph::{self, EdgeOrigin};
+use crate::{Dialect, pointer, subschema_keywords};
+
+/// Keywords of one subschema above which the schema is not rewritten: looking one up is linear.
+const MAX_KEYWORDS: usize = 1_000;
+
+/// Definitions above which the schema is not rewritten: finding the recursive ones is quadratic.
+const MAX_DEFINITIONS: usize = 2_000;
+
+/// An `allOf` that rewriting made, and that is not in the source.
+pub(super) const BOTH: &str = "allOf (both)";
+
+/// A place in the source document, an index into [`SourceTree::places`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct SourcePlace(u32);
+
+impl SourcePlace {
+    /// The root of the document.
+    pub(super) const ROOT: SourcePlace = SourcePlace(0);
+}
+
+/// A subschema.
+#[derive(Debug, Clone)]
+pub(super) enum SchemaNode {
+    /// `true`: everything matches.
+    All(SourcePlace),
+    /// `false`: nothing matches.
+    Nothing(SourcePlace),
+    Keywords(Rc<NodeKeywords>),
+}
+
+/// The keywords of a subschema, in the order they are written.
+#[derive(Debug, Clone)]
+pub(super) struct NodeKeywords {
+    pub place: SourcePlace,
+    pub list: Vec<NodeKeyword>,
+}
+
+/// One keyword.
+#[derive(Debug, Clone)]
+pub(super) struct NodeKeyword {
+    pub name: Rc<str>,
+    pub place: SourcePlace,
+    pub content: NodeContent,
+}
+
+/// What a keyword holds.
+#[derive(Debug, Clone)]
+pub(super) enum NodeContent {
+    Data(Rc<Value>),
+    One(SchemaNode),
+    List(Rc<[SchemaNode]>),
+    Named(NamedNodes),
+    /// The index of a definition; `None` if the reference leads to nothing in this document.
+    Reference(Option<usize>),
+}
+
+/// Subschemas by name.
+pub(super) type NamedNodes = Rc<[(Rc<str>, SchemaNode)]>;
+
+/// A subschema that references lead to.
+#[derive(Debug)]
+pub(super) struct SchemaDefinition {
+    /// Its name under `$defs`.
+    pub name: String,
+    pub node: SchemaNode,
+    /// Whether it leads back to itself.
+    pub is_recursive: bool,
+}
+
+/// The whole document.
+#[derive(Debug)]
+pub(super) struct SourceTree {
+    pub root: SchemaNode,
+    pub definitions: Vec<SchemaDefinition>,
+    /// The place above each place, and its last token.
+    places: Vec<(SourcePlace, Rc<str>)>,
+}
+
+impl SourceTree {
+    /// Reads a schema. What the change of dialect leaves out goes to `changes`.
+    pub(super) fn read(
+        document: &Value,
+        dialect: Dialect,
+        changes: &mut ChangeList,
+    ) -> Result<SourceTree, TooLarge> {
+        let targets = match mentions_reference(document) {
+            true => reference_targets(document, dialect),
+            false => HashMap::new(),
+        };
+        let mut reader = TreeReader {
+            has_references: !targets.is_empty(),
+            targets,
+            indices: HashMap::new(),
+            pending: Vec::new(),
+            places: vec![(SourcePlace::ROOT, "".into())],
+            subschemas: 0,
+            changes,
+        };
+        let root = reader.node(document, dialect, SourcePlace::ROOT)?;
+        let mut definitions = Vec::new();
+        // Reading a definition may add more.
+        while let Some(at) = reader.pending.get(definitions.len()).cloned() {
+            let place = reader.place_of(&at);
+            let node = match document.pointer(&at) {
+                Some(value) => reader.node(value, dialect, place)?,
+                None => SchemaNode::All(place),
+            };
+            if definitions.len() == MAX_DEFINITIONS {
+                return Err(TooLarge);
+            }
+            let name = unused_name(&definitions, &at);
+            definitions.push(SchemaDefinition { name, node, is_recursive: false });
+        }
+        reader.report_unused_definitions(document);
+        let places = reader.places;
+        mark_recursive(&mut definitions);
+        Ok(SourceTree { root, definitions, places })
+    }
+
+    /// The JSON pointer of a place.
+    pub(super) fn pointer(&self, place: SourcePlace) -> String {
+        spell_out(&self.places, place)
+    }
+}
+
+fn spell_out(places: &[(SourcePlace, Rc<str>)], place: SourcePlace) -> String {
+    let mut tokens = Vec::new();
+    let mut place = place;
+    while place != SourcePlace::ROOT {
+        let (above, token) = &places[place.0 as usize];
+        tokens.push(token);
+        place = *above;
+    }
+    let mut pointer = String::new();
+    tokens.into_iter().rev().for_each(|token| pointer::extend(&mut pointer, token));
+    pointer
+}
+
+impl SchemaNode {
+    pub(super) fn place(&self) -> SourcePlace {
+        match self {
+            SchemaNode::All(place) | SchemaNode::Nothing(place) => *place,
+            SchemaNode::Keywords(keywords) => keywords.place,
+        }
+    }
+
+    /// The keywords; `None` for `true` and `false`.
+    pub(super) fn keywords(&self) -> Option<&NodeKeywords> {
+        match self {
+            SchemaNode::Keywords(keywords) => Some(keywords),
+            _ => None,
+        }
+    }
+
+    /// The node as JSON Schema, with references as `#/$defs/…`; `None` if it has more than
+    /// `budget` subschemas and values.
+    pub(super) fn to_value(
+        &self,
+        definitions: &[SchemaDefinition],
+        budget: &mut usize,
+    ) -> Option<Value> {
+        *budget = budget.checked_sub(1)?;
+        let SchemaNode::Keywords(keywords) = self else {
+            return Some(Value::Bool(matches!(self, SchemaNode::All(_))));
+        };
+        let mut members = Map::new();
+        for keyword in &keywords.list {
+            *budget = budget.checked_sub(1)?;
+            let value = match &keyword.content {
+                NodeContent::Data(value) => Value::clone(value),
+                NodeContent::One(node) => node.to_value(definitions, budget)?,
+                NodeContent::List(nodes) => nodes
+                    .iter()
+                    .map(|node| node.to_value(definitions, budget))
+                    .collect::<Option<_>>()?,
+                NodeContent::Named(nodes) => {
+                    let named = nodes.iter().map(|(name, node)| {
+                        Some((name.to_string(), node.to_value(definitions, budget)?))
+                    });
+                    Value::Object(named.collect::<Option<_>>()?)
+                }
+                NodeContent::Reference(index) => {
+                    let name = index.and_then(|index| definitions.get(index)).map(|it| &*it.name);
+                    Value::String(format!("#/$defs/{}", name.unwrap_or_default()))
+                }
+            };
+            let name = if &*keyword.name == BOTH { "allOf" } else { &keyword.name };
+            members.insert(name.to_owned(), value);
+        }
+        Some(Value::Object(members))
+    }
+}
+
+impl NodeKeywords {
+    pub(super) fn new(place: SourcePlace) -> NodeKeywords {
+        NodeKeywords { place, list: Vec::new() }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&NodeKeyword> {
+        self.list.iter().find(|keyword| &*keyword.name == name)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The value of a keyword that holds no subschemas.
+    pub(super) fn data(&self, name: &str) -> Option<&Value> {
+        match &self.get(name)?.content {
+            NodeContent::Data(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The subschema of a keyword that holds one.
+    pub(super) fn one(&self, name: &str) -> Option<&SchemaNode> {
+        match &self.get(name)?.content {
+            NodeContent::One(node) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// The subschemas of a keyword that holds a list; empty without it.
+    pub(super) fn nodes(&self, name: &str) -> Rc<[SchemaNode]> {
+        match self.get(name).map(|keyword| &keyword.content) {
+            Some(NodeContent::List(nodes)) => nodes.clone(),
+            _ => Rc::default(),
+        }
+    }
+
+    /// The subschemas of a keyword that names them; empty without it.
+    pub(super) fn named(&self, name: &str) -> NamedNodes {
+        match self.get(name).map(|keyword| &keyword.content) {
+            Some(NodeContent::Named(nodes)) => nodes.clone(),
+            _ => Rc::default(),
+        }
+    }
+
+    /// The names in `required`.
+    pub(super) fn required(&self) -> Vec<Rc<str>> {
+        let names = self.data("required").and_then(Value::as_array).into_iter().flatten();
+        names.filter_map(Value::as_str).map(Rc::from).collect()
+    }
+
+    /// Removes a keyword and returns it.
+    pub(super) fn take(&mut self, name: &str) -> Option<NodeKeyword> {
+        let index = self.list.iter().position(|keyword| &*keyword.name == name)?;
+        Some(self.list.remove(index))
+    }
+
+    /// Replaces the content of a keyword where it is written, or adds it at the end.
+    pub(super) fn set(&mut self, name: &str, content: NodeContent) {
+        let place = self.place;
+        match self.list.iter_mut().find(|keyword| &*keyword.name == name) {
+            Some(keyword) => keyword.content = content,
+            None => self.list.push(NodeKeyword { name: name.into(), place, content }),
+        }
+    }
+
+    pub(super) fn set_data(&mut self, name: &str, value: Value) {
+        self.set(name, NodeContent::Data(Rc::new(value)));
+    }
+
+    /// The place of a keyword; that of the schema if the keyword is missing.
+    pub(super) fn place_of(&self, name: &str) -> SourcePlace {
+        self.get(name).map_or(self.place, |keyword| keyword.place)
+    }
+
+    pub(super) fn into_node(self) -> SchemaNode {
+        SchemaNode::Keywords(Rc::new(self))
+    }
+}
+
+/// Whether any member is called `$ref` or `$dynamicRef`. May be true for a property of that name.
+fn mentions_reference(document: &Value) -> bool {
+    let mut pending = vec![document];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) => {
+                if members.contains_key("$ref") || members.contains_key("$dynamicRef") {
+                    return true;
+                }
+                pending.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The pointer of the target of each reference, by the address of the subschema that holds it and
+/// the keyword. Empty if the document does not compile: its references lead nowhere.
+fn reference_targets(
+    document: &Value,
+    dialect: Dialect,
+) -> HashMap<(*const Value, &'static str), String> {
+    let found = subschema_graph::with_graph(document, dialect, |graph| {
+        let mut holders = Vec::new();
+        let mut targets = Vec::new();
+        for node in &graph.nodes {
+            for edge in &node.edges {
+                if let EdgeOrigin::Reference(keyword) = edge.origin {
+                    holders.push((std::ptr::from_ref(node.value), keyword));
+                    targets.push(graph.nodes[edge.to].value);
+                }
+            }
+        }
+        let pointers = pointer::pointers_to(document, &targets);
+        let found = holders.into_iter().zip(pointers);
+        // A meta-schema is not a part of the document.
+        Ok(found.filter_map(|(holder, pointer)| Some((holder, pointer?))).collect())
+    });
+    found.unwrap_or_default()
+}
+
+/// A name for the definition at `pointer` that no other has: the last token, with only the
+/// characters that need no escaping anywhere.
+fn unused_name(definitions: &[SchemaDefinition], pointer: &str) -> String {
+    let last = pointer.rsplit('/').next().unwrap_or_default();
+    let fits = |c: char| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '_' };
+    let mut base: String = last.chars().map(fits).take(64).collect();
+    if base.is_empty() {
+        base.push_str("root");
+    }
+    let is_used = |name: &str| definitions.iter().any(|other| other.name == name);
+    let numbered = (2..).map(|number| format!("{base}_{number}"));
+    std::iter::once(base.clone()).chain(numbered).find(|name| !is_used(name)).unwrap_or(base)
+}
+
+/// Marks the definitions that lead back to themselves.
+fn mark_recursive(definitions: &mut [SchemaDefinition]) {
+    let edges: Vec<Vec<usize>> = definitions
+        .iter()
+        .map(|definition| {
+            let mut found = Vec::new();
+            let mut pending = vec![definition.node.clone()];
+            while let Some(node) = pending.pop() {
+                for keyword in node.keywords().into_iter().flat_map(|keywords| &keywords.list) {
+                    match &keyword.content {
+                        NodeContent::Data(_) => {}
+                        NodeContent::One(node) => pending.push(node.clone()),
+                        NodeContent::List(nodes) => pending.extend(nodes.iter().cloned()),
+                        NodeContent::Named(nodes) => {
+                            pending.extend(nodes.iter().map(|(_, node)| node.clone()));
+                        }
+                        NodeContent::Reference(index) => found.extend(index),
+                    }
+                }
+            }
+            found.sort_unstable();
+            found.dedup();
+            found
+        })
+        .collect();
+    for start in 0..definitions.len() {
+        let (mut seen, mut pending) = (vec![false; edges.len()], edges[start].clone());
+        while let Some(next) = pending.pop() {
+            if next == start {
+                definitions[start].is_recursive = true;
+                break;
+            }
+            if !std::mem::replace(&mut seen[next], true) {
+                pending.extend(&edges[next]);
+            }
+        }
+    }
+}
+
+/// Reads a document into a tree.
+struct TreeReader<'a> {
+    targets: HashMap<(*const Value, &'static str), String>,
+    has_references: bool,
+    /// The index of each definition, by the pointer of its source.
+    indices: HashMap<String, usize>,
+    /// The pointers of the definitions, by index.
+    pending: Vec<String>,
+    places: Vec<(SourcePlace, Rc<str>)>,
+    subschemas: usize,
+    changes: &'a mut ChangeList,
+}
+
+/// The shape in which a keyword holds subschemas.
+enum KeywordShape {
+    One,
+    List,
+    Named,
+}
+
+fn keyword_shape(name: &str) -> Option<KeywordShape> {
+    Some(match name {
+        "not"
+        | "if"
+        | "then"
+        | "else"
+        | "additionalProperties"
+        | "propertyNames"
+        | "contains"
+        | "items"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => KeywordShape::One,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => KeywordShape::List,
+        "properties" | "patternProperties" | "dependentSchemas" => KeywordShape::Named,
+        _ => return None,
+    })
+}
+
+impl TreeReader<'_> {
+    fn below(&mut self, above: SourcePlace, token: &str) -> SourcePlace {
+        let place = SourcePlace(u32::try_from(self.places.len()).unwrap_or(u32::MAX));
+        self.places.push((above, token.into()));
+        place
+    }
+
+    fn place_of(&mut self, pointer: &str) -> SourcePlace {
+        let tokens = pointer.split('/').skip(1);
+        let tokens = tokens.map(|token| token.replace("~1", "/").replace("~0", "~"));
+        tokens.fold(SourcePlace::ROOT, |above, token| self.below(above, &token))
+    }
+
+    fn note(&mut self, place: SourcePlace, keyword: &str, reason: &'static str) {
+        let at = spell_out(&self.places, place);
+        self.changes.add(at, keyword, ChangeAction::Rewritten, reason, None);
+    }
+
+    fn node(
+        &mut self,
+        value: &Value,
+        dialect: Dialect,
+        place: SourcePlace,
+    ) -> Result<SchemaNode, TooLarge> {
+        self.subschemas += 1;
+        if self.subschemas > MAX_SUBSCHEMAS {
+            return Err(TooLarge);
+        }
+        let members = match value {
+            Value::Bool(false) => return Ok(SchemaNode::Nothing(place)),
+            Value::Object(members) => members,
+            _ => return Ok(SchemaNode::All(place)),
+        };
+        if members.len() > MAX_KEYWORDS {
+            return Err(TooLarge);
+        }
+        let dialect = embedded_dialect(members).unwrap_or(dialect);
+        let mut keywords = NodeKeywords::new(place);
+        let ignores_siblings = members.get("$ref").is_some_and(Value::is_string)
+            && subschema_keywords::ref_ignores_siblings(dialect);
+        for (name, content) in members {
+            let at = self.below(place, name);
+            if ignores_siblings && is_assertion(name) && name != "$ref" {
+                self.note(at, name, "draft-07 ignores what is beside `$ref`");
+                continue;
+            }
+            self.keyword(&mut keywords, value, (name, content), dialect, at)?;
+        }
+        Ok(keywords.into_node())
+    }
+
+    /// Adds one keyword as 2020-12 has it.
+    fn keyword(
+        &mut self,
+        keywords: &mut NodeKeywords,
+        holder: &Value,
+        (name, value): (&str, &Value),
+        dialect: Dialect,
+        place: SourcePlace,
+    ) -> Result<(), TooLarge> {
+        let is_draft7 = dialect == Dialect::Draft7;
+        let has_items_list = is_draft7 && holder.get("items").is_some_and(Value::is_array);
+        let new_name = match name {
+            "$ref" | "$dynamicRef" if value.is_string() => {
+                let keyword = if name == "$ref" { "$ref" } else { "$dynamicRef" };
+                let target = self.targets.get(&(std::ptr::from_ref(holder), keyword)).cloned();
+                let index = target.map(|target| self.definition(target));
+                let content = NodeContent::Reference(index);
+                // Both may be present; the second is one of the schemas that all have to match.
+                let content_name = if keywords.has("$ref") { "allOf" } else { "$ref" };
+                if content_name == "allOf" {
+                    let mut branch = NodeKeywords::new(place);
+                    branch.list.push(NodeKeyword { name: "$ref".into(), place, content });
+                    push_branch(keywords, branch.into_node());
+                } else {
+                    keywords.list.push(NodeKeyword { name: "$ref".into(), place, content });
+                }
+                return Ok(());
+            }
+            // Definitions are read where references lead to them.
+            "$defs" | "definitions" => return Ok(()),
+            // References go to `$defs` from here on, so these names have no use, and an `$id` would
+            // change what a reference below it means.
+            "$id" | "$anchor" | "$dynamicAnchor"
+                if self.has_references && keywords.place != SourcePlace::ROOT =>
+            {
+                self.note(place, name, "references lead to `$defs` instead");
+                return Ok(());
+            }
+            "$schema" if is_draft7 => {
+                self.note(place, name, "the schema is written in 2020-12");
+                return Ok(());
+            }
+            "prefixItems"
+            | "dependentRequired"
+            | "dependentSchemas"
+            | "unevaluatedItems"
+            | "unevaluatedProperties"
+            | "minContains"
+            | "maxContains"
+            | "$dynamicAnchor"
+            | "$anchor"
+                if is_draft7 =>
+            {
+                self.note(place, name, "not a keyword of draft-07");
+                return Ok(());
+            }
+            "items" if has_items_list => "prefixItems",
+            "additionalItems" if has_items_list => "items",
+            "additionalItems" if is_draft7 => {
+                self.note(place, name, "draft-07 ignores it without a list in `items`");
+                return Ok(());
+            }
+            "dependencies" => return self.dependencies(keywords, value, dialect, place),
+            _ => name,
+        };
+        if new_name != name {
+            self.note(place, name, "the schema is written in 2020-12");
+        }
+        let content = match (keyword_shape(new_name), value) {
+            (None, _) => NodeContent::Data(Rc::new(value.clone())),
+            (Some(KeywordShape::One), Value::Bool(_) | Value::Object(_)) => {
+                NodeContent::One(self.node(value, dialect, place)?)
+            }
+            (Some(KeywordShape::List), Value::Array(items)) => {
+                let mut nodes = Vec::new();
+                for (index, item) in items.iter().enumerate() {
+                    let at = self.below(place, &index.to_string());
+                    nodes.push(self.node(item, dialect, at)?);
+                }
+                if new_name == "allOf" && keywords.has("allOf") {
+                    nodes.into_iter().for_each(|node| push_branch(keywords, node));
+                    return Ok(());
+                }
+                NodeContent::List(nodes.into())
+            }
+            (Some(KeywordShape::Named), Value::Object(members)) => {
+                let mut nodes: Vec<(Rc<str>, SchemaNode)> = Vec::new();
+                for (key, member) in members {
+                    let at = self.below(place, key);
+                    nodes.push((key.as_str().into(), self.node(member, dialect, at)?));
+                }
+                NodeContent::Named(nodes.into())
+            }
+            // Not a schema; compiling the source reports it.
+            _ => {
+                self.note(place, name, "its value is not a schema");
+                return Ok(());
+            }
+        };
+        keywords.list.push(NodeKeyword { name: new_name.into(), place, content });
+        Ok(())
+    }
+
+    /// Splits `dependencies` into the two keywords of 2020-12.
+    fn dependencies(
+        &mut self,
+        keywords: &mut NodeKeywords,
+        value: &Value,
+        dialect: Dialect,
+        place: SourcePlace,
+    ) -> Result<(), TooLarge> {
+        self.note(place, "dependencies", "the schema is written in 2020-12");
+        let (mut names, mut schemas) = (Map::new(), Vec::new());
+        for (key, member) in value.as_object().into_iter().flatten() {
+            match member {
+                Value::Array(_) => drop(names.insert(key.clone(), member.clone())),
+                _ => {
+                    let at = self.below(place, key);
+                    schemas.push((Rc::from(key.as_str()), self.node(member, dialect, at)?));
+                }
+            }
+        }
+        let mut push = |name: &str, content| {
+            keywords.list.push(NodeKeyword { name: name.into(), place, content });
+        };
+        if !names.is_empty() {
+            push("dependentRequired", NodeContent::Data(Rc::new(Value::Object(names))));
+        }
+        if !schemas.is_empty() {
+            push("dependentSchemas", NodeContent::Named(schemas.into()));
+        }
+        Ok(())
+    }
+
+    fn definition(&mut self, pointer: String) -> usize {
+        *self.indices.entry(pointer).or_insert_with_key(|pointer| {
+            self.pending.push(pointer.clone());
+            self.pending.len() - 1
+        })
+    }
+
+    /// Reports the definitions at the root that nothing refers to: they are left out.
+    fn report_unused_definitions(&mut self, document: &Value) {
+        let first_two = |at: &String| at.split('/').take(3).collect::<Vec<_>>().join("/");
+        let used: HashSet<String> = self.indices.keys().map(first_two).collect();
+        for keyword in ["$defs", "definitions"] {
+            let names = document.get(keyword).and_then(Value::as_object).into_iter();
+            let unused: Vec<String> = names
+                .flat_map(Map::keys)
+                .map(|name| pointer::join(&pointer::join("", keyword), name))
+                .filter(|at| !used.contains(at))
+                .collect();
+            for at in unused {
+                let reason = "nothing refers to it";
+                self.changes.add(at, keyword, ChangeAction::Rewritten, reason, None);
+            }
+        }
+    }
+}
+
+/// Adds a schema to those that all have to match.
+fn push_branch(keywords: &mut NodeKeywords, branch: SchemaNode) {
+    let mut branches = keywords.nodes("allOf").to_vec();
+    branches.push(branch);
+    keywords.set("allOf", NodeContent::List(branches.into()));
+}
+
+/// The dialect of an embedded resource, if it declares one.
+fn embedded_dialect(members: &Map<String, Value>) -> Option<Dialect> {
+    members.get("$id")?;
+    members.get("$schema").and_then(Value::as_str).and_then(Dialect::from_uri)
+}
+
+/// Whether a keyword can make a value invalid. All others describe.
+pub(super) fn is_assertion(name: &str) -> bool {
+    keyword_shape(name).is_some()
+        || matches!(
+            name,
+            BOTH | "$ref"
+                | "$dynamicRef"
+                | "type"
+                | "enum"
+                | "const"
+                | "required"
+                | "minimum"
+                | "maximum"
+                | "exclusiveMinimum"
+                | "exclusiveMaximum"
+                | "multipleOf"
+                | "minLength"
+                | "maxLength"
+                | "pattern"
+                | "minItems"
+                | "maxItems"
+                | "uniqueItems"
+                | "minContains"
+                | "maxContains"
+                | "minProperties"
+                | "maxProperties"
+                | "dependentRequired"
+                | "dependencies"
+                | "additionalItems"
+        )
+}

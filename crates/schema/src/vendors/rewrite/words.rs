@@ -1,0 +1,118 @@
+//! Keywords in a few words, for descriptions: a model follows a constraint that it can read, even
+//! where the target has no keyword for it.
+
+use serde_json::Value;
+
+use super::source_tree::{NodeContent, NodeKeyword, NodeKeywords, SchemaDefinition, SchemaNode};
+
+/// The longest JSON text or pattern that is quoted.
+const MAX_QUOTED: usize = 100;
+
+/// Subschemas and values of the largest schema that is quoted.
+const MAX_QUOTED_PARTS: usize = 24;
+
+/// What a keyword demands, in words; `None` if it demands nothing, or if the words would be long.
+pub(super) fn keyword_words(
+    keyword: &NodeKeyword,
+    definitions: &[SchemaDefinition],
+) -> Option<String> {
+    let name = &*keyword.name;
+    let value = match &keyword.content {
+        NodeContent::Data(value) => Value::clone(value),
+        NodeContent::Reference(_) => return None,
+        NodeContent::One(SchemaNode::Nothing(_)) => return None,
+        content => {
+            let mut holder = NodeKeywords::new(keyword.place);
+            holder.set(name, content.clone());
+            let mut budget = MAX_QUOTED_PARTS;
+            holder.into_node().to_value(definitions, &mut budget)?.get(name)?.clone()
+        }
+    };
+    data_words(name, &value)
+}
+
+fn data_words(name: &str, value: &Value) -> Option<String> {
+    let counted = |bound: &str, what: &str| {
+        let number = value.as_f64()?;
+        let ending = if number == 1.0 { "" } else { "s" };
+        let what = if what == "property" && number != 1.0 { "propertie" } else { what };
+        Some(format!("{bound} {value} {what}{ending}"))
+    };
+    match name {
+        "minLength" => counted("at least", "character"),
+        "maxLength" => counted("at most", "character"),
+        "minItems" => counted("at least", "item"),
+        "maxItems" => counted("at most", "item"),
+        "minProperties" => counted("at least", "property"),
+        "maxProperties" => counted("at most", "property"),
+        "minimum" => Some(format!("at least {value}")),
+        "maximum" => Some(format!("at most {value}")),
+        "exclusiveMinimum" => Some(format!("more than {value}")),
+        "exclusiveMaximum" => Some(format!("less than {value}")),
+        "multipleOf" => Some(format!("a multiple of {value}")),
+        "uniqueItems" => value.as_bool().filter(|unique| *unique).map(|_| "no item twice".into()),
+        "pattern" => quoted("matches", value.as_str()?),
+        "format" => quoted("format", value.as_str()?),
+        "default" if value.is_null() => None,
+        "default" => short(value).map(|text| format!("default: {text}")),
+        "dependentRequired" => dependencies(value),
+        "minContains"
+        | "maxContains"
+        | "then"
+        | "else"
+        | "additionalProperties"
+        | "unevaluatedProperties"
+        | "unevaluatedItems"
+        | "if"
+        | "type"
+        | "properties"
+        | "required"
+        | "anyOf"
+        | "oneOf"
+        | "allOf" => None,
+        "not" | "contains" | "propertyNames" | "patternProperties" | "prefixItems"
+        | "dependentSchemas" => short(value).map(|text| format!("`{name}`: {text}")),
+        _ => None,
+    }
+}
+
+fn quoted(verb: &str, text: &str) -> Option<String> {
+    (text.len() <= MAX_QUOTED).then(|| format!("{verb} `{text}`"))
+}
+
+/// The value as JSON, if that is short.
+fn short(value: &Value) -> Option<String> {
+    let text = value.to_string();
+    (text.len() <= MAX_QUOTED).then_some(text)
+}
+
+/// `dependentRequired` as a sentence.
+fn dependencies(value: &Value) -> Option<String> {
+    let rules = value.as_object()?.iter().map(|(name, names)| {
+        let names: Vec<String> = names
+            .as_array()?
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|name| format!("`{name}`"))
+            .collect();
+        Some(format!("`{name}` needs {}", names.join(" and ")))
+    });
+    let text = rules.collect::<Option<Vec<String>>>()?.join(", ");
+    (!text.is_empty() && text.len() <= MAX_QUOTED).then_some(text)
+}
+
+/// Adds words to the description of a node.
+pub(super) fn add_words(keywords: &mut NodeKeywords, words: &str) {
+    let old = keywords.data("description").and_then(Value::as_str);
+    let new = with_words(old, words);
+    keywords.set_data("description", Value::String(new));
+}
+
+/// A description with words added. Words that are there already are not repeated.
+pub(super) fn with_words(description: Option<&str>, words: &str) -> String {
+    match description.map(str::trim_end).filter(|text| !text.is_empty()) {
+        None => words.to_owned(),
+        Some(text) if text == words || text.contains(&format!("({words})")) => text.to_owned(),
+        Some(text) => format!("{text} ({words})"),
+    }
+}

@@ -8,7 +8,8 @@
 //! Arguments that several commands share are structs of their own:
 //!
 //! ```text
-//! SelectedSources  show, list, check, test, cost  without sources, what `sources::resolve` finds
+//! SelectedSources  show, list, check, test, cost, convert: without sources, what
+//!                  `sources::resolve` finds
 //! SourceArgs       call, serve                    `--from`: their positionals mean other things
 //! ReadingArgs, ReportArgs, SandboxArgs            parts of the above
 //! ```
@@ -16,6 +17,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum};
+use toolwright_formats::WriteTarget;
 use toolwright_sandbox::JailPolicy;
 use toolwright_schema::VendorTarget;
 use toolwright_source::Severity;
@@ -42,6 +44,8 @@ pub(crate) enum CliCommand {
     Cost(CostArgs),
     /// Show what changed between two sets of definitions, and the version that it demands
     Diff(DiffArgs),
+    /// Write a definition in another format, and report what that one could not hold
+    Convert(ConvertArgs),
     /// Explain the code of a diagnostic, or list all codes
     Explain(ExplainArgs),
     /// Write a `toolwright.toml` of the servers that your MCP clients have
@@ -84,6 +88,7 @@ impl CliCommand {
             CliCommand::List(args) => &args.selected.environment.env,
             CliCommand::Check(args) => &args.selected.environment.env,
             CliCommand::Cost(args) => &args.selected.environment.env,
+            CliCommand::Convert(args) => &args.selected.environment.env,
             CliCommand::Test(args) => &args.selected.environment.env,
             CliCommand::Diff(args) => &args.environment.env,
             CliCommand::Call(args) => &args.source.environment.env,
@@ -347,6 +352,62 @@ pub(crate) enum DiffFormat {
     Json,
     /// For a pull request
     Markdown,
+}
+
+/// `toolwright convert`, in `convert.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConvertArgs {
+    #[command(flatten)]
+    pub(crate) selected: SelectedSources,
+    /// What to write
+    #[arg(long, value_name = "TARGET", value_parser = write_targets())]
+    pub(crate) to: String,
+    /// Write the result to this file. Default: standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Give a field that the target demands, such as `namespace=x` or `TOOL.description=…`; can be
+    /// repeated
+    #[arg(long, value_name = "FIELD=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Write what was lost to standard error in this format
+    #[arg(long, value_enum, default_value_t = LossFormat::Text, value_name = "FORMAT")]
+    pub(crate) losses: LossFormat,
+    /// Write nothing and exit with status 1 if anything is lost, or if these effects occur
+    #[arg(
+        long,
+        value_name = "EFFECT",
+        value_delimiter = ',',
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
+    pub(crate) deny_loss: Option<Vec<String>>,
+    /// Leave out tools with errors instead of converting nothing
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write the names and steps that turn calls of the result into calls of the source
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: Option<PathBuf>,
+}
+
+/// The targets come from the registry of writers.
+fn write_targets() -> clap::builder::PossibleValuesParser {
+    let value =
+        |target: WriteTarget| clap::builder::PossibleValue::new(target.id()).help(target.about());
+    WriteTarget::all().map(value).collect::<Vec<_>>().into()
+}
+
+/// How losses are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LossFormat {
+    /// A line for each loss, and what shows it
+    Text,
+    /// One JSON object
+    Json,
+    /// A table for a pull request
+    Markdown,
+    /// Look for no losses
+    None,
 }
 
 /// `toolwright explain`, in `explain.rs`.

@@ -5,7 +5,7 @@
 //! options, calls a library, and turns the result into text.
 //!
 //! ```text
-//! args ─▶ one of: show list check cost diff explain init install call serve validate test
+//! args ─▶ one of: show list check cost convert diff explain init install call serve validate test
 //!                 eval doctor md manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
@@ -18,6 +18,7 @@
 mod args;
 mod call;
 mod check;
+mod convert;
 mod cost;
 mod diff;
 mod doctor;
@@ -82,6 +83,7 @@ fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
         CliCommand::List(args) => list::run(&args),
         CliCommand::Check(args) => check::run(&args),
         CliCommand::Cost(args) => cost::run(&args),
+        CliCommand::Convert(args) => convert::run(&args),
         CliCommand::Diff(args) => diff::run(&args),
         CliCommand::Explain(args) => explain::run(&args),
         CliCommand::Init(args) => init::run(&args),

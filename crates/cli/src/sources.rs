@@ -56,8 +56,16 @@ pub(crate) fn load_resolved(
     selected: &SelectedSources,
     log: PlanLog,
 ) -> anyhow::Result<LoadResult> {
-    let SelectedSources { sources, command, config, reading, .. } = selected;
-    let options = reading.options(false);
+    load_with(selected, selected.reading.options(false), log)
+}
+
+/// The same, read in another way than the command line says.
+pub(crate) fn load_with(
+    selected: &SelectedSources,
+    options: ReadOptions,
+    log: PlanLog,
+) -> anyhow::Result<LoadResult> {
+    let SelectedSources { sources, command, config, .. } = selected;
     let plan = match find_configuration(config.as_deref())? {
         Some(config) if sources.is_empty() && command.is_empty() => {
             SourcePlan::from_config(&config, options, &variable)

@@ -8,6 +8,7 @@
 //!    │ load                                                        (diagnostics, repaired files)
 //!    ├─ record ───▶ the canonical record as JSON
 //!    ├─ examples ─▶ every example as a test case
+//!    ├─ convert ──▶ another format, and what it cannot hold
 //!    ├─ cost ─────▶ the tokens of every tool
 //!    └─ diff ─────▶ what changed since other definitions, and the version that it demands
 //! ```
@@ -39,6 +40,7 @@ mod client_servers;
 pub mod codes;
 mod config;
 pub mod content_hash;
+mod convert;
 mod cost;
 pub mod diff;
 pub mod examples;
@@ -71,6 +73,10 @@ pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use client_servers::{ClientConfig, collect_servers};
 pub use config::{
     CheckSettings, Config, Levels, ServeSettings, SourceConfig, SourceKind, config_schema,
+};
+pub use convert::{
+    Conversion, ConvertError, ConvertOptions, ConvertedTool, FieldSetting, Loss, LossEffect,
+    SettingError, Witness, convert,
 };
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use exposed_names::ExposedNames;

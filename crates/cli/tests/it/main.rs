@@ -13,6 +13,7 @@ mod client;
 mod client_files;
 mod codes;
 mod console_blocks;
+mod converting;
 mod corpus;
 mod cost;
 mod diffing;

@@ -57,6 +57,7 @@ pub(super) fn read(
     // Once for all commands: with thousands of them, reading the server for each would be slow, and
     // each would have a server of its own.
     let host = CommandContext::of(tool);
+    let section = tool_type(tool).and_then(|kind| tool.get(&format!("{kind}_specific")));
     let mut examples = tool.get("examples").map(Node::members).unwrap_or_default();
     examples.truncate(MAX_ITEMS);
     // A map, because a hostile document has thousands of commands and of examples, and a scan for
@@ -69,6 +70,9 @@ pub(super) fn read(
         // tool is shown at the name.
         origin.note(at.clone(), command.described.map_or(command.name_node, |(node, _)| node));
         origin.note(at.child("name"), command.name_node);
+        if let Some(section) = section {
+            origin.note(at.child("binding"), section);
+        }
         let mut draft = host.draft(command);
         // An id that cannot be a tool name has been reported as an id already.
         if Some(command.name_node.span()) != tool.get("id").map(Node::span) {
@@ -89,6 +93,7 @@ pub(super) fn read(
     // Also on the toolset: a tool without listed commands has no binding, but the catalog must know
     // the server to ask it for its tools.
     toolset.server = host.server;
+    extract::note_if_present(origin, "/server", section);
     note_binding(tool, toolset, origin);
     // Examples of commands that do not exist are kept apart, for a check that reports them.
     let known: HashSet<&str> = commands.iter().map(|command| command.name.as_str()).collect();

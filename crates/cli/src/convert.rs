@@ -1,0 +1,321 @@
+//! `toolwright convert`: writes a definition in another format, and reports what that one could not
+//! hold. The work is in `toolwright_workspace`; here are the arguments, the report as text,
+//! Markdown or JSON, and the files.
+//!
+//! The result goes to stdout or to a file, the report to stderr. Nothing is written if anything is
+//! refused.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::{Context, anyhow, bail};
+use serde_json::{Value as Json, json};
+use toolwright_formats::WriteTarget;
+use toolwright_source::render::visible;
+use toolwright_source::{Source, render};
+use toolwright_workspace::{
+    CheckOptions, Conversion, ConvertError, ConvertOptions, FieldSetting, LoadedDocument, Loss,
+    LossEffect, convert, replace_file,
+};
+
+use crate::args::{ConvertArgs, DiagnosticFormat, LossFormat};
+use crate::messages::print_note;
+use crate::output::{self, ExitStatus};
+use crate::record_text::shorten;
+use crate::report::{self, plural};
+use crate::sources::{self, FoundSources, PlanLog};
+
+/// The longest value that the text shows.
+const MAX_SHOWN: usize = 100;
+
+/// Writes the converted document and the report.
+///
+/// # Errors
+/// If nothing is named or found, a setting is wrong, the source is not one document, the async
+/// runtime cannot start, the user interrupts, or a file cannot be written.
+pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
+    let target = WriteTarget::by_id(&args.to)
+        .with_context(|| format!("there is no target `{}`", args.to))?;
+    let format = match args.losses {
+        LossFormat::Json => DiagnosticFormat::Json,
+        _ => DiagnosticFormat::Full,
+    };
+    let how = FoundSources {
+        command: "convert",
+        starts: true,
+        trusts_configuration: false,
+        announced: format != DiagnosticFormat::Json,
+    };
+    let selected = sources::resolve(&args.selected, &how)?;
+    let options = selected.reading.options(true);
+    let load = sources::load_with(&selected, options, PlanLog::All(format))?;
+    let checked = CheckOptions { read: options, ..CheckOptions::default() };
+    let load = sources::workspace().check_loaded(load, &[], &checked).load;
+    if !load.failures.is_empty() {
+        return Ok(report::print_report(&load, format));
+    }
+    let documents: Vec<&LoadedDocument> =
+        load.documents.iter().filter(|document| !document.secret).collect();
+    let [document] = documents.as_slice() else {
+        bail!(
+            "the source has {}; name one of them, because each becomes a document of its own",
+            plural(documents.len(), "document")
+        );
+    };
+    let conversion = convert(document, &convert_options(args, target)?);
+    match conversion {
+        Ok(conversion) => finish(args, target, document, &conversion),
+        Err(ConvertError::BadDocument) => {
+            let _ = report::print_report(&load, format);
+            if !args.force && document.reading.is_some() {
+                print_note("nothing was converted; `--force` converts the tools without errors");
+            }
+            Ok(ExitStatus::Findings)
+        }
+        Err(ConvertError::MissingFields(target, missing)) => {
+            for missing in missing {
+                print_note(&format!(
+                    "error: {} needs `{}`: {}; give it with `--set {}=VALUE`",
+                    target.id(),
+                    missing.field,
+                    missing.reason,
+                    missing.field
+                ));
+            }
+            Ok(ExitStatus::Findings)
+        }
+        Err(error @ ConvertError::Setting(_)) => Err(error.into()),
+    }
+}
+
+/// The options for the library.
+fn convert_options(args: &ConvertArgs, target: WriteTarget) -> anyhow::Result<ConvertOptions> {
+    let setting = |text: &String| {
+        let (field, value) = text.split_once('=').ok_or_else(|| {
+            anyhow!("`--set {text}`: expected FIELD=VALUE, such as `namespace=x`")
+        })?;
+        Ok(FieldSetting { field: field.to_owned(), value: value.to_owned() })
+    };
+    Ok(ConvertOptions {
+        target,
+        settings: args.set.iter().map(setting).collect::<anyhow::Result<_>>()?,
+        leave_out_bad_tools: args.force,
+        find_losses: args.losses != LossFormat::None || args.deny_loss.is_some(),
+    })
+}
+
+/// Prints the report and writes the result, unless a loss is denied.
+fn finish(
+    args: &ConvertArgs,
+    target: WriteTarget,
+    document: &LoadedDocument,
+    conversion: &Conversion,
+) -> anyhow::Result<ExitStatus> {
+    let source = document.reading.as_ref().map(|reading| reading.origin.document());
+    let denied = denied_losses(args, conversion)?;
+    // Files first: a report about a file that could not be written would mislead.
+    if denied.is_empty() {
+        if let Some(path) = &args.session {
+            write_file(path, &format!("{:#}\n", session(target, conversion)))?;
+        }
+        match &args.output {
+            Some(path) => write_file(path, &conversion.text)?,
+            None => output::print_unfiltered(&conversion.text)?,
+        }
+    }
+    if let Some(source) = source.map(|document| document.source()) {
+        let places = Places { source, document: document.reading.as_ref() };
+        let text = match args.losses {
+            LossFormat::Text => as_text(conversion, &places),
+            LossFormat::Markdown => as_markdown(conversion, target, &places),
+            LossFormat::Json => {
+                format!("{}\n", render::line(&as_json(conversion, target, &places)))
+            }
+            LossFormat::None => String::new(),
+        };
+        output::write_stderr(&text);
+    }
+    if args.losses != LossFormat::Json {
+        for name in &conversion.left_out {
+            print_note(&format!("`{}` has errors and was left out", visible(name)));
+        }
+    }
+    if !denied.is_empty() {
+        let effects: Vec<&str> = denied.iter().map(|effect| effect.name()).collect();
+        if args.losses != LossFormat::Json {
+            print_note(&format!(
+                "nothing was written: `--deny-loss` denies what is {}",
+                effects.join(", ")
+            ));
+        }
+        return Ok(ExitStatus::Findings);
+    }
+    let is_complete = conversion.left_out.is_empty();
+    Ok(if is_complete { ExitStatus::Clean } else { ExitStatus::Findings })
+}
+
+/// The effects that occur and are denied.
+fn denied_losses(args: &ConvertArgs, conversion: &Conversion) -> anyhow::Result<Vec<LossEffect>> {
+    let Some(words) = &args.deny_loss else { return Ok(Vec::new()) };
+    let effect = |word: &String| {
+        LossEffect::by_name(word).ok_or_else(|| {
+            let names = LossEffect::ALL.map(LossEffect::name).join(", ");
+            anyhow!("`--deny-loss={word}`: expected one of {names}")
+        })
+    };
+    let words = words.iter().filter(|word| !word.is_empty());
+    let listed = words.map(effect).collect::<anyhow::Result<Vec<_>>>()?;
+    let denied = if listed.is_empty() { LossEffect::ALL.to_vec() } else { listed };
+    let occurs = |effect: &LossEffect| conversion.losses.iter().any(|loss| loss.effect == *effect);
+    Ok(denied.into_iter().filter(occurs).collect())
+}
+
+/// Writes a file through a temporary one.
+fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
+    let before = match path.exists() {
+        true => {
+            Some(std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?)
+        }
+        false => None,
+    };
+    replace_file(path, before.as_deref(), text.as_bytes()).map_err(|error| anyhow!(error))
+}
+
+/// Where the losses are in the source.
+struct Places<'d> {
+    source: &'d Source,
+    document: Option<&'d toolwright_formats::Reading>,
+}
+
+impl Places<'_> {
+    /// Line and column of a loss.
+    fn line_column(&self, loss: &Loss) -> (usize, usize) {
+        let root = self.document.map(|reading| reading.origin.document().root());
+        let start = root.map_or(0, |root| root.nearest(&loss.at).span().start);
+        let at = self.source.line_column(start as usize);
+        (at.line, at.column)
+    }
+}
+
+/// The report as an object.
+fn as_json(conversion: &Conversion, target: WriteTarget, places: &Places<'_>) -> Json {
+    let loss = |loss: &Loss| {
+        let (line, column) = places.line_column(loss);
+        let witness = |witness: &toolwright_workspace::Witness| {
+            json!({
+                "value": witness.value,
+                "source": witness.source_accepts, "target": !witness.source_accepts,
+            })
+        };
+        let (before, after) = loss.values.clone().unwrap_or((Json::Null, None));
+        json!({
+            "tool": loss.tool, "part": loss.part, "effect": loss.effect.name(),
+            "path": loss.at.as_str(), "line": line, "column": column,
+            "reason": loss.reason, "statedBy": loss.source,
+            "before": before, "after": after,
+            "witnesses": loss.witnesses.iter().map(witness).collect::<Vec<_>>(),
+            "enforcedByTarget": loss.vendor_enforces,
+            "enforcedByToolwright": loss.runner_enforces,
+        })
+    };
+    let names: BTreeMap<&str, &str> =
+        conversion.tools.iter().map(|tool| (tool.id.as_str(), tool.name.as_str())).collect();
+    json!({
+        "target": target.id(), "file": places.source.name(),
+        "losses": conversion.losses.iter().map(loss).collect::<Vec<_>>(),
+        "names": names, "leftOut": conversion.left_out,
+    })
+}
+
+/// `1 widened, 2 dropped`.
+fn counts(conversion: &Conversion) -> String {
+    let count = |effect: LossEffect| {
+        let count = conversion.losses.iter().filter(|loss| loss.effect == effect).count();
+        (count > 0).then(|| format!("{count} {}", effect.name()))
+    };
+    LossEffect::ALL.into_iter().filter_map(count).collect::<Vec<_>>().join(", ")
+}
+
+/// The report for people: a line for each loss, and what shows it below.
+fn as_text(conversion: &Conversion, places: &Places<'_>) -> String {
+    let mut text = String::new();
+    for loss in &conversion.losses {
+        let (line, column) = places.line_column(loss);
+        let tool = loss.tool.as_deref().map(|tool| format!("{tool} › ")).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{}: {}{} ({}:{line}:{column}): {}",
+            loss.effect.name(),
+            visible(&tool),
+            visible(&loss.part),
+            visible(places.source.name()),
+            visible(&loss.reason)
+        );
+        for witness in &loss.witnesses {
+            let value = shorten(&witness.value.to_string(), MAX_SHOWN);
+            let verb = if witness.source_accepts { "refused" } else { "accepted" };
+            // What the target lets through still meets the source's schema when it is run.
+            let is_caught = !witness.source_accepts && loss.runner_enforces == Some(true);
+            let caught = if is_caught { ", and still refused by Toolwright" } else { "" };
+            let _ = writeln!(text, "  {verb} now{caught}: {}", visible(&value));
+        }
+    }
+    let tools = plural(conversion.tools.len(), "tool");
+    let _ = match conversion.losses.len() {
+        0 => writeln!(text, "{tools}: nothing was lost"),
+        n => writeln!(text, "{tools}: {} ({})", losses(n), counts(conversion)),
+    };
+    text
+}
+
+fn losses(n: usize) -> String {
+    if n == 1 { "1 loss".to_owned() } else { format!("{n} losses") }
+}
+
+/// The report as a table.
+fn as_markdown(conversion: &Conversion, target: WriteTarget, places: &Places<'_>) -> String {
+    // A cell ends at a bar and at the end of the line.
+    let cell = |text: &str| visible(text).replace('|', "\\|");
+    let mut text = format!("## Losses for `{}`\n\n", target.id());
+    if conversion.losses.is_empty() {
+        text.push_str("Nothing was lost.\n");
+        return text;
+    }
+    text.push_str(
+        "| tool | part | line | effect | reason | shown by |\n|---|---|---|---|---|---|\n",
+    );
+    for loss in &conversion.losses {
+        let (line, _) = places.line_column(loss);
+        let shown: Vec<String> = loss
+            .witnesses
+            .iter()
+            .map(|witness| {
+                let verb = if witness.source_accepts { "refused" } else { "accepted" };
+                format!("`{}` is {verb}", shorten(&witness.value.to_string(), MAX_SHOWN))
+            })
+            .collect();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {line} | {} | {} | {} |",
+            cell(loss.tool.as_deref().unwrap_or("–")),
+            cell(&loss.part),
+            loss.effect.name(),
+            cell(&loss.reason),
+            cell(&shown.join("; "))
+        );
+    }
+    text
+}
+
+/// What is needed to turn calls of the output into calls of the source.
+fn session(target: WriteTarget, conversion: &Conversion) -> Json {
+    let tool = |tool: &toolwright_workspace::ConvertedTool| {
+        let steps: Vec<Json> = tool.steps.iter().map(|step| step.to_json()).collect();
+        json!({"id": tool.id, "name": tool.name, "steps": steps})
+    };
+    json!({
+        "version": 1, "target": target.id(),
+        "tools": conversion.tools.iter().map(tool).collect::<Vec<_>>(),
+    })
+}

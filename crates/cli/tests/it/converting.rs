@@ -1,0 +1,478 @@
+//! `toolwright convert` through the binary: every pair of formats, losses, denied losses, settings,
+//! and documents that are not converted.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+use toolwright_formats::WriteTarget;
+
+use crate::program::{Run, folder, project, run_in};
+
+const TOOL: &str = r#"{"tools": [
+  {"name": "read.file", "namespace": "fs", "version": "1.2.0", "tags": ["Files"], "title": "Read",
+   "description": "Reads a text file below the folder",
+   "inputSchema": {"type": "object", "properties": {
+     "path": {"type": "string", "pattern": "^[a-z/]+$", "description": "The file"}},
+     "required": ["path"], "additionalProperties": false},
+   "outputSchema": {"type": "object", "properties": {"text": {"type": "string"}}},
+   "annotations": {"readOnlyHint": true}, "x-owner": "team"}
+]}"#;
+
+fn convert(text: &str, args: &[&str]) -> Run {
+    let name = if text.starts_with(['{', '[']) { "source.json" } else { "source.yaml" };
+    let folder = folder(&[(name, text.as_bytes())]);
+    let args = [&["convert", name], args].concat();
+    run_in(folder.path(), &args, b"")
+}
+
+/// The report as JSON.
+fn losses(text: &str, args: &[&str]) -> (Run, Json) {
+    let run = convert(text, &[args, &["--losses", "json"]].concat());
+    let line = run.stderr.lines().last().unwrap_or_default();
+    let report = serde_json::from_str(line).unwrap_or(Json::Null);
+    (run, report)
+}
+
+/// `effect part` of each loss.
+fn lines(report: &Json) -> Vec<String> {
+    let losses = report["losses"].as_array().cloned().unwrap_or_default();
+    let word = |loss: &Json, key: &str| loss[key].as_str().unwrap_or_default().to_owned();
+    losses.iter().map(|loss| format!("{} {}", word(loss, "effect"), word(loss, "part"))).collect()
+}
+
+#[test]
+fn the_result_is_on_stdout_and_the_report_on_stderr() {
+    let run = convert(TOOL, &["--to", "anthropic"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let tools: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    let name = tools[0]["name"].as_str().expect("a name");
+    assert!(name.starts_with("fs__read_file_"), "{name}");
+    assert_eq!(tools[0]["input_schema"]["required"], json!(["path"]));
+    assert!(
+        run.stderr.contains("dropped: fs:read.file › outputSchema (source.json:7:20): "),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.contains("renamed: fs:read.file › name (source.json:2:12): "),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("1 tool: 7 losses ("), "{}", run.stderr);
+    let (_, report) = losses(TOOL, &["--to", "anthropic"]);
+    let mut found = lines(&report);
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "dropped annotations/readOnlyHint",
+            "dropped outputSchema",
+            "dropped tags/0",
+            "dropped title",
+            "dropped version",
+            "dropped x-owner",
+            "renamed name",
+        ]
+    );
+    assert_eq!(report["names"]["fs:read.file"], json!(name));
+    let markdown = convert(TOOL, &["--to", "anthropic", "--losses", "markdown"]).stderr;
+    assert!(markdown.contains("| fs:read.file | title | 2 | dropped |"), "{markdown}");
+    let none = convert(TOOL, &["--to", "anthropic", "--losses", "none"]);
+    assert_eq!((none.stderr.as_str(), none.stdout), ("", run.stdout));
+}
+
+#[test]
+fn the_same_format_gives_the_same_document() {
+    let value = |text: &str| serde_json::from_str::<Json>(text).expect("JSON");
+    for (target, text) in [
+        ("mcp", TOOL),
+        (
+            "mcp",
+            r#"{"jsonrpc": "2.0", "id": 7, "result": {"tools": [{"name": "a", "description": "", "inputSchema": {"type": "object"}, "tags": [], "annotations": {}}], "nextCursor": "c"}}"#,
+        ),
+        (
+            "btcp",
+            r#"{"btcp": "1.0", "name": "m", "version": "1.0.0", "capabilities": [], "x": 1, "config": {}, "tools": [{"name": "readIt", "description": "reads a thing", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}, "capabilities": [], "deprecated": false, "timeout": 60000.0}]}"#,
+        ),
+        (
+            "ikigai",
+            r#"{"name": "f", "description": "does a thing", "parameters": {"type": "object"}, "x": 1}"#,
+        ),
+    ] {
+        let (run, report) = losses(text, &["--to", target]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert_eq!(value(&run.stdout), value(text), "{target}");
+        assert_eq!(report["losses"], json!([]), "{target}");
+        let again = convert(&run.stdout, &["--to", target]);
+        assert_eq!(again.stdout, run.stdout, "{target}");
+    }
+    let aios = "# kept\ntool:\n  id: x\n  type: mcp\n  name: X\n  version: 1.0.0\n  description: |\n    d\n  more: {a: 1}\n";
+    let run = convert(aios, &["--to", "aios"]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, aios), "{}", run.stderr);
+}
+
+/// Every field of the fixtures is in the output of a target, or in its report.
+#[test]
+fn nothing_is_lost_in_silence_between_any_two_formats() {
+    let examples = project().join("examples");
+    let mut pairs = 0;
+    for (file, set) in [
+        ("btcp/page-tools.json", ""),
+        ("btcp/count-words.json", "namespace=words"),
+        ("aios/slugs.yaml", ""),
+        ("aios/git.yaml", ""),
+        ("ikigai/convert-units.json", "namespace=units"),
+        ("mcp/read-file.json", ""),
+        ("mcp/clock.json", "namespace=clock"),
+        ("openai/route-tools.json", "namespace=routes"),
+        ("anthropic/library-tools.json", "namespace=library"),
+        ("gemini/garden-tools.json", "namespace=garden"),
+        ("bedrock/parcel-tools.json", "namespace=parcels"),
+        ("openapi/berths.yaml", "namespace=berths"),
+        ("webmcp/cart.json", "namespace=cart"),
+    ] {
+        for target in WriteTarget::all() {
+            let path = examples.join(file);
+            let path = path.to_str().expect("UTF-8");
+            let mut args = vec!["convert", path, "--to", target.id(), "--losses", "json"];
+            if file.starts_with("webmcp") {
+                args.extend(["--format", "webmcp"]);
+            }
+            if !set.is_empty() && target.holds_namespace() {
+                args.extend(["--set", set, "--set", "description=What all of it is for"]);
+            }
+            let run = run_in(Path::new("/"), &args, b"");
+            if file.starts_with("aios") && run.code == 1 {
+                assert!(run.stderr.contains("--set"), "{file} as {}: {}", target.id(), run.stderr);
+                continue;
+            }
+            assert_eq!(run.code, 0, "{file} as {}: {}", target.id(), run.stderr);
+            let report: Json =
+                serde_json::from_str(run.stderr.lines().last().unwrap_or_default()).expect("JSON");
+            assert_complete(path, &run.stdout, &report, target.id());
+            pairs += 1;
+        }
+    }
+    assert!(pairs > 200, "{pairs}");
+}
+
+/// Every text and every key of the source is in the output, or below a place of the report.
+fn assert_complete(path: &str, output: &str, report: &Json, target: &str) {
+    let text = std::fs::read_to_string(path).expect("an example");
+    let syntax = match path.ends_with(".json") {
+        true => toolwright_source::Syntax::Json,
+        false => toolwright_source::Syntax::Yaml,
+    };
+    let document = toolwright_source::Document::parse(path, text, syntax);
+    let source = document.root().to_json();
+    // What was filled in has no place of its own, and a loss of a whole schema says nothing about
+    // each of its keywords.
+    let names_a_part = |loss: &&Json| {
+        let is_whole = loss["part"] == "inputSchema" || loss["part"] == "inputSchema/type";
+        loss["effect"] != "filled" && !is_whole
+    };
+    let place = |loss: &Json| loss["path"].as_str().expect("a path").to_owned();
+    let losses = report["losses"].as_array().expect("a list");
+    let places: Vec<String> = losses.iter().filter(names_a_part).map(place).collect();
+    let mut words = BTreeSet::new();
+    let written = toolwright_source::Document::parse(
+        "out",
+        output,
+        if output.starts_with(['{', '[']) {
+            toolwright_source::Syntax::Json
+        } else {
+            toolwright_source::Syntax::Yaml
+        },
+    );
+    collect(&written.root().to_json(), &mut words);
+    let mut missing = Vec::new();
+    missing_texts(&source, String::new(), &words, &places, &mut missing);
+    assert!(missing.is_empty(), "{path} as {target}: neither written nor reported: {missing:?}");
+}
+
+/// All texts and numbers of a value, and parts of long texts.
+fn collect(value: &Json, words: &mut BTreeSet<String>) {
+    match value {
+        Json::Array(items) => items.iter().for_each(|item| collect(item, words)),
+        Json::Object(members) => {
+            for (key, value) in members {
+                words.insert(key.to_lowercase());
+                collect(value, words);
+            }
+        }
+        Json::String(text) => drop(words.insert(text.to_lowercase())),
+        Json::Number(number) => drop(words.insert(number.to_string())),
+        _ => {}
+    }
+}
+
+/// Texts of the source that are nowhere in the output and not below a reported place.
+fn missing_texts(
+    value: &Json,
+    at: String,
+    words: &BTreeSet<String>,
+    places: &[String],
+    out: &mut Vec<String>,
+) {
+    let is_reported = |at: &str| {
+        places.iter().any(|place| {
+            at == place
+                || at.starts_with(&format!("{place}/"))
+                || place.starts_with(&format!("{at}/"))
+        })
+    };
+    match value {
+        Json::Array(items) => {
+            for (n, item) in items.iter().enumerate() {
+                missing_texts(item, format!("{at}/{n}"), words, places, out);
+            }
+        }
+        Json::Object(members) => {
+            for (key, value) in members {
+                let token = key.replace('~', "~0").replace('/', "~1");
+                missing_texts(value, format!("{at}/{token}"), words, places, out);
+            }
+        }
+        Json::String(text) => {
+            // A dropped keyword goes into the description in words, which contains the text.
+            let text = text.to_lowercase();
+            let is_cut = |word: &String| text.starts_with(word.as_str()) && word.len() >= 500;
+            let is_written = words.iter().any(|word| word.contains(&text) || is_cut(word));
+            // The version of a format is not a part of the tools.
+            let is_marker = ["/btcp", "/openapi"].contains(&at.as_str());
+            if !is_written && !is_marker && !is_reported(&at) {
+                out.push(format!("{at}: {text}"));
+            }
+        }
+        Json::Number(number) => {
+            let number = number.to_string();
+            let is_written = words.iter().any(|word| word.contains(&number));
+            if !is_written && !is_reported(&at) {
+                out.push(format!("{at}: {number}"));
+            }
+        }
+        // A flag is in the output if its name is.
+        Json::Bool(_) | Json::Null => {
+            let name = at.rsplit('/').next().unwrap_or_default().to_lowercase();
+            let is_item = name.bytes().all(|b| b.is_ascii_digit());
+            if !is_item && !words.contains(&name) && !is_reported(&at) {
+                out.push(at);
+            }
+        }
+    }
+}
+
+/// What is written passes the check for its target, and reading it again gives the same tools.
+#[test]
+fn outputs_pass_the_check_of_their_target() {
+    let folder = folder(&[("source.json", TOOL.as_bytes())]);
+    for target in WriteTarget::all() {
+        let out = format!(
+            "{}.{}",
+            target.id(),
+            if target == WriteTarget::Aios { "yaml" } else { "json" }
+        );
+        let args = [
+            "convert",
+            "source.json",
+            "--to",
+            target.id(),
+            "-o",
+            &out,
+            "--set",
+            "description=Reads files",
+            "--losses",
+            "none",
+        ];
+        let run = run_in(folder.path(), &args, b"");
+        assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{}: {}", target.id(), run.stderr);
+        let mut args = vec!["check", &out, "--format", target.format().0, "--fail-on", "error"];
+        if target.vendor().is_some() {
+            args.extend(["--target", target.id(), "--fail-on", "warning"]);
+            args.retain(|word| *word != "error");
+            let at = args.iter().position(|word| *word == "--fail-on").expect("it is there");
+            args.remove(at);
+        }
+        let run = run_in(folder.path(), &args, b"");
+        assert_eq!(run.code, 0, "{}: {}{}", target.id(), run.stdout, run.stderr);
+    }
+}
+
+#[test]
+fn schema_losses_have_an_effect_and_an_instance_that_shows_it() {
+    let (run, report) = losses(TOOL, &["--to", "gemini-openapi"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let of_schema: Vec<&Json> = report["losses"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|loss| loss["part"].as_str().is_some_and(|part| part.starts_with("inputSchema")))
+        .collect();
+    let closed = of_schema
+        .iter()
+        .find(|loss| loss["part"] == "inputSchema/additionalProperties")
+        .unwrap_or_else(|| panic!("{report:#}"));
+    assert_eq!(closed["effect"], "widened", "{closed:#}");
+    assert_eq!(closed["path"], "/tools/0/inputSchema/additionalProperties");
+    assert_eq!(closed["enforcedByToolwright"], true);
+    assert_eq!(closed["enforcedByTarget"], false);
+    let witness = &closed["witnesses"][0];
+    assert_eq!((&witness["source"], &witness["target"]), (&json!(false), &json!(true)));
+    assert!(witness["value"].as_object().is_some_and(|value| value.len() > 1), "{witness}");
+}
+
+#[test]
+fn a_denied_loss_writes_nothing() {
+    let folder = folder(&[("source.json", TOOL.as_bytes()), ("out.json", b"before")]);
+    let convert = |more: &[&str]| {
+        let args = [&["convert", "source.json", "--to", "openai", "-o", "out.json"], more].concat();
+        let run = run_in(folder.path(), &args, b"");
+        (run, std::fs::read_to_string(folder.path().join("out.json")).expect("a file"))
+    };
+    for (deny, code) in [
+        ("--deny-loss", 1),
+        ("--deny-loss=dropped", 1),
+        ("--deny-loss=widened,renamed", 1),
+        ("--deny-loss=widened,narrowed", 0),
+    ] {
+        std::fs::write(folder.path().join("out.json"), "before").expect("a file");
+        let (run, text) = convert(&[deny]);
+        assert_eq!(run.code, code, "{deny}: {}", run.stderr);
+        assert_eq!(text == "before", code == 1, "{deny}");
+        assert_eq!(run.stdout, "", "{deny}");
+    }
+    std::fs::write(folder.path().join("out.json"), "before").expect("a file");
+    let (run, text) = convert(&["--deny-loss=gone"]);
+    assert_eq!((run.code, text.as_str()), (2, "before"));
+    assert!(run.stderr.contains("expected one of dropped, widened"), "{}", run.stderr);
+    // Nothing is left beside the file.
+    let names: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
+    assert_eq!(names.len(), 2);
+    // Denying losses where there are none changes nothing.
+    let run = convert_same(&["--deny-loss"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+}
+
+fn convert_same(args: &[&str]) -> Run {
+    convert(TOOL, &[&["--to", "mcp"], args].concat())
+}
+
+#[test]
+fn what_would_be_invented_has_to_be_given() {
+    let bare = r#"{"name": "now", "inputSchema": {"type": "object"}}"#;
+    let run = convert(bare, &["--to", "btcp"]);
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+    for field in ["`--set namespace=VALUE`", "`--set now.description=VALUE`"] {
+        assert!(run.stderr.contains(field), "{}", run.stderr);
+    }
+    let set =
+        ["--to", "btcp", "--set", "namespace=clock", "--set", "now.description=Tells the time"];
+    let (run, report) = losses(bare, &set);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let manifest: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(
+        manifest,
+        json!({
+            "btcp": "1.0", "name": "clock", "version": "0.1.0", "capabilities": [],
+            "tools": [{
+                "name": "now", "description": "Tells the time", "inputSchema": {"type": "object"},
+                "capabilities": []
+            }]
+        })
+    );
+    assert_eq!(lines(&report), ["filled version", "filled declares"]);
+    let deferred = "tool:\n  id: x\n  type: mcp\n  name: X\n  version: 1.0.0\n  description: d\n  commands: [a.b]\n";
+    let run = convert(deferred, &["--to", "openai"]);
+    assert!(run.stderr.contains("`--set a.b.inputSchema=VALUE`"), "{}", run.stderr);
+    let set = ["--to", "openai", "--set", r#"a.b.inputSchema={"type": "object"}"#];
+    assert_eq!(convert(deferred, &set).code, 0);
+}
+
+#[test]
+fn wrong_settings_are_refused() {
+    for (set, message) in [
+        ("namespace", "expected FIELD=VALUE"),
+        ("colour=red", "there is no such field"),
+        ("read.file.colour=red", "there is no such field"),
+        ("gone.description=x", "the source has no tool `gone`"),
+        ("namespace=a b", "namespace"),
+        ("version=1", "`--set version=…`"),
+        ("read.file.inputSchema={", "`--set read.file.inputSchema=…`"),
+        (r#"read.file.inputSchema={"type": "objekt"}"#, "`--set read.file.inputSchema=…`"),
+    ] {
+        let run = convert(TOOL, &["--to", "aios", "--set", set]);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{set}: {}", run.stderr);
+        assert!(run.stderr.contains(message), "{set}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn documents_with_errors_convert_nothing() {
+    let bad = r#"{"tools": [
+      {"name": "good", "description": "Does a thing", "inputSchema": {"type": "object"}},
+      {"name": "bad", "description": "Does a thing", "inputSchema": {"type": "objekt"}}]}"#;
+    let folder = folder(&[("source.json", bad.as_bytes()), ("out.json", b"before")]);
+    let args = ["convert", "source.json", "--to", "openai", "-o", "out.json"];
+    let run = run_in(folder.path(), &args, b"");
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains("error[INVALID_SCHEMA]"), "{}", run.stderr);
+    assert!(run.stderr.contains("`--force` converts the tools without errors"), "{}", run.stderr);
+    let text = std::fs::read_to_string(folder.path().join("out.json")).expect("a file");
+    assert_eq!(text, "before");
+    let run = run_in(folder.path(), &[&args[..], &["--force"]].concat(), b"");
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("`bad` has errors and was left out"), "{}", run.stderr);
+    let text = std::fs::read_to_string(folder.path().join("out.json")).expect("a file");
+    let tools: Json = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(
+        (tools.as_array().map(Vec::len), &tools[0]["function"]["name"]),
+        (Some(1), &json!("good"))
+    );
+    // The same for the format of the source: the bad tool is not in it.
+    let args = ["convert", "source.json", "--to", "mcp", "--force", "--losses", "none"];
+    let run = run_in(folder.path(), &args, b"");
+    assert!(run.stdout.contains("good") && !run.stdout.contains("bad"), "{}", run.stdout);
+}
+
+#[test]
+fn broken_and_missing_documents_are_reported() {
+    for (text, message) in [
+        ("{\"tools\": [", "error[INVALID_SYNTAX]"),
+        ("{\"x\": 1}", "error[UNKNOWN_FORMAT]"),
+        (
+            "{\"tools\": [{\"inputSchema\": {\"type\": \"object\"}}]}",
+            "error[MISSING_REQUIRED_FIELD]",
+        ),
+    ] {
+        let run = convert(text, &["--to", "openai"]);
+        assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{text}: {}", run.stderr);
+        assert!(run.stderr.contains(message), "{text}: {}", run.stderr);
+    }
+    let empty = folder(&[]);
+    let run = run_in(empty.path(), &["convert", "gone.json", "--to", "openai"], b"");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.stderr);
+    let two = folder(&[("a.json", TOOL.as_bytes()), ("b.json", TOOL.as_bytes())]);
+    let run = run_in(two.path(), &["convert", "a.json", "b.json", "--to", "openai"], b"");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.stderr);
+    assert!(run.stderr.contains("the source has 2 documents"), "{}", run.stderr);
+    let run = convert(TOOL, &["--to", "gopher"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("openai-strict"), "{}", run.stderr);
+}
+
+#[test]
+fn the_session_has_the_names_and_steps() {
+    let folder = folder(&[("source.json", TOOL.as_bytes())]);
+    let args =
+        ["convert", "source.json", "--to", "openai-strict", "--session", "s.json", "-o", "o.json"];
+    let run = run_in(folder.path(), &args, b"");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let text = std::fs::read_to_string(folder.path().join("s.json")).expect("a file");
+    let session: Json = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&session["version"], &session["target"]), (&json!(1), &json!("openai-strict")));
+    assert_eq!(session["tools"][0]["id"], "fs:read.file");
+    let name = session["tools"][0]["name"].as_str().expect("a name");
+    assert!(name.starts_with("fs__read_file_"), "{name}");
+    assert!(session["tools"][0]["steps"].is_array());
+}

@@ -1,0 +1,343 @@
+//! A loss: one part of the source that the converted document does not have, or has in another
+//! form. And the list of them, which compares the parts of two records.
+
+use std::collections::HashMap;
+
+use toolwright_formats::{Reading, WriteTarget};
+use toolwright_model::Json;
+use toolwright_schema::{SchemaComparison, VendorTarget, Verdict, compare};
+use toolwright_source::{DocumentPath, RecordPath};
+
+use super::record_parts::{RecordPart, RecordParts};
+
+/// What became of a part of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LossEffect {
+    /// It is not in the output.
+    Dropped,
+    /// The schema accepts more values.
+    Widened,
+    /// The schema accepts fewer values.
+    Narrowed,
+    /// It is in the output as something else; of a schema: it accepts other values.
+    Approximated,
+    /// It has another name, which the table of the conversion undoes.
+    Renamed,
+    /// The target demands it, the source does not have it, and a neutral value was written.
+    Filled,
+    /// The output has the start of it.
+    Cut,
+    /// The schema differs, and neither a proof nor a value shows what that means.
+    NotShown,
+}
+
+impl LossEffect {
+    /// All effects, in the order of reports.
+    pub const ALL: [LossEffect; 8] = [
+        LossEffect::Dropped,
+        LossEffect::Widened,
+        LossEffect::Narrowed,
+        LossEffect::Approximated,
+        LossEffect::Renamed,
+        LossEffect::Filled,
+        LossEffect::Cut,
+        LossEffect::NotShown,
+    ];
+
+    /// The word in reports and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LossEffect::Dropped => "dropped",
+            LossEffect::Widened => "widened",
+            LossEffect::Narrowed => "narrowed",
+            LossEffect::Approximated => "approximated",
+            LossEffect::Renamed => "renamed",
+            LossEffect::Filled => "filled",
+            LossEffect::Cut => "cut",
+            LossEffect::NotShown => "not-shown",
+        }
+    }
+
+    /// The effect with this name.
+    pub fn by_name(name: &str) -> Option<LossEffect> {
+        LossEffect::ALL.into_iter().find(|effect| effect.name() == name)
+    }
+}
+
+/// An instance that shows what became of a schema.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Witness {
+    /// The instance.
+    pub value: Json,
+    /// Whether the source accepts it; the target does the opposite.
+    pub source_accepts: bool,
+}
+
+/// A part of the source that the output does not have as it was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// The id of the tool; `None` for what concerns the whole document.
+    pub tool: Option<String>,
+    /// Where it is in the source.
+    pub at: DocumentPath,
+    /// The part of the record, such as `annotations/title`.
+    pub part: String,
+    /// What became of it.
+    pub effect: LossEffect,
+    /// Why.
+    pub reason: String,
+    /// Who states that the target wants it so, for schemas.
+    pub source: Option<&'static str>,
+    /// Instances that show it, for schemas: one for each direction.
+    pub witnesses: Vec<Witness>,
+    /// Whether the target enforces what is left of the schema; `None` for other parts.
+    pub vendor_enforces: Option<bool>,
+    /// Whether Toolwright still enforces the part when it runs the source; `None` for parts that
+    /// nobody enforces.
+    pub runner_enforces: Option<bool>,
+    /// The value in the source and in the output, where both are short.
+    pub values: Option<(Json, Option<Json>)>,
+}
+
+/// The losses of one conversion.
+pub(super) struct LossList<'r> {
+    reading: &'r Reading,
+    /// The numbers that the converted tools have in the record of the source.
+    numbers: &'r [usize],
+    target: WriteTarget,
+    /// The ids of the converted tools.
+    ids: Vec<String>,
+    list: Vec<(usize, Loss)>,
+}
+
+impl<'r> LossList<'r> {
+    pub(super) fn new(
+        reading: &'r Reading,
+        numbers: &'r [usize],
+        ids: Vec<String>,
+        target: WriteTarget,
+    ) -> LossList<'r> {
+        LossList { reading, numbers, target, ids, list: Vec::new() }
+    }
+
+    /// The losses, by tool in the order of the source; those of the whole document come first.
+    pub(super) fn into_sorted(mut self) -> Vec<Loss> {
+        self.list.sort_by_key(|(tool, _)| *tool);
+        self.list.into_iter().map(|(_, loss)| loss).collect()
+    }
+
+    /// The place of a part in the source. `path` is below the tool, or below the toolset.
+    fn place(&self, tool: Option<usize>, path: &str, is_rest: bool) -> DocumentPath {
+        let origin = &self.reading.origin;
+        let base = match tool {
+            Some(n) => RecordPath::root().child("tools").child(self.numbers[n]),
+            None => RecordPath::root(),
+        };
+        match (tool, is_rest) {
+            // Fields of one format are kept by their pointers: from the tool's own object, or from
+            // the root of the document.
+            (Some(_), true) => {
+                let text = format!("{}{path}", origin.document_path(&base).as_str());
+                DocumentPath::parse(&text).unwrap_or_default()
+            }
+            (None, true) => DocumentPath::parse(path).unwrap_or_default(),
+            (_, false) => {
+                let text = format!("{}{path}", base.as_str());
+                RecordPath::parse(&text).map(|path| origin.document_path(&path)).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Adds a loss.
+    pub(super) fn add(
+        &mut self,
+        tool: Option<usize>,
+        path: &str,
+        part: &str,
+        effect: LossEffect,
+        reason: String,
+    ) {
+        self.add_at(tool, self.place(tool, path, false), part, effect, reason);
+    }
+
+    fn add_at(
+        &mut self,
+        tool: Option<usize>,
+        at: DocumentPath,
+        part: &str,
+        effect: LossEffect,
+        reason: String,
+    ) {
+        let is_schema = part.starts_with("inputSchema");
+        let loss = Loss {
+            tool: tool.map(|n| self.ids[n].clone()),
+            at,
+            part: part.to_owned(),
+            effect,
+            reason,
+            source: None,
+            witnesses: Vec::new(),
+            vendor_enforces: is_schema.then(|| self.vendor_enforces()),
+            runner_enforces: runner_enforces(part),
+            values: None,
+        };
+        self.list.push((tool.map_or(0, |n| n + 1), loss));
+    }
+
+    /// Whether the target enforces the schemas that it gets.
+    fn vendor_enforces(&self) -> bool {
+        // Gemini does in one of its modes, which the request chooses.
+        matches!(
+            self.target.vendor(),
+            Some(
+                VendorTarget::OpenAiStrict
+                    | VendorTarget::OpenAiResponsesStrict
+                    | VendorTarget::AnthropicStrict
+            )
+        )
+    }
+
+    /// Adds a loss of a schema, whose effect a comparison of both schemas shows.
+    pub(super) fn add_compared(
+        &mut self,
+        tool: Option<usize>,
+        path: &str,
+        part: &str,
+        compared: &SchemaComparison,
+        reason: String,
+    ) {
+        self.add(tool, path, part, effect_of(compared), reason);
+        let witness = |verdict: &Verdict, source_accepts| {
+            verdict.witness().map(|value| Witness { value: value.clone(), source_accepts })
+        };
+        let witnesses = [witness(&compared.wider, false), witness(&compared.narrower, true)];
+        if let Some(loss) = self.last() {
+            loss.witnesses = witnesses.into_iter().flatten().collect();
+        }
+    }
+
+    /// The last loss that was added, to complete it.
+    pub(super) fn last(&mut self) -> Option<&mut Loss> {
+        self.list.last_mut().map(|(_, loss)| loss)
+    }
+
+    /// The values of the last loss.
+    pub(super) fn set_values(&mut self, before: Json, after: Option<Json>) {
+        if let Some(loss) = self.last() {
+            loss.values = Some((before, after));
+        }
+    }
+
+    /// A tool that cannot be read back.
+    pub(super) fn tool_is_gone(&mut self, n: usize) {
+        self.add(Some(n), "", "tool", LossEffect::Dropped, "it cannot be read back".to_owned());
+    }
+
+    /// Adds a loss for every part that differs. `tool` is the number of the tool.
+    pub(super) fn compare(
+        &mut self,
+        tool: Option<usize>,
+        before: &RecordParts,
+        after: &RecordParts,
+    ) {
+        let mut left: HashMap<(String, bool), &RecordPart> =
+            after.iter().map(|part| (comparable_path(part), part)).collect();
+        for part in before {
+            let found = left.remove(&comparable_path(part));
+            if found.is_some_and(|found| found.value == part.value) {
+                continue;
+            }
+            if let (Some(found), "/outputSchema") = (found, part.path.as_str()) {
+                let compared = compare(&part.value, &found.value);
+                if !compared.is_equal() {
+                    let reason = format!("{} writes the schema in another form", self.target.id());
+                    self.add_compared(tool, "/outputSchema", "outputSchema", &compared, reason);
+                }
+                continue;
+            }
+            let at = self.place(tool, &part.path, part.is_rest);
+            let name = part.path.trim_start_matches('/').to_owned();
+            let (effect, reason) = match found {
+                Some(found) => changed(part, found),
+                None if part.is_rest && self.reading.format == self.target.format() => {
+                    (LossEffect::Dropped, format!("{} is written without it", self.target.id()))
+                }
+                None if part.is_rest => {
+                    (LossEffect::Dropped, format!("only `{}` has this field", self.reading.format))
+                }
+                None => (LossEffect::Dropped, format!("{} has no place for it", self.target.id())),
+            };
+            self.add_at(tool, at, &name, effect, reason);
+            if is_short(&part.value) {
+                self.set_values(part.value.clone(), found.map(|found| found.value.clone()));
+            }
+        }
+        // In the order of the output, not of the map.
+        let filled: Vec<&RecordPart> =
+            after.iter().filter(|part| left.contains_key(&comparable_path(part))).collect();
+        for part in filled {
+            let at = self.place(tool, "", false);
+            let name = part.path.trim_start_matches('/').to_owned();
+            let reason = format!("{} demands it", self.target.id());
+            self.add_at(tool, at, &name, LossEffect::Filled, reason);
+            if is_short(&part.value) {
+                self.set_values(Json::Null, Some(part.value.clone()));
+            }
+        }
+    }
+}
+
+/// The effect that a comparison of two schemas shows.
+fn effect_of(compared: &SchemaComparison) -> LossEffect {
+    match (&compared.wider, &compared.narrower) {
+        (Verdict::Yes(_), Verdict::Yes(_)) => LossEffect::Approximated,
+        // One direction is shown; the other one is excluded or open.
+        (Verdict::Yes(_), _) => LossEffect::Widened,
+        (_, Verdict::Yes(_)) => LossEffect::Narrowed,
+        // The same values match: what is gone is a text, or it had no effect.
+        (Verdict::No, Verdict::No) => LossEffect::Dropped,
+        _ => LossEffect::NotShown,
+    }
+}
+
+/// By what two parts are the same one. Fields that only one format has are compared by their names:
+/// the object around them differs between the shapes of one vendor.
+fn comparable_path(part: &RecordPart) -> (String, bool) {
+    let path = match part.is_rest {
+        true => ["/function", "/toolSpec"]
+            .iter()
+            .find_map(|around| part.path.strip_prefix(around).filter(|rest| rest.starts_with('/')))
+            .unwrap_or(&part.path),
+        false => &part.path,
+    };
+    (path.to_owned(), part.is_rest)
+}
+
+/// What became of a part that has another value now.
+fn changed(before: &RecordPart, after: &RecordPart) -> (LossEffect, String) {
+    match (&before.value, &after.value) {
+        (Json::String(before), Json::String(after))
+            if before.starts_with(after.as_str()) && !after.is_empty() =>
+        {
+            let (kept, all) = (after.chars().count(), before.chars().count());
+            (LossEffect::Cut, format!("the target allows {kept} of its {all} characters"))
+        }
+        _ => (LossEffect::Approximated, "the target writes it in another form".to_owned()),
+    }
+}
+
+/// Whether a value is shown in a report.
+fn is_short(value: &Json) -> bool {
+    value.to_string().len() <= 200
+}
+
+/// Whether Toolwright enforces a part when it runs the source, whatever the target does.
+fn runner_enforces(part: &str) -> Option<bool> {
+    let first = part.split('/').next().unwrap_or_default();
+    let second = part.split('/').nth(1).unwrap_or_default();
+    match (first, second) {
+        ("inputSchema" | "outputSchema" | "limits" | "capabilities" | "declares", _) => Some(true),
+        ("knowledge", "validators" | "processors" | "helpers") => Some(true),
+        _ => None,
+    }
+}

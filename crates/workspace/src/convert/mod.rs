@@ -1,0 +1,263 @@
+//! Converting: a definition of one format as a document of another, with a list of everything that
+//! the other could not hold.
+//!
+//! ```text
+//! LoadedDocument ─ sound tools ─ settings ─▶ Toolset<Tool>
+//!                                                │ naming: names that the target holds
+//!                                                │ schemas: schemas that the target accepts
+//!                                                ▼
+//!                                       formats::write ──▶ text
+//!                                                │            │ formats::read
+//!                                                ▼            ▼
+//!                        losses ◀── record_parts of both, compared ── losses of schemas
+//! ```
+//!
+//! Losses of fields are derived and never listed by hand: the written document is read with the
+//! target's own reader, and every part of the record that differs is one. So a writer cannot forget
+//! to report.
+//!
+//! A document that is in the target's format already is not taken apart: it is written as it is.
+
+mod loss;
+mod naming;
+mod record_parts;
+mod schemas;
+mod settings;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use toolwright_formats::{MissingField, Reading, WriteTarget, WrittenDocument};
+use toolwright_model::{Draft, Tool, Toolset};
+use toolwright_source::{Document, DocumentPath, RecordPath, Severity, Syntax};
+
+use crate::{LoadedDocument, codes};
+
+pub use loss::{Loss, LossEffect, Witness};
+pub use settings::{FieldSetting, SettingError};
+
+use loss::LossList;
+
+/// How a document is converted.
+#[derive(Clone, Debug)]
+pub struct ConvertOptions {
+    /// What is written.
+    pub target: WriteTarget,
+    /// Fields that the user gives.
+    pub settings: Vec<FieldSetting>,
+    /// Whether tools with errors are left out, instead of refusing the document.
+    pub leave_out_bad_tools: bool,
+    /// Whether losses are looked for, which takes longer than converting.
+    pub find_losses: bool,
+}
+
+/// A converted document.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    /// The document as text.
+    pub text: String,
+    /// What the target could not hold, in the order of the source; empty if nobody looked.
+    pub losses: Vec<Loss>,
+    /// The tools, in the order of the output.
+    pub tools: Vec<ConvertedTool>,
+    /// The tools with errors that were left out, by name.
+    pub left_out: Vec<String>,
+}
+
+/// A tool of a converted document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConvertedTool {
+    /// The id in the source.
+    pub id: String,
+    /// The name in the output.
+    pub name: String,
+    /// How calls of the output become calls of the source.
+    pub steps: Vec<toolwright_schema::RestoreStep>,
+}
+
+/// Why a document was not converted.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConvertError {
+    /// Its format is unknown, or it has errors; its diagnostics tell which.
+    #[error("the document has errors")]
+    BadDocument,
+    /// The target demands fields that the source does not have.
+    #[error("{} needs what the source does not have: {}", .0.id(), list_missing(.1))]
+    MissingFields(WriteTarget, Vec<MissingField>),
+    /// A field that the user gave does not exist or has a wrong value.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+}
+
+fn list_missing(missing: &[MissingField]) -> String {
+    missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Converts a document that was read with all rules.
+///
+/// # Errors
+/// If the document has errors, lacks fields that the target demands, or a setting is wrong.
+pub fn convert(
+    loaded: &LoadedDocument,
+    options: &ConvertOptions,
+) -> Result<Conversion, ConvertError> {
+    let Some(reading) = &loaded.reading else { return Err(ConvertError::BadDocument) };
+    let target = options.target;
+    let (sound, left_out) = sound_tools(reading, loaded);
+    let has_errors = has_errors(loaded) || !left_out.is_empty();
+    if has_errors && (!options.leave_out_bad_tools || sound.is_empty()) {
+        return Err(ConvertError::BadDocument);
+    }
+    if left_out.is_empty()
+        && options.settings.is_empty()
+        && let Some(text) = as_it_is(reading, target)
+    {
+        return Ok(unchanged(reading, text));
+    }
+    let mut toolset = kept_tools(reading, &sound);
+    settings::apply(&mut toolset, &options.settings)?;
+    let source = toolset.clone();
+    naming::choose_names(&mut toolset, target);
+    let id = |tool: &Tool| tool.id(source.namespace.ok()).to_string();
+    let ids: Vec<String> = source.tools.iter().map(id).collect();
+    let mut losses = LossList::new(reading, &sound, ids.clone(), target);
+    let steps = schemas::rewrite(&mut toolset, target, options.find_losses, &mut losses);
+    let written = toolwright_formats::write(target, &toolset).map_err(|missing| {
+        ConvertError::MissingFields(target, in_source_names(missing, &source, &toolset))
+    })?;
+    let text = written.text();
+    if options.find_losses {
+        compare_records(&source, &toolset, &text, &written, target, &mut losses);
+    }
+    let tools = ids.into_iter().zip(&toolset.tools).zip(steps);
+    let tools = tools.map(|((id, tool), steps)| {
+        let name = tool.name.to_string();
+        ConvertedTool { id, name, steps }
+    });
+    Ok(Conversion { text, losses: losses.into_sorted(), tools: tools.collect(), left_out })
+}
+
+/// The fields by the names that the tools have in the source, as settings take them.
+fn in_source_names(
+    mut missing: Vec<MissingField>,
+    source: &Toolset<Tool>,
+    sent: &Toolset<Tool>,
+) -> Vec<MissingField> {
+    for missing in &mut missing {
+        let Some((name, field)) = missing.field.rsplit_once('.') else { continue };
+        let number = sent.tools.iter().position(|tool| tool.name.as_str() == name);
+        if let Some(tool) = number.and_then(|n| source.tools.get(n)) {
+            missing.field = format!("{}.{field}", tool.name);
+        }
+    }
+    missing
+}
+
+/// Whether a diagnostic forbids to use the definition.
+fn has_errors(loaded: &LoadedDocument) -> bool {
+    let mut errors = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    errors.any(|d| !codes::is_advice(d.code))
+}
+
+/// The numbers of the tools without an error, and the names of the others.
+fn sound_tools(reading: &Reading, loaded: &LoadedDocument) -> (Vec<usize>, Vec<String>) {
+    let tools = &reading.toolset.tools;
+    let errors = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    let errors: Vec<&DocumentPath> =
+        errors.filter(|d| !codes::is_advice(d.code)).map(|d| &d.path).collect();
+    let path = |n: usize| reading.origin.document_path(&RecordPath::root().child("tools").child(n));
+    // A single tool may be the whole document, and then everything in it is about the tool.
+    let is_bad = |n: usize| {
+        let at = path(n);
+        let is_own =
+            |error: &&&DocumentPath| error.as_str() == at.as_str() || error.below(&at).is_some();
+        errors.iter().any(|error| is_own(&error)) || tools[n].clone().finish().is_err()
+    };
+    let bad: HashSet<usize> = (0..tools.len()).filter(|n| is_bad(*n)).collect();
+    let name = |n: &usize| {
+        tools[*n].name.ok().map_or_else(|| format!("tool {}", n + 1), ToString::to_string)
+    };
+    let sound = (0..tools.len()).filter(|n| !bad.contains(n)).collect();
+    (sound, (0..tools.len()).filter(|n| bad.contains(n)).map(|n| name(&n)).collect())
+}
+
+/// The toolset with the sound tools alone.
+fn kept_tools(reading: &Reading, sound: &[usize]) -> Toolset<Tool> {
+    let tools = &reading.toolset.tools;
+    let finished = sound.iter().filter_map(|n| tools[*n].clone().finish().ok()).collect();
+    let empty: Toolset<Draft> = Toolset { tools: Vec::new(), ..reading.toolset.clone() };
+    empty.with_tools(finished)
+}
+
+/// The text of a document that is in the target's format: as it was written, if the syntax is that
+/// of the target, otherwise as JSON.
+fn as_it_is(reading: &Reading, target: WriteTarget) -> Option<String> {
+    let document = reading.origin.document();
+    let is_manifest = reading.dialect.is_some();
+    let is_same = reading.format == target.format()
+        && match target {
+            WriteTarget::Btcp => is_manifest,
+            WriteTarget::BtcpTool => !is_manifest,
+            WriteTarget::Aios | WriteTarget::Ikigai | WriteTarget::Mcp | WriteTarget::WebMcp => {
+                true
+            }
+            // The vendors' targets decide about fields such as `strict`.
+            WriteTarget::McpPlain | WriteTarget::Vendor(_) => false,
+        };
+    if !is_same {
+        return None;
+    }
+    let is_yaml = document.syntax() == Syntax::Yaml;
+    Some(match (target, is_yaml) {
+        // With its comments.
+        (WriteTarget::Aios, true) => document.source().text().to_owned(),
+        (WriteTarget::Aios, false) => toolwright_source::yaml_document(&document.root().to_json()),
+        _ => format!("{:#}\n", document.root().to_json()),
+    })
+}
+
+/// A conversion that changed nothing.
+fn unchanged(reading: &Reading, text: String) -> Conversion {
+    let namespace = reading.toolset.namespace.ok();
+    let tool = |draft: &Draft| {
+        let id = draft.id(namespace)?;
+        Some(ConvertedTool { name: id.name.to_string(), id: id.to_string(), steps: Vec::new() })
+    };
+    Conversion {
+        text,
+        losses: Vec::new(),
+        tools: reading.toolset.tools.iter().filter_map(tool).collect(),
+        left_out: Vec::new(),
+    }
+}
+
+/// Reads the written document and adds a loss for everything that differs.
+fn compare_records(
+    source: &Toolset<Tool>,
+    sent: &Toolset<Tool>,
+    text: &str,
+    written: &WrittenDocument,
+    target: WriteTarget,
+    losses: &mut LossList<'_>,
+) {
+    let document = Arc::new(Document::parse("converted", text.as_bytes(), written.syntax));
+    let read = toolwright_formats::read(&document, target.format()).toolset;
+    let tools = read.tools.clone().into_iter().map(Draft::finish).collect::<Result<Vec<_>, _>>();
+    // A tool that cannot be read back would be a mistake of a writer; all of it counts as lost.
+    let back = read.with_tools(tools.unwrap_or_default());
+    naming::compare_namespaces(source, &back, target, losses);
+    losses.compare(None, &record_parts::toolset_parts(source), &record_parts::toolset_parts(&back));
+    for (n, tool) in source.tools.iter().enumerate() {
+        let Some(own) = back.tools.get(n) else {
+            losses.tool_is_gone(n);
+            continue;
+        };
+        naming::compare_names(tool, source, own, &back, n, losses);
+        losses.compare(
+            Some(n),
+            &record_parts::tool_parts(tool, source),
+            &record_parts::tool_parts(own, &back),
+        );
+        schemas::compare_written(&sent.tools[n], own, target, n, losses);
+    }
+}

@@ -1,0 +1,96 @@
+//! Names that the target holds. A name that it does not hold, and a namespace that it has no place
+//! for, give way to a name that stands for the id; the table of a conversion undoes it.
+
+use std::collections::HashSet;
+
+use toolwright_formats::WriteTarget;
+use toolwright_model::{FieldValue, Json, Namespace, Tool, ToolName, Toolset};
+
+use super::loss::{LossEffect, LossList};
+use crate::ExposedNames;
+
+/// Gives every tool a name that the target holds.
+pub(super) fn choose_names(toolset: &mut Toolset<Tool>, target: WriteTarget) {
+    if target.holds_namespace() {
+        lift_namespace(toolset, target);
+    }
+    let own = toolset.namespace.ok().cloned();
+    // MCP has a namespace for each tool, a manifest one for all.
+    let holds = |namespace: Option<&Namespace>| match target {
+        WriteTarget::Mcp => true,
+        _ => target.holds_namespace() && namespace == own.as_ref(),
+    };
+    let id = |tool: &Tool| {
+        let id = tool.id(own.as_ref());
+        if holds(id.namespace.as_ref()) { tool.name.to_string() } else { id.to_string() }
+    };
+    let ids: Vec<String> = toolset.tools.iter().map(id).collect();
+    // Names of MCP may repeat in different namespaces, and are names already.
+    if target == WriteTarget::Mcp {
+        return;
+    }
+    let (_, names) = ExposedNames::of_shape(ids.iter().map(String::as_str), &target.names());
+    for (tool, name) in toolset.tools.iter_mut().zip(names) {
+        // The shapes are parts of what a name may be, so this never fails.
+        if let Ok(name) = ToolName::parse(&name) {
+            tool.name = name;
+        }
+        tool.namespace = None;
+    }
+    if !target.holds_namespace() {
+        toolset.namespace = FieldValue::Missing;
+    }
+}
+
+/// Makes the only namespace of the tools that of the toolset, which has none.
+fn lift_namespace(toolset: &mut Toolset<Tool>, target: WriteTarget) {
+    let namespaces: HashSet<Option<&str>> =
+        toolset.tools.iter().map(|tool| tool.namespace.as_ref().map(Namespace::as_str)).collect();
+    let is_alone = namespaces.len() == 1 && toolset.namespace.ok().is_none();
+    if target != WriteTarget::Mcp
+        && is_alone
+        && let Some(namespace) = toolset.tools.first().and_then(|tool| tool.namespace.clone())
+    {
+        toolset.namespace = FieldValue::Valid(namespace);
+        toolset.tools.iter_mut().for_each(|tool| tool.namespace = None);
+    }
+}
+
+/// Adds a loss if the toolset has another namespace now, or none.
+pub(super) fn compare_namespaces(
+    source: &Toolset<Tool>,
+    back: &Toolset<Tool>,
+    target: WriteTarget,
+    losses: &mut LossList<'_>,
+) {
+    let Some(before) = source.namespace.ok() else { return };
+    // MCP has it with each tool.
+    if target == WriteTarget::Mcp || back.namespace.ok() == Some(before) {
+        return;
+    }
+    let reason = match back.namespace.ok() {
+        Some(after) => format!("the target has the name `{after}`"),
+        None => "it is a part of the names of the tools".to_owned(),
+    };
+    losses.add(None, "/namespace", "namespace", LossEffect::Renamed, reason);
+    let after = back.namespace.ok().map(|after| Json::from(after.as_str()));
+    losses.set_values(Json::from(before.as_str()), after);
+}
+
+/// Adds a loss if the tool has another id now.
+pub(super) fn compare_names(
+    tool: &Tool,
+    source: &Toolset<Tool>,
+    own: &Tool,
+    back: &Toolset<Tool>,
+    n: usize,
+    losses: &mut LossList<'_>,
+) {
+    let before = tool.id(source.namespace.ok()).to_string();
+    let after = own.id(back.namespace.ok()).to_string();
+    if before != after {
+        let reason = format!("the target has the name `{after}`, and the table undoes it");
+        losses.add(Some(n), "/name", "name", LossEffect::Renamed, reason);
+        losses.set_values(Json::from(before), Some(Json::from(after)));
+    }
+}

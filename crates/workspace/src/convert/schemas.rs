@@ -1,0 +1,168 @@
+//! Schemas that the target accepts, and what that costs.
+//!
+//! The rewrite of a schema is `schema::rewrite_for`. It reports every change; what a change means
+//! is decided by comparing the source schema with a copy that has this one change:
+//!
+//! ```text
+//! change at /properties/a/pattern ─▶ source without it ─ compare ─▶ widened, with an instance
+//! ```
+//!
+//! Where that copy cannot be made, the whole result is compared, unless calls of it have another
+//! form. What neither decides is "not shown".
+
+use serde_json::json;
+use toolwright_formats::WriteTarget;
+use toolwright_model::{InputSchema, Json, Object, Tool, Toolset};
+use toolwright_schema::{
+    ChangeAction, RestoreStep, SchemaChange, SchemaComparison, VendorTarget, compare, rewrite_for,
+    standard_form,
+};
+use toolwright_source::DocumentPath;
+
+use super::loss::{LossEffect, LossList};
+
+/// Rewrites the schemas of all tools for the target. Returns how calls of each are restored.
+pub(super) fn rewrite(
+    toolset: &mut Toolset<Tool>,
+    target: WriteTarget,
+    find_losses: bool,
+    losses: &mut LossList<'_>,
+) -> Vec<Vec<RestoreStep>> {
+    let mut steps = Vec::new();
+    for (n, tool) in toolset.tools.iter_mut().enumerate() {
+        let own = match target {
+            WriteTarget::Vendor(vendor) => rewrite_for_vendor(tool, vendor, find_losses, n, losses),
+            WriteTarget::Mcp | WriteTarget::McpPlain | WriteTarget::WebMcp => {
+                state_object_type(tool, find_losses, n, losses);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        steps.push(own);
+    }
+    steps
+}
+
+fn rewrite_for_vendor(
+    tool: &mut Tool,
+    vendor: VendorTarget,
+    find_losses: bool,
+    n: usize,
+    losses: &mut LossList<'_>,
+) -> Vec<RestoreStep> {
+    // The result is described in a variant of OpenAPI's schemas, too.
+    if vendor == VendorTarget::GeminiOpenapi
+        && let Some(output) = tool.output.as_mut()
+    {
+        *output = rewrite_for(vendor, output).schema;
+    }
+    let InputSchema::Written(source) = &tool.input else { return Vec::new() };
+    let rewritten = rewrite_for(vendor, source);
+    if find_losses {
+        let whole = || {
+            rewritten
+                .steps
+                .is_empty()
+                .then(|| compare(source, &standard_form(vendor, &rewritten.schema)))
+        };
+        add_changes(source, &rewritten.changes, whole, n, losses);
+    }
+    tool.input = InputSchema::Written(rewritten.schema);
+    rewritten.steps
+}
+
+/// Adds a loss for every change that is not exact.
+fn add_changes(
+    source: &Json,
+    changes: &[SchemaChange],
+    whole: impl Fn() -> Option<SchemaComparison>,
+    n: usize,
+    losses: &mut LossList<'_>,
+) {
+    for change in changes {
+        if matches!(change.action, ChangeAction::Rewritten | ChangeAction::Restored) {
+            continue;
+        }
+        let compared = with_one_change(source, change)
+            .map(|changed| compare(source, &changed))
+            .or_else(&whole);
+        let part = format!("inputSchema{}", change.at);
+        let reason = match &change.words {
+            Some(words) => format!("{} (the description says: {words})", change.reason),
+            None => change.reason.to_owned(),
+        };
+        let path = format!("/inputSchema{}", change.at);
+        match &compared {
+            Some(compared) => losses.add_compared(Some(n), &path, &part, compared, reason),
+            None => losses.add(Some(n), &path, &part, LossEffect::NotShown, reason),
+        }
+        if let Some(loss) = losses.last() {
+            loss.source = Some(change.source);
+        }
+    }
+}
+
+/// The source schema with one change: without the keyword, or with the one that it lacked.
+fn with_one_change(source: &Json, change: &SchemaChange) -> Option<Json> {
+    let mut changed = source.clone();
+    let at = DocumentPath::parse(&change.at)?;
+    let is_keyword = at.last().is_some_and(|last| last == change.keyword.as_str());
+    if is_keyword && source.pointer(&change.at).is_some() {
+        let parent = changed.pointer_mut(at.parent()?.as_str())?.as_object_mut()?;
+        parent.shift_remove(&change.keyword);
+        return Some(changed);
+    }
+    // Strict modes close objects.
+    let open = changed.pointer_mut(&change.at)?.as_object_mut()?;
+    if change.keyword == "additionalProperties" && !open.contains_key("additionalProperties") {
+        open.insert("additionalProperties".to_owned(), json!(false));
+        return Some(changed);
+    }
+    None
+}
+
+/// MCP demands that input schemas, and schemas of results, say `type: object`.
+fn state_object_type(tool: &mut Tool, find_losses: bool, n: usize, losses: &mut LossList<'_>) {
+    if let InputSchema::Written(Json::Object(members)) = &mut tool.input
+        && !members.contains_key("type")
+    {
+        let before = Json::Object(members.clone());
+        let mut typed = Object::new();
+        typed.insert("type".to_owned(), json!("object"));
+        typed.extend(std::mem::take(members));
+        *members = typed;
+        if find_losses {
+            let compared = compare(&before, &Json::Object(members.clone()));
+            let reason = "MCP demands `type: object`; arguments are always an object".to_owned();
+            losses.add_compared(Some(n), "/inputSchema", "inputSchema/type", &compared, reason);
+        }
+    }
+    // A result that is not an object has no place; comparing the records reports it.
+    let is_object = |schema: &Json| schema.get("type").is_none_or(|kind| kind == "object");
+    tool.output.take_if(|schema| !is_object(schema));
+}
+
+/// Adds a loss if the schema that was read back is not the one that was written.
+pub(super) fn compare_written(
+    sent: &Tool,
+    back: &Tool,
+    target: WriteTarget,
+    n: usize,
+    losses: &mut LossList<'_>,
+) {
+    let standard = |schema: Json| match target {
+        WriteTarget::Vendor(vendor) => standard_form(vendor, &schema),
+        _ => schema,
+    };
+    let (sent, back) = (standard(sent.input.to_json()), back.input.to_json());
+    if sent == back {
+        return;
+    }
+    let compared = compare(&sent, &back);
+    // Another spelling of the same schema, such as Gemini's `nullable`.
+    if compared.is_equal() {
+        return;
+    }
+    let reason = format!("{} writes the schema in another form", target.id());
+    losses.add_compared(Some(n), "/inputSchema", "inputSchema", &compared, reason);
+}

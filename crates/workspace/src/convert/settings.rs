@@ -1,0 +1,106 @@
+//! Fields that the user gives with `--set FIELD=VALUE`, for what a target demands and the source
+//! does not have.
+
+use toolwright_model::{FieldValue, InputSchema, Json, Namespace, Tool, Toolset, Version};
+
+/// A field and its value, as the user wrote them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldSetting {
+    /// `namespace`, or `TOOL.description`.
+    pub field: String,
+    /// The value: a text, or JSON for a schema.
+    pub value: String,
+}
+
+/// Why a setting cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// There is no such field.
+    #[error(
+        "`--set {0}=…`: there is no such field (fields are `namespace`, `title`, `description` and \
+         `version`, and `description`, `title`, `version`, `inputSchema` and `outputSchema` of a \
+         tool, such as `TOOL.description`)"
+    )]
+    UnknownField(String),
+    /// There is no such tool.
+    #[error("`--set {0}=…`: the source has no tool `{1}`")]
+    UnknownTool(String, String),
+    /// The value is not one of the field.
+    #[error("`--set {0}=…`: {1}")]
+    InvalidValue(String, String),
+}
+
+/// Puts the values into the record. A value that is there already is replaced.
+pub(super) fn apply(
+    toolset: &mut Toolset<Tool>,
+    settings: &[FieldSetting],
+) -> Result<(), SettingError> {
+    for setting in settings {
+        // The name of a tool may have dots, that of a field has none.
+        match setting.field.rsplit_once('.') {
+            Some((tool, field)) => set_in_tool(toolset, tool, field, setting)?,
+            None => set_in_toolset(toolset, setting)?,
+        }
+    }
+    Ok(())
+}
+
+fn set_in_toolset(toolset: &mut Toolset<Tool>, setting: &FieldSetting) -> Result<(), SettingError> {
+    let text = || setting.value.clone();
+    match setting.field.as_str() {
+        // Formats call it so: the name of a manifest, the id of an AIOS tool.
+        "namespace" => {
+            let namespace = Namespace::parse(&setting.value).map_err(|e| invalid(setting, &e))?;
+            toolset.namespace = FieldValue::Valid(namespace);
+        }
+        "title" => toolset.title = Some(text()),
+        "description" => toolset.description = Some(text()),
+        "version" => toolset.version = FieldValue::Valid(version(setting)?),
+        _ => return Err(SettingError::UnknownField(setting.field.clone())),
+    }
+    Ok(())
+}
+
+fn set_in_tool(
+    toolset: &mut Toolset<Tool>,
+    name: &str,
+    field: &str,
+    setting: &FieldSetting,
+) -> Result<(), SettingError> {
+    let namespace = toolset.namespace.ok().cloned();
+    let is_meant = |tool: &&mut Tool| {
+        tool.name.as_str() == name || tool.id(namespace.as_ref()).to_string() == name
+    };
+    let Some(tool) = toolset.tools.iter_mut().find(is_meant) else {
+        return Err(SettingError::UnknownTool(setting.field.clone(), name.to_owned()));
+    };
+    match field {
+        "description" => tool.description = Some(setting.value.clone()),
+        "title" => tool.details.title = Some(setting.value.clone()),
+        "version" => tool.version = Some(version(setting)?),
+        "inputSchema" => tool.input = InputSchema::Written(schema(setting)?),
+        "outputSchema" => tool.output = Some(schema(setting)?),
+        _ => return Err(SettingError::UnknownField(setting.field.clone())),
+    }
+    Ok(())
+}
+
+fn version(setting: &FieldSetting) -> Result<Version, SettingError> {
+    Version::parse_bare(&setting.value).map_err(|error| invalid(setting, &error))
+}
+
+fn schema(setting: &FieldSetting) -> Result<Json, SettingError> {
+    let json = toolwright_schema::decode(setting.value.as_bytes())
+        .map_err(|error| invalid(setting, &format!("the value is {error}")))?;
+    if !json.is_object() {
+        return Err(invalid(setting, &"the value is not a JSON Schema object"));
+    }
+    match toolwright_schema::Schema::compile(&json) {
+        Ok(_) => Ok(json),
+        Err(error) => Err(invalid(setting, &error)),
+    }
+}
+
+fn invalid(setting: &FieldSetting, reason: &dyn std::fmt::Display) -> SettingError {
+    SettingError::InvalidValue(setting.field.clone(), reason.to_string())
+}

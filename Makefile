@@ -36,8 +36,8 @@ e2e:
 bench:
 	./bench/run
 
-# 200,000 calls through the gateway while servers are killed, definitions change and clients give up.
-# A minute or two; never gates.
+# 200,000 calls through the gateway while servers are killed, definitions change and clients give
+# up. A minute or two; never gates.
 soak:
 	$(CARGO) build --release --locked --quiet --bins -p toolwright-bench -p toolwright
 	"$${CARGO_TARGET_DIR:-target}/release/toolwright-bench" soak

@@ -73,6 +73,9 @@ pub(super) fn read(
         if let Some(section) = section {
             origin.note(at.child("binding"), section);
         }
+        if !command.words.is_empty() {
+            origin.note(at.child("binding").child("words"), command.name_node);
+        }
         let mut draft = host.draft(command);
         // An id that cannot be a tool name has been reported as an id already.
         if Some(command.name_node.span()) != tool.get("id").map(Node::span) {

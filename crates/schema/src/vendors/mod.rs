@@ -1,7 +1,8 @@
 //! Which parts of a tool the APIs of model vendors reject or ignore.
 //!
-//! For [`incompatibilities`], assumed is a request that contains the tool unchanged, in the mode that the target names. An
-//! incompatibility is a property of the pair of tool and target, so every question names targets.
+//! For [`incompatibilities`], assumed is a request that contains the tool unchanged, in the mode
+//! that the target names. An incompatibility is a property of the pair of tool and target, so every
+//! question names targets.
 //!
 //! ```text
 //! targets: the list    facts: target × part of a schema    limits: names, counts, sizes

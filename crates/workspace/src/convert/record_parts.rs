@@ -89,6 +89,11 @@ pub(super) fn tool_parts(tool: &Tool, toolset: &Toolset<Tool>) -> RecordParts {
     parts.add_some("/deprecationMessage", details.deprecation.message.as_deref());
     parts.add_some("/limits/timeoutMs", details.limits.timeout_ms);
     parts.add_some("/binding", binding(&details.binding, toolset));
+    if let Binding::Command { words, .. } = &details.binding
+        && !words.is_empty()
+    {
+        parts.add("/binding/words", json!(words));
+    }
     parts.add_rest(&details.rest);
     parts.0
 }
@@ -115,8 +120,8 @@ fn binding(binding: &Binding, toolset: &Toolset<Tool>) -> Option<Json> {
     Some(match binding {
         Binding::Unbound | Binding::Script | Binding::Executable { program: None } => return None,
         Binding::Executable { program: Some(program) } => json!(["executable", program]),
-        Binding::Command { executable, words, install_check, install_guide } => {
-            json!(["command", executable, words, install_check, install_guide])
+        Binding::Command { executable, words: _, install_check, install_guide } => {
+            json!(["command", executable, install_check, install_guide])
         }
         Binding::Local { runtime, entry_point, command: _, dependencies } => {
             json!(["local", runtime, entry_point, dependencies])

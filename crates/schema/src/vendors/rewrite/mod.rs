@@ -1,9 +1,9 @@
 //! Rewrites the input schema of a tool so that a target accepts it, and reports every change.
 //!
 //! ```text
-//!  source ─ source_tree ─▶ nodes ─┬─ light: parts that the target rejects ──────┬─▶ schema, changes
-//!                                 └─ full: merge ─ choices ─ objects ─ arrays ─ ┘    restoring steps
-//!                                          numbers ─ values ─ types ─ words
+//! source ─ source_tree ─▶ nodes ─┬─ light: parts that the target rejects ────┬─▶ schema, changes,
+//!                                └─ full: merge ─ choices ─ objects ─ arrays ┘   restoring steps
+//!                                         numbers ─ values ─ types ─ words
 //! ```
 //!
 //! Three kinds of targets: those that pass a schema on to the model as text reject little, so

@@ -114,8 +114,8 @@ fn the_same_format_gives_the_same_document() {
 
 /// Every field of the fixtures is in the output of a target, or in its report.
 ///
-/// FIXME: sources in the formats of vendors and OpenAPI are not compared yet, because fixed parts of
-/// their envelopes (`"type": "function"`) count as fields here.
+/// FIXME: sources in the formats of vendors and OpenAPI are not compared yet, because fixed parts
+/// of their envelopes (`"type": "function"`) count as fields here.
 #[test]
 fn nothing_is_lost_in_silence_on_the_way_to_any_target() {
     let examples = project().join("examples");

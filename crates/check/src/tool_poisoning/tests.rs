@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::fit::measure_on_authors_who_are_left_out;
 use super::host_markup::find_host_markup;
 use super::instructions::{InstructionDetector, find_instructions};
+use super::lexicon::LEXICON;
 use super::normalize::NormalizedText;
 use super::{MAX_FOUND, SuspiciousText, find_hidden_text, find_secrets, skeleton};
 
@@ -21,33 +21,23 @@ macro_rules! collection {
 }
 
 /// All collections. Names that end in `-attacks` must be reported.
-pub(super) const COLLECTIONS: &[(&str, &str)] = &[
+const COLLECTIONS: &[(&str, &str)] = &[
     collection!("development-attacks"),
     collection!("formerly-held-out-attacks"),
     collection!("held-out-attacks"),
     collection!("translated-attacks"),
     collection!("paraphrased-attacks"),
     collection!("outsider-a-attacks"),
-    collection!("outsider-c-attacks"),
-    collection!("outsider-d-attacks"),
-    collection!("outsider-e-attacks"),
-    collection!("written-attacks"),
-    collection!("plain-attacks"),
     collection!("development-harmless"),
     collection!("formerly-held-out-harmless"),
     collection!("held-out-harmless"),
     collection!("near-miss-harmless"),
     collection!("server-like-harmless"),
     collection!("outsider-a-harmless"),
-    collection!("outsider-c-harmless"),
-    collection!("outsider-d-harmless"),
-    collection!("outsider-e-harmless"),
-    collection!("written-harmless"),
-    collection!("documentation-harmless"),
 ];
 
 /// Kind, language and text of every entry of a collection.
-pub(super) fn entries(collection: &str) -> Vec<[String; 3]> {
+fn entries(collection: &str) -> Vec<[String; 3]> {
     let list: Vec<Json> = serde_json::from_str(collection).unwrap();
     let field = |entry: &Json, name: &str| entry[name].as_str().unwrap_or("any").to_owned();
     list.iter().map(|entry| ["kind", "language", "text"].map(|name| field(entry, name))).collect()
@@ -83,11 +73,11 @@ fn class_of(text: &str) -> String {
     }
 }
 
-/// What the detectors find, as `tests/tool_poisoning/measured.txt` has it: first what weights find
-/// that were fitted without an author; then for each collection how many texts are reported, for
-/// attacks by kind and by language, and which class each kind is reported as.
+/// What the detectors find, as `tests/tool_poisoning/measured.txt` has it: for each collection how
+/// many texts are reported, for attacks by kind and by language, and which class each kind is
+/// reported as.
 fn measure() -> String {
-    let mut table = measure_on_authors_who_are_left_out();
+    let mut table = String::new();
     for (name, content) in COLLECTIONS {
         let entries = entries(content);
         let reported = entries.iter().filter(|[_, _, text]| is_reported(text)).count();
@@ -117,7 +107,7 @@ fn measure() -> String {
     table
 }
 
-/// `UPDATE_DOCS=1` writes the file. A change of the texts or of the fit shows here what it gains and
+/// `UPDATE_DOCS=1` writes the file. A change of the words or rules shows here what it gains and
 /// what it costs.
 #[test]
 fn the_committed_measurement_is_current() {
@@ -141,6 +131,21 @@ fn nine_of_ten_attacks_are_found() {
         let [found, missed] = split_reported(name);
         assert!(found.len() >= 9 * missed.len(), "{name}: {missed:#?}");
     }
+}
+
+/// A rule that no text needs only costs time and false alarms.
+#[test]
+fn every_rule_matches_an_attack() {
+    let mut matched = std::collections::BTreeSet::new();
+    let mut detector = InstructionDetector::default();
+    for (_, content) in COLLECTIONS.iter().filter(|(name, _)| name.ends_with("-attacks")) {
+        for [_, _, text] in entries(content) {
+            matched.extend(detector.all_hits(&NormalizedText::new(&text)).map(|hit| hit.rule));
+        }
+    }
+    let lines = LEXICON.rules.iter().map(|rule| rule.line);
+    let idle: Vec<&str> = lines.filter(|line| !matched.contains(line)).collect();
+    assert_eq!(idle, [""; 0]);
 }
 
 /// Harmless texts of these sets that are reported. Others exist outside of them.
@@ -175,6 +180,19 @@ fn usage_of_this_tool_and_quoted_attacks_are_not_reported() {
     ] {
         assert_eq!(messages(&all_findings(text)), Vec::<&str>::new(), "{text}");
     }
+}
+
+/// Every rule must be able to match, and every phrase must belong to a rule: a misspelled concept
+/// would silently find nothing.
+#[test]
+fn every_concept_of_a_rule_has_phrases_and_the_other_way_round() {
+    let known = LEXICON.names_of(LEXICON.concepts_with_phrases());
+    let used = LEXICON.names_of(LEXICON.concepts_of_rules());
+    let built_in = ["ADDRESS", "URL", "TOOLNAME"];
+    let without_phrases: Vec<_> =
+        used.difference(&known).filter(|name| !built_in.contains(name)).collect();
+    assert_eq!(without_phrases, [&""; 0]);
+    assert_eq!(known.difference(&used).collect::<Vec<_>>(), [&""; 0], "without rules");
 }
 
 /// Every string of a definition: descriptions, titles, names, values of enumerations.

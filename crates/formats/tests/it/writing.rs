@@ -160,7 +160,7 @@ fn neutral_values_are_filled_in_and_long_texts_cut() {
     toolset.namespace = toolset.tools[0]
         .namespace
         .take()
-        .map_or(toolset.namespace, |namespace| toolwright_model::FieldValue::Valid(namespace));
+        .map_or(toolset.namespace, toolwright_model::FieldValue::Valid);
     let manifest = write(target("btcp"), &toolset).expect("all is there").value;
     assert_eq!(manifest["name"], json!("my-app"));
     assert_eq!(manifest["version"], json!("0.1.0"));

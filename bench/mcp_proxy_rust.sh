@@ -17,4 +17,6 @@ transport = "stdio"
 command = "$command"
 args = [$arguments]
 TOML
+# It logs every message otherwise.
+export RUST_LOG=error
 exec "$program" --config "$config"

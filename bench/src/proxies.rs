@@ -32,6 +32,7 @@ const ROUND_TIMEOUT: Duration = Duration::from_secs(20);
 
 const OURS: &str = "toolwright serve";
 const FASTMCP: &str = "FastMCP proxy";
+const MCP_PROXY_RUST: &str = "mcp-proxy (Rust)";
 
 /// The transport between the client and a candidate.
 #[derive(Clone, Copy, PartialEq)]
@@ -45,6 +46,8 @@ struct ProxyCandidate {
     name: &'static str,
     /// The command line; `PORT` stands for the port to listen on.
     words: Vec<String>,
+    /// The path of its MCP endpoint.
+    endpoint: &'static str,
 }
 
 /// The figures of one round.
@@ -148,7 +151,7 @@ fn candidates(front: ProxyTransport, peers: &Path) -> Vec<ProxyCandidate> {
                 ),
             ),
             (
-                "mcp-proxy (Rust)",
+                MCP_PROXY_RUST,
                 Some(at("rust/bin/mcp-proxy")),
                 format!(
                     "sh {} {} PORT {line}",
@@ -188,7 +191,8 @@ fn candidates(front: ProxyTransport, peers: &Path) -> Vec<ProxyCandidate> {
         if name == "supergateway" {
             words.push(line.clone());
         }
-        candidates.push(ProxyCandidate { name, words });
+        let endpoint = if name == MCP_PROXY_RUST { "/" } else { "/mcp" };
+        candidates.push(ProxyCandidate { name, words, endpoint });
     }
     candidates
 }
@@ -199,7 +203,8 @@ pub(crate) async fn calls_of(
     front: ProxyTransport,
     words: &[String],
 ) -> Result<[(f64, f64, f64); 3], String> {
-    let sample = measure(front, &ProxyCandidate { name: "", words: words.to_vec() }).await?;
+    let candidate = ProxyCandidate { name: "", words: words.to_vec(), endpoint: "/mcp" };
+    let sample = measure(front, &candidate).await?;
     Ok(sample.loads.map(|load| (load.p50, load.p99, load.rate)))
 }
 
@@ -222,7 +227,7 @@ async fn measure(front: ProxyTransport, candidate: &ProxyCandidate) -> Result<Pr
                 mcp_client::open_stdio(to, pipe::Receiver::from_owned_fd(OwnedFd::from(from))?)
                     .await?
             }
-            ProxyTransport::Http => open_when_ready(address).await,
+            ProxyTransport::Http => open_when_ready(address, candidate.endpoint).await,
         };
         let tool = mcp_client::find_echo(&way).await?;
         let listed = start.elapsed();
@@ -243,9 +248,9 @@ async fn measure(front: ProxyTransport, candidate: &ProxyCandidate) -> Result<Pr
 
 /// Tries the handshake until it succeeds: some candidates refuse connections or respond with errors
 /// until they are ready. The caller limits the time.
-pub(crate) async fn open_when_ready(address: SocketAddr) -> McpTarget {
+pub(crate) async fn open_when_ready(address: SocketAddr, endpoint: &str) -> McpTarget {
     loop {
-        match mcp_client::open_http(address, "/mcp").await {
+        match mcp_client::open_http(address, endpoint).await {
             Ok(way) => return way,
             Err(_) => tokio::time::sleep(Duration::from_millis(1)).await,
         }

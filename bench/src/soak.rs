@@ -105,7 +105,7 @@ async fn soak(front: &str, folder: &Path, calls: u64) {
     let mut targets = Vec::new();
     if is_http {
         for _ in 0..4 {
-            targets.push(open_when_ready(address).await);
+            targets.push(open_when_ready(address, "/mcp").await);
         }
     } else {
         let stdin = OwnedFd::from(process.child.stdin.take().expect("a pipe"));

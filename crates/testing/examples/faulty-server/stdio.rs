@@ -157,7 +157,9 @@ impl StdioServer {
     }
 
     fn serve_request(self: &Arc<Self>, id: &Value, method: &str, params: &Value) {
-        if method == "tools/call" {
+        if method == "tools/call" && self.answers_at_once(params) {
+            self.call(id, params);
+        } else if method == "tools/call" {
             let (server, id, params) = (Arc::clone(self), id.clone(), params.clone());
             self.calls.fetch_add(1, Ordering::SeqCst);
             std::thread::spawn(move || {
@@ -176,6 +178,12 @@ impl StdioServer {
                 _ => {}
             }
         }
+    }
+
+    /// Whether a call needs no thread of its own. Starting one takes longer than all that a gateway
+    /// adds to such a call, and benchmarks measure that.
+    fn answers_at_once(&self, params: &Value) -> bool {
+        self.mode == "good" && params["name"] == "echo"
     }
 
     fn call(&self, id: &Value, params: &Value) {

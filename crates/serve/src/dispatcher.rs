@@ -143,32 +143,36 @@ impl Gateway {
         if let Some(level) = terms.log_level.filter(|_| terms.is_stateless())
             && session.lower_log_level(level)
         {
-            self.update_log_level().await;
+            Box::pin(self.update_log_level()).await;
         }
+        // All but calls are boxed, here and below: this future is allocated for every call, and
+        // would otherwise be as large as that of its largest method.
         match method {
             "ping" => Ok(ResultBody::Text("{}".into())),
-            "initialize" => Ok(self.handshake_result(&terms).await),
-            "server/discover" => Ok(self.discovery_result().await),
-            "tools/list" => self.list_tools(&context).await,
+            "initialize" => Ok(Box::pin(self.handshake_result(&terms)).await),
+            "server/discover" => Ok(Box::pin(self.discovery_result()).await),
+            "tools/list" => Box::pin(self.list_tools(&context)).await,
             "resources/list" | "resources/templates/list" | "prompts/list" => {
-                self.list_offers(&context).await
+                Box::pin(self.list_offers(&context)).await
             }
             "resources/subscribe" | "resources/unsubscribe" => {
-                self.change_subscription(&context).await
+                Box::pin(self.change_subscription(&context)).await
             }
             "logging/setLevel" => {
                 let answer = set_log_level(session, &params)?;
-                self.update_log_level().await;
+                Box::pin(self.update_log_level()).await;
                 Ok(answer)
             }
-            "subscriptions/listen" => self.listen(&context, &request.id, outlet.as_ref()).await,
+            "subscriptions/listen" => {
+                Box::pin(self.listen(&context, &request.id, outlet.as_ref())).await
+            }
             "tools/call" | "resources/read" | "prompts/get" | "completion/complete" => {
                 self.answer_with_host(&context, &given_meta, request.params.as_deref(), outlet)
                     .await
             }
             method if method.starts_with("tasks/") => {
-                self.answer_with_host(&context, &given_meta, request.params.as_deref(), outlet)
-                    .await
+                let raw = request.params.as_deref();
+                Box::pin(self.answer_with_host(&context, &given_meta, raw, outlet)).await
             }
             method => Err(unknown_method(method)),
         }
@@ -192,9 +196,9 @@ impl Gateway {
         let work = async {
             let state = RequestParams::optional_text(context.params.request_state, "requestState")?;
             match state.filter(|_| is_suspendable) {
-                Some(handle) => self.resume(context, &handle, link).await,
+                Some(handle) => Box::pin(self.resume(context, &handle, link)).await,
                 None if is_suspendable && context.terms.can_be_asked() => {
-                    self.start_detached(context, given_meta, raw, link).await
+                    Box::pin(self.start_detached(context, given_meta, raw, link)).await
                 }
                 None => {
                     let host = CallHost::new(
@@ -224,10 +228,10 @@ impl Gateway {
     ) -> MethodResult {
         match context.method {
             "tools/call" => self.call_tool(context, host).await,
-            "resources/read" => self.read_resource(context, raw, host).await,
-            "prompts/get" => self.get_prompt(context, raw, host).await,
-            "completion/complete" => self.complete(context, raw, host).await,
-            _ => self.forward_task_request(context, raw, host).await,
+            "resources/read" => Box::pin(self.read_resource(context, raw, host)).await,
+            "prompts/get" => Box::pin(self.get_prompt(context, raw, host)).await,
+            "completion/complete" => Box::pin(self.complete(context, raw, host)).await,
+            _ => Box::pin(self.forward_task_request(context, raw, host)).await,
         }
     }
 

@@ -66,7 +66,7 @@ impl Gateway {
             return Err(invalid_params(format!("the arguments of `{name}` are not an object")));
         }
         if name == result_reader::NAME && context.session.has_stored_results() {
-            return Ok(self.read_stored_result(context, arguments).await);
+            return Ok(Box::pin(self.read_stored_result(context, arguments)).await);
         }
         // `run_tool` fills in the id when the tool is known.
         let mut call = CallRequest::new("");

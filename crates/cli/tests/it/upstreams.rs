@@ -468,3 +468,38 @@ fn kill_9_ends_servers_that_ignore_the_end_of_their_input() {
         gone("a process of a killed gateway", pid, EXIT);
     }
 }
+
+/// 16 MiB of media is the limit, decoded. In base64 a third more, and just below the limit of a
+/// message, so it passes both.
+#[test]
+fn media_of_sixteen_mebibytes_pass_whole() {
+    const MOST: usize = 16 << 20;
+    // Without padding, four characters are three bytes.
+    let media = |bytes: usize| "A".repeat(bytes.next_multiple_of(3) / 3 * 4);
+    let image =
+        |bytes: usize| json!({"type": "image", "mimeType": "image/png", "data": media(bytes)});
+    let call = |bytes: usize| json!({"tools/call": {"result": {"content": [image(bytes)]}}});
+    let blob = json!({"uri": "x://a", "mimeType": "image/png", "blob": media(MOST - 1)});
+    let mut whole = call(MOST - 1);
+    whole["resources/list"] = json!({"result": {"resources": [{"uri": "x://a", "name": "a"}]}});
+    whole["resources/read"] = json!({"result": {"contents": [blob.clone()]}});
+    let servers = [("whole", "", whole), ("more", "", call(MOST + 3))];
+    let scripted = ScriptedServers::new(&servers);
+    // Not `assert_eq!`, which would print them.
+    let same = |content: &Json, expected: &Json| content == expected;
+    let mut client = scripted.serve();
+    let web = HttpClient::start(scripted.path(), &[], &[]);
+    for done in [client.call("whole__t", json!({})), web.call("whole__t", json!({}))] {
+        assert!(same(&done["content"][0], &image(MOST - 1)), "the image is whole");
+    }
+    let read = client.ask("resources/read", json!({"uri": "x://a"}));
+    assert!(same(&read["result"]["contents"][0], &blob), "the blob is whole");
+    for refused in [client.call("more__t", json!({})), web.call("more__t", json!({}))] {
+        let error = &refused["_meta"]["toolwright/error"];
+        assert_eq!(
+            (&refused["isError"], &error["code"]),
+            (&json!(true), &json!("OUTPUT_TOO_LARGE"))
+        );
+    }
+    assert_eq!(client.call("good__echo", json!({}))["isError"], json!(false));
+}

@@ -329,13 +329,14 @@ impl UpstreamConnection {
             let input = if self.is_stateless() { InputRequired::read(&result) } else { None };
             let Some(input) = input else { return Ok(result) };
             let _pause = caller.clock.map(CallClock::pause);
-            round = Some(input.ask(caller.host, &self.source).await?);
+            round = Some(Box::pin(input.ask(caller.host, &self.source)).await?);
         }
         let message = format!("the server asked for input {MAX_ROUNDS} times and has no result");
         Err(RequestError::Failed(Failure::new(&code::TOOL_FAILED, message)))
     }
 
-    /// One round of a request, repeated if the HTTP session has expired.
+    /// One round of a request, repeated if the HTTP session has expired. All but the first attempt
+    /// is boxed: every call would otherwise need the memory of its rarest way.
     async fn request_round(
         &self,
         request: &OutgoingRequest<'_>,
@@ -346,13 +347,13 @@ impl UpstreamConnection {
         match self.attempt(request, round, caller).await {
             Ok(result) => Ok(result),
             Err(AttemptError::Http(HttpFailure::SessionExpired)) => {
-                self.renew_session(session).await.map_err(RequestError::Failed)?;
-                match self.attempt(request, round, caller).await {
+                Box::pin(self.renew_session(session)).await.map_err(RequestError::Failed)?;
+                match Box::pin(self.attempt(request, round, caller)).await {
                     Ok(result) => Ok(result),
-                    Err(error) => Err(self.explain(error).await),
+                    Err(error) => Err(Box::pin(self.explain(error)).await),
                 }
             }
-            Err(error) => Err(self.explain(error).await),
+            Err(error) => Err(Box::pin(self.explain(error)).await),
         }
     }
 
@@ -409,7 +410,8 @@ impl UpstreamConnection {
             ServerWire::Http(wire) => {
                 let headers = self.request_headers(request);
                 let exchange = wire.exchange(id, is_initialize, body, headers, &self.dispatcher);
-                self.wait_for_answer(&pending.request, caller, exchange).await
+                // Boxed, so that a request over standard streams does not need its memory.
+                self.wait_for_answer(&pending.request, caller, Box::pin(exchange)).await
             }
         }
     }

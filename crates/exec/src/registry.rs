@@ -259,3 +259,58 @@ impl ToolRegistry {
         scored.into_iter().take(SUGGESTIONS).map(|(_, known)| known).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn greet(version: &str) -> Arc<RegisteredTool> {
+        let tool = Tool::builder("greet").namespace("hello");
+        let tool = if version.is_empty() { tool } else { tool.version(version) };
+        let tool = tool.build().expect("a tool");
+        let concurrency = Arc::new(ConcurrencyLimit::new(1, 0));
+        Arc::new(RegisteredTool::quarantined(tool.id(None), tool, concurrency, "a test"))
+    }
+
+    fn found<'r>(registry: &'r ToolRegistry, id: &str) -> Option<&'r str> {
+        let tool = registry.get(id)?;
+        Some(tool.tool.version.as_ref().map_or("none", |version| version.authored()))
+    }
+
+    #[test]
+    fn an_id_means_the_newest_version_and_a_reference_one_of_them() {
+        let mut registry = ToolRegistry::default();
+        assert!(registry.add(greet("1.9.0")).is_ok());
+        // Also while there is one version only.
+        assert_eq!(found(&registry, "hello:greet:v1.9.0"), Some("1.9.0"));
+        assert_eq!(found(&registry, "hello:greet:1.10.0"), None);
+        for version in ["v1.10.0", "1.10.0-rc.1", "0.9.0"] {
+            assert!(registry.add(greet(version)).is_ok(), "{version}");
+        }
+        // The same version, or one that no reference tells from the others.
+        for version in ["1.10.0", "v1.9.0+build", "0.9.0", ""] {
+            assert!(registry.add(greet(version)).is_err(), "{version}");
+        }
+        for (id, version) in [
+            ("hello:greet", Some("v1.10.0")),
+            ("hello:greet:1.10.0", Some("v1.10.0")),
+            ("hello:greet:1.10.0-rc.1", Some("1.10.0-rc.1")),
+            ("hello:greet:1.9.0", Some("1.9.0")),
+            ("hello:greet:0.9.0+any", Some("0.9.0")),
+            ("hello:greet:2.0.0", None),
+            ("hello:greet:", None),
+            ("hello:greet:latest", None),
+            ("greet:1.9.0", None),
+        ] {
+            assert_eq!(found(&registry, id), version, "{id}");
+        }
+        assert_eq!((registry.len(), registry.iter().count()), (1, 1));
+        let versions = registry.versions_of("hello:greet:2.0.0");
+        let versions: Vec<&str> = versions.into_iter().map(Version::authored).collect();
+        assert_eq!(versions, ["v1.10.0", "1.10.0-rc.1", "1.9.0", "0.9.0"]);
+        assert!(registry.versions_of("hello:greet").is_empty());
+        let mut registry = ToolRegistry::default();
+        assert!(registry.add(greet("")).is_ok() && registry.add(greet("1.0.0")).is_err());
+        assert_eq!(found(&registry, "hello:greet"), Some("none"));
+    }
+}

@@ -213,4 +213,42 @@ mod tests {
             assert_eq!(from_draft7(&schema), expected, "{schema}");
         }
     }
+
+    #[test]
+    fn a_document_in_2020_12_accepts_the_same_values() {
+        let uri = Dialect::Draft7.uri();
+        let tuple = json!([{ "type": "string" }, { "type": "number" }]);
+        let upgraded = [
+            json!({ "$schema": uri, "type": "object", "properties": { "a": { "type": "string" } } }),
+            json!({ "$schema": uri, "items": tuple, "additionalItems": { "type": "null" } }),
+            json!({ "items": tuple, "additionalItems": false }),
+            json!({ "$schema": uri, "type": "object", "dependencies": { "a": ["b"] } }),
+            json!({
+                "$schema": uri, "$id": "https://example.org/a", "type": "object",
+                "properties": { "a": { "$ref": "#/definitions/t", "maxLength": 3, "title": "A" } },
+                "definitions": { "t": { "type": "string" } }
+            }),
+        ];
+        for schema in upgraded {
+            let upgraded = in_2020_12(&schema).unwrap_or_else(|| panic!("{schema}"));
+            assert_eq!(Dialect::of(&upgraded).ok(), Some(Dialect::Draft202012), "{schema}");
+            assert_eq!(upgraded.get("$id"), schema.get("$id"));
+            if schema.get("$schema").is_some() {
+                assert!(crate::compare(&schema, &upgraded).is_equal(), "{schema}: {upgraded}");
+            }
+            assert_eq!(in_2020_12(&upgraded), None, "{upgraded}");
+        }
+        let left_alone = [
+            json!({ "type": "object" }),
+            json!({ "$schema": Dialect::Draft202012.uri() }),
+            json!({ "$schema": uri, "properties": { "a": { "$id": "#a" } } }),
+            json!({ "$schema": uri, "items": [{}], "not": { "$ref": "#/items/0" } }),
+            json!({ "$schema": "http://json-schema.org/draft-04/schema#", "items": [{}] }),
+            json!({ "type": "objekt" }),
+            json!(true),
+        ];
+        for schema in left_alone {
+            assert_eq!(in_2020_12(&schema), None, "{schema}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde_json::json;
 use toolwright_formats::{Reading, WriteTarget, by_name, read};
 use toolwright_model::{Draft, Json, Toolset};
-use toolwright_schema::{ChangeAction, Dialect, VendorTarget, keyword_names, rewrite_for};
+use toolwright_schema::{ChangeAction, Dialect, VendorTarget, compare, keyword_names, rewrite_for};
 use toolwright_source::{Document, Syntax};
 
 use super::record_parts::{tool_parts, toolset_parts};
@@ -150,7 +150,8 @@ pub fn format_support(targets: &[WriteTarget]) -> FormatSupport {
     let keywords: Vec<(&str, Json)> =
         keyword_names().filter_map(|name| Some((name, keyword_probe(name)?))).collect();
     let columns = in_parallel(targets, |target| {
-        let fields: Vec<Field> = probes.iter().flat_map(|probe| fields(probe, *target)).collect();
+        let fields: Vec<FieldSupport> =
+            probes.iter().flat_map(|probe| fields(probe, *target)).collect();
         (merged(fields), keyword_cells(&keywords, *target))
     });
     let mut support =
@@ -176,19 +177,20 @@ pub fn format_support(targets: &[WriteTarget]) -> FormatSupport {
 }
 
 /// A part of the record and what a target makes of it.
-struct Field {
+struct FieldSupport {
     subject: SupportSubject,
     name: String,
     support: PartSupport,
 }
 
-/// One entry for each field: held if every occurrence is.
-fn merged(fields: Vec<Field>) -> Vec<Field> {
-    let mut rows: Vec<Field> = Vec::new();
+/// One entry for each field. A field that is held somewhere has a place in the target: elsewhere
+/// what it belongs to has none, as the example of a failure.
+fn merged(fields: Vec<FieldSupport>) -> Vec<FieldSupport> {
+    let mut rows: Vec<FieldSupport> = Vec::new();
     for field in fields {
-        let same = |row: &&mut Field| row.subject == field.subject && row.name == field.name;
+        let same = |row: &&mut FieldSupport| row.subject == field.subject && row.name == field.name;
         match rows.iter_mut().find(same) {
-            Some(row) if row.support.is_held() => row.support = field.support,
+            Some(row) if field.support.is_held() => row.support = field.support,
             Some(_) => {}
             None => rows.push(field),
         }
@@ -238,7 +240,7 @@ fn losses(
 }
 
 /// What becomes of each part of a probe.
-fn fields(reading: &Reading, target: WriteTarget) -> Vec<Field> {
+fn fields(reading: &Reading, target: WriteTarget) -> Vec<FieldSupport> {
     let drafts = reading.toolset.tools.iter().cloned();
     let tools: Vec<_> = drafts.filter_map(|draft: Draft| draft.finish().ok()).collect();
     let mut toolset: Toolset<_> = reading.toolset.clone().with_tools(tools);
@@ -257,7 +259,7 @@ fn fields(reading: &Reading, target: WriteTarget) -> Vec<Field> {
                 own.map_or(PartSupport::Held, PartSupport::Lost)
             }
         };
-        fields.push(Field { subject, name: without_numbers(part), support });
+        fields.push(FieldSupport { subject, name: without_numbers(part), support });
     };
     add(SupportSubject::Toolset, None, "namespace");
     for part in toolset_parts(&toolset).iter().filter(|part| !part.is_rest) {
@@ -265,7 +267,7 @@ fn fields(reading: &Reading, target: WriteTarget) -> Vec<Field> {
     }
     for tool in &toolset.tools {
         let id = tool.id(toolset.namespace.ok()).to_string();
-        add(SupportSubject::Tool, Some(&id), "name");
+        // The name of a tool is held by all, and changes only with its namespace.
         for part in tool_parts(tool, &toolset).iter().filter(|part| !part.is_rest) {
             add(SupportSubject::Tool, Some(&id), &part.path);
         }
@@ -305,11 +307,23 @@ fn keyword_cells(keywords: &[(&str, Json)], target: WriteTarget) -> Vec<PartSupp
             PartSupport::Restored
         } else if pointer_to(&rewritten.schema, keyword).is_some() {
             PartSupport::Held
+        } else if is_annotation(schema, &at) {
+            PartSupport::Lost(LossEffect::Dropped)
         } else {
             PartSupport::Rewritten
         }
     };
     keywords.iter().enumerate().map(cell).collect()
+}
+
+/// Whether the schema accepts the same values without what is at the pointer.
+fn is_annotation(schema: &Json, at: &str) -> bool {
+    let mut without = schema.clone();
+    let (parent, keyword) = at.rsplit_once('/').unwrap_or_default();
+    if let Some(Json::Object(members)) = without.pointer_mut(parent) {
+        members.shift_remove(keyword);
+    }
+    compare(schema, &without).is_equal()
 }
 
 /// Where a keyword is: in the property of the probe, else elsewhere.
@@ -366,11 +380,7 @@ fn keyword_probe(keyword: &str) -> Option<Json> {
         "anyOf" => closed(json!({"anyOf": pair})),
         // Branches that exclude each other need no `oneOf`.
         "oneOf" => closed(text(json!({"oneOf": [{"maxLength": 3}, {"pattern": "^b"}]}))),
-        "title" | "description" | "$comment" => closed(text(with(json!({}), {
-            let mut member = serde_json::Map::new();
-            member.insert(keyword.to_owned(), json!("A text"));
-            Json::Object(member)
-        }))),
+        "title" | "description" | "$comment" => closed(text(json!({keyword: "A text"}))),
         "default" => closed(text(json!({"default": "a"}))),
         "examples" => closed(text(json!({"examples": ["a"]}))),
         "readOnly" => closed(text(json!({"readOnly": true}))),
@@ -451,7 +461,8 @@ const PROBES: [(&str, &str); 6] = [
           "annotations": {"title": "Read", "readOnlyHint": true, "destructiveHint": false,
                           "idempotentHint": true, "openWorldHint": false},
           "icons": [{"src": "https://example.org/a.png", "mimeType": "image/png", "sizes": ["any"]}],
-          "_meta": {"example.org/a": 1}
+          "_meta": {"example.org/a": 1},
+          "examples": [{"description": "One", "input": {}, "output": {}}]
         }]}"#,
     ),
     (
@@ -610,7 +621,6 @@ mod tests {
             ("examples/output", "anthropic", "dropped"),
             ("outputSchema", "openai", "dropped"),
             ("capabilities", "btcp", "held"),
-            ("name", "openai", "renamed"),
         ] {
             assert_eq!(field(name, target), expected, "{name} in {target}");
         }
@@ -618,6 +628,8 @@ mod tests {
             ("pattern", "mcp", "held"),
             ("multipleOf", "gemini-openapi", "widened"),
             ("const", "gemini-openapi", "rewritten"),
+            ("examples", "gemini-openapi", "dropped"),
+            ("$ref", "gemini-openapi", "rewritten"),
             ("uniqueItems", "openai-strict", "widened"),
             ("minimum", "openai-strict", "held"),
         ] {

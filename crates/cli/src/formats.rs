@@ -134,7 +134,7 @@ fn as_markdown(support: &FormatSupport) -> String {
     let mut text = String::from(PAGE_HEAD);
     for target in &support.targets {
         let source = match format_authority(*target) {
-            (source, Some(link)) => format!("[{source}]({link})"),
+            (source, Some(link)) => format!("{source} ([documentation]({link}))"),
             (source, None) => source.to_owned(),
         };
         let _ = writeln!(text, "| `{}` | {source} |", target.id());

@@ -1,5 +1,5 @@
-//! `toolwright upgrade`: rewrites definitions for the newest version of their format. The work is in
-//! `toolwright_workspace`; here are the files, the diff and what is left to do.
+//! `toolwright upgrade`: rewrites definitions for the newest version of their format. The work is
+//! in `toolwright_workspace`; here are the files, the diff and what is left to do.
 //!
 //! The diff is the result and goes to stdout. Nothing is written without `--write`.
 

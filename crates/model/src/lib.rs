@@ -63,7 +63,7 @@ pub use name::{
 pub use rest::{FormatId, Rest};
 pub use tag::{Tag, TagChange, Tags};
 pub use tool::{Deprecation, Details, Draft, DraftError, InputSchema, Tool};
-pub use tool_builder::{SchemaBuilder, ToolBuildError, ToolBuilder};
+pub use tool_builder::{SchemaBuilder, ToolBuildError, ToolRecordBuilder};
 pub use toolset::{Provider, Toolset};
 pub use version::{Version, VersionError};
 

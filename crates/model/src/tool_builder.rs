@@ -1,5 +1,6 @@
-//! Tools that are written in Rust: a builder for a [`Tool`], and one for its schemas. Both check what
-//! a [`Tool`] cannot hold; whether a schema is a good one is for the crates `schema` and `check`.
+//! Tools that are written in Rust: a builder for a [`Tool`], and one for its schemas. What a
+//! [`Tool`] cannot hold is refused; whether a schema is a good one is for the crates `schema` and
+//! `check`.
 //!
 //! There are three ways to write the schema of the arguments, from the safest to the most general.
 //!
@@ -93,8 +94,8 @@ pub enum ToolBuildError {
 
 impl Tool {
     /// Starts a tool with this name, which takes nothing until it has an input schema.
-    pub fn builder(name: impl Into<String>) -> ToolBuilder {
-        ToolBuilder {
+    pub fn builder(name: impl Into<String>) -> ToolRecordBuilder {
+        ToolRecordBuilder {
             name: name.into(),
             namespace: None,
             version: None,
@@ -107,9 +108,9 @@ impl Tool {
     }
 }
 
-/// Builds a [`Tool`]. Everything is checked by [`ToolBuilder::build`].
+/// Builds a [`Tool`]. Everything is checked by [`ToolRecordBuilder::build`].
 #[derive(Clone, Debug)]
-pub struct ToolBuilder {
+pub struct ToolRecordBuilder {
     name: String,
     namespace: Option<String>,
     version: Option<String>,
@@ -120,7 +121,7 @@ pub struct ToolBuilder {
     details: Details,
 }
 
-impl ToolBuilder {
+impl ToolRecordBuilder {
     /// Sets the first part of its id.
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
@@ -220,8 +221,8 @@ impl ToolBuilder {
     }
 }
 
-/// Builds a JSON Schema, keyword by keyword. It has the keywords that tools use most; `keyword` adds
-/// any other.
+/// Builds a JSON Schema, keyword by keyword. It has the keywords that tools use most; `keyword`
+/// adds any other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemaBuilder(Object);
 

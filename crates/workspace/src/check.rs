@@ -203,8 +203,8 @@ impl Workspace {
 }
 
 /// Drops the parts of a record that are not needed once its own rules have run: rules between
-/// documents look at names, versions, descriptions and bindings. Ten thousand whole records are a quarter of
-/// a gigabyte.
+/// documents look at names, versions, descriptions and bindings. Ten thousand whole records are a
+/// quarter of a gigabyte.
 fn drop_unneeded_parts(loaded: &mut LoadedDocument) {
     let Some(reading) = &mut loaded.reading else { return };
     let Toolset { namespace, conventions, tools, .. } = std::mem::take(&mut reading.toolset);

@@ -5,8 +5,8 @@
 //! templates/ ─ name filled in ─▶ NewFile list ─ checked in memory ─▶ written, if none is there
 //! ```
 //!
-//! A name that breaks a rule of its format is found by the check itself, before anything is written.
-//! The formats of vendors are not here: nobody writes them by hand, `convert` does.
+//! A name that breaks a rule of its format is found by the check itself, before anything is
+//! written. The formats of vendors are not here: nobody writes them by hand, `convert` does.
 
 use std::path::{Path, PathBuf};
 

@@ -66,6 +66,7 @@ fn new_overwrites_nothing_and_refuses_names_that_do_not_fit() {
     );
     assert_eq!(text_of(&folder, "reverseText.js"), "mine");
     assert!(!folder.path().join("reverseText.json").exists());
+    let folder = self::folder(&[]);
     for (format, name, part) in [
         ("btcp-tool", "reverse-text", "does not match"),
         ("btcp", "Text", "does not match"),
@@ -81,7 +82,7 @@ fn new_overwrites_nothing_and_refuses_names_that_do_not_fit() {
     }
     let refused = in_folder(&folder, &["new", "ikigai", "x", "-o", "x.sh"], 2);
     assert!(refused.stderr.contains("ends in `-tool`"), "{}", refused.stderr);
-    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
 
 const VERSION_1: &str = "\

@@ -1,8 +1,8 @@
 //! The tools of a page as the script that registers them, for a page that is written in HTML.
 //!
-//! A definition is not code, and it may come from somewhere else. So every text is written such that
-//! it stays a text wherever the script is put, also between `<script>` tags: `<` is escaped, and so
-//! are the two line separators that JSON has and older JavaScript has not.
+//! A definition is not code, and it may come from somewhere else. So every text is written such
+//! that it stays a text wherever the script is put, also between `<script>` tags: `<` is escaped,
+//! and so are the two line separators that JSON has and older JavaScript has not.
 
 use std::fmt::Write;
 

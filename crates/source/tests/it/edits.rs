@@ -102,7 +102,7 @@ fn edits_of_json() {
         (compact, insert("/d", json!(2)), r#"{"a":1,"b":[1,2,3],"c":{}, "d":2}"#),
         (compact, insert("/b/-", json!(4)), r#"{"a":1,"b":[1,2,3, 4],"c":{}}"#),
         (compact, insert_first("/d", json!(2)), r#"{"d":2, "a":1,"b":[1,2,3],"c":{}}"#),
-        (compact, insert_first("/c/d", json!(2)), r#"{"a":1,"b":[1,2,3],"c":{"d":2}}"#),
+        (compact, insert_first("/c/d", json!(2)), r#"{"a":1,"b":[1,2,3],"c":{"d": 2}}"#),
         (compact, remove("/a"), r#"{"b":[1,2,3],"c":{}}"#),
         (compact, remove("/b/1"), r#"{"a":1,"b":[1,3],"c":{}}"#),
         (compact, remove("/c"), r#"{"a":1,"b":[1,2,3]}"#),

@@ -323,6 +323,7 @@ pub fn edit(data: &[u8]) {
         1 => Edit::Remove(pointer.clone()),
         2 => Edit::RenameKey(pointer.clone(), "new key".into()),
         _ if node.kind() == ValueKind::List => Edit::Insert(pointer.child("-"), Json::from("new")),
+        _ if choice & 128 == 0 => Edit::InsertFirst(pointer.child("new"), Json::from(1)),
         _ => Edit::Insert(pointer.child("new"), Json::from(1)),
     };
     let before = document.root().to_json();
@@ -414,6 +415,10 @@ fn applied(mut value: Json, edit: &Edit) -> Option<Json> {
                 Json::Object(map) => drop(map.insert(name, new.clone())),
                 _ => return None,
             }
+        }
+        Edit::InsertFirst(at, new) => {
+            let (parent, name) = split(at)?;
+            value.pointer_mut(&parent)?.as_object_mut()?.shift_insert(0, name, new.clone());
         }
         Edit::Remove(at) => {
             let (parent, name) = split(at)?;

@@ -265,7 +265,13 @@ impl Catalog {
         let mut failures = Vec::new();
         while let Some(failed) = loads.next().await {
             failures.extend(failed);
-            if self.runner.registry().get(id).is_some_and(|entry| !waits_for_its_server(entry)) {
+            // Another source may have a newer version of a tool that has versions.
+            let is_newest =
+                |entry: &RegisteredTool| entry.tool.version.is_none() || entry.id.to_string() != id;
+            let registry = self.runner.registry();
+            let is_found =
+                |entry: &Arc<RegisteredTool>| !waits_for_its_server(entry) && is_newest(entry);
+            if registry.get(id).is_some_and(is_found) {
                 break;
             }
         }

@@ -46,6 +46,12 @@ pub(crate) enum CliCommand {
     Diff(DiffArgs),
     /// Write a definition in another format, and report what that one could not hold
     Convert(ConvertArgs),
+    /// Rewrite definitions for the newest version of their format
+    Upgrade(UpgradeArgs),
+    /// List the formats, and the fields and schema keywords that each one holds
+    Formats(FormatsArgs),
+    /// Write a small definition to start from
+    New(NewArgs),
     /// Explain the code of a diagnostic, or list all codes
     Explain(ExplainArgs),
     /// Write a `toolwright.toml` of the servers that your MCP clients have
@@ -222,6 +228,9 @@ pub(crate) struct ListArgs {
     /// List only deprecated tools
     #[arg(long)]
     pub(crate) deprecated: bool,
+    /// List only the newest version of each tool
+    #[arg(long)]
+    pub(crate) newest: bool,
     /// Print neither where the sources were found nor how many problems the definitions have
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -385,6 +394,9 @@ pub(crate) struct ConvertArgs {
     /// Leave out tools with errors instead of converting nothing
     #[arg(long)]
     pub(crate) force: bool,
+    /// Write the script that registers the tools on a web page (`--to webmcp`)
+    #[arg(long)]
+    pub(crate) script: bool,
     /// Write the names and steps that turn calls of the result into calls of the source
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
@@ -408,6 +420,74 @@ pub(crate) enum LossFormat {
     Markdown,
     /// Look for no losses
     None,
+}
+
+/// `toolwright upgrade`, in `upgrade.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct UpgradeArgs {
+    /// Files, and folders of them
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print what would change, and write nothing. This is the default
+    #[arg(long, conflicts_with = "write")]
+    diff: bool,
+    /// Write the files
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Read every file as this format instead of detecting it
+    #[arg(long, value_name = "ID", value_parser = format_names())]
+    format: Option<String>,
+}
+
+impl UpgradeArgs {
+    /// The options for the workspace. What is common in published definitions is no reason to
+    /// refuse a file here.
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadingArgs { format: self.format.clone(), compat: false }.options(true)
+    }
+}
+
+/// `toolwright formats`, in `formats.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FormatsArgs {
+    /// Show these targets of `convert` only. Default: all, as a list
+    #[arg(value_name = "TARGET", value_parser = write_targets())]
+    pub(crate) targets: Vec<String>,
+    /// Print everything as JSON, with the sources
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+    /// Print Markdown, as in docs/format-support.md
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+/// `toolwright new`, in `new/`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NewArgs {
+    /// The format to write
+    #[arg(value_enum)]
+    pub(crate) format: NewFormat,
+    /// The name of the tool, or of the manifest
+    pub(crate) name: String,
+    /// Write the definition to this file, and what it needs beside it. Default: NAME with the
+    /// ending of the format
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// What `new` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NewFormat {
+    /// A BTCP tool, and its body in JavaScript
+    BtcpTool,
+    /// A BTCP manifest with one tool, and its body in JavaScript
+    Btcp,
+    /// An AIOS tool, version 2.0, and its script in Python
+    Aios,
+    /// A program that prints what it is for `--schema`
+    Ikigai,
+    /// An MCP tool list
+    Mcp,
 }
 
 /// `toolwright explain`, in `explain.rs`.
@@ -582,7 +662,8 @@ pub(crate) struct FunctionSelector {
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "toolwright call [OPTIONS] ID [KEY=VALUE]... [-- COMMAND...]")]
 pub(crate) struct CallArgs {
-    /// The id of the tool, as `list` prints it, or its name if only one tool has that name
+    /// The id of the tool, as `list` prints it, its name if only one tool has that name, or
+    /// `namespace:name:version`. Without a version: the newest one
     pub(crate) id: String,
     /// An argument: `key=value`, converted to the type in the tool's schema, or `key:=JSON`
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]

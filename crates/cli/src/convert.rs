@@ -37,6 +37,9 @@ const MAX_SHOWN: usize = 100;
 pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
     let target = WriteTarget::by_id(&args.to)
         .with_context(|| format!("there is no target `{}`", args.to))?;
+    if args.script && target != WriteTarget::WebMcp {
+        bail!("`--script` writes the script of a web page; it needs `--to webmcp`");
+    }
     let format = match args.losses {
         LossFormat::Json => DiagnosticFormat::Json,
         _ => DiagnosticFormat::Full,
@@ -65,7 +68,14 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
     };
     let conversion = convert(document, &convert_options(args, target)?);
     match conversion {
-        Ok(conversion) => finish(args, target, document, &conversion),
+        Ok(mut conversion) => {
+            if args.script {
+                // The document that was just written.
+                let tools = serde_json::from_str(&conversion.text).unwrap_or_default();
+                conversion.text = toolwright_formats::webmcp_script(&tools);
+            }
+            finish(args, target, document, &conversion)
+        }
         Err(ConvertError::BadDocument) => {
             let _ = report::print_report(&load, format);
             if !args.force && document.reading.is_some() {

@@ -2,9 +2,11 @@
 //! aligned columns. `show` prints everything else, and `check` what is wrong: here problems are
 //! one line on stderr with the command that shows them.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
-use toolwright_model::{Draft, Tags};
+use toolwright_formats::Reading;
+use toolwright_model::{Draft, Tags, ToolId, Version};
 use toolwright_schema::SchemaSide;
 use toolwright_workspace::LoadResult;
 
@@ -31,10 +33,15 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     // Collected first: the widths of the columns depend on all rows.
     let mut rows: Vec<(String, String, String)> = Vec::new();
     let filter = ToolFilter::new(args);
+    let versions = ToolVersions::of(&load);
     for reading in load.documents.iter().filter_map(|file| file.reading.as_ref()) {
         for tool in reading.toolset.tools.iter().filter(|tool| filter.accepts(tool)) {
+            if args.newest && !versions.is_newest(reading, tool) {
+                continue;
+            }
             let id = record_text::tool_label(reading, tool);
-            rows.push((id, reading.format.to_string(), about(tool)));
+            let version = versions.shown(reading, tool).filter(|_| !args.newest);
+            rows.push((id, reading.format.to_string(), about(tool, version)));
         }
     }
     // At most 48, so that one very long id does not push all descriptions out of the terminal.
@@ -56,6 +63,42 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
         output::print_error(&failure.clone().into());
     }
     Ok(report::exit_status(&load))
+}
+
+/// The versions of the tools that have one, by id.
+struct ToolVersions<'a>(HashMap<ToolId, Vec<&'a Version>>);
+
+impl<'a> ToolVersions<'a> {
+    fn of(load: &'a LoadResult) -> ToolVersions<'a> {
+        let mut versions: HashMap<ToolId, Vec<&Version>> = HashMap::new();
+        for reading in load.documents.iter().filter_map(|file| file.reading.as_ref()) {
+            for tool in &reading.toolset.tools {
+                let id = tool.id(reading.toolset.namespace.ok());
+                if let (Some(id), Some(version)) = (id, tool.version.ok()) {
+                    versions.entry(id).or_default().push(version);
+                }
+            }
+        }
+        ToolVersions(versions)
+    }
+
+    /// All versions of the tool's id.
+    fn all(&self, reading: &Reading, tool: &Draft) -> &[&'a Version] {
+        let id = tool.id(reading.toolset.namespace.ok());
+        id.and_then(|id| self.0.get(&id)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether no other version of the tool is newer. One without a version is the oldest.
+    fn is_newest(&self, reading: &Reading, tool: &Draft) -> bool {
+        self.all(reading, tool)
+            .iter()
+            .all(|other| tool.version.ok().is_some_and(|own| !other.precedence(own).is_gt()))
+    }
+
+    /// The version of a tool whose id has several.
+    fn shown<'t>(&self, reading: &Reading, tool: &'t Draft) -> Option<&'t Version> {
+        tool.version.ok().filter(|_| self.all(reading, tool).len() > 1)
+    }
 }
 
 /// Which tools are listed.
@@ -89,7 +132,7 @@ impl ToolFilter<'_> {
 
 /// The first line of the description, at most 80 characters, behind what a user must know before
 /// they choose the tool.
-fn about(tool: &Draft) -> String {
+fn about(tool: &Draft, version: Option<&Version>) -> String {
     let description = tool.description.ok().map_or("", String::as_str);
     let line = record_text::one_line(description.trim().lines().next().unwrap_or(""));
     let line = record_text::shorten(&line, 80);
@@ -98,6 +141,7 @@ fn about(tool: &Draft) -> String {
         .filter(|side| record_text::schema_problem(tool, *side).is_some())
         .map(|side| format!("{} not usable", side.field()))
         .collect();
+    marks.extend(version.map(|version| record_text::one_line(version.authored())));
     marks.extend(tool.details.deprecation.deprecated.then(|| "deprecated".to_owned()));
     if marks.is_empty() { line } else { format!("[{}] {line}", marks.join(", ")) }
 }

@@ -5,8 +5,8 @@
 //! options, calls a library, and turns the result into text.
 //!
 //! ```text
-//! args ─▶ one of: show list check cost convert diff explain init install call serve validate test
-//!                 eval doctor md manual
+//! args ─▶ one of: show list check cost convert diff upgrade formats new explain init install call
+//!                 serve validate test eval doctor md manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
 //!            └ environment: variables
@@ -25,6 +25,7 @@ mod doctor;
 mod environment;
 mod eval;
 mod explain;
+mod formats;
 mod found_sources;
 mod init;
 mod install;
@@ -32,6 +33,7 @@ mod list;
 mod manual;
 mod md;
 mod messages;
+mod new;
 mod output;
 mod question;
 mod record_text;
@@ -45,6 +47,7 @@ mod show;
 mod sources;
 mod start_progress;
 mod test;
+mod upgrade;
 mod validate;
 
 use clap::Parser;
@@ -85,6 +88,9 @@ fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
         CliCommand::Cost(args) => cost::run(&args),
         CliCommand::Convert(args) => convert::run(&args),
         CliCommand::Diff(args) => diff::run(&args),
+        CliCommand::Upgrade(args) => upgrade::run(&args),
+        CliCommand::Formats(args) => formats::run(&args),
+        CliCommand::New(args) => new::run(&args),
         CliCommand::Explain(args) => explain::run(&args),
         CliCommand::Init(args) => init::run(&args),
         CliCommand::Install(args) => install::run(&args),

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use toolwright_model::{Binding, ContentHash, DeclaredLimits, Namespace, Tool, ToolId};
+use toolwright_model::{
+    Binding, ContentHash, DeclaredLimits, Namespace, Tool, ToolId, Version, VersionedRef,
+};
 use toolwright_schema::{SchemaError, SchemaValidator};
 
 use crate::ConcurrencyLimit;
@@ -124,30 +126,78 @@ impl RegisteredTool {
     }
 }
 
-/// The tools that can be called, ordered by id.
+/// The tools that can be called, ordered by id. An id means the newest version of its tool;
+/// `namespace:name:version` means that version.
 #[derive(Clone, Debug, Default)]
 pub struct ToolRegistry {
+    /// By id.
     tools: BTreeMap<String, Arc<RegisteredTool>>,
+    /// By id and [`Version::release`]. Holds the versions of an id that has several, which is rare.
+    versions: BTreeMap<(String, String), Arc<RegisteredTool>>,
 }
 
 impl ToolRegistry {
-    /// Adds a tool whose id is not taken yet.
+    /// Adds a tool whose id is not taken yet, or is taken by other versions of it.
     ///
     /// # Errors
     /// Returns the tool if its id is taken; the registry is unchanged.
     pub fn add(&mut self, tool: Arc<RegisteredTool>) -> Result<(), Arc<RegisteredTool>> {
         let id = tool.id.to_string();
-        if self.tools.contains_key(&id) {
+        let Some(known) = self.tools.get(&id) else {
+            self.tools.insert(id, tool);
+            return Ok(());
+        };
+        // A tool without a version could not be told from the others.
+        let (Some(own), Some(newest)) = (&tool.tool.version, &known.tool.version) else {
+            return Err(tool);
+        };
+        let key = |version: &Version| (id.clone(), version.release());
+        let (own_key, newest_key) = (key(own), key(newest));
+        if own_key == newest_key || self.versions.contains_key(&own_key) {
             return Err(tool);
         }
-        self.tools.insert(id, tool);
+        self.versions.insert(newest_key, Arc::clone(known));
+        self.versions.insert(own_key, Arc::clone(&tool));
+        if own.precedence(newest).is_gt() {
+            self.tools.insert(id, tool);
+        }
         Ok(())
     }
 
-    /// The tool with exactly this id. Programs use this: a bare name that means one tool today may
-    /// mean two tomorrow.
+    /// The tool with exactly this id, in its newest version, or the version of a
+    /// `namespace:name:version`. Programs use this: a bare name that means one tool today may mean
+    /// two tomorrow.
     pub fn get(&self, id: &str) -> Option<&Arc<RegisteredTool>> {
-        self.tools.get(id)
+        self.tools.get(id).or_else(|| self.get_version(&VersionedRef::parse(id).ok()?))
+    }
+
+    /// The tool with this id in this version.
+    fn get_version(&self, reference: &VersionedRef) -> Option<&Arc<RegisteredTool>> {
+        let version = Version::parse(reference.version.as_deref()?).ok()?.release();
+        let id = reference.id.to_string();
+        let only = || {
+            let tool = self.tools.get(&id)?;
+            (tool.tool.version.as_ref()?.release() == version).then_some(tool)
+        };
+        self.versions.get(&(id.clone(), version.clone())).or_else(only)
+    }
+
+    /// The versions of the tool that a `namespace:name:version` names, the newest first; empty if
+    /// there is no such tool, or `id` has no version.
+    pub fn versions_of(&self, id: &str) -> Vec<&Version> {
+        let Some(reference) = VersionedRef::parse(id).ok().filter(|it| it.version.is_some()) else {
+            return Vec::new();
+        };
+        let id = reference.id.to_string();
+        let several = self.versions.iter().filter(|((own, _), _)| *own == id);
+        let mut tools: Vec<&Arc<RegisteredTool>> = several.map(|(_, tool)| tool).collect();
+        if tools.is_empty() {
+            tools.extend(self.tools.get(&id));
+        }
+        let mut versions: Vec<&Version> =
+            tools.into_iter().filter_map(|tool| tool.tool.version.as_ref()).collect();
+        versions.sort_by(|a, b| b.precedence(a));
+        versions
     }
 
     /// The tool that a person means: by its id, or by a bare name that only one tool has. The name
@@ -207,5 +257,60 @@ impl ToolRegistry {
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         scored.into_iter().take(SUGGESTIONS).map(|(_, known)| known).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn greet(version: &str) -> Arc<RegisteredTool> {
+        let tool = Tool::builder("greet").namespace("hello");
+        let tool = if version.is_empty() { tool } else { tool.version(version) };
+        let tool = tool.build().expect("a tool");
+        let concurrency = Arc::new(ConcurrencyLimit::new(1, 0));
+        Arc::new(RegisteredTool::quarantined(tool.id(None), tool, concurrency, "a test"))
+    }
+
+    fn found<'r>(registry: &'r ToolRegistry, id: &str) -> Option<&'r str> {
+        let tool = registry.get(id)?;
+        Some(tool.tool.version.as_ref().map_or("none", |version| version.authored()))
+    }
+
+    #[test]
+    fn an_id_means_the_newest_version_and_a_reference_one_of_them() {
+        let mut registry = ToolRegistry::default();
+        assert!(registry.add(greet("1.9.0")).is_ok());
+        // Also while there is one version only.
+        assert_eq!(found(&registry, "hello:greet:v1.9.0"), Some("1.9.0"));
+        assert_eq!(found(&registry, "hello:greet:1.10.0"), None);
+        for version in ["v1.10.0", "1.10.0-rc.1", "0.9.0"] {
+            assert!(registry.add(greet(version)).is_ok(), "{version}");
+        }
+        // The same version, or one that no reference tells from the others.
+        for version in ["1.10.0", "v1.9.0+build", "0.9.0", ""] {
+            assert!(registry.add(greet(version)).is_err(), "{version}");
+        }
+        for (id, version) in [
+            ("hello:greet", Some("v1.10.0")),
+            ("hello:greet:1.10.0", Some("v1.10.0")),
+            ("hello:greet:1.10.0-rc.1", Some("1.10.0-rc.1")),
+            ("hello:greet:1.9.0", Some("1.9.0")),
+            ("hello:greet:0.9.0+any", Some("0.9.0")),
+            ("hello:greet:2.0.0", None),
+            ("hello:greet:", None),
+            ("hello:greet:latest", None),
+            ("greet:1.9.0", None),
+        ] {
+            assert_eq!(found(&registry, id), version, "{id}");
+        }
+        assert_eq!((registry.len(), registry.iter().count()), (1, 1));
+        let versions = registry.versions_of("hello:greet:2.0.0");
+        let versions: Vec<&str> = versions.into_iter().map(Version::authored).collect();
+        assert_eq!(versions, ["v1.10.0", "1.10.0-rc.1", "1.9.0", "0.9.0"]);
+        assert!(registry.versions_of("hello:greet").is_empty());
+        let mut registry = ToolRegistry::default();
+        assert!(registry.add(greet("")).is_ok() && registry.add(greet("1.0.0")).is_err());
+        assert_eq!(found(&registry, "hello:greet"), Some("none"));
     }
 }

@@ -33,6 +33,9 @@ use crate::{
     ToolStatus, ValueError, code,
 };
 
+/// The versions of a tool that a failure names at most.
+const MAX_VERSIONS: usize = 5;
+
 /// One call that a caller asks for.
 #[derive(Clone, Debug)]
 pub struct CallRequest {
@@ -200,6 +203,12 @@ impl Runner {
         let registry = self.registry();
         let Some(tool) = registry.get(id) else {
             let failure = Failure::new(&code::TOOL_NOT_FOUND, format!("there is no tool `{id}`"));
+            let versions = registry.versions_of(id);
+            if !versions.is_empty() {
+                let versions: Vec<&str> =
+                    versions.iter().take(MAX_VERSIONS).map(|it| it.authored()).collect();
+                return Err(failure.suggest(format!("it has version {}", versions.join(", "))));
+            }
             // Models often misspell ids, and correct them if the failure names the right one.
             return Err(match registry.nearest(id).as_slice() {
                 [] => failure,

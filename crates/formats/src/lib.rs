@@ -65,6 +65,7 @@ use toolwright_source::{Document, Finding, Origin};
 
 pub use detect::{DetectionResult, RECOGNISED_KEYS, detect, looks_like_definition};
 pub use field::{Field, FieldKind, FieldPresence, TextFormat, TextPattern};
+pub use webmcp::webmcp_script;
 pub use write::{MissingField, NameShape, NameStart, WriteTarget, WrittenDocument, write};
 
 /// The most items of one list, and commands of one tool, that are read; a document with more gets

@@ -37,6 +37,7 @@ mod name;
 mod rest;
 mod tag;
 mod tool;
+mod tool_builder;
 mod toolset;
 mod version;
 
@@ -62,6 +63,7 @@ pub use name::{
 pub use rest::{FormatId, Rest};
 pub use tag::{Tag, TagChange, Tags};
 pub use tool::{Deprecation, Details, Draft, DraftError, InputSchema, Tool};
+pub use tool_builder::{SchemaBuilder, ToolBuildError, ToolRecordBuilder};
 pub use toolset::{Provider, Toolset};
 pub use version::{Version, VersionError};
 

@@ -44,6 +44,19 @@ impl Version {
         [self.semver.major, self.semver.minor, self.semver.patch]
     }
 
+    /// The parts that decide about precedence, as text: without the `v` and build metadata. Two
+    /// versions are the same one if this is equal.
+    ///
+    /// ```
+    /// # use toolwright_model::Version;
+    /// let (one, other) = (Version::parse("v1.0.0-rc.1+a"), Version::parse("1.0.0-rc.1"));
+    /// assert_eq!(one.unwrap().release(), other.unwrap().release());
+    /// ```
+    pub fn release(&self) -> String {
+        let bare = self.authored.strip_prefix('v').unwrap_or(&self.authored);
+        bare.split('+').next().unwrap_or(bare).to_owned()
+    }
+
     /// Compares two versions by the precedence of SemVer. Build metadata does not count, so
     /// different versions can be equal here; that is why there is no `Ord`.
     pub fn precedence(&self, other: &Version) -> Ordering {

@@ -149,7 +149,8 @@ crate::codes! {
     )
     DUPLICATE_ID Error
     "An id is used twice, by two tools or by two functions of one kind. A reference to it \
-     would be ambiguous; of two tools the first one is kept. Rename one of them."
+     would be ambiguous; of two tools the first one is kept. Rename one of them. Two tools may have \
+     one id if each has a version of its own."
     => (
         "tool.yaml",
         r#"tool:

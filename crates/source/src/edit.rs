@@ -30,6 +30,8 @@ pub enum Edit<Space = InDocument> {
     Replace(Pointer<Space>, Json),
     /// Adds a member (`/config/timeout`) or a last item (`/tags/-`).
     Insert(Pointer<Space>, Json),
+    /// Adds a member before the others of its object.
+    InsertFirst(Pointer<Space>, Json),
     /// Removes the member or item at the pointer.
     Remove(Pointer<Space>),
     /// Gives another key to the member at the pointer.
@@ -40,7 +42,11 @@ impl<Space> Edit<Space> {
     /// The value that the edit changes.
     pub(crate) fn pointer(&self) -> &Pointer<Space> {
         match self {
-            Edit::Replace(p, _) | Edit::Insert(p, _) | Edit::Remove(p) | Edit::RenameKey(p, _) => p,
+            Edit::Replace(p, _)
+            | Edit::Insert(p, _)
+            | Edit::InsertFirst(p, _)
+            | Edit::Remove(p)
+            | Edit::RenameKey(p, _) => p,
         }
     }
 
@@ -52,6 +58,7 @@ impl<Space> Edit<Space> {
         match self {
             Edit::Replace(p, value) => Edit::Replace(map(&p), value),
             Edit::Insert(p, value) => Edit::Insert(map(&p), value),
+            Edit::InsertFirst(p, value) => Edit::InsertFirst(map(&p), value),
             Edit::Remove(p) => Edit::Remove(map(&p)),
             Edit::RenameKey(p, name) => Edit::RenameKey(map(&p), name),
         }
@@ -185,6 +192,7 @@ impl<'d> EditPlanner<'d> {
         match edit {
             Edit::Replace(at, value) => Ok(self.replace(self.node(at)?, value)),
             Edit::Insert(at, value) => self.insert(at, value),
+            Edit::InsertFirst(at, value) => self.insert_first(at, value),
             Edit::Remove(at) => self.remove(self.node(at)?),
             Edit::RenameKey(at, name) => {
                 let missing = || EditError::NoSuchPlace(at.clone());
@@ -302,6 +310,37 @@ impl<'d> EditPlanner<'d> {
         } else {
             Ok(self.insert_flow(parent, member, value))
         }
+    }
+
+    /// Plans a new first member of an object; an empty one has room for it anywhere.
+    fn insert_first(&mut self, at: &DocumentPath, value: &Json) -> Result<TextEdit, EditError> {
+        let missing = || EditError::NoSuchPlace(at.clone());
+        let parent = self.node(&at.parent().ok_or_else(missing)?)?.resolved();
+        let name = at.last().ok_or_else(missing)?;
+        if parent.kind() != ValueKind::Map || parent.has(&name) {
+            return Err(missing());
+        }
+        let has_brackets = self.text[parent.span().range()].starts_with('{');
+        let Some(&(start, _)) = self.member_ranges(parent).first() else {
+            return self.insert(at, value);
+        };
+        let is_block = parent.style() == Style::Block;
+        let (layout, separator) = match self.indent_before(start).filter(|_| !is_block) {
+            _ if is_block => {
+                let indent = " ".repeat(self.column(parent.span().start as usize));
+                (JsonLayout::Inline, format!("{}{indent}", self.newline))
+            }
+            Some(indent) => (self.pretty_at(indent), format!(",{}{indent}", self.newline)),
+            None => (JsonLayout::Inline, ", ".to_owned()),
+        };
+        let member_text = self.member_text(parent, Some(&name), value, layout);
+        if !is_block && !has_brackets {
+            // `[a: 1]` holds an object without its brackets.
+            let span = parent.span();
+            let text = format!("{{{member_text}, {}}}", &self.text[span.range()]);
+            return Ok(TextEdit { span, text });
+        }
+        Ok(TextEdit { span: Span::new(start, start), text: member_text + &separator })
     }
 
     /// The bytes of each member or item, from its `-`, `?`, anchor or tag to the end of its value.

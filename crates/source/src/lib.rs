@@ -52,7 +52,7 @@ pub use finding::{
     CodeSample, DiagnosticCode, Finding, FindingPart, RecordFinding, Repair, Safety, Severity,
 };
 pub use node::{Member, Node};
-pub use origin::{Location, Origin, locate};
+pub use origin::{Location, Origin, locate, plan_repair};
 pub use pointer::{DocumentPath, InDocument, InRecord, Pointer, PointerToken, RecordPath};
 pub use text::{Anchor, EncodingError, LineColumn, Source, Span, TextOrigin};
 pub use tree::{Style, ValueKind};

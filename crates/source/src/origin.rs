@@ -153,7 +153,7 @@ pub fn locate(finding: Finding, document: &Arc<Document>) -> Diagnostic {
         Label { span: key.unwrap_or(node.span()), text }
     };
     let path = node.pointer().join_text(left);
-    let fix = finding.repair.and_then(|repair| fix(document, repair));
+    let fix = finding.repair.and_then(|repair| plan_repair(document, repair));
     Diagnostic {
         code: finding.code,
         severity: finding.severity,
@@ -180,7 +180,7 @@ fn opening(node: Node<'_>) -> Span {
 
 /// Plans a repair in the text; `None` if an edit is not possible there, and the finding is then
 /// shown without a fix.
-fn fix(document: &Arc<Document>, repair: Repair) -> Option<Fix> {
+pub fn plan_repair(document: &Arc<Document>, repair: Repair) -> Option<Fix> {
     // Changing what an alias repeats changes all places at once, and a comment inside the edited
     // text is an author's words: in both cases a person should look first.
     let is_shared = |path: &DocumentPath| document.is_shared(document.root().nearest(path));

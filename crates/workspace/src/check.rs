@@ -203,14 +203,14 @@ impl Workspace {
 }
 
 /// Drops the parts of a record that are not needed once its own rules have run: rules between
-/// documents look at names, descriptions and bindings. Ten thousand whole records are a quarter of
-/// a gigabyte.
+/// documents look at names, versions, descriptions and bindings. Ten thousand whole records are a
+/// quarter of a gigabyte.
 fn drop_unneeded_parts(loaded: &mut LoadedDocument) {
     let Some(reading) = &mut loaded.reading else { return };
     let Toolset { namespace, conventions, tools, .. } = std::mem::take(&mut reading.toolset);
-    let names = |Draft { name, namespace, description, details, .. }| {
+    let names = |Draft { name, namespace, description, version, details, .. }| {
         let details = Details { binding: details.binding, ..Details::default() };
-        Draft { name, namespace, description, details, ..Draft::default() }
+        Draft { name, namespace, description, version, details, ..Draft::default() }
     };
     let mut tools: Vec<Draft> = tools.into_iter().map(names).collect();
     tools.shrink_to_fit();

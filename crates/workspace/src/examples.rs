@@ -20,6 +20,8 @@ pub struct ExampleCase {
     pub line: usize,
     /// The id of its tool.
     pub tool: String,
+    /// What a call has to name: the id, and the version of a tool that has one.
+    pub reference: String,
     /// What reports call it: scenario and description, or its number.
     pub name: String,
     /// The name of its tool within the toolset, by which validators are found.
@@ -64,8 +66,9 @@ pub fn cases(load: &LoadResult) -> Vec<ExampleCase> {
     let mut first_file: HashMap<String, &str> = HashMap::new();
     for (_, reading) in readings() {
         let drafts = reading.toolset.tools.iter();
-        for id in drafts.filter_map(|draft| draft.id(reading.toolset.namespace.ok())) {
-            first_file.entry(id.to_string()).or_insert(reading.origin.document().source().name());
+        for draft in drafts {
+            let Some(id) = reference(draft, reading) else { continue };
+            first_file.entry(id).or_insert(reading.origin.document().source().name());
         }
     }
     let mut cases: Vec<ExampleCase> =
@@ -73,10 +76,20 @@ pub fn cases(load: &LoadResult) -> Vec<ExampleCase> {
     for case in &mut cases {
         // Two tools of one document with the same id are reported by DUPLICATE_ID; only other files
         // count here.
-        let file = first_file.get(&case.tool).filter(|file| **file != case.file);
+        let file = first_file.get(&case.reference).filter(|file| **file != case.file);
         case.shadowed_by = file.map(|file| (*file).to_owned());
     }
     cases
+}
+
+/// `namespace:name:version`, or the id of a tool without a version. Without a namespace a version
+/// has no place in a reference.
+fn reference(draft: &Draft, reading: &Reading) -> Option<String> {
+    let id = draft.id(reading.toolset.namespace.ok())?;
+    Some(match (&id.namespace, draft.version.ok()) {
+        (Some(_), Some(version)) => format!("{id}:{}", version.release()),
+        _ => id.to_string(),
+    })
 }
 
 /// Makes the cases of one document.
@@ -93,6 +106,7 @@ impl CaseReader<'_> {
             // Without a valid name there is nothing to call. The mistake is reported by `check`.
             let Some(id) = draft.id(toolset.namespace.ok()) else { continue };
             let id = id.to_string();
+            let first = cases.len();
             // The id has the namespace in it, but validators name the bare command.
             let command = draft.name.ok().map(ToString::to_string).unwrap_or_default();
             let at = RecordPath::root().child("tools").child(n);
@@ -107,6 +121,9 @@ impl CaseReader<'_> {
                 let at = at.child("inputSchema").child("examples").child(m);
                 let name = format!("example {} of its schema", m + 1);
                 cases.push(self.case(&at, &id, name, &command, &example, self.expectation(draft)));
+            }
+            for case in &mut cases[first..] {
+                case.reference = reference(draft, self.reading).unwrap_or_default();
             }
         }
         cases.extend(self.stray_cases());
@@ -147,6 +164,7 @@ impl CaseReader<'_> {
             file: source.name().to_owned(),
             line: source.line_column(byte).line,
             tool: tool.to_owned(),
+            reference: tool.to_owned(),
             name,
             command: command.to_owned(),
             example: example.clone(),

@@ -421,7 +421,7 @@ pub(crate) fn compatible<'f>(fixes: &[&'f Fix]) -> Vec<&'f Fix> {
 }
 
 /// The document with its text edited; `None` if that changes nothing or breaks the text.
-fn edited(document: &Arc<Document>, mut edits: Vec<TextEdit>) -> Option<Arc<Document>> {
+pub(crate) fn edited(document: &Arc<Document>, mut edits: Vec<TextEdit>) -> Option<Arc<Document>> {
     edits.sort();
     let source = document.source();
     let text = splice(source.text(), &edits);

@@ -9,6 +9,7 @@
 //!    ├─ record ───▶ the canonical record as JSON
 //!    ├─ examples ─▶ every example as a test case
 //!    ├─ convert ──▶ another format, and what it cannot hold
+//!    ├─ upgrade ──▶ the same in the newest version of its format
 //!    ├─ cost ─────▶ the tokens of every tool
 //!    └─ diff ─────▶ what changed since other definitions, and the version that it demands
 //! ```
@@ -59,6 +60,7 @@ mod settings_fix;
 mod text_forms;
 mod token_count;
 mod tool_places;
+mod upgrade;
 mod variables;
 
 use std::path::PathBuf;
@@ -75,8 +77,9 @@ pub use config::{
     CheckSettings, Config, Levels, ServeSettings, SourceConfig, SourceKind, config_schema,
 };
 pub use convert::{
-    Conversion, ConvertError, ConvertOptions, ConvertedTool, FieldSetting, Loss, LossEffect,
-    SettingError, Witness, convert,
+    Conversion, ConvertError, ConvertOptions, ConvertedTool, FieldSetting, FormatSupport, Loss,
+    LossEffect, PartSupport, SettingError, SupportRow, SupportSubject, Witness, convert,
+    format_authority, format_support,
 };
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use exposed_names::ExposedNames;
@@ -94,6 +97,7 @@ pub use server_rules::masked_connection;
 pub use servers_file::{NamedServer, is_servers_file, read_servers};
 pub use settings_fix::fix_settings;
 pub use tool_places::fill_in_tools;
+pub use upgrade::{RefusedStep, Upgrade};
 pub use variables::{ExpandError, VariableScope, Variables, expand, workspace_of};
 
 /// Reads and checks definitions. Cheap to make; holds what reading needs beside the files.

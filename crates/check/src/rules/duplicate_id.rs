@@ -1,5 +1,6 @@
 //! An id names one thing: one function of its list, one tool of its document, one tool of all
-//! documents that are used together.
+//! documents that are used together. Tools of one id are different tools if each has a version of
+//! its own: `namespace:name:version` names one of them, and the id the newest.
 //!
 //! Source: AIOS, where ids of tools and functions are unique; toolfoundation, where
 //! `namespace:name` is the stable id of a tool. Across documents it follows from the catalog: a
@@ -15,6 +16,7 @@
 //! of their own (`DUPLICATE_TOOL_NAME`). The three lists of functions do not share their ids.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use toolwright_model::{Draft, Function, Namespace, ToolId, ToolName, UniqueTools};
 use toolwright_source::codes::DUPLICATE_ID;
@@ -79,19 +81,52 @@ fn check_functions<'a>(
 
 /// Reports tools of one document that have the id of an earlier tool.
 fn check_tools(subject: &Subject<'_>, out: &mut Report<'_>) {
-    let mut first = HashMap::new();
+    let mut uses: HashMap<_, IdUses<ToolPath>> = HashMap::new();
     for (at, tool) in subject.tools() {
         // By id and not by name: two tools of different namespaces may share a name.
         let Some(id) = id_parts(subject, tool) else { continue };
-        let Some(first) = first.get(&id) else {
-            first.insert(id, at);
-            continue;
-        };
+        let Some(first) = uses.entry(id).or_default().add(tool, at) else { continue };
         let message = format!("another tool has the id `{}` too", tool_id(id));
         out.push(
             RecordFinding::new(&DUPLICATE_ID, at.child("name"), message)
-                .related(ToolPath::child(*first, "name"), "the first tool with this id"),
+                .related(ToolPath::child(first, "name"), "the first tool with this id"),
         );
+    }
+}
+
+/// Where an id is used so far.
+struct IdUses<Place> {
+    first: Option<Place>,
+    /// The first tool without a version: it could not be told from any other.
+    without_version: Option<Place>,
+    /// By [`toolwright_model::Version::release`].
+    versions: HashMap<String, Place>,
+}
+
+impl<Place> Default for IdUses<Place> {
+    fn default() -> Self {
+        IdUses { first: None, without_version: None, versions: HashMap::new() }
+    }
+}
+
+impl<Place: Copy> IdUses<Place> {
+    /// Adds a tool. Returns the first one that it cannot be told from, if there is one.
+    fn add(&mut self, tool: &Draft, place: Place) -> Option<Place> {
+        let earlier = match tool.version.ok().map(|version| version.release()) {
+            Some(version) => match self.versions.entry(version) {
+                Entry::Occupied(same) => Some(*same.get()),
+                Entry::Vacant(entry) => {
+                    entry.insert(place);
+                    self.without_version
+                }
+            },
+            None => {
+                self.without_version.get_or_insert(place);
+                self.first
+            }
+        };
+        self.first.get_or_insert(place);
+        earlier
     }
 }
 
@@ -100,14 +135,15 @@ fn check_tools(subject: &Subject<'_>, out: &mut Report<'_>) {
 fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFinding)) {
     let tools = subjects.iter().map(|subject| subject.toolset.tools.len()).sum();
     // For each id, the index of the first document that has it.
-    let mut first: HashMap<(Option<&Namespace>, &ToolName), usize> = HashMap::with_capacity(tools);
+    let mut uses: HashMap<(Option<&Namespace>, &ToolName), IdUses<usize>> =
+        HashMap::with_capacity(tools);
     for (n, subject) in subjects.iter().enumerate() {
         let mut reported = 0;
         for (t, tool) in subject.toolset.tools.iter().enumerate() {
             let Some(parts) = id_parts(subject, tool) else { continue };
             // The order of the documents is the order in which they are loaded, so the first one is
             // the one whose tool can be called.
-            let owner = *first.entry(parts).or_insert(n);
+            let owner = uses.entry(parts).or_default().add(tool, n).unwrap_or(n);
             // Duplicates within one document are reported by `check_tools`.
             if owner == n || reported == MAX_FINDINGS {
                 continue;
@@ -231,6 +267,11 @@ mod tests {
         let btcp = r#"[{"name": "now", "capabilities": []}]"#;
         let notes = "tool: {id: notes, type: cli, tools: [{id: now}]}";
         let own = r#"[{"name": "now", "namespace": "notes", "inputSchema": {"type": "object"}}]"#;
+        let versioned = |version: &str| {
+            format!(
+                r#"{{"name": "now", "version": "{version}", "inputSchema": {{"type": "object"}}}}"#
+            )
+        };
         let cases: &[(&[&str], &[&str])] = &[
             (&[now], &[]),
             (&[now, now], &["1 /name `now` is also the id of a tool in `a`"]),
@@ -243,6 +284,14 @@ mod tests {
                 ],
             ),
             (&[now, notes], &[]),
+            // Versions tell tools apart, unless one of two has none or both are the same.
+            (&[&versioned("1.0.0"), &versioned("2.0.0")], &[]),
+            (
+                &[&versioned("1.0.0"), &versioned("2.0.0"), &versioned("v1.0.0+b")],
+                &["2 /name `now` is also the id of a tool in `a`"],
+            ),
+            (&[now, &versioned("1.0.0")], &["1 /name `now` is also the id of a tool in `a`"]),
+            (&[&versioned("1.0.0"), now], &["1 /name `now` is also the id of a tool in `a`"]),
             (&[notes, own], &["1 /0/name `notes:now` is also the id of a tool in `a`"]),
             // Duplicates within one document are not repeated here.
             (

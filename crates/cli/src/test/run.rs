@@ -187,7 +187,7 @@ impl ExampleRunner<'_> {
             ]);
         }
         // Without a time-out of its own: the limits of the configuration hold, as in `serve`.
-        let mut request = CallRequest::new(case.tool.clone());
+        let mut request = CallRequest::new(case.reference.clone());
         let input = case.example.input.clone();
         request.arguments = input.unwrap_or_else(|| serde_json::json!({})).into();
         let outcome = match catalog.runner().call(request, &NoHost).await {
@@ -214,7 +214,7 @@ impl ExampleRunner<'_> {
         // always returns text.
         let registry = catalog.runner().registry();
         let has_body = registry
-            .get(&case.tool)
+            .get(&case.reference)
             .is_some_and(|entry| entry.tool.details.binding == Binding::Script);
         let value = match &outcome.structured {
             None if has_body || expected.is_string() => Json::String(outcome.texts()),

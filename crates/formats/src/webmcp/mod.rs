@@ -2,6 +2,8 @@
 //! MCP's tools with fewer fields, so no key tells the two apart: this format is read only if
 //! `--format` names it. A tool without a schema takes nothing.
 
+mod script;
+
 use std::sync::Arc;
 
 use toolwright_model::{Conventions, FormatId};
@@ -12,6 +14,8 @@ use crate::function_tools::SCHEMA_OR_NULL;
 use crate::mcp::{self, McpVariant};
 use crate::patterns::TOOL_NAME;
 use crate::{Format, Reading};
+
+pub use script::webmcp_script;
 
 /// The name that `--format` takes.
 pub(crate) const ID: FormatId = FormatId("webmcp");

@@ -24,6 +24,8 @@ mod witness;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
+pub use self::upgrade::in_2020_12;
+
 use serde_json::Value;
 
 use self::containment::CanonicalPair;

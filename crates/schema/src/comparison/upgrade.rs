@@ -4,12 +4,51 @@
 //! |---|---|
 //! | `items` as a list, `additionalItems` | `prefixItems`, `items` |
 //! | `dependencies` | `dependentRequired`, `dependentSchemas` |
-//! | keywords beside `$ref` | dropped: draft-07 ignores them |
+//! | keywords beside `$ref` | dropped, but for annotations: draft-07 ignores them |
 //! | keywords that draft-07 does not have | dropped: it ignores them |
 //!
 //! Not rewritten: resources inside the document (`$id`), whose references would have to follow.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+use crate::{Dialect, Schema};
+
+/// A draft-07 schema as a 2020-12 schema that accepts the same values. A schema that states no
+/// dialect counts as draft-07 if it is valid there and not in 2020-12.
+///
+/// `None` if the schema is a 2020-12 schema, or has parts that cannot be rewritten one by one.
+///
+/// ```
+/// use serde_json::json;
+/// use toolwright_schema::in_2020_12;
+///
+/// let pair = json!({ "type": "array", "items": [{ "type": "string" }, { "type": "number" }] });
+/// let upgraded = in_2020_12(&pair).expect("`items` is a list, as draft-07 has it");
+/// assert_eq!(upgraded["prefixItems"], pair["items"]);
+/// assert_eq!(in_2020_12(&upgraded), None);
+/// ```
+pub fn in_2020_12(schema: &Value) -> Option<Value> {
+    let members = schema.as_object()?;
+    let stated = members.contains_key("$schema");
+    let mut source = members.clone();
+    if !stated {
+        if Schema::compile(schema).is_ok() {
+            return None;
+        }
+        source.insert("$schema".to_owned(), json!(Dialect::Draft7.uri()));
+    }
+    let source = Value::Object(source);
+    if !matches!(Dialect::of(&source), Ok(Dialect::Draft7)) || Schema::compile(&source).is_err() {
+        return None;
+    }
+    let mut upgraded = upgrade(&source, Level::Root)?;
+    let own = upgraded.as_object_mut()?;
+    match stated {
+        true => own["$schema"] = json!(Dialect::Draft202012.uri()),
+        false => drop(own.shift_remove("$schema")),
+    }
+    Schema::compile(&upgraded).is_ok().then_some(upgraded)
+}
 
 /// The schema in 2020-12; `None` where it has an `$id` below the root.
 pub(super) fn from_draft7(schema: &Value) -> Option<Value> {
@@ -27,6 +66,10 @@ enum Level {
     Below,
 }
 
+/// Keywords that accept every value.
+const ANNOTATIONS: [&str; 7] =
+    ["$comment", "title", "description", "default", "examples", "readOnly", "writeOnly"];
+
 fn upgrade(schema: &Value, level: Level) -> Option<Value> {
     let Value::Object(members) = schema else { return Some(schema.clone()) };
     if level == Level::Below && (members.contains_key("$id") || members.contains_key("$schema")) {
@@ -35,6 +78,11 @@ fn upgrade(schema: &Value, level: Level) -> Option<Value> {
     let mut upgraded = Map::new();
     if let Some(reference) = members.get("$ref") {
         upgraded.insert("$ref".to_owned(), reference.clone());
+        for keyword in ANNOTATIONS.into_iter().chain(["$schema", "$id"]) {
+            if let Some(value) = members.get(keyword) {
+                upgraded.insert(keyword.to_owned(), value.clone());
+            }
+        }
         // A reference may lead to definitions beside another one.
         for keyword in ["definitions", "$defs"] {
             if let Some(definitions) = members.get(keyword) {
@@ -163,6 +211,44 @@ mod tests {
         ];
         for (schema, expected) in cases {
             assert_eq!(from_draft7(&schema), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_document_in_2020_12_accepts_the_same_values() {
+        let uri = Dialect::Draft7.uri();
+        let tuple = json!([{ "type": "string" }, { "type": "number" }]);
+        let upgraded = [
+            json!({ "$schema": uri, "type": "object", "properties": { "a": { "type": "string" } } }),
+            json!({ "$schema": uri, "items": tuple, "additionalItems": { "type": "null" } }),
+            json!({ "items": tuple, "additionalItems": false }),
+            json!({ "$schema": uri, "type": "object", "dependencies": { "a": ["b"] } }),
+            json!({
+                "$schema": uri, "$id": "https://example.org/a", "type": "object",
+                "properties": { "a": { "$ref": "#/definitions/t", "maxLength": 3, "title": "A" } },
+                "definitions": { "t": { "type": "string" } }
+            }),
+        ];
+        for schema in upgraded {
+            let upgraded = in_2020_12(&schema).unwrap_or_else(|| panic!("{schema}"));
+            assert_eq!(Dialect::of(&upgraded).ok(), Some(Dialect::Draft202012), "{schema}");
+            assert_eq!(upgraded.get("$id"), schema.get("$id"));
+            if schema.get("$schema").is_some() {
+                assert!(crate::compare(&schema, &upgraded).is_equal(), "{schema}: {upgraded}");
+            }
+            assert_eq!(in_2020_12(&upgraded), None, "{upgraded}");
+        }
+        let left_alone = [
+            json!({ "type": "object" }),
+            json!({ "$schema": Dialect::Draft202012.uri() }),
+            json!({ "$schema": uri, "properties": { "a": { "$id": "#a" } } }),
+            json!({ "$schema": uri, "items": [{}], "not": { "$ref": "#/items/0" } }),
+            json!({ "$schema": "http://json-schema.org/draft-04/schema#", "items": [{}] }),
+            json!({ "type": "objekt" }),
+            json!(true),
+        ];
+        for schema in left_alone {
+            assert_eq!(in_2020_12(&schema), None, "{schema}");
         }
     }
 }

@@ -88,6 +88,11 @@ impl VendorTarget {
         }
     }
 
+    /// Who states what it accepts, in a few words.
+    pub fn authority(self) -> &'static str {
+        super::facts::authority(self)
+    }
+
     /// The target with this id.
     pub fn by_id(id: &str) -> Option<VendorTarget> {
         VendorTarget::ALL.into_iter().find(|target| target.id() == id)

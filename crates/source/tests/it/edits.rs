@@ -15,6 +15,10 @@ fn insert(at: &str, value: Json) -> Edit {
     Edit::Insert(pointer(at), value)
 }
 
+fn insert_first(at: &str, value: Json) -> Edit {
+    Edit::InsertFirst(pointer(at), value)
+}
+
 fn remove(at: &str) -> Edit {
     Edit::Remove(pointer(at))
 }
@@ -41,6 +45,12 @@ fn model(value: &Json, edit: &Edit) -> Json {
                 Some(Json::Array(items)) => items.push(new.clone()),
                 Some(Json::Object(map)) => drop(map.insert(name, new.clone())),
                 _ => {}
+            }
+        }
+        Edit::InsertFirst(at, new) => {
+            let (parent, name) = up(at);
+            if let Some(Json::Object(map)) = value.pointer_mut(parent.as_str()) {
+                map.shift_insert(0, name, new.clone());
             }
         }
         Edit::Remove(at) => {
@@ -91,6 +101,8 @@ fn edits_of_json() {
         (compact, replace("/a", json!("x")), r#"{"a":"x","b":[1,2,3],"c":{}}"#),
         (compact, insert("/d", json!(2)), r#"{"a":1,"b":[1,2,3],"c":{}, "d":2}"#),
         (compact, insert("/b/-", json!(4)), r#"{"a":1,"b":[1,2,3, 4],"c":{}}"#),
+        (compact, insert_first("/d", json!(2)), r#"{"d":2, "a":1,"b":[1,2,3],"c":{}}"#),
+        (compact, insert_first("/c/d", json!(2)), r#"{"a":1,"b":[1,2,3],"c":{"d": 2}}"#),
         (compact, remove("/a"), r#"{"b":[1,2,3],"c":{}}"#),
         (compact, remove("/b/1"), r#"{"a":1,"b":[1,3],"c":{}}"#),
         (compact, remove("/c"), r#"{"a":1,"b":[1,2,3]}"#),
@@ -129,6 +141,7 @@ fn edits_of_json() {
             &two.replace("    2\n", "    2,\n    {\n      \"k\": 0\n    }\n"),
         ),
         (two, insert("/c/y", json!(false)), &two.replace("true\n", "true,\n    \"y\": false\n")),
+        (two, insert_first("/d", json!(2)), &two.replace("\"a\"", "\"d\": 2,\n  \"a\"")),
         (two, remove("/a"), &two.replace("\"a\": 1,\n  ", "")),
         (two, remove("/b"), &two.replace("\"b\": [\n    1,\n    2\n  ],\n  ", "")),
         (two, remove("/c"), &two.replace(",\n  \"c\": {\n    \"x\": true\n  }", "")),
@@ -451,7 +464,10 @@ fn some_edit(value: &Json, new: &Json, choices: &mut Choices) -> Edit {
     let at = places[choices.pick(places.len())].clone();
     let parent = at.parent().map(|parent| value.pointer(parent.as_str()));
     let fresh = ["fresh", "a: b", "é", "'", "no", "1", "#", "x y", "\u{7f}"][choices.pick(9)];
-    match (choices.pick(4), value.pointer(at.as_str()), parent) {
+    match (choices.pick(5), value.pointer(at.as_str()), parent) {
+        (4, Some(Json::Object(map)), _) if !map.contains_key(fresh) => {
+            Edit::InsertFirst(at.child(fresh), new.clone())
+        }
         (0, Some(Json::Array(_)), _) => Edit::Insert(at.child("-"), new.clone()),
         (0, Some(Json::Object(map)), _) if !map.contains_key(fresh) => {
             Edit::Insert(at.child(fresh), new.clone())
@@ -487,7 +503,8 @@ fn assert_edit(text: &str, syntax: Syntax, value: &Json, edit: &Edit) {
         .iter()
         .filter(|c| c.range().end <= span.start || c.range().start >= span.end);
     assert!(after.comments().len() >= outside.count(), "{edit:?} turns {text:?} into {result:?}");
-    if let (Edit::Insert(..) | Edit::RenameKey(..), Syntax::Yaml) = (edit, syntax) {
+    let keeps_all = matches!(edit, Edit::Insert(..) | Edit::InsertFirst(..) | Edit::RenameKey(..));
+    if keeps_all && syntax == Syntax::Yaml {
         assert_eq!(
             after.comments().len(),
             doc.comments().len(),

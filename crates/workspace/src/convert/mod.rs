@@ -18,6 +18,7 @@
 //!
 //! A document that is in the target's format already is not taken apart: it is written as it is.
 
+mod format_support;
 mod loss;
 mod naming;
 mod record_parts;
@@ -33,6 +34,9 @@ use toolwright_source::{Document, DocumentPath, RecordPath, Severity, Syntax};
 
 use crate::{LoadedDocument, codes};
 
+pub use format_support::{
+    FormatSupport, PartSupport, SupportRow, SupportSubject, format_authority, format_support,
+};
 pub use loss::{Loss, LossEffect, Witness};
 pub use settings::{FieldSetting, SettingError};
 

@@ -1,0 +1,425 @@
+//! Definitions that are written and rewritten: `new`, `upgrade`, `formats`, the script of a page,
+//! and versions of one tool. All through the binary.
+
+use serde_json::{Value as Json, json};
+
+use crate::program::{Run, assert_page, folder, project, run, run_in};
+
+const FORMATS: [(&str, &str, &str); 5] = [
+    ("btcp-tool", "reverseText", "reverseText.json"),
+    ("btcp", "text-tools", "text-tools.json"),
+    ("aios", "text-tools", "text-tools.yaml"),
+    ("ikigai", "reverse_text", "./reverse_text-tool"),
+    ("mcp", "reverse_text", "reverse_text.json"),
+];
+
+/// Runs in `folder`, and asserts the exit code.
+fn in_folder(folder: &tempfile::TempDir, args: &[&str], code: i32) -> Run {
+    let run = run_in(folder.path(), args, b"");
+    assert_eq!(run.code, code, "{args:?}: {}{}", run.stdout, run.stderr);
+    run
+}
+
+fn text_of(folder: &tempfile::TempDir, name: &str) -> String {
+    std::fs::read_to_string(folder.path().join(name)).expect("the file is there")
+}
+
+#[test]
+fn what_new_writes_is_clean_and_its_example_passes() {
+    for (format, name, file) in FORMATS {
+        let folder = folder(&[]);
+        let written = in_folder(&folder, &["new", format, name], 0);
+        assert!(written.stderr.contains(&format!("toolwright check {file}")), "{}", written.stderr);
+        assert_eq!(written.stdout, "");
+        let checked = in_folder(&folder, &["check", "--fail-on", "info", "--notes", file], 0);
+        assert!(checked.stdout.ends_with("1 file: nothing to report\n") || format == "ikigai");
+        assert!(
+            !checked.stdout.contains("note") && !checked.stdout.contains("warning"),
+            "{format}"
+        );
+        let tested = in_folder(&folder, &["test", "--output-format", "json", file], 0);
+        let last = tested.stdout.lines().last().unwrap_or_default();
+        let totals: Json = serde_json::from_str(last).expect("totals");
+        assert!(totals["passed"].as_u64().is_some_and(|n| n > 0), "{format}: {totals}");
+        assert_eq!((&totals["failed"], &totals["skipped"]), (&json!(0), &json!(0)), "{format}");
+    }
+}
+
+#[test]
+fn a_new_btcp_tool_runs() {
+    let folder = folder(&[]);
+    in_folder(&folder, &["new", "btcp-tool", "reverseText"], 0);
+    let tested = in_folder(&folder, &["test", "--run", "reverseText.json"], 0);
+    assert!(tested.stdout.contains("1 passed"), "{}", tested.stdout);
+    in_folder(&folder, &["new", "btcp", "words", "-o", "sub/all.json"], 0);
+    in_folder(&folder, &["test", "--run", "sub/all.json"], 0);
+}
+
+#[test]
+fn new_overwrites_nothing_and_refuses_names_that_do_not_fit() {
+    let folder = folder(&[("reverseText.js", b"mine")]);
+    let refused = in_folder(&folder, &["new", "btcp-tool", "reverseText"], 2);
+    assert_eq!(
+        refused.stderr,
+        "toolwright: `reverseText.js` is there already, and was left as it is; `-o` names another \
+         file\n"
+    );
+    assert_eq!(text_of(&folder, "reverseText.js"), "mine");
+    assert!(!folder.path().join("reverseText.json").exists());
+    let folder = self::folder(&[]);
+    for (format, name, part) in [
+        ("btcp-tool", "reverse-text", "does not match"),
+        ("btcp", "Text", "does not match"),
+        ("aios", "Text_Tools", "does not fit aios"),
+        ("aios", "true", "does not fit aios"),
+        ("mcp", "a b", "is not a name"),
+        ("mcp", "../up", "is not a name"),
+        ("mcp", "-x", "unexpected argument"),
+        ("nothing", "x", "invalid value"),
+    ] {
+        let refused = in_folder(&folder, &["new", format, name], 2);
+        assert!(refused.stderr.contains(part), "{format} {name}: {}", refused.stderr);
+    }
+    let refused = in_folder(&folder, &["new", "ikigai", "x", "-o", "x.sh"], 2);
+    assert!(refused.stderr.contains("ends in `-tool`"), "{}", refused.stderr);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
+
+const VERSION_1: &str = "\
+# Notes, as we have always had them.
+tool:
+  id: notes # kebab-case
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  knowledge_strategy: declarative # as everybody writes it
+  commands: [add]
+  examples:
+    add:
+      # The usual case.
+      - input: {text: a}
+        output: {ok: true}
+      - input: {}
+        error: {code: VALIDATION_ERROR, message: text is required}
+  cli_specific: {executable: notes}
+";
+
+const VERSION_2: &str = "\
+# Notes, as we have always had them.
+tool:
+  schema_version: 2.0
+  id: notes # kebab-case
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  knowledge_strategy: embedded # as everybody writes it
+  commands: [add]
+  examples:
+    add:
+      # The usual case.
+      - scenario: success
+        input: {text: a}
+        output: {ok: true}
+      - scenario: failure_invalid_param
+        input: {}
+        error: {code: VALIDATION_ERROR, message: text is required}
+  cli_specific: {executable: notes}
+";
+
+#[test]
+fn an_upgrade_is_shown_first_and_written_on_request() {
+    let folder = folder(&[("notes.yaml", VERSION_1.as_bytes())]);
+    for args in [&["upgrade", "notes.yaml"][..], &["upgrade", "--diff", "notes.yaml"]] {
+        let shown = in_folder(&folder, args, 0);
+        assert!(shown.stdout.contains("+  schema_version: 2.0\n"), "{}", shown.stdout);
+        assert!(shown.stderr.contains("`--write` writes it"), "{}", shown.stderr);
+        assert_eq!(text_of(&folder, "notes.yaml"), VERSION_1);
+    }
+    let written = in_folder(&folder, &["upgrade", "--write", "notes.yaml"], 0);
+    assert_eq!(written.stdout, "");
+    assert_eq!(text_of(&folder, "notes.yaml"), VERSION_2);
+    // What nobody can derive is left.
+    assert!(written.stderr.contains("left to do: notes.yaml:"), "{}", written.stderr);
+    assert!(written.stderr.contains("[MISSING_SCENARIO]"), "{}", written.stderr);
+    let again = in_folder(&folder, &["upgrade", "--write", "notes.yaml"], 0);
+    assert_eq!(again.stderr, "toolwright: 1 file: nothing to upgrade\n");
+    assert_eq!(text_of(&folder, "notes.yaml"), VERSION_2);
+}
+
+/// The text after an upgrade.
+fn upgraded(name: &str, text: &str, code: i32) -> (String, Run) {
+    let folder = folder(&[(name, text.as_bytes())]);
+    let run = in_folder(&folder, &["upgrade", "--write", name], code);
+    (text_of(&folder, name), run)
+}
+
+#[test]
+fn aios_gets_its_root_key_and_loses_the_others() {
+    let without = "\
+# A tool.
+id: notes
+type: cli
+name: Notes
+version: 1.0.0
+description: |
+  Keeps notes
+
+  and finds them
+commands:
+- add
+# The program.
+cli_specific: {executable: notes}
+";
+    let (text, _) = upgraded("notes.yaml", without, 0);
+    let expected = "\
+# A tool.
+tool:
+  schema_version: 2.0
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: |
+    Keeps notes
+
+    and finds them
+  commands:
+  - add
+  # The program.
+  cli_specific: {executable: notes}
+";
+    assert_eq!(text, expected);
+    let beside = "\
+tool:
+    id: notes
+    type: cli
+    name: Notes
+    version: 1.0.0
+    description: Keeps notes
+    cli_specific: {executable: notes}
+
+# Who asks for it.
+metadata:
+  owner: us
+";
+    let (text, run) = upgraded("notes.yaml", beside, 0);
+    assert!(run.stderr.contains("move `metadata` under `tool`"), "{}", run.stderr);
+    let tail = "    # Who asks for it.\n    metadata:\n      owner: us\n";
+    assert!(text.starts_with("tool:\n    schema_version: 2.0\n"), "{text}");
+    assert!(text.ends_with(tail), "{text}");
+    let json = "{\"id\": \"notes\", \"type\": \"cli\", \"name\": \"Notes\", \"version\": \"1.0.0\",\n \
+                \"description\": \"Keeps notes\", \"cli_specific\": {\"executable\": \"notes\"}}\n";
+    let (text, _) = upgraded("notes.json", json, 0);
+    let value: Json = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(value["tool"]["schema_version"], json!(2.0));
+    assert_eq!(value["tool"]["cli_specific"]["executable"], "notes");
+}
+
+#[test]
+fn an_upgrade_changes_nothing_that_worked() {
+    // An example whose scenario nobody can derive would be an error in 2.0.
+    let unclear = VERSION_1.replace("VALIDATION_ERROR", "ODD");
+    let (text, run) = upgraded("notes.yaml", &unclear, 1);
+    assert_eq!(text, unclear.replace("declarative", "embedded"));
+    assert!(
+        run.stderr.contains("not made: set `schema_version` to 2.0: that would be an error: "),
+        "{}",
+        run.stderr
+    );
+    // A key that would define commands is not moved under the root key.
+    let commands = "\
+tool:
+  schema_version: 2.0
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  cli_specific: {executable: notes}
+commands: [add, find]
+";
+    let (text, run) = upgraded("notes.yaml", commands, 1);
+    assert_eq!(text, commands);
+    assert!(run.stderr.contains("the tools would be called in another way"), "{}", run.stderr);
+}
+
+#[test]
+fn mcp_and_btcp_get_the_words_of_today() {
+    let old = r##"{"tools": [{
+  "name": "read",
+  "description": "Reads a pair",
+  "annotations": {"title": "Read", "readOnlyHint": true},
+  "icons": null,
+  "inputSchema": {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "type": "object",
+    "properties": {
+      "pair": {"type": "array", "items": [{"type": "string"}, {"type": "number"}],
+               "additionalItems": false},
+      "one": {"$ref": "#/definitions/one", "maxLength": 3, "description": "One"}
+    },
+    "definitions": {"one": {"type": "string"}},
+    "dependencies": {"one": ["pair"]},
+    "additionalProperties": false
+  }
+}]}
+"##;
+    let (text, run) = upgraded("tools.json", old, 0);
+    let value: Json = serde_json::from_str(&text).expect("JSON");
+    let tool = &value["tools"][0];
+    assert_eq!(tool["title"], "Read", "{}", run.stderr);
+    assert!(tool.get("icons").is_none());
+    let schema = &tool["inputSchema"];
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(schema["properties"]["pair"]["items"], false);
+    assert_eq!(schema["properties"]["pair"]["prefixItems"][1], json!({"type": "number"}));
+    assert_eq!(
+        schema["properties"]["one"],
+        json!({"$ref": "#/definitions/one", "description": "One"})
+    );
+    assert_eq!(schema["dependentRequired"], json!({"one": ["pair"]}));
+    // The layout stays.
+    assert!(text.contains("\n               \"items\": false},\n"), "{text}");
+    let tool = r#"{"name": "readPage", "description": "Reads the page", "capabilities": ["dom:*"],
+  "inputSchema": {"type": "object"}, "tags": null, "timeout": null}"#;
+    let (text, run) = upgraded("tool.json", tool, 0);
+    let value: Json = serde_json::from_str(&text).expect("JSON");
+    assert!(value.get("tags").is_none() && value.get("timeout").is_none(), "{text}");
+    // Which capabilities are meant, only the author knows.
+    assert_eq!(value["capabilities"], json!(["dom:*"]));
+    assert!(run.stderr.contains("1 of 1 file upgraded"), "{}", run.stderr);
+}
+
+#[test]
+fn upgrade_reports_what_it_cannot_read() {
+    let folder = folder(&[("a.json", b"{\"x\": 1}"), ("b.yaml", b"tool: {id: a")]);
+    let unknown = in_folder(&folder, &["upgrade", "a.json"], 1);
+    assert!(unknown.stderr.contains("UNKNOWN_FORMAT"), "{}", unknown.stderr);
+    let missing = in_folder(&folder, &["upgrade", "c.json"], 2);
+    assert!(missing.stderr.contains("c.json"), "{}", missing.stderr);
+    let stdin = in_folder(&folder, &["upgrade", "-"], 2);
+    assert!(stdin.stderr.contains("name a file or a folder"), "{}", stdin.stderr);
+}
+
+#[test]
+fn published_tools_of_version_1_can_be_upgraded() {
+    let corpus = project().join("crates/formats/tests/corpus/aios");
+    let mut upgraded = 0;
+    for entry in std::fs::read_dir(corpus).expect("the corpus").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(entry.path()).expect("a file");
+        if !name.ends_with(".yaml") || !text.contains("knowledge_strategy: declarative") {
+            continue;
+        }
+        let folder = folder(&[(&name, text.as_bytes())]);
+        in_folder(&folder, &["upgrade", "--write", &name], 0);
+        let after = text_of(&folder, &name);
+        let undone = after.replacen("  schema_version: 2.0\n", "", 1);
+        let undone = undone.replacen("strategy: embedded", "strategy: declarative", 1);
+        assert_eq!(undone, text, "{name}");
+        let (before, after) = (
+            in_folder(&folder, &["list", "--quiet", &name], 0).stdout,
+            run_in(folder.path(), &["list", "--quiet", "--compat", "-"], text.as_bytes()).stdout,
+        );
+        assert_eq!(before, after, "{name}");
+        upgraded += 1;
+    }
+    assert!(upgraded > 0);
+}
+
+#[test]
+fn formats_are_what_conversions_show() {
+    let json = run(&["formats", "--json"]);
+    let support: Json = serde_json::from_str(&json.stdout).expect("JSON");
+    let rows = |key: &str| support[key].as_array().cloned().unwrap_or_default();
+    assert!(rows("fields").len() > 40 && rows("keywords").len() > 50);
+    let tags = |row: &&Json| row["of"] == "tool" && row["name"] == "tags";
+    let tags = rows("fields").iter().find(tags).cloned().expect("tags");
+    assert_eq!(
+        (&tags["targets"]["mcp"], &tags["targets"]["gemini"]),
+        (&json!("held"), &json!("dropped"))
+    );
+    assert!(rows("targets").iter().all(|target| target["source"].is_string()));
+    let list = run(&["formats"]);
+    assert_eq!(list.stdout.lines().count(), rows("targets").len());
+    let table = run(&["formats", "openai-strict", "mcp"]);
+    assert!(table.stdout.lines().any(|line| {
+        line.split_whitespace().collect::<Vec<_>>() == ["uniqueItems", "widened", "held"]
+    }));
+    assert_eq!(run(&["formats", "nothing"]).code, 2);
+    assert_page(&project().join("docs/format-support.md"), &run(&["formats", "--markdown"]).stdout);
+}
+
+#[test]
+fn the_script_of_a_page_parses_and_holds_every_text() {
+    let tools = json!({"tools": [
+        {"name": "search", "description": "</script><!-- \u{2028}\u{2029} `${x}` \\ \" \n",
+         "inputSchema": {"type": "object", "properties": {"__proto__": {"type": "string"}}}},
+        {"name": "__proto__", "description": "Odd", "inputSchema": null},
+    ]});
+    let folder = folder(&[("tools.json", tools.to_string().as_bytes())]);
+    let args = ["convert", "--format", "webmcp", "tools.json", "--to", "webmcp", "--script"];
+    let converted = in_folder(&folder, &[&args[..], &["-o", "page.js"]].concat(), 0);
+    assert!(converted.stderr.contains("2 tools: nothing was lost"), "{}", converted.stderr);
+    let script = text_of(&folder, "page.js");
+    assert!(!script.contains("</script") && !script.contains("<!--"), "{script}");
+    assert!(!script.contains(['\u{2028}', '\u{2029}']), "{script}");
+    assert!(script.contains("context.registerTool("), "{script}");
+    assert!(script.contains(r#"["__proto__"]: {"#), "{script}");
+    in_folder(&folder, &["check", "page.js"], 0);
+    let other = ["convert", "--format", "webmcp", "tools.json", "--to", "mcp", "--script"];
+    let refused = in_folder(&folder, &other, 2);
+    assert!(refused.stderr.contains("it needs `--to webmcp`"), "{}", refused.stderr);
+}
+
+/// A program that answers with `text`.
+fn versioned(version: &str) -> Vec<u8> {
+    let version = match version {
+        "" => String::new(),
+        version => format!(r#""version": "{version}","#),
+    };
+    format!(
+        r#"[{{"name": "greet", "namespace": "hello", {version} "title": "Greet",
+          "description": "Greets", "inputSchema": {{"type": "object",
+          "additionalProperties": false}}}}]"#
+    )
+    .into_bytes()
+}
+
+#[test]
+fn versions_of_a_tool_live_side_by_side() {
+    let folder = folder(&[
+        ("1.json", &versioned("1.0.0")),
+        ("10.json", &versioned("v1.10.0")),
+        ("9.json", &versioned("1.9.0-rc.1")),
+    ]);
+    let listed = in_folder(&folder, &["list", "--quiet", "."], 0).stdout;
+    assert_eq!(listed.lines().count(), 3, "{listed}");
+    assert!(listed.contains("hello:greet  mcp  [v1.10.0] Greets"), "{listed}");
+    let newest = in_folder(&folder, &["list", "--quiet", "--newest", "."], 0).stdout;
+    assert_eq!(newest, "hello:greet  mcp  Greets\n");
+    let checked = in_folder(&folder, &["check", "."], 0);
+    assert!(!checked.stdout.contains("DUPLICATE_ID"), "{}", checked.stdout);
+    // An MCP tool without a server cannot be called, but it is found.
+    for id in ["hello:greet", "hello:greet:1.0.0", "hello:greet:v1.9.0-rc.1", "greet"] {
+        let called = in_folder(&folder, &["call", "--from", ".", id], 1);
+        assert!(called.stderr.contains("NOT_RUNNABLE"), "{id}: {}", called.stderr);
+    }
+    let missing = in_folder(&folder, &["call", "--from", ".", "hello:greet:2.0.0"], 1);
+    assert!(
+        missing.stderr.contains("it has version v1.10.0, 1.9.0-rc.1, 1.0.0"),
+        "{}",
+        missing.stderr
+    );
+}
+
+#[test]
+fn the_same_version_twice_is_an_error() {
+    for other in ["1.0.0", "v1.0.0", "1.0.0+build", ""] {
+        let folder = folder(&[("a.json", &versioned("1.0.0")), ("b.json", &versioned(other))]);
+        let checked = in_folder(&folder, &["check", "."], 1);
+        assert!(checked.stdout.contains("DUPLICATE_ID"), "{other}: {}", checked.stdout);
+    }
+}

@@ -206,14 +206,20 @@ impl Offers {
         }
         offers.add_prompts(&sources);
         // When the tables are complete: items may refer to each other.
-        let mut resources = std::mem::take(&mut offers.resources);
-        for item in &mut resources {
-            let key = item["uri"].as_str().and_then(|uri| offers.resource_table.get(uri));
-            if let (Some(key), Some(meta)) = (key, item.get_mut("_meta")) {
-                ReferenceWalk::new(&offers, key.server).meta(meta);
+        let follow = |items: &mut [Json], member: &str, table: &HashMap<String, OwnKey>| {
+            for item in items {
+                let key = item[member].as_str().and_then(|key| table.get(key));
+                if let (Some(key), Some(meta)) = (key, item.get_mut("_meta")) {
+                    ReferenceWalk::new(&offers, key.server).meta(meta);
+                }
             }
-        }
-        offers.resources = resources;
+        };
+        let (mut resources, mut templates, mut prompts) =
+            (offers.resources.clone(), offers.templates.clone(), offers.prompts.clone());
+        follow(&mut resources, "uri", &offers.resource_table);
+        follow(&mut templates, "uriTemplate", &offers.template_table);
+        follow(&mut prompts, "name", &offers.prompt_table);
+        (offers.resources, offers.templates, offers.prompts) = (resources, templates, prompts);
         let named = |source: &'_ OfferSource| -> Option<(String, String)> {
             let text = source.offers.instructions(withholds_orders)?;
             Some((source.name.clone(), text.to_owned()))

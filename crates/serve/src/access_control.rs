@@ -9,7 +9,7 @@
 use std::net::SocketAddr;
 
 use http::uri::Authority;
-use http::{HeaderMap, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use subtle::ConstantTimeEq;
 
 use crate::ServeOptions;
@@ -20,6 +20,8 @@ pub(crate) struct AccessControl {
     /// Accepted values of `Host`; `None` to accept all.
     hosts: Option<Vec<HostRule>>,
     origins: Vec<OriginRule>,
+    /// How many of the origins, at the end, are configured: pages elsewhere that may read answers.
+    configured_origins: usize,
 }
 
 /// A host, and a port if only that one is meant.
@@ -52,11 +54,22 @@ impl AccessControl {
             port: Some(address.port()),
         });
         let allowed = options.allowed_origins.iter();
+        let allowed: Vec<OriginRule> = allowed.filter_map(|it| OriginRule::parse(it)).collect();
         AccessControl {
             token,
             hosts: address.ip().is_loopback().then(|| hosts.chain(configured).collect()),
-            origins: origins.chain(allowed.filter_map(|it| OriginRule::parse(it))).collect(),
+            configured_origins: allowed.len(),
+            origins: origins.chain(allowed).collect(),
         }
+    }
+
+    /// The origin of a request, if it is a configured one: its browser has to be told that the page
+    /// may read the answer.
+    pub(crate) fn page_elsewhere(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let given = headers.get(header::ORIGIN)?;
+        let origin = OriginRule::parse(given.to_str().ok()?)?;
+        let configured = &self.origins[self.origins.len() - self.configured_origins..];
+        configured.contains(&origin).then(|| given.clone())
     }
 
     /// Whether the request carries the token, if there is one. The comparison takes the same time
@@ -79,13 +92,16 @@ impl AccessControl {
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Result<(), (StatusCode, &'static str)> {
-        let host = match headers.get(header::HOST) {
-            Some(host) => host.to_str().ok().and_then(HostRule::parse),
+        let mut given = headers.get_all(header::HOST).iter();
+        let host = match (given.next(), given.next()) {
+            (Some(host), None) => host.to_str().ok().and_then(HostRule::parse),
+            // Two readers could take two different ones.
+            (Some(_), Some(_)) => None,
             // HTTP/2 has it in the request line.
-            None => uri.authority().map(HostRule::of),
+            (None, _) => uri.authority().map(HostRule::of),
         };
         let Some(host) = host else {
-            return Err((StatusCode::BAD_REQUEST, "`Host` is missing or malformed"));
+            return Err((StatusCode::BAD_REQUEST, "`Host` is missing, malformed or given twice"));
         };
         let is_accepted = |rule: &HostRule| {
             rule.host == host.host && rule.port.is_none_or(|port| Some(port) == host.port)

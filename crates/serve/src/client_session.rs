@@ -230,7 +230,7 @@ impl ClientSession {
 
     /// Whether the client wants updates of this resource.
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
-        self.state().subscriptions.contains(uri)
+        covers(&self.state().subscriptions, uri)
     }
 
     /// All resources whose updates the client wants.
@@ -267,6 +267,16 @@ impl Drop for RegisteredRequest {
         state.requests.remove(&self.number);
         state.last_used = Some(Instant::now());
     }
+}
+
+/// Whether an update of a resource is one of those that a client wants. By the specification a
+/// server may report a part of the resource that the client has subscribed to.
+pub(crate) fn covers(wanted: &HashSet<String>, uri: &str) -> bool {
+    let is_part = |whole: &String| match uri.strip_prefix(whole.as_str()) {
+        Some(part) => whole.ends_with('/') || part.starts_with(['/', '?', '#']),
+        None => false,
+    };
+    wanted.contains(uri) || wanted.iter().any(is_part)
 }
 
 #[cfg(test)]

@@ -324,19 +324,24 @@ impl McpEndpoint {
         batch: &[&RawValue],
         accepted: AcceptedTypes,
     ) -> HttpResponse {
+        let parsed = batch.iter().map(|text| Message::parse(text.get().as_bytes()));
+        // Refused as a whole, before any of it has an effect.
+        let messages = match parsed.collect::<Result<Vec<Message>, _>>() {
+            Ok(messages) => messages,
+            Err(malformed) => {
+                let response = Message::Response(malformed.to_response("body"));
+                return json_response(StatusCode::BAD_REQUEST, response.to_bytes().into());
+            }
+        };
         let mut requests = Vec::new();
-        for text in batch {
-            match Message::parse(text.get().as_bytes()) {
-                Ok(Message::Request(request)) => requests.push(request),
-                Ok(Message::Notification(notification)) => {
+        for message in messages {
+            match message {
+                Message::Request(request) => requests.push(request),
+                Message::Notification(notification) => {
                     let by_id = Cancellation::ById;
                     self.gateway.accept_notification(&session.client, &notification, by_id);
                 }
-                Ok(Message::Response(response)) => session.client.accept_response(response),
-                Err(malformed) => {
-                    let response = Message::Response(malformed.to_response("body"));
-                    return json_response(StatusCode::BAD_REQUEST, response.to_bytes().into());
-                }
+                Message::Response(response) => session.client.accept_response(response),
             }
         }
         if requests.is_empty() {

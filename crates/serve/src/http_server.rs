@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -167,26 +167,50 @@ struct HttpService {
 }
 
 impl HttpService {
-    /// Answers one request. The token is checked before the body is read, so that strangers cannot
-    /// make us read megabytes.
+    /// Answers one request, and lets the web page that sent it read the answer if its origin is
+    /// configured.
     async fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
     ) -> Result<HttpResponse, Infallible> {
+        let checked = self.access.check(request.uri(), request.headers());
+        let origin = self.access.page_elsewhere(request.headers()).filter(|_| checked.is_ok());
+        let mut response = match (&origin, request.method()) {
+            // Browsers ask before they send a request with such a body, and without the token.
+            (Some(_), &Method::OPTIONS) => preflight_response(request.headers()),
+            _ => self.answer_checked(request, checked).await,
+        };
+        if let Some(origin) = origin {
+            let headers = response.headers_mut();
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            let exposed = HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate");
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+            headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+        }
+        Ok(response)
+    }
+
+    /// Answers one request. The token is checked before the body is read, so that strangers cannot
+    /// make us read megabytes.
+    async fn answer_checked(
+        &self,
+        request: Request<Incoming>,
+        checked: Result<(), (StatusCode, &'static str)>,
+    ) -> HttpResponse {
         match request.uri().path() {
             "/mcp" => {}
-            "/healthz" => return Ok(text_response(StatusCode::OK, "ok")),
+            "/healthz" => return text_response(StatusCode::OK, "ok"),
             "/readyz" => {
-                return Ok(match self.gateway.catalog().all_sources_tried() {
+                return match self.gateway.catalog().all_sources_tried() {
                     true => text_response(StatusCode::OK, "ready"),
                     false => {
                         text_response(StatusCode::SERVICE_UNAVAILABLE, "sources are still loading")
                     }
-                });
+                };
             }
             _ => {
                 let message = "there is nothing at this path; MCP is at /mcp";
-                return Ok(text_response(StatusCode::NOT_FOUND, message));
+                return text_response(StatusCode::NOT_FOUND, message);
             }
         }
         if !self.access.has_token(request.headers()) {
@@ -194,17 +218,32 @@ impl HttpService {
             let mut response = text_response(StatusCode::UNAUTHORIZED, message);
             let challenge = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-            return Ok(response);
+            return response;
         }
-        if let Err((status, message)) = self.access.check(request.uri(), request.headers()) {
-            return Ok(text_response(status, message));
+        if let Err((status, message)) = checked {
+            return text_response(status, message);
         }
         let (parts, body) = request.into_parts();
-        Ok(match read_body(body).await {
+        match read_body(body).await {
             Ok(body) => self.endpoint.answer(&parts, &body).await,
             Err(response) => response,
-        })
+        }
     }
+}
+
+/// Tells a browser that the request it is about to send is accepted. Which headers it may have is
+/// of no interest: they are checked when they arrive.
+fn preflight_response(headers: &HeaderMap) -> HttpResponse {
+    let mut response = text_response(StatusCode::NO_CONTENT, "");
+    let own = response.headers_mut();
+    own.remove(header::CONTENT_TYPE);
+    let methods = HeaderValue::from_static("GET, POST, DELETE");
+    own.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+    if let Some(wanted) = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        own.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
+    }
+    own.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    response
 }
 
 /// Reads a whole body within the limits. The error is the response to send instead.

@@ -128,7 +128,7 @@ impl Gateway {
             }
             UpstreamEvent::Other { method, mut params } => {
                 offers.expose(&notice.server, &mut params);
-                self.listeners().notify_all(&method, &params);
+                // Those who listen get only what they have chosen, and this is in no filter.
                 let message = Message::notification(&method, &params);
                 self.send_to_ready(&message.to_bytes().into(), |_| true).await;
             }

@@ -51,6 +51,11 @@ impl<'a> RequestParams<'a> {
         params: Option<&'a RawValue>,
     ) -> Result<RequestParams<'a>, RpcError> {
         let Some(params) = params else { return Ok(RequestParams::default()) };
+        // A list would be read as the members in their order.
+        if !params.get().starts_with('{') {
+            let message = format!("the parameters of `{method}` are not an object");
+            return Err(invalid_params(message));
+        }
         serde_json::from_str(params.get()).map_err(|error| {
             invalid_params(format!("the parameters of `{method}` are invalid: {error}"))
         })

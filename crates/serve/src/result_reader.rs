@@ -8,12 +8,12 @@ use toolwright_exec::{ResultContent, WorkSize, offload};
 use crate::Gateway;
 use crate::dispatcher::RequestContext;
 use crate::result_body::{ResultBody, ToolResult};
-use crate::stored_results::beginning;
+use crate::stored_results::{StoredText, beginning};
 
 /// Its name.
-pub(crate) const NAME: &str = "read_result";
-/// Its place in the list, which is ordered by id.
-pub(crate) const LISTED_ID: &str = NAME;
+const NAME: &str = "read_result";
+/// Its name where a source has a tool with the first one.
+const OTHER_NAME: &str = "toolwright_read_result";
 /// Characters of a page unless the call says otherwise.
 const DEFAULT_CHARACTERS: usize = 10_000;
 /// Lines of a page unless the call says otherwise.
@@ -53,9 +53,9 @@ enum Unit {
 }
 
 /// The tool as `tools/list` has it.
-pub(crate) fn description() -> String {
+pub(crate) fn description(name: &str) -> String {
     json!({
-        "name": NAME,
+        "name": name,
         "title": "Read a stored answer",
         "description": "Reads an answer of another tool that was too long to be sent whole. \
             The shortened answer names the handle. Without other arguments it returns the \
@@ -94,12 +94,17 @@ pub(crate) fn description() -> String {
             "additionalProperties": false,
         },
         "annotations": {"readOnlyHint": true, "idempotentHint": true, "openWorldHint": false},
-        "_meta": {"toolwright/id": LISTED_ID},
+        "_meta": {"toolwright/id": name},
     })
     .to_string()
 }
 
 impl Gateway {
+    /// The name of the tool, which is its place in the list as well.
+    pub(crate) fn result_reader_name(&self) -> &'static str {
+        if self.listing().input_schema(NAME).is_some() { OTHER_NAME } else { NAME }
+    }
+
     /// Answers a call of `read_result`.
     pub(crate) async fn read_stored_result(
         &self,
@@ -133,10 +138,10 @@ impl Gateway {
 }
 
 /// The part of a text that a call wants, at most this many tokens.
-fn read(text: &str, arguments: &ReadArguments, tokens: usize) -> Result<String, String> {
+fn read(text: &StoredText, arguments: &ReadArguments, tokens: usize) -> Result<String, String> {
     let selected;
     let text = match &arguments.pointer {
-        None => text,
+        None => &*text.whole,
         Some(pointer) => {
             selected = select(text, pointer)?;
             &selected
@@ -149,9 +154,9 @@ fn read(text: &str, arguments: &ReadArguments, tokens: usize) -> Result<String, 
 }
 
 /// The value at a JSON pointer: a text as it is, everything else as indented JSON.
-fn select(text: &str, pointer: &str) -> Result<String, String> {
-    let value: Json = serde_json::from_str(text)
-        .map_err(|_| "the answer is not JSON, so it has no pointers".to_owned())?;
+fn select(text: &StoredText, pointer: &str) -> Result<String, String> {
+    let value =
+        text.json().ok_or_else(|| "the answer is not JSON, so it has no pointers".to_owned())?;
     match value.pointer(pointer) {
         None => Err(format!("there is nothing at `{pointer}`")),
         Some(Json::String(text)) => Ok(text.clone()),
@@ -180,7 +185,15 @@ fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
     let mut shown = beginning(wanted, tokens);
     // Whole lines only, unless the first one alone is too long.
     if unit == Unit::Lines && shown.len() < wanted.len() {
-        shown = shown.rfind('\n').map_or(shown, |end| &shown[..=end]);
+        let Some(end) = shown.rfind('\n') else {
+            let before: usize = text.split_inclusive('\n').take(offset).map(count).sum();
+            let next = before + count(shown);
+            return format!(
+                "{shown}\n\n[This line is longer than an answer may be. Continue with unit \
+                 `characters` and offset {next}.]"
+            );
+        };
+        shown = &shown[..=end];
     }
     let (read, name) = match unit {
         Unit::Characters => (shown.chars().count(), "characters"),
@@ -191,6 +204,10 @@ fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
         true => format!("{shown}\n\n[{next} of {total} {name} read; continue with offset {next}.]"),
         false => shown.to_owned(),
     }
+}
+
+fn count(text: &str) -> usize {
+    text.chars().count()
 }
 
 /// The lines of a text that match a pattern, with their numbers.
@@ -257,7 +274,34 @@ mod tests {
             all[name] = value.clone();
         }
         let arguments: ReadArguments = serde_json::from_value(all).expect("valid arguments");
-        read(text, &arguments, 1000)
+        read(&StoredText::new(&[text.to_owned()]), &arguments, 1000)
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_read_by_characters() {
+        let text = format!("short\n{}end\nlast\n", "x".repeat(9_000));
+        let page = reading(&text, json!({"unit": "lines", "offset": 1})).expect("a page");
+        let (shown, note) = page.split_once("\n\n[").expect("a note");
+        let next: usize = note
+            .rsplit_once("offset ")
+            .expect("the next offset")
+            .1
+            .trim_end_matches(".]")
+            .parse()
+            .expect("a number");
+        assert_eq!(format!("short\n{shown}").chars().count(), next);
+        let rest = reading(&text, json!({"offset": next, "limit": 3})).expect("a page");
+        assert!(rest.starts_with("xxx"), "{rest}");
+    }
+
+    #[test]
+    fn the_block_that_is_json_has_the_pointers() {
+        let blocks = ["Two rows:".to_owned(), r#"{"rows": [1, 2]}"#.to_owned()];
+        let text = StoredText::new(&blocks);
+        assert_eq!(text.blocks().collect::<Vec<_>>(), blocks);
+        let arguments = json!({"handle": "h", "pointer": "/rows/1"});
+        let arguments = serde_json::from_value(arguments).expect("valid arguments");
+        assert_eq!(read(&text, &arguments, 1000).as_deref(), Ok("2"));
     }
 
     #[test]

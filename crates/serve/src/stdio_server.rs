@@ -7,7 +7,8 @@
 //!                        └─ not a message, too long ─▶ error ────┘
 //! ```
 //!
-//! Every line gets an answer or is ignored on purpose; no line ends the connection.
+//! Every line gets an answer or is ignored on purpose; no line ends the connection. A client that
+//! does not read its answers is cut off, because they would pile up in memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +30,7 @@ use crate::outlet::Outlet;
 use crate::result_body::RpcReply;
 use crate::standard_streams::{InputStream, OutputStream, standard_streams};
 use crate::wakeful_thread::WakefulThread;
+use crate::write_deadline::{WRITE_TIMEOUT, WriteDeadline};
 
 /// How long running calls may continue when the server ends.
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
@@ -41,7 +43,11 @@ const GRACE_AFTER_EOF: Duration = Duration::from_secs(2);
 /// Serves one client until it closes its end, or until `until` is cancelled.
 pub async fn serve(gateway: Gateway, until: CancellationToken) {
     let (from, to) = standard_streams();
-    let outlet = Arc::new(StdoutWriter(Mutex::new(to)));
+    let outlet = Arc::new(StdoutWriter {
+        to: Mutex::new(Some(WriteDeadline::new(to, WRITE_TIMEOUT))),
+        closed: CancellationToken::new(),
+    });
+    let closed = outlet.closed.clone();
     let session = gateway.new_session(Arc::clone(&outlet) as Arc<dyn Outlet>);
     gateway.start_notices(&session.ended);
     let wakeful = Arc::new(WakefulThread::new());
@@ -64,6 +70,11 @@ pub async fn serve(gateway: Gateway, until: CancellationToken) {
     tokio::select! {
         _ = &mut reading => client.finish_calls().await,
         () = end_after_grace(&gateway, &until) => reading.abort(),
+        // Nobody reads the answers.
+        () = closed.cancelled() => {
+            reading.abort();
+            gateway.abort_calls();
+        }
     }
     staying_awake.abort();
     gateway.end_session(&client.session);
@@ -78,17 +89,27 @@ async fn end_after_grace(gateway: &Gateway, until: &CancellationToken) {
 }
 
 /// Standard output. Lines are written one at a time under the lock.
-struct StdoutWriter(Mutex<OutputStream>);
+struct StdoutWriter {
+    /// `None` once a write has failed.
+    to: Mutex<Option<WriteDeadline<OutputStream>>>,
+    /// Cancelled when a write has failed: the client has closed its end, or does not read.
+    closed: CancellationToken,
+}
 
 impl Outlet for StdoutWriter {
     fn send(&self, message: Bytes) -> BoxFuture<'_, ()> {
         Box::pin(async move {
+            let mut to = self.to.lock().await;
+            let Some(stream) = to.as_mut() else { return };
+            // Copied under the lock: messages that wait for it are in memory once.
             let line = [&message[..], b"\n"].concat();
-            let mut to = self.0.lock().await;
-            // If the client has closed its end of stdout, it closes stdin as well, and reading from
-            // that ends the connection.
-            if to.write_all(&line).await.is_ok() {
-                let _ = to.flush().await;
+            let written = async {
+                stream.write_all(&line).await?;
+                stream.flush().await
+            };
+            if written.await.is_err() {
+                *to = None;
+                self.closed.cancel();
             }
         })
     }
@@ -219,5 +240,25 @@ impl StdioConnection {
         self.gateway.wait_until_idle(GRACE_AFTER_EOF).await;
         self.gateway.abort_calls();
         self.gateway.wait_until_idle(SEND_TIMEOUT).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_is_cut_off() {
+        let (client, to) = tokio::io::duplex(64);
+        let to: OutputStream = Box::pin(to);
+        let writer = StdoutWriter {
+            to: Mutex::new(Some(WriteDeadline::new(to, Duration::from_millis(20)))),
+            closed: CancellationToken::new(),
+        };
+        let message = Bytes::from(vec![b'x'; 100]);
+        // The first one fills the pipe and fails; those that wait behind it are dropped.
+        join_all((0..10).map(|_| writer.send(message.clone()))).await;
+        assert!(writer.closed.is_cancelled());
+        drop(client);
     }
 }

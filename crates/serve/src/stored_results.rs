@@ -23,6 +23,12 @@ use crate::result_body::ToolResult;
 
 /// How many bytes all stored results may use; the oldest are dropped first.
 const MAX_BYTES: usize = 64 << 20;
+/// How many bytes the stored results of one session may use, so that a client cannot make others
+/// lose theirs.
+const MAX_SESSION_BYTES: usize = 16 << 20;
+/// Bytes of JSON below which structured content is not measured: it cannot be too long for any
+/// usual limit, and measuring means writing it.
+const SMALL_ENOUGH: usize = 32 << 10;
 /// How many members of an object the description of a shape names.
 const MAX_SHOWN_KEYS: usize = 30;
 
@@ -33,7 +39,42 @@ pub(crate) struct StoredResults(Mutex<VecDeque<StoredResult>>);
 struct StoredResult {
     handle: String,
     session: SessionNumber,
-    text: Arc<str>,
+    text: StoredText,
+}
+
+/// The text of an answer.
+#[derive(Clone)]
+pub(crate) struct StoredText {
+    /// Its blocks, one after the other, with a line end between them.
+    pub(crate) whole: Arc<str>,
+    /// Where each block begins.
+    pub(crate) starts: Arc<[usize]>,
+}
+
+impl StoredText {
+    pub(crate) fn new(blocks: &[String]) -> StoredText {
+        let starts = blocks.iter().scan(0, |next, block| {
+            let start = *next;
+            *next += block.len() + 1;
+            Some(start)
+        });
+        StoredText { starts: starts.collect(), whole: blocks.join("\n").into() }
+    }
+
+    /// The blocks.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &str> {
+        let ends = self.starts.iter().skip(1).map(|next| next - 1).chain([self.whole.len()]);
+        self.starts.iter().zip(ends).map(|(start, end)| &self.whole[*start..end])
+    }
+
+    /// The value that a reader of JSON means: the whole text, or else its first block that is JSON.
+    pub(crate) fn json(&self) -> Option<Json> {
+        let parse = |text: &str| serde_json::from_str(text).ok();
+        parse(&self.whole).or_else(|| {
+            let is_structure = |value: &Json| value.is_object() || value.is_array();
+            self.blocks().filter_map(parse).find(is_structure)
+        })
+    }
 }
 
 impl StoredResults {
@@ -42,29 +83,48 @@ impl StoredResults {
     }
 
     /// Keeps a text for a session and returns its handle.
-    fn store(&self, session: SessionNumber, text: Arc<str>) -> String {
+    fn store(&self, session: SessionNumber, text: StoredText) -> String {
         let handle = random_handle();
         let mut all = self.all();
         all.push_back(StoredResult { handle: handle.clone(), session, text });
-        let mut bytes: usize = all.iter().map(|result| result.text.len()).sum();
         // The newest one stays, however large it is: the client has just received its handle.
-        while bytes > MAX_BYTES && all.len() > 1 {
-            bytes -= all.pop_front().map_or(0, |oldest| oldest.text.len());
-        }
+        drop_oldest(&mut all, MAX_SESSION_BYTES, |result| result.session == session);
+        drop_oldest(&mut all, MAX_BYTES, |_| true);
         handle
     }
 
     /// The text with this handle, if it belongs to this session and was not dropped.
-    pub(crate) fn get(&self, session: SessionNumber, handle: &str) -> Option<Arc<str>> {
+    pub(crate) fn get(&self, session: SessionNumber, handle: &str) -> Option<StoredText> {
         let all = self.all();
         let found = all.iter().find(|it| it.session == session && it.handle == handle);
-        found.map(|result| Arc::clone(&result.text))
+        found.map(|result| result.text.clone())
     }
 
     /// Drops the results of a session that has ended.
     pub(crate) fn end_session(&self, session: SessionNumber) {
         self.all().retain(|result| result.session != session);
     }
+}
+
+/// Drops the oldest of some results until they use at most this many bytes. The newest of all
+/// stays.
+fn drop_oldest(
+    all: &mut VecDeque<StoredResult>,
+    most: usize,
+    counts: impl Fn(&StoredResult) -> bool,
+) {
+    let size = |result: &StoredResult| result.text.whole.len();
+    let mut bytes: usize = all.iter().filter(|it| counts(it)).map(size).sum();
+    while bytes > most {
+        let last = all.len() - 1;
+        let Some(oldest) = all.iter().take(last).position(&counts) else { return };
+        bytes -= all.remove(oldest).map_or(0, |dropped| size(&dropped));
+    }
+}
+
+/// The text of a block that a model reads: its own, or that of an embedded resource.
+fn text_of(block: &ResultContent) -> Option<&str> {
+    block.as_text().or_else(|| block.0["resource"]["text"].as_str())
 }
 
 impl Gateway {
@@ -77,31 +137,56 @@ impl Gateway {
         has_output_schema: bool,
     ) {
         let limit = self.options().answer_tokens;
-        let texts = || result.content.iter().filter_map(ResultContent::as_text);
-        // A character that is not ASCII has at least two bytes.
-        let most = texts().map(str::len).sum::<usize>() / 2;
-        if limit == 0 || most <= limit || texts().map(estimated_tokens).sum::<usize>() <= limit {
+        if limit == 0 {
             return;
         }
-        let text: Arc<str> = texts().collect::<Vec<_>>().join("\n").into();
-        let handle = self.stored().store(context.session.number, Arc::clone(&text));
-        let structured = result.structured.take();
-        let (notice, structured) = offload(WorkSize::Large, {
-            let handle = handle.clone();
-            move || {
-                let value = serde_json::from_str::<Json>(&text).ok();
-                // The same data twice; without a schema only the model reads it.
-                let structured =
-                    structured.filter(|it| has_output_schema || Some(it) != value.as_ref());
-                (shortened(&text, value.as_ref(), &handle, limit), structured)
+        let is_long = |texts: &[&str]| {
+            // A character that is not ASCII has at least two bytes.
+            let most = texts.iter().map(|text| text.len()).sum::<usize>() / 2;
+            most > limit && texts.iter().map(|text| estimated_tokens(text)).sum::<usize>() > limit
+        };
+        let texts: Vec<&str> = result.content.iter().filter_map(text_of).collect();
+        // With a schema a program reads it; without one, the model does.
+        let structured = (!has_output_schema
+            && (result.size != Some(WorkSize::Small) || limit < SMALL_ENOUGH / 4))
+            .then(|| result.structured.as_ref().map(Json::to_string))
+            .flatten();
+        let is_long_value = structured.as_deref().is_some_and(|text| is_long(&[text]));
+        if !is_long(&texts) && !is_long_value {
+            return;
+        }
+        let blocks: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let value = result.structured.take_if(|_| !has_output_schema);
+        let (text, kept, value) = offload(WorkSize::Large, move || {
+            let mut text = StoredText::new(&blocks);
+            let mut found = text.json();
+            // The same data twice needs to be stored once.
+            let is_repeated = value.is_some() && value == found;
+            if let Some(structured) = structured.filter(|_| is_long_value && !is_repeated) {
+                text = StoredText::new(&[blocks, vec![structured]].concat());
+                found = text.json();
             }
+            let kept = value.filter(|_| !is_repeated && !is_long_value);
+            (text, kept, found)
         })
         .await;
-        result.structured = structured;
+        if result.structured.is_none() {
+            result.structured = kept;
+        }
+        let handle = self.stored().store(context.session.number, text.clone());
+        let reader = self.result_reader_name();
+        let notice = shortened(&text.whole, value.as_ref(), reader, &handle, limit);
         let first = result.content.iter().position(|block| block.as_text().is_some());
-        let first = first.unwrap_or_default();
         result.content.retain(|block| block.as_text().is_none());
+        // The address of an embedded resource is needed although its text is not there.
+        for block in &mut result.content {
+            if block.0["resource"]["text"].is_string() {
+                block.0["resource"]["text"] =
+                    format!("[stored: read it with `{reader}` and the handle `{handle}`]").into();
+            }
+        }
         // Before the first text there are only other blocks, and they stay where they are.
+        let first = first.unwrap_or(result.content.len());
         result.content.insert(first, ResultContent::text(notice));
         result.meta.insert("toolwright/stored-result".into(), json!({"handle": handle}));
         if context.session.note_stored_result() {
@@ -130,17 +215,16 @@ pub(crate) fn beginning(text: &str, tokens: usize) -> &str {
 }
 
 /// What the client gets instead of a text that is too long.
-fn shortened(text: &str, value: Option<&Json>, handle: &str, limit: usize) -> String {
+fn shortened(text: &str, value: Option<&Json>, reader: &str, handle: &str, limit: usize) -> String {
     // A quarter is enough to see what it is, and leaves room for the parts that are needed.
     let start = beginning(text, (limit / 4).max(1));
     format!(
         "{start}\n\n[This answer is longer than {limit} tokens. Above are its first {} of {} \
-         characters. {} Read the rest with the tool `{}` and the handle `{handle}`: by position, \
+         characters. {} Read the rest with the tool `{reader}` and the handle `{handle}`: by position, \
          by search, or by JSON pointer.]",
         start.chars().count(),
         text.chars().count(),
         shape(text, value),
-        crate::result_reader::NAME,
     )
 }
 
@@ -192,13 +276,18 @@ mod tests {
     fn the_oldest_results_make_room_and_sessions_are_apart() {
         let stored = StoredResults::default();
         let (one, two) = (SessionNumber(1), SessionNumber(2));
-        let text: Arc<str> = "x".repeat(MAX_BYTES / 2).into();
-        let handles = [one, two, two].map(|session| stored.store(session, Arc::clone(&text)));
-        assert!(stored.get(one, &handles[0]).is_none(), "dropped");
-        assert!(stored.get(one, &handles[1]).is_none(), "of another session");
-        assert!(stored.get(two, &handles[1]).is_some() && stored.get(two, &handles[2]).is_some());
+        let text = StoredText::new(&["x".repeat(MAX_SESSION_BYTES / 2)]);
+        let handles = [one, two, two, two].map(|session| stored.store(session, text.clone()));
+        assert!(stored.get(one, &handles[0]).is_some(), "others cannot make it go");
+        assert!(stored.get(one, &handles[2]).is_none(), "of another session");
+        assert!(stored.get(two, &handles[1]).is_none(), "dropped for newer ones of its session");
+        assert!(stored.get(two, &handles[2]).is_some() && stored.get(two, &handles[3]).is_some());
         stored.end_session(two);
         assert!(stored.get(two, &handles[2]).is_none());
+        let sessions = (10..18).map(SessionNumber);
+        sessions
+            .for_each(|session| drop((0..2).map(|_| stored.store(session, text.clone())).last()));
+        assert!(stored.get(one, &handles[0]).is_none(), "dropped for newer ones of all");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 use toolwright_mcp::{Message, RequestId, meta};
 
 use crate::Gateway;
+use crate::client_session::covers;
 use crate::dispatcher::RequestContext;
 use crate::outlet::Outlet;
 use crate::request_params::invalid_params;
@@ -112,14 +113,9 @@ impl SubscriptionListeners {
     /// Notifies those who chose updates of this resource.
     pub(crate) fn resource_updated(&self, uri: &str) {
         self.all().retain(|listener| {
-            !listener.filter.updates.contains(uri)
+            !covers(&listener.filter.updates, uri)
                 || listener.notify("notifications/resources/updated", &json!({"uri": uri}))
         });
-    }
-
-    /// Passes another notification of a server to all.
-    pub(crate) fn notify_all(&self, method: &str, params: &Json) {
-        self.all().retain(|listener| listener.notify(method, params));
     }
 }
 

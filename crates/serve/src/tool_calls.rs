@@ -42,9 +42,9 @@ impl Gateway {
         let items = if is_stateless { &listing.tools } else { &listing.tools_before_2026 };
         let mut items = Cow::Borrowed(items);
         if context.session.has_stored_results() {
-            let own = result_reader::LISTED_ID;
+            let own = self.result_reader_name();
             let at = items.partition_point(|(id, _)| id.as_str() < own);
-            items.to_mut().insert(at, (own.to_owned(), result_reader::description().into()));
+            items.to_mut().insert(at, (own.to_owned(), result_reader::description(own).into()));
         }
         let list = PagedList { name: "tools", member: "tools", items: &items, is_sorted: true };
         let more: &[&str] = if is_stateless { &STATELESS_MEMBERS } else { &[] };
@@ -65,7 +65,7 @@ impl Gateway {
         if !arguments.starts_with('{') {
             return Err(invalid_params(format!("the arguments of `{name}` are not an object")));
         }
-        if name == result_reader::NAME && context.session.has_stored_results() {
+        if context.session.has_stored_results() && name == self.result_reader_name() {
             return Ok(Box::pin(self.read_stored_result(context, arguments)).await);
         }
         // `run_tool` fills in the id when the tool is known.
@@ -223,6 +223,13 @@ fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) {
     let blocks = result.content.iter_mut().map(|block| &mut block.0);
     for value in blocks.chain(result.structured.as_mut()) {
         offers.expose(server, value);
+    }
+    if !result.meta.is_empty() {
+        let mut whole = json!({"_meta": std::mem::take(&mut result.meta)});
+        offers.expose(server, &mut whole);
+        if let Json::Object(meta) = whole["_meta"].take() {
+            result.meta = meta;
+        }
     }
 }
 

@@ -138,6 +138,16 @@ fn describe(entry: &RegisteredTool, name: &str, id: &str, offers: &Offers) -> Js
     let mut meta = details.meta.clone().unwrap_or_default();
     meta.insert(ID_KEY.into(), json!(id));
     add("_meta", Some(Json::Object(meta)));
+    if let Binding::Server { .. } = &details.binding {
+        // Members that MCP may get in the future, or that only this server and its clients know.
+        for (pointer, value) in details.rest.iter().flat_map(|(_, members)| members) {
+            let member = pointer.trim_start_matches('/');
+            let is_own = !member.contains(['/', '~']) && member != "execution";
+            if is_own && !tool.contains_key(member) {
+                tool.insert(member.to_owned(), value.clone());
+            }
+        }
+    }
     let mut tool = Json::Object(tool);
     if let Binding::Server { server, .. } = &details.binding {
         offers.expose(server, &mut tool);

@@ -218,6 +218,55 @@ fn http_rejects_foreign_and_malformed_requests() {
     );
 }
 
+/// A page of a configured origin can use the server: its browser asks first, without the token, and
+/// needs headers to let the page read the answers.
+#[test]
+fn pages_of_configured_origins_can_read_answers() {
+    let settings = "[serve]\nallowed_origins = [\"https://app.example\"]\n";
+    let (folder, _) = config_with_tools(&[], settings);
+    let web = HttpClient::start(folder.path(), &[], &[("TOOLWRIGHT_TOKEN", "sesame-sesame")]);
+    let page = ("Origin", "https://app.example");
+    let wanted = ("Access-Control-Request-Headers", "authorization, mcp-session-id");
+    let asked = web.exchange("OPTIONS", "/mcp", &[page, wanted, ("Authorization", "")], "");
+    assert_eq!(asked.status, 204, "{asked:?}");
+    assert_eq!(asked.headers["access-control-allow-origin"], page.1);
+    assert_eq!(asked.headers["access-control-allow-headers"], wanted.1);
+    assert!(asked.headers["access-control-allow-methods"].contains("POST"), "{asked:?}");
+    let hello = request(&json!(0), "initialize", &handshake("2025-06-18"));
+    let answered = web.post(&[page], &hello);
+    assert_eq!((answered.status, &*answered.headers["access-control-allow-origin"]), (200, page.1));
+    assert!(answered.headers["access-control-expose-headers"].contains("Mcp-Session-Id"));
+    let refused = web.post(&[page, ("Authorization", "Bearer wrong-wrong")], &hello);
+    assert_eq!(refused.status, 401, "{refused:?}");
+    let foreign = web.exchange("OPTIONS", "/mcp", &[("Origin", "https://evil.example")], "");
+    assert_eq!(foreign.status, 403, "{foreign:?}");
+    assert!(!foreign.headers.contains_key("access-control-allow-origin"), "{foreign:?}");
+}
+
+#[test]
+fn ambiguous_requests_are_refused_as_a_whole() {
+    let (folder, _) = config_with_tools(&[], "");
+    let web = HttpClient::start(folder.path(), &[], &[]);
+    let session = web.session("2025-03-26");
+    // Members by their position, which only some readers would accept.
+    let listed =
+        json!([null, "up__echo", {}, null, null, null, null, null, null, null, null, null]);
+    let answer = session.ask(1, "tools/call", listed).answer(&json!(1));
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    let message = answer["error"]["message"].as_str().expect("a message");
+    assert_eq!(message, "the parameters of `tools/call` are not an object");
+    // Nothing of a batch with a mistake has an effect.
+    let batch = json!([request(&json!(2), "ping", &json!({})), {"jsonrpc": "2.0", "id": 3}]);
+    assert_eq!(session.post(&batch).status, 400);
+    let own = format!("127.0.0.1:{}", web.port);
+    let hello = request(&json!(0), "initialize", &handshake("2025-06-18")).to_string();
+    let bytes = String::from_utf8(web.bytes("POST", "/mcp", &[], &hello)).expect("text");
+    let twice = bytes.replacen("Accept:", &format!("Host: {own}\r\nAccept:"), 1);
+    let mut stream = web.connect();
+    stream.write_all(twice.as_bytes()).expect("it reads");
+    assert_eq!(Reply::read(stream).status, 400);
+}
+
 /// Calls are answered while other clients are idle, send half a request, do not read or send one
 /// byte at a time. Those are disconnected after 10 s. The slow client still gets its answer at the
 /// end, so no call can have waited until then.

@@ -478,23 +478,24 @@ fn media_of_sixteen_mebibytes_pass_whole() {
     let media = |bytes: usize| "A".repeat(bytes.next_multiple_of(3) / 3 * 4);
     let image =
         |bytes: usize| json!({"type": "image", "mimeType": "image/png", "data": media(bytes)});
-    let call = |bytes: usize| json!({"tools/call": {"result": {"content": [image(bytes)]}}});
+    let answer = |bytes: usize| json!({"tools/call": {"result": {"content": [image(bytes)]}}});
     let blob = json!({"uri": "x://a", "mimeType": "image/png", "blob": media(MOST - 1)});
-    let mut whole = call(MOST - 1);
+    let mut whole = answer(MOST - 1);
     whole["resources/list"] = json!({"result": {"resources": [{"uri": "x://a", "name": "a"}]}});
     whole["resources/read"] = json!({"result": {"contents": [blob.clone()]}});
-    let servers = [("whole", "", whole), ("more", "", call(MOST + 3))];
+    let servers = [("whole", "", whole), ("more", "", answer(MOST + 3))];
     let scripted = ScriptedServers::new(&servers);
     // Not `assert_eq!`, which would print them.
     let same = |content: &Json, expected: &Json| content == expected;
     let mut client = scripted.serve();
     let web = HttpClient::start(scripted.path(), &[], &[]);
-    for done in [client.call("whole__t", json!({})), web.call("whole__t", json!({}))] {
+    let call = |name: &str| web.call(name, json!({}))["result"].clone();
+    for done in [client.call("whole__t", json!({})), call("whole__t")] {
         assert!(same(&done["content"][0], &image(MOST - 1)), "the image is whole");
     }
     let read = client.ask("resources/read", json!({"uri": "x://a"}));
     assert!(same(&read["result"]["contents"][0], &blob), "the blob is whole");
-    for refused in [client.call("more__t", json!({})), web.call("more__t", json!({}))] {
+    for refused in [client.call("more__t", json!({})), call("more__t")] {
         let error = &refused["_meta"]["toolwright/error"];
         assert_eq!(
             (&refused["isError"], &error["code"]),
@@ -502,4 +503,126 @@ fn media_of_sixteen_mebibytes_pass_whole() {
         );
     }
     assert_eq!(client.call("good__echo", json!({}))["isError"], json!(false));
+}
+
+/// Two servers with the same URI: whatever refers to it leads to the right one.
+#[test]
+fn references_in_metadata_follow_renamed_resources() {
+    let script = |text: &str| {
+        let meta = json!({"ui": {"resourceUri": "ui://app"}, "ui/resourceUri": "ui://app"});
+        let read = json!({"contents": [{"uri": "ui://app", "text": text}]});
+        let update = json!({
+            "jsonrpc": "2.0", "method": "notifications/resources/updated",
+            "params": {"uri": "ui://app/part"},
+        });
+        json!({
+            "tools/list": {"result": {"tools": [
+                {"name": "t", "inputSchema": {"type": "object"}, "_meta": meta, "later": {"n": 1}},
+            ]}},
+            "tools/call": {"before": [update], "result": {"content": [], "_meta": meta}},
+            "resources/list": {"result": {"resources": [{"uri": "ui://app", "name": "app"}]}},
+            "resources/read": {"result": read},
+            "resources/subscribe": {"result": {}},
+            "prompts/list": {"result": {"prompts": [{"name": "p", "_meta": meta}]}},
+            "initialize": {"result": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"tools": {}, "resources": {"subscribe": true}, "prompts": {}},
+                "serverInfo": {"name": "s", "version": "1"},
+            }},
+        })
+    };
+    let scripted = ScriptedServers::new(&[("one", "", script("1")), ("two", "", script("2"))]);
+    let mut client = scripted.serve();
+    let tools = client.ask("tools/list", json!({}))["result"]["tools"].clone();
+    let prompts = client.ask("prompts/list", json!({}))["result"]["prompts"].clone();
+    let find = |list: &Json, name: &str| {
+        let mut items = list.as_array().expect("a list").iter();
+        items.find(|item| item["name"] == name).unwrap_or_else(|| panic!("{list}")).clone()
+    };
+    for (name, text) in [("one", "1"), ("two", "2")] {
+        let tool = find(&tools, &format!("{name}__t"));
+        assert_eq!(tool["later"], json!({"n": 1}), "members that MCP does not have pass: {tool}");
+        let uri = tool["_meta"]["ui"]["resourceUri"].as_str().expect("a URI").to_owned();
+        let read = client.ask("resources/read", json!({"uri": uri}));
+        assert_eq!(read["result"]["contents"][0]["text"], text, "{read}");
+        let subscribed = client.ask("resources/subscribe", json!({"uri": uri}));
+        assert!(subscribed["error"].is_null(), "{subscribed}");
+        let called = client.call(&format!("{name}__t"), json!({}));
+        for meta in [&called["_meta"], &find(&prompts, &format!("{name}__p"))["_meta"]] {
+            assert_eq!(meta["ui"]["resourceUri"], uri, "{name}: {meta}");
+            assert_eq!(meta["ui/resourceUri"], uri, "{name}: {meta}");
+        }
+        // A part of the resource that the client has subscribed to.
+        let updated =
+            client.find("an update", |it| it["method"] == "notifications/resources/updated");
+        assert_eq!(updated["params"]["uri"], format!("{uri}/part"), "{updated}");
+    }
+}
+
+/// Everything that a model reads counts, and nothing is out of reach of `read_result`.
+#[test]
+fn long_answers_of_every_form_are_stored() {
+    let long = "word ".repeat(40_000);
+    let rows: Vec<Json> = (0..20_000).map(|n| json!({"row": n})).collect();
+    let answer = |result: Json| json!({"tools/call": {"result": result}});
+    let resource = json!({"uri": "x://a", "mimeType": "text/plain", "text": long});
+    let blocks = json!([
+        {"type": "text", "text": "Rows:"}, {"type": "text", "text": json!({"rows": rows}).to_string()},
+    ]);
+    let scripted = ScriptedServers::new(&[
+        ("embedded", "", answer(json!({"content": [{"type": "resource", "resource": resource}]}))),
+        (
+            "value",
+            "",
+            answer(json!({
+                "content": [{"type": "text", "text": "see the rows"}],
+                "structuredContent": {"rows": rows},
+            })),
+        ),
+        ("blocks", "", answer(json!({"content": blocks}))),
+    ]);
+    let mut client = scripted.serve();
+    for (name, pointer, expected) in [
+        ("embedded", None, "word word"),
+        ("value", Some("/rows/19999/row"), "19999"),
+        ("blocks", Some("/rows/19999/row"), "19999"),
+    ] {
+        let done = client.call(&format!("{name}__t"), json!({}));
+        assert!(done.to_string().len() < 40_000, "{name}: {} bytes", done.to_string().len());
+        let handle = &done["_meta"]["toolwright/stored-result"]["handle"];
+        let mut arguments = json!({"handle": handle});
+        if let Some(pointer) = pointer {
+            arguments["pointer"] = pointer.into();
+        }
+        let read = client.call("read_result", arguments);
+        let text = read["content"][0]["text"].as_str().expect("text");
+        assert!(text.starts_with(expected), "{name}: {}", &text[..text.len().min(300)]);
+        if name == "embedded" {
+            assert_eq!(done["content"][0]["resource"]["uri"], "x://a", "{name}");
+        }
+    }
+}
+
+/// Once there is a stored answer, a tool of the same name can still be called.
+#[test]
+fn a_tool_named_read_result_stays_reachable() {
+    let script = json!({
+        "tools/list": {"result": {"tools": [
+            {"name": "read_result", "inputSchema": {"type": "object"}},
+        ]}},
+        "tools/call": {"result": {"content": [{"type": "text", "text": "word ".repeat(40_000)}]}},
+    });
+    let scripted = ScriptedServers::new(&[("up", "", script)]);
+    let file = scripted.file("up.json");
+    let file = file.to_str().expect("UTF-8");
+    let mut client =
+        StdioClient::start(scripted.path(), &["--", &faulty_server(), "scripted", file], &[]);
+    let done = client.call("read_result", json!({}));
+    let handle = &done["_meta"]["toolwright/stored-result"]["handle"];
+    assert!(handle.is_string(), "{}", done.to_string().len());
+    assert_eq!(client.names(), ["read_result", "toolwright_read_result"]);
+    let again = client.call("read_result", json!({}));
+    assert!(again["_meta"]["toolwright/stored-result"].is_object(), "the server's own tool");
+    let read = client.call("toolwright_read_result", json!({"handle": handle, "limit": 4}));
+    assert!(read["content"][0]["text"].as_str().expect("text").starts_with("word"), "{read}");
 }

@@ -374,15 +374,15 @@ fn the_script_of_a_page_parses_and_holds_every_text() {
     assert!(refused.stderr.contains("it needs `--to webmcp`"), "{}", refused.stderr);
 }
 
-/// A program that answers with `text`.
+/// A tool with this version, or without one.
 fn versioned(version: &str) -> Vec<u8> {
-    let version = match version {
+    let field = match version {
         "" => String::new(),
         version => format!(r#""version": "{version}","#),
     };
     format!(
-        r#"[{{"name": "greet", "namespace": "hello", {version} "title": "Greet",
-          "description": "Greets", "inputSchema": {{"type": "object",
+        r#"[{{"name": "greet", "namespace": "hello", {field} "title": "Greet",
+          "description": "Greets in {version}", "inputSchema": {{"type": "object",
           "additionalProperties": false}}}}]"#
     )
     .into_bytes()
@@ -397,9 +397,9 @@ fn versions_of_a_tool_live_side_by_side() {
     ]);
     let listed = in_folder(&folder, &["list", "--quiet", "."], 0).stdout;
     assert_eq!(listed.lines().count(), 3, "{listed}");
-    assert!(listed.contains("hello:greet  mcp  [v1.10.0] Greets"), "{listed}");
+    assert!(listed.contains("hello:greet  mcp  [v1.10.0] Greets in v1.10.0\n"), "{listed}");
     let newest = in_folder(&folder, &["list", "--quiet", "--newest", "."], 0).stdout;
-    assert_eq!(newest, "hello:greet  mcp  Greets\n");
+    assert_eq!(newest, "hello:greet  mcp  Greets in v1.10.0\n");
     let checked = in_folder(&folder, &["check", "."], 0);
     assert!(!checked.stdout.contains("DUPLICATE_ID"), "{}", checked.stdout);
     // An MCP tool without a server cannot be called, but it is found.

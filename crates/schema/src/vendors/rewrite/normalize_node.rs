@@ -1,5 +1,5 @@
 //! One node without references and `allOf`: the definition is inlined, the branches are merged,
-//! `oneOf` becomes `anyOf`. What is below the node stays as it is.
+//! `oneOf` and some conditions become `anyOf`. What is below the node stays as it is.
 
 use serde_json::Value;
 
@@ -78,6 +78,7 @@ impl Rewriter<'_> {
         if is_impossible || !self.subtract_not(&mut keywords) {
             return Ok(NormalNode::Nothing);
         }
+        self.conditions_to_choices(&mut keywords);
         Ok(match keywords.list.is_empty() {
             true => NormalNode::All,
             false => NormalNode::Keywords(keywords),

@@ -46,6 +46,7 @@ mod sources;
 mod start_progress;
 mod test;
 mod validate;
+mod vendor_calls;
 
 use clap::Parser;
 

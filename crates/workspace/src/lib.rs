@@ -9,6 +9,7 @@
 //!    ├─ record ───▶ the canonical record as JSON
 //!    ├─ examples ─▶ every example as a test case
 //!    ├─ convert ──▶ another format, and what it cannot hold
+//!    │                 └─ vendor_calls: calls of it, restored, and their results
 //!    ├─ cost ─────▶ the tokens of every tool
 //!    └─ diff ─────▶ what changed since other definitions, and the version that it demands
 //! ```
@@ -60,6 +61,7 @@ mod text_forms;
 mod token_count;
 mod tool_places;
 mod variables;
+pub mod vendor_calls;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,8 +77,8 @@ pub use config::{
     CheckSettings, Config, Levels, ServeSettings, SourceConfig, SourceKind, config_schema,
 };
 pub use convert::{
-    Conversion, ConvertError, ConvertOptions, ConvertedTool, FieldSetting, Loss, LossEffect,
-    SettingError, Witness, convert,
+    Conversion, ConvertError, ConvertOptions, ConvertedTool, ExactRewrite, FieldSetting, Loss,
+    LossEffect, SettingError, Witness, convert,
 };
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use exposed_names::ExposedNames;

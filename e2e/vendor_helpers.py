@@ -99,7 +99,7 @@ def smallest(schema):
     if kind == "array":
         return [smallest(schema.get("items", {}))] * schema.get("minItems", 0)
     if kind in ("integer", "number"):
-        return schema.get("minimum", 0)
+        return schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
     return {"boolean": False, "null": None}.get(kind, "a" * max(1, schema.get("minLength", 1)))
 
 

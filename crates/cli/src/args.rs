@@ -607,12 +607,13 @@ pub(crate) struct CallArgs {
     /// Give up after this many milliseconds
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
-    /// Read the tool calls of this vendor from standard input: a response, a list of calls or one
-    /// call. Run all of them and print the results that go back
+    /// Read the tool calls of this target from standard input: a response, a list of calls or one
+    /// call. Run all of them and print the results that go back. `convert --help` has the targets
     #[arg(
         long = "as",
         value_name = "TARGET",
         value_parser = target_ids(),
+        hide_possible_values = true,
         conflicts_with_all = ["args", "json", "save"]
     )]
     pub(crate) vendor: Option<String>,

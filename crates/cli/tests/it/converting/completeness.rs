@@ -128,9 +128,10 @@ impl Search<'_> {
         let property = value.as_str().filter(|_| name == "required").and_then(|property| {
             Some(format!("{}/properties/{property}", list.strip_suffix("/required")?))
         });
-        // Where schemas are merged, the tighter of two bounds is left.
-        let is_bound = ["min", "max", "exclusive"].iter().any(|start| name.starts_with(start));
-        let merged = at.rsplitn(3, '/').nth(2).filter(|all| is_bound && all.ends_with("/allOf"));
+        // Where schemas are merged, the tighter of two bounds is left, and the types of both.
+        let is_narrowed = ["min", "max", "exclusive", "type"].iter().any(|it| name.starts_with(it));
+        let merged =
+            list.rsplitn(3, '/').nth(2).filter(|all| is_narrowed && all.ends_with("/allOf"));
         is_left_out
             || is_place(at)
             || is_place(list)

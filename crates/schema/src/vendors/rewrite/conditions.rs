@@ -126,7 +126,7 @@ fn if_branches(keywords: &NodeKeywords) -> Option<Vec<SchemaNode>> {
                     return None;
                 }
                 let merged = merge(branch, consequence);
-                if !merged.conflicts.is_empty() {
+                if !merged.conflicts.is_empty() || !merged.lost_annotations.is_empty() {
                     return None;
                 }
                 branches.extend(merged.keywords.map(NodeKeywords::into_node));

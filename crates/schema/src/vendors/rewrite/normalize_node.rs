@@ -68,6 +68,10 @@ impl Rewriter<'_> {
                     let merged = merge(keywords, &part);
                     let Some(result) = merged.keywords else { return Ok(NormalNode::Nothing) };
                     keywords = result;
+                    for lost in merged.lost_annotations {
+                        let reason = "another schema that is merged with this one has it, too";
+                        self.record(lost.place, &lost.name, ChangeAction::Widened, reason);
+                    }
                     self.drop_conflicts(&mut keywords, merged.conflicts);
                 }
             }

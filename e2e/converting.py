@@ -2,19 +2,25 @@
 
     converting.py BINARY WORK [SOURCE...]
 
-Without sources: the examples, and the corpus of other authors if TOOLWRIGHT_SHARED names a folder of it. A document
-that does not convert for a reason of its own (it has errors) is counted, not judged. First the judge is judged: it
-has to refuse documents that are known to be wrong, so that it cannot pass everything.
+Without sources: the examples, 500 generated tools, and the corpus of other authors if TOOLWRIGHT_SHARED names a folder
+of it. A document that does not convert for a reason of its own (it has errors) is counted, not judged. First the judge
+is judged: it has to refuse documents that are known to be wrong, so that it cannot pass everything.
+
+Then the instances of the reports are judged by a second validator, Python's jsonschema, and the results of
+`toolwright call --as` by the vendors' libraries.
 """
 
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import warnings
 
+import jsonschema
 import oracle
+import regress
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -86,14 +92,88 @@ def judge_the_judge():
         assert bool(complaints) != is_right, f"{vendor}: {complaints} about {tools}"
 
 
-def sources(arguments):
+def generated_schema(draw, depth):
+    """A schema with all kinds of keywords, whose values are seldom equal."""
+    kinds = ["string", "integer", "number", "boolean", "enum", "const", "nullable"]
+    kinds += ["object", "array", "anyOf", "oneOf", "allOf"] if depth else []
+    kind = draw.choice(kinds)
+    schema = {"description": f"Part {draw.randrange(10**6)}"} if draw.random() < 0.5 else {}
+
+    def sometimes(key, value):
+        if draw.random() < 0.3:
+            schema[key] = value
+
+    if kind in ("string", "nullable"):
+        schema["type"] = kind if kind == "string" else ["string", "null"]
+        sometimes("minLength", draw.randrange(4))
+        sometimes("maxLength", draw.randrange(4, 90))
+        sometimes("pattern", f"^[a-z]*{draw.randrange(99)}?")
+        sometimes("format", draw.choice(["date", "uri", "email", "uuid"]))
+        sometimes("default", "a")
+    elif kind in ("integer", "number"):
+        schema["type"] = kind
+        sometimes("minimum", draw.randrange(9))
+        sometimes("exclusiveMaximum", draw.randrange(50, 900))
+        sometimes("multipleOf", draw.choice([1, 2, 0.5]))
+    elif kind == "enum":
+        schema["enum"] = draw.sample(["a", "b", "c", 1, 2, None, True], draw.randrange(1, 4))
+    elif kind == "const":
+        schema["const"] = draw.choice(["a", 7, True, None])
+    elif kind == "object":
+        schema |= generated_object(draw, depth - 1)
+    elif kind == "array":
+        schema |= {"type": "array", "items": generated_schema(draw, depth - 1)}
+        sometimes("minItems", draw.randrange(3))
+        sometimes("maxItems", draw.randrange(3, 9))
+        sometimes("uniqueItems", True)
+    elif kind == "boolean":
+        schema["type"] = kind
+    else:
+        schema[kind] = [generated_schema(draw, depth - 1) for _ in range(2)]
+    return schema
+
+
+def generated_object(draw, depth):
+    names = draw.sample(["path", "line", "owner", "page", "x-id", "$kind"], draw.randrange(5))
+    schema = {"type": "object", "properties": {name: generated_schema(draw, depth) for name in names}}
+    if required := [name for name in names if draw.random() < 0.5]:
+        draw.shuffle(required)
+        schema["required"] = required
+    if draw.random() < 0.6:
+        schema["additionalProperties"] = draw.choice([False, False, True, {"type": "string"}])
+    return schema
+
+
+def generated_tools(count):
+    draw = random.Random(19)
+    for number in range(count):
+        description = f"Does thing {number} with what it is given."
+        schema = generated_object(draw, 3)
+        yield {"name": f"do.thing-{number}", "description": description, "inputSchema": schema}
+
+
+def write_generated(binary, path, count):
+    """A document with so many generated tools; those whose schema nothing matches are left out."""
+    tools = list(generated_tools(count * 2))
+    path.write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    command = [binary, "convert", str(path), "--to", "mcp-plain", "--force", "--losses", "json", "-o", f"{path}.out"]
+    run = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    left_out = set(json.loads(run.stderr.splitlines()[-1])["leftOut"])
+    sound = [tool for tool in tools if tool["name"] not in left_out]
+    assert len(sound) >= count, f"only {len(sound)} of the generated tools have no errors"
+    path.write_text(json.dumps({"tools": sound[:count]}), encoding="utf-8")
+    return path
+
+
+def sources(binary, work, arguments):
     if arguments:
         return [pathlib.Path(one) for one in arguments]
+    generated = write_generated(binary, pathlib.Path(work, "generated-tools.json"), 500)
     found = sorted((ROOT / "examples").glob("*/*.json")) + sorted((ROOT / "examples").glob("*/*.yaml"))
     shared = os.environ.get("TOOLWRIGHT_SHARED")
     if shared:
         found += sorted(pathlib.Path(shared, "corpus").glob("*/*.json"))
-    return found
+    return [*found, generated]
 
 
 def tools_of(document):
@@ -103,15 +183,16 @@ def tools_of(document):
     return document
 
 
-def main(binary, _work, *arguments):
-    warnings.simplefilter("ignore")
-    judge_the_judge()
-    wrong = []
+def run_convert(binary, source, target, losses):
+    command = [binary, "convert", str(source), "--to", target, "--losses", losses]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+
+def judge_tools(binary, found, wrong):
     for target, vendor in JUDGES.items():
         judged, tools, refused = 0, 0, 0
-        for source in sources(arguments):
-            command = [binary, "convert", str(source), "--to", target, "--losses", "none"]
-            run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        for source in found:
+            run = run_convert(binary, source, target, "none")
             if run.returncode == 1:
                 refused += 1
                 continue
@@ -126,6 +207,90 @@ def main(binary, _work, *arguments):
         print(f"convert: {target}: {judged} documents with {tools} tools judged, {refused} not converted")
         if not judged:
             wrong.append(f"{target}: nothing was converted")
+
+
+def pattern(_validator, expression, instance, _schema):
+    """As ECMA-262 has it: Python's `$` also matches before a line break at the end."""
+    if isinstance(instance, str) and regress.Regex(expression, "u").find(instance) is None:
+        yield jsonschema.ValidationError(f"{instance!r} does not match {expression!r}")
+
+
+SecondValidator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": pattern})
+
+
+def judge_witnesses(binary, found, wrong):
+    """Python's jsonschema judges the instances of the reports by the schemas of the source, which is MCP."""
+    for source in found:
+        document = json.loads(source.read_text(encoding="utf-8")) if source.suffix == ".json" else {}
+        if not isinstance(document, dict) or "inputSchema" not in (document.get("tools") or [{}])[0]:
+            continue
+        schemas = {tool["name"]: tool["inputSchema"] for tool in document["tools"]}
+        instances, losses, not_shown = 0, 0, 0
+        for target in JUDGES:
+            run = run_convert(binary, source, target, "json")
+            if run.returncode != 0:
+                continue
+            for loss in json.loads(run.stderr.splitlines()[-1])["losses"]:
+                if not loss["part"].startswith("inputSchema"):
+                    continue
+                losses, not_shown = losses + 1, not_shown + (loss["effect"] == "not-shown")
+                schema = schemas.get(loss["tool"].rsplit(":", 1)[-1])
+                for witness in loss["witnesses"]:
+                    instances += 1
+                    accepts = SecondValidator(schema).is_valid(witness["value"])
+                    if accepts != witness["source"]:
+                        wrong.append(f"{target} {source} {loss['tool']} {loss['part']}: {witness} is judged otherwise")
+        print(f"convert: {source.name}: {losses} losses of schemas, {not_shown} not shown, {instances} instances judged")
+        # A few losses say nothing about a share, and generated schemas are stranger than those of people.
+        if losses > 200 and not_shown * 20 > losses and source.name != "generated-tools.json":
+            wrong.append(f"{source}: {not_shown} of {losses} losses are not shown")
+
+
+def calls_of(vendor, name):
+    """A good call, one that the schema refuses, and one of a tool that does not exist."""
+    for number, (own, arguments) in enumerate([(name, {"value": 1, "from": "km", "to": "m"}), (name, {}), ("gone", {})]):
+        call, text = f"call_{number}", json.dumps(arguments)
+        if vendor == "openai-responses":
+            yield {"type": "function_call", "call_id": call, "name": own, "arguments": text}
+        elif vendor == "anthropic":
+            yield {"type": "tool_use", "id": call, "name": own, "input": arguments}
+        elif vendor == "gemini":
+            yield {"functionCall": {"id": call, "name": own, "args": arguments}}
+        elif vendor == "bedrock":
+            yield {"toolUse": {"toolUseId": call, "name": own, "input": arguments}}
+        elif vendor == "ollama":
+            yield {"function": {"name": own, "arguments": arguments}}
+        else:
+            yield {"id": call, "type": "function", "function": {"name": own, "arguments": text}}
+
+
+def judge_results(binary, wrong):
+    tool = str(ROOT / "examples" / "tools" / "convert-units-tool")
+    for target, vendor in JUDGES.items():
+        calls = list(calls_of(vendor, "convert_units"))
+        command = [binary, "call", "--as", target, "--from", tool]
+        run = subprocess.run(command, input=json.dumps(calls), capture_output=True, text=True, check=False)
+        if run.returncode != 1:
+            wrong.append(f"call --as {target}: exit {run.returncode}: {run.stderr[:300]}")
+            continue
+        results = json.loads(run.stdout)
+        if isinstance(results, dict):
+            results = results.get("content") or results["parts"]
+        if len(results) != len(calls) or "1000" not in json.dumps(results[0]):
+            wrong.append(f"call --as {target}: {run.stdout[:300]}")
+        for at, message in oracle.judge(vendor, "result", results):
+            wrong.append(f"call --as {target} {at}: {message}")
+    print(f"call --as: results of {len(JUDGES)} targets judged")
+
+
+def main(binary, work, *arguments):
+    warnings.simplefilter("ignore")
+    judge_the_judge()
+    wrong = []
+    found = sources(binary, work, arguments)
+    judge_tools(binary, found, wrong)
+    judge_witnesses(binary, found, wrong)
+    judge_results(binary, wrong)
     for line in wrong[:40]:
         print(line, file=sys.stderr)
     sys.exit(1 if wrong else 0)

@@ -11,6 +11,7 @@
 
 mod calls;
 mod checking;
+mod converting;
 mod cost;
 mod fairness;
 mod generated_definitions;
@@ -33,6 +34,7 @@ fn main() {
         ["validate"] => validating::run(),
         ["cases"] => println!("{}", validating::cases()),
         ["check", peers] => checking::run(peers.as_ref()),
+        ["convert"] => converting::run(),
         ["cost"] => cost::run(),
         ["servers-file"] => checking::servers_file(),
         ["calls"] => calls::run(),
@@ -46,8 +48,8 @@ fn main() {
         ["client", url] => proxies::measure_one(url),
         _ => {
             println!(
-                "usage: toolwright-bench read | validate | cases | check PEERS | cost | servers-file | \
-                 calls | sandbox PEERS | knowledge | fairness | web PEERS | proxies PEERS | soak [CALLS] | \
+                "usage: toolwright-bench read | validate | cases | check PEERS | convert | cost | \
+                 servers-file | calls | sandbox PEERS | knowledge | fairness | web PEERS | proxies PEERS | soak [CALLS] | \
                  client URL"
             );
             std::process::exit(2);

@@ -660,10 +660,17 @@ pub(crate) struct FunctionSelector {
 
 /// `toolwright call`, in `call.rs`.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "toolwright call [OPTIONS] ID [KEY=VALUE]... [-- COMMAND...]")]
+#[command(override_usage = "toolwright call [OPTIONS] ID [KEY=VALUE]... [-- COMMAND...]
+       toolwright call [OPTIONS] --as TARGET [-- COMMAND...]")]
 pub(crate) struct CallArgs {
     /// The id of the tool, as `list` prints it, its name if only one tool has that name, or
     /// `namespace:name:version`. Without a version: the newest one
+    #[arg(
+        required_unless_present = "vendor",
+        conflicts_with = "vendor",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub(crate) id: String,
     /// An argument: `key=value`, converted to the type in the tool's schema, or `key:=JSON`
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
@@ -681,6 +688,19 @@ pub(crate) struct CallArgs {
     /// Give up after this many milliseconds
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
+    /// Read the tool calls of this target from standard input: a response, a list of calls or one
+    /// call. Run all of them and print the results that go back. `convert --help` has the targets
+    #[arg(
+        long = "as",
+        value_name = "TARGET",
+        value_parser = target_ids(),
+        hide_possible_values = true,
+        conflicts_with_all = ["args", "json", "save"]
+    )]
+    pub(crate) vendor: Option<String>,
+    /// The file that `convert --session` wrote. Default: computed again from the source
+    #[arg(long, value_name = "FILE", requires = "vendor")]
+    pub(crate) session: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 }

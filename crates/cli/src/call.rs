@@ -30,7 +30,7 @@ use toolwright_workspace::codes;
 
 use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
-use crate::{messages, runtime, saved_media, sources};
+use crate::{messages, runtime, saved_media, sources, vendor_calls};
 
 /// Runs the command, and ends all processes that it started.
 ///
@@ -38,6 +38,9 @@ use crate::{messages, runtime, saved_media, sources};
 /// If the arguments cannot be parsed, there is no source, or the user interrupts while a server is
 /// still starting.
 pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
+    if let Some(target) = &args.vendor {
+        return vendor_calls::run(args, target);
+    }
     let input = CallInput::parse(args)?;
     // The server that a full id names.
     let server = args.id.split_once(':').map(|(server, _)| server.to_owned());
@@ -69,30 +72,43 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         }
         let cancel = CancellationToken::new();
         let work = call(args, &input, &catalog, &cancel);
-        let mut work = std::pin::pin!(work);
-        // The call stays pinned outside of `select!`, so that it can finish after a signal.
-        let result = tokio::select! {
-            result = &mut work => result,
-            () = runtime::wait_for_signal() => {
-                cancel.cancel();
-                // A running call ends by the token. The start of a server does not look at the
-                // token, so after a second the future is dropped.
-                match tokio::time::timeout(Duration::from_secs(1), work).await {
-                    Ok(result) => result,
-                    Err(_) => bail!("interrupted"),
-                }
-            }
-        };
-        // Also after a failed call: servers must not outlive this process.
-        catalog.runner().close().await;
-        // Also processes that left the session of their tool.
-        toolwright_exec::kill_all_processes();
+        let result = until_interrupted(&catalog, &cancel, work).await?;
         let result = match (result, &args.save) {
             (Ok(outcome), Some(folder)) => Ok(save_media(outcome, folder, args)?),
             (result, _) => result,
         };
         print_result(result, args.json)
     })
+}
+
+/// Waits for calls, or for a signal that ends them, and ends all processes that they started.
+///
+/// # Errors
+/// If the user interrupts while a server is still starting.
+pub(crate) async fn until_interrupted<T>(
+    catalog: &Catalog,
+    cancel: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> anyhow::Result<T> {
+    // The calls stay pinned outside of `select!`, so that they can finish after a signal.
+    let mut work = std::pin::pin!(work);
+    let result = tokio::select! {
+        result = &mut work => result,
+        () = runtime::wait_for_signal() => {
+            cancel.cancel();
+            // A running call ends by the token. The start of a server does not look at the token,
+            // so after a second the future is dropped.
+            match tokio::time::timeout(Duration::from_secs(1), work).await {
+                Ok(result) => result,
+                Err(_) => bail!("interrupted"),
+            }
+        }
+    };
+    // Also after a failed call: servers must not outlive this process.
+    catalog.runner().close().await;
+    // Also processes that left the session of their tool.
+    toolwright_exec::kill_all_processes();
+    Ok(result)
 }
 
 /// Loads the sources, converts the arguments and calls the tool.

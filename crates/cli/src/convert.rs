@@ -13,10 +13,11 @@ use anyhow::{Context, anyhow, bail};
 use serde_json::{Value as Json, json};
 use toolwright_formats::WriteTarget;
 use toolwright_source::render::visible;
-use toolwright_source::{Source, render};
+use toolwright_source::{DocumentPath, Source, render};
+use toolwright_workspace::vendor_calls::CallTable;
 use toolwright_workspace::{
-    CheckOptions, Conversion, ConvertError, ConvertOptions, FieldSetting, LoadedDocument, Loss,
-    LossEffect, convert, replace_file,
+    CheckOptions, Conversion, ConvertError, ConvertOptions, ExactRewrite, FieldSetting,
+    LoadedDocument, Loss, LossEffect, convert, replace_file,
 };
 
 use crate::args::{ConvertArgs, DiagnosticFormat, LossFormat};
@@ -127,7 +128,8 @@ fn finish(
     // Files first: a report about a file that could not be written would mislead.
     if denied.is_empty() {
         if let Some(path) = &args.session {
-            write_file(path, &format!("{:#}\n", session(target, conversion)))?;
+            let table = CallTable::new(target, conversion.tools.clone());
+            write_file(path, &format!("{:#}\n", table.to_json()))?;
         }
         match &args.output {
             Some(path) => write_file(path, &conversion.text)?,
@@ -199,10 +201,10 @@ struct Places<'d> {
 }
 
 impl Places<'_> {
-    /// Line and column of a loss.
-    fn line_column(&self, loss: &Loss) -> (usize, usize) {
+    /// Line and column of a part of the source.
+    fn line_column(&self, at: &DocumentPath) -> (usize, usize) {
         let root = self.document.map(|reading| reading.origin.document().root());
-        let start = root.map_or(0, |root| root.nearest(&loss.at).span().start);
+        let start = root.map_or(0, |root| root.nearest(at).span().start);
         let at = self.source.line_column(start as usize);
         (at.line, at.column)
     }
@@ -211,7 +213,7 @@ impl Places<'_> {
 /// The report as an object.
 fn as_json(conversion: &Conversion, target: WriteTarget, places: &Places<'_>) -> Json {
     let loss = |loss: &Loss| {
-        let (line, column) = places.line_column(loss);
+        let (line, column) = places.line_column(&loss.at);
         let witness = |witness: &toolwright_workspace::Witness| {
             json!({
                 "value": witness.value,
@@ -229,11 +231,20 @@ fn as_json(conversion: &Conversion, target: WriteTarget, places: &Places<'_>) ->
             "enforcedByToolwright": loss.runner_enforces,
         })
     };
+    let rewrite = |rewrite: &ExactRewrite| {
+        let (line, column) = places.line_column(&rewrite.at);
+        json!({
+            "tool": rewrite.tool, "part": rewrite.part, "keyword": rewrite.keyword,
+            "path": rewrite.at.as_str(), "line": line, "column": column,
+            "reason": rewrite.reason, "statedBy": rewrite.source, "restored": rewrite.restored,
+        })
+    };
     let names: BTreeMap<&str, &str> =
         conversion.tools.iter().map(|tool| (tool.id.as_str(), tool.name.as_str())).collect();
     json!({
         "target": target.id(), "file": places.source.name(),
         "losses": conversion.losses.iter().map(loss).collect::<Vec<_>>(),
+        "rewrites": conversion.rewrites.iter().map(rewrite).collect::<Vec<_>>(),
         "names": names, "leftOut": conversion.left_out,
     })
 }
@@ -251,7 +262,7 @@ fn counts(conversion: &Conversion) -> String {
 fn as_text(conversion: &Conversion, places: &Places<'_>) -> String {
     let mut text = String::new();
     for loss in &conversion.losses {
-        let (line, column) = places.line_column(loss);
+        let (line, column) = places.line_column(&loss.at);
         let tool = loss.tool.as_deref().map(|tool| format!("{tool} › ")).unwrap_or_default();
         let _ = writeln!(
             text,
@@ -296,7 +307,7 @@ fn as_markdown(conversion: &Conversion, target: WriteTarget, places: &Places<'_>
         "| tool | part | line | effect | reason | shown by |\n|---|---|---|---|---|---|\n",
     );
     for loss in &conversion.losses {
-        let (line, _) = places.line_column(loss);
+        let (line, _) = places.line_column(&loss.at);
         let shown: Vec<String> = loss
             .witnesses
             .iter()
@@ -316,16 +327,4 @@ fn as_markdown(conversion: &Conversion, target: WriteTarget, places: &Places<'_>
         );
     }
     text
-}
-
-/// What is needed to turn calls of the output into calls of the source.
-fn session(target: WriteTarget, conversion: &Conversion) -> Json {
-    let tool = |tool: &toolwright_workspace::ConvertedTool| {
-        let steps: Vec<Json> = tool.steps.iter().map(|step| step.to_json()).collect();
-        json!({"id": tool.id, "name": tool.name, "steps": steps})
-    };
-    json!({
-        "version": 1, "target": target.id(),
-        "tools": conversion.tools.iter().map(tool).collect::<Vec<_>>(),
-    })
 }

@@ -49,6 +49,7 @@ mod start_progress;
 mod test;
 mod upgrade;
 mod validate;
+mod vendor_calls;
 
 use clap::Parser;
 

@@ -9,6 +9,7 @@
 //!    ├─ record ───▶ the canonical record as JSON
 //!    ├─ examples ─▶ every example as a test case
 //!    ├─ convert ──▶ another format, and what it cannot hold
+//!    │                 └─ vendor_calls: calls of it, restored, and their results
 //!    ├─ upgrade ──▶ the same in the newest version of its format
 //!    ├─ cost ─────▶ the tokens of every tool
 //!    └─ diff ─────▶ what changed since other definitions, and the version that it demands
@@ -62,6 +63,7 @@ mod token_count;
 mod tool_places;
 mod upgrade;
 mod variables;
+pub mod vendor_calls;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,9 +79,9 @@ pub use config::{
     CheckSettings, Config, Levels, ServeSettings, SourceConfig, SourceKind, config_schema,
 };
 pub use convert::{
-    Conversion, ConvertError, ConvertOptions, ConvertedTool, FieldSetting, FormatSupport, Loss,
-    LossEffect, PartSupport, SettingError, SupportRow, SupportSubject, Witness, convert,
-    format_authority, format_support,
+    Conversion, ConvertError, ConvertOptions, ConvertedTool, ExactRewrite, FieldSetting,
+    FormatSupport, Loss, LossEffect, PartSupport, SettingError, SupportRow, SupportSubject,
+    Witness, convert, format_authority, format_support,
 };
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use exposed_names::ExposedNames;

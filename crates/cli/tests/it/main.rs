@@ -47,3 +47,4 @@ mod starting;
 mod targets;
 mod upstreams;
 mod validation;
+mod vendor_calls;

@@ -23,6 +23,7 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     // tools of version 1.0.
     knowledge.strategy =
         KnowledgeStrategy::ALL.into_iter().find(|s| Some(s.name()) == word).unwrap_or_default();
+    extract::note_if_present(origin, "/knowledge/strategy", tool.get("knowledge_strategy"));
     if let Some(code) = extract::object(tool, "executable_knowledge") {
         // Items that are not objects are skipped here, and noted below.
         knowledge.helpers =
@@ -39,8 +40,12 @@ pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     if let Some(api) = extract::object(tool, "api_complexity") {
         knowledge.payload_schemas =
             extract::objects(api, "payload_schemas").map(payload_schema).collect();
-        knowledge.field_mappings =
-            extract::object(api, "field_mappings").map(field_mappings).unwrap_or_default();
+        let mappings = extract::object(api, "field_mappings").map(field_mappings);
+        for (n, (mapping, node)) in mappings.into_iter().flatten().enumerate() {
+            knowledge.field_mappings.push(mapping);
+            let path = format!("/knowledge/fieldMappings/{n}");
+            extract::note_if_present(origin, &path, Some(node));
+        }
         knowledge.quirks = extract::objects(api, "api_quirks").map(quirk).collect();
         extract::note_if_present(origin, "/knowledge/fieldMappings", api.get("field_mappings"));
         note_list(origin, "payloadSchemas", api.get("payload_schemas"));
@@ -152,7 +157,7 @@ fn payload_schema(node: Node<'_>) -> PayloadSchema {
 
 /// The mappings at the top level and one group deep, each with the path of names that leads to it.
 /// The notes of a group become a mapping without `structure` and `extraction`.
-fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
+fn field_mappings(node: Node<'_>) -> Vec<(FieldMapping, Node<'_>)> {
     let mut out = Vec::new();
     for entry in node.members() {
         let name = || vec![entry.name().to_owned()];
@@ -161,7 +166,7 @@ fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
             let members = entry.value.members();
             for member in members.iter().filter(|member| is_mapping(member.value)) {
                 let path = [name(), vec![member.name().to_owned()]].concat();
-                out.push(field_mapping(path, member.value));
+                out.push((field_mapping(path, member.value), member.value));
             }
             // Members of a group that are not mappings, such as `description`. They must not be
             // lost when the document is written back.
@@ -169,10 +174,11 @@ fn field_mappings(node: Node<'_>) -> Vec<FieldMapping> {
             let rest: toolwright_model::Object =
                 notes.map(|m| (m.name().to_owned(), m.value.to_json())).collect();
             if !rest.is_empty() {
-                out.push(FieldMapping { path: name(), rest, ..FieldMapping::default() });
+                let mapping = FieldMapping { path: name(), rest, ..FieldMapping::default() };
+                out.push((mapping, entry.value));
             }
         } else {
-            out.push(field_mapping(name(), entry.value));
+            out.push((field_mapping(name(), entry.value), entry.value));
         }
     }
     out

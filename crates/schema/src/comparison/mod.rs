@@ -30,10 +30,14 @@ use serde_json::Value;
 
 use self::containment::CanonicalPair;
 use crate::limits::{MAX_CANONICAL_VALUES, MAX_DEPTH};
+use crate::restore::{RestoreStep, adapt, restore, same_json};
 use crate::{Dialect, Schema, measure, stack_space};
 
 /// Values of a difference that is small enough to be shown.
 const MAX_LOST_VALUES: u64 = 40;
+
+/// Calls of one side that are adapted or restored to be judged.
+const MAX_RESTORED: usize = 100;
 
 /// Bytes of stack for each level of two schemas that are compared. Measured: the hostile tests pass
 /// with half of it.
@@ -110,6 +114,58 @@ pub fn compare(first: &Value, second: &Value) -> SchemaComparison {
             judge_by_canonical_form(pair, &mut judge);
         }
         Some(judge.into_comparison())
+    });
+    compared.flatten().unwrap_or_else(not_shown)
+}
+
+/// Compares a schema with the one that was sent instead, where calls have another form there: calls
+/// of the first are adapted, calls of the second restored, and judged then. This is a search and no
+/// proof, so `No` is never an answer. The instances are calls of the first schema.
+///
+/// ```
+/// use serde_json::json;
+/// use toolwright_schema::{Verdict, VendorTarget, compare_restored, rewrite_for};
+///
+/// let source = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+/// let sent = rewrite_for(VendorTarget::OpenAiStrict, &source);
+/// // Strict mode closes the object, so calls with other properties cannot be sent.
+/// let compared = compare_restored(&source, &sent.schema, &sent.steps);
+/// assert!(matches!(compared.narrower, Verdict::Yes(_)));
+/// assert_eq!(compared.wider, Verdict::NotShown);
+/// ```
+pub fn compare_restored(first: &Value, second: &Value, steps: &[RestoreStep]) -> SchemaComparison {
+    let not_shown = || SchemaComparison { wider: Verdict::NotShown, narrower: Verdict::NotShown };
+    let Some(depth) = depth_of_both(first, second) else { return not_shown() };
+    let compared = with_stack(depth, || {
+        let compiled_first = Schema::compile(first).ok()?;
+        let compiled_second = Schema::compile(second).ok()?;
+        let pair = UpgradedPair::new(first, second)?;
+        let mut found = not_shown();
+        // An evaluation that gave up is neither.
+        let is_valid =
+            |schema: &Schema, call: &Value| matches!(schema.try_is_valid(call), Ok(true));
+        let is_invalid =
+            |schema: &Schema, call: &Value| matches!(schema.try_is_valid(call), Ok(false));
+        let objects = |schema: &Value| {
+            let candidates = witness::candidates(schema, MAX_RESTORED);
+            candidates.into_iter().filter(Value::is_object)
+        };
+        let is_lost = |call: &Value| {
+            let Ok(adapted) = adapt(steps, call.clone()) else { return true };
+            let back = || restore(steps, adapted.clone());
+            is_invalid(&compiled_second, &adapted)
+                || !back().is_ok_and(|back| same_json(&back, call))
+        };
+        let mut calls = objects(&pair.first).filter(|call| is_valid(&compiled_first, call));
+        if let Some(call) = calls.find(is_lost) {
+            found.narrower = Verdict::Yes(Box::new(call));
+        }
+        let sent = objects(&pair.second).filter(|call| is_valid(&compiled_second, call));
+        let mut restored = sent.filter_map(|call| restore(steps, call).ok());
+        if let Some(call) = restored.find(|call| is_invalid(&compiled_first, call)) {
+            found.wider = Verdict::Yes(Box::new(call));
+        }
+        Some(found)
     });
     compared.flatten().unwrap_or_else(not_shown)
 }

@@ -49,6 +49,18 @@ pub(super) fn search_instances(schema: &Value, judge: &mut Judge<'_>) {
     });
 }
 
+/// Values in and around a schema, at most so many.
+pub(super) fn candidates(schema: &Value, most: usize) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut budget = CandidateBudget { candidates: most, ..CandidateBudget::default() };
+    let _ = Walk::new(schema, schema).compare(schema, None, MAX_LEVELS, &mut |value| {
+        budget.charge(&value)?;
+        found.push(value);
+        ControlFlow::Continue(())
+    });
+    found
+}
+
 /// What is left for the candidates of one side.
 struct CandidateBudget {
     candidates: usize,

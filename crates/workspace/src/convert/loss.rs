@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use toolwright_formats::{Reading, WriteTarget};
 use toolwright_model::Json;
-use toolwright_schema::{SchemaComparison, VendorTarget, Verdict, compare};
+use toolwright_schema::{
+    ChangeAction, SchemaChange, SchemaComparison, VendorTarget, Verdict, compare,
+};
 use toolwright_source::{DocumentPath, RecordPath};
 
 use super::record_parts::{RecordPart, RecordParts};
@@ -99,6 +101,26 @@ pub struct Loss {
     pub values: Option<(Json, Option<Json>)>,
 }
 
+/// A part of a schema that has another form in the output and means the same: the same values
+/// match, or the same calls once they are restored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExactRewrite {
+    /// The id of the tool.
+    pub tool: String,
+    /// Where it is in the source.
+    pub at: DocumentPath,
+    /// The part of the record, such as `inputSchema/properties/a/const`.
+    pub part: String,
+    /// The keyword: the one that is there, or one that the schema there lacked.
+    pub keyword: String,
+    /// Why.
+    pub reason: &'static str,
+    /// Who states that the target wants it so.
+    pub source: &'static str,
+    /// Whether calls have another form, too, and are restored.
+    pub restored: bool,
+}
+
 /// The losses of one conversion.
 pub(super) struct LossList<'r> {
     reading: &'r Reading,
@@ -108,6 +130,7 @@ pub(super) struct LossList<'r> {
     /// The ids of the converted tools.
     ids: Vec<String>,
     list: Vec<(usize, Loss)>,
+    rewrites: Vec<ExactRewrite>,
 }
 
 impl<'r> LossList<'r> {
@@ -117,13 +140,27 @@ impl<'r> LossList<'r> {
         ids: Vec<String>,
         target: WriteTarget,
     ) -> LossList<'r> {
-        LossList { reading, numbers, target, ids, list: Vec::new() }
+        LossList { reading, numbers, target, ids, list: Vec::new(), rewrites: Vec::new() }
     }
 
-    /// The losses, by tool in the order of the source; those of the whole document come first.
-    pub(super) fn into_sorted(mut self) -> Vec<Loss> {
+    /// The losses, by tool in the order of the source; those of the whole document come first. And
+    /// the rewrites that lose nothing.
+    pub(super) fn into_sorted(mut self) -> (Vec<Loss>, Vec<ExactRewrite>) {
         self.list.sort_by_key(|(tool, _)| *tool);
-        self.list.into_iter().map(|(_, loss)| loss).collect()
+        (self.list.into_iter().map(|(_, loss)| loss).collect(), self.rewrites)
+    }
+
+    /// Adds a change of a tool's input schema that loses nothing.
+    pub(super) fn add_rewrite(&mut self, n: usize, change: &SchemaChange) {
+        self.rewrites.push(ExactRewrite {
+            tool: self.ids[n].clone(),
+            at: self.place(Some(n), &format!("/inputSchema{}", change.at), false),
+            part: format!("inputSchema{}", change.at),
+            keyword: change.keyword.clone(),
+            reason: change.reason,
+            source: change.source,
+            restored: change.action == ChangeAction::Restored,
+        });
     }
 
     /// The place of a part in the source. `path` is below the tool, or below the toolset.

@@ -37,7 +37,8 @@ use crate::{LoadedDocument, codes};
 pub use format_support::{
     FormatSupport, PartSupport, SupportRow, SupportSubject, format_authority, format_support,
 };
-pub use loss::{Loss, LossEffect, Witness};
+pub use loss::{ExactRewrite, Loss, LossEffect, Witness};
+pub(crate) use naming::names_for;
 pub use settings::{FieldSetting, SettingError};
 
 use loss::LossList;
@@ -62,6 +63,8 @@ pub struct Conversion {
     pub text: String,
     /// What the target could not hold, in the order of the source; empty if nobody looked.
     pub losses: Vec<Loss>,
+    /// Parts of schemas that have another form and mean the same; empty if nobody looked.
+    pub rewrites: Vec<ExactRewrite>,
     /// The tools, in the order of the output.
     pub tools: Vec<ConvertedTool>,
     /// The tools with errors that were left out, by name.
@@ -138,7 +141,9 @@ pub fn convert(
         let name = tool.name.to_string();
         ConvertedTool { id, name, steps }
     });
-    Ok(Conversion { text, losses: losses.into_sorted(), tools: tools.collect(), left_out })
+    let tools = tools.collect();
+    let (losses, rewrites) = losses.into_sorted();
+    Ok(Conversion { text, losses, rewrites, tools, left_out })
 }
 
 /// The fields by the names that the tools have in the source, as settings take them.
@@ -230,6 +235,7 @@ fn unchanged(reading: &Reading, text: String) -> Conversion {
     Conversion {
         text,
         losses: Vec::new(),
+        rewrites: Vec::new(),
         tools: reading.toolset.tools.iter().filter_map(tool).collect(),
         left_out: Vec::new(),
     }

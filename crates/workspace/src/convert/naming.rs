@@ -29,7 +29,7 @@ pub(super) fn choose_names(toolset: &mut Toolset<Tool>, target: WriteTarget) {
     if target == WriteTarget::Mcp {
         return;
     }
-    let (_, names) = ExposedNames::of_shape(ids.iter().map(String::as_str), &target.names());
+    let names = names_for(&ids, target);
     for (tool, name) in toolset.tools.iter_mut().zip(names) {
         // The shapes are parts of what a name may be, so this never fails.
         if let Ok(name) = ToolName::parse(&name) {
@@ -40,6 +40,20 @@ pub(super) fn choose_names(toolset: &mut Toolset<Tool>, target: WriteTarget) {
     if !target.holds_namespace() {
         toolset.namespace = FieldValue::Missing;
     }
+}
+
+/// The names of ids in a target. Where two ids get the same name the one that sorts first keeps it,
+/// so that the names do not depend on the order of the tools.
+pub(crate) fn names_for(ids: &[String], target: WriteTarget) -> Vec<String> {
+    let mut sorted: Vec<usize> = (0..ids.len()).collect();
+    sorted.sort_by_key(|n| &ids[*n]);
+    let in_order = sorted.iter().map(|n| ids[*n].as_str());
+    let (_, given) = ExposedNames::of_shape(in_order, &target.names());
+    let mut names = vec![String::new(); ids.len()];
+    for (n, name) in sorted.into_iter().zip(given) {
+        names[n] = name;
+    }
+    names
 }
 
 /// Makes the only namespace of the tools that of the toolset, which has none.

@@ -9,13 +9,16 @@
 //!
 //! Where that copy cannot be made, the whole result is compared, unless calls of it have another
 //! form. What neither decides is "not shown".
+//!
+//! A change that is meant to be exact is listed as a rewrite. If there are no others, the result is
+//! compared as well, after restoring where calls have another form: a difference is a loss.
 
 use serde_json::json;
 use toolwright_formats::WriteTarget;
 use toolwright_model::{InputSchema, Json, Object, Tool, Toolset};
 use toolwright_schema::{
-    ChangeAction, RestoreStep, SchemaChange, SchemaComparison, VendorTarget, compare, rewrite_for,
-    standard_form,
+    ChangeAction, RestoreStep, RewrittenSchema, SchemaChange, SchemaComparison, VendorTarget,
+    compare, compare_restored, rewrite_for, standard_form,
 };
 use toolwright_source::DocumentPath;
 
@@ -66,6 +69,7 @@ fn rewrite_for_vendor(
                 .then(|| compare(source, &standard_form(vendor, &rewritten.schema)))
         };
         add_changes(source, &rewritten.changes, whole, n, losses);
+        check_exact_rewrites(source, vendor, &rewritten, n, losses);
     }
     tool.input = InputSchema::Written(rewritten.schema);
     rewritten.steps
@@ -80,7 +84,8 @@ fn add_changes(
     losses: &mut LossList<'_>,
 ) {
     for change in changes {
-        if matches!(change.action, ChangeAction::Rewritten | ChangeAction::Restored) {
+        if is_exact(change) {
+            losses.add_rewrite(n, change);
             continue;
         }
         let compared = with_one_change(source, change)
@@ -99,6 +104,37 @@ fn add_changes(
         if let Some(loss) = losses.last() {
             loss.source = Some(change.source);
         }
+    }
+}
+
+fn is_exact(change: &SchemaChange) -> bool {
+    matches!(change.action, ChangeAction::Rewritten | ChangeAction::Restored)
+}
+
+/// Adds a loss if rewrites that are meant to be exact are not. Beside other changes this cannot be
+/// told apart from what those lose.
+fn check_exact_rewrites(
+    source: &Json,
+    vendor: VendorTarget,
+    rewritten: &RewrittenSchema,
+    n: usize,
+    losses: &mut LossList<'_>,
+) {
+    if rewritten.changes.is_empty() || !rewritten.changes.iter().all(is_exact) {
+        return;
+    }
+    let sent = standard_form(vendor, &rewritten.schema);
+    let (compared, reason) = match rewritten.steps.as_slice() {
+        [] => (compare(source, &sent), "the rewritten schema does not mean the same"),
+        steps => (
+            compare_restored(source, &sent, steps),
+            "a call of the rewritten schema cannot be restored",
+        ),
+    };
+    let is_shown = compared.wider.witness().or(compared.narrower.witness()).is_some();
+    if is_shown {
+        let reason = reason.to_owned();
+        losses.add_compared(Some(n), "/inputSchema", "inputSchema", &compared, reason);
     }
 }
 

@@ -32,11 +32,13 @@ pub(super) struct Merged {
     pub keywords: Option<NodeKeywords>,
     /// What could not be merged and was left out.
     pub conflicts: Vec<NodeKeyword>,
+    /// Annotations that were left out, because the first schema has others.
+    pub lost_annotations: Vec<NodeKeyword>,
 }
 
 /// One schema that means `allOf: [first, second]`. Where both describe, `first` wins.
 pub(super) fn merge(first: NodeKeywords, second: &NodeKeywords) -> Merged {
-    let mut merged = Merged { keywords: None, conflicts: Vec::new() };
+    let mut merged = Merged { keywords: None, conflicts: Vec::new(), lost_annotations: Vec::new() };
     let mut result = first.clone();
     if !merge_properties(&mut result, &first, second, &mut merged.conflicts)
         || !merge_items(&mut result, &first, second)
@@ -77,11 +79,25 @@ pub(super) fn merge(first: NodeKeywords, second: &NodeKeywords) -> Merged {
             Combined::Content(content) => result.list[index].content = content,
             Combined::Nothing => return merged,
             Combined::Conflict if is_assertion(name) => merged.conflicts.push(keyword.clone()),
+            Combined::Conflict if !same_content(own, &keyword.content) => {
+                merged.lost_annotations.push(keyword.clone());
+            }
             Combined::Conflict => {}
         }
     }
     merged.keywords = Some(result);
     merged
+}
+
+/// Whether the second text says nothing that the first one lacks.
+fn same_content(first: &NodeContent, second: &NodeContent) -> bool {
+    match (first, second) {
+        (NodeContent::Data(one), NodeContent::Data(other)) => {
+            let texts = one.as_str().zip(other.as_str());
+            same_json(one, other) || texts.is_some_and(|(one, other)| one.contains(other))
+        }
+        _ => false,
+    }
 }
 
 /// One keyword of both schemas.
@@ -122,6 +138,13 @@ fn combine(name: &str, first: &NodeContent, second: &NodeContent) -> Combined {
             data(Value::Bool(one.as_bool() == Some(true) || other.as_bool() == Some(true)))
         }
         ("required", Data(one), Data(other)) => data(united(one, other)),
+        // Both describe the value, so both texts are kept.
+        ("description", Data(one), Data(other)) => match (one.as_str(), other.as_str()) {
+            (Some(one), Some(other)) if !one.contains(other) => {
+                data(format!("{one}\n{other}").into())
+            }
+            _ => Combined::Conflict,
+        },
         ("dependentRequired", Data(one), Data(other)) => {
             let mut all = one.as_object().cloned().unwrap_or_default();
             for (name, names) in other.as_object().into_iter().flatten() {

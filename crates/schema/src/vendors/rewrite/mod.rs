@@ -21,6 +21,7 @@
 
 mod arrays;
 mod choices;
+mod conditions;
 mod full;
 mod light;
 mod merge;

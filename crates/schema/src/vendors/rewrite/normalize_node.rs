@@ -1,5 +1,5 @@
 //! One node without references and `allOf`: the definition is inlined, the branches are merged,
-//! `oneOf` becomes `anyOf`. What is below the node stays as it is.
+//! `oneOf` and some conditions become `anyOf`. What is below the node stays as it is.
 
 use serde_json::Value;
 
@@ -68,6 +68,10 @@ impl Rewriter<'_> {
                     let merged = merge(keywords, &part);
                     let Some(result) = merged.keywords else { return Ok(NormalNode::Nothing) };
                     keywords = result;
+                    for lost in merged.lost_annotations {
+                        let reason = "another schema that is merged with this one has it, too";
+                        self.record(lost.place, &lost.name, ChangeAction::Widened, reason);
+                    }
                     self.drop_conflicts(&mut keywords, merged.conflicts);
                 }
             }
@@ -78,6 +82,7 @@ impl Rewriter<'_> {
         if is_impossible || !self.subtract_not(&mut keywords) {
             return Ok(NormalNode::Nothing);
         }
+        self.conditions_to_choices(&mut keywords);
         Ok(match keywords.list.is_empty() {
             true => NormalNode::All,
             false => NormalNode::Keywords(keywords),

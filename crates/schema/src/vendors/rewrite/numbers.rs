@@ -76,6 +76,11 @@ impl Rewriter<'_> {
             false => own.as_f64() <= included.as_f64(),
         };
         if !keywords.data(inclusive).is_some_and(is_tighter) {
+            if keywords.has(inclusive) {
+                let reason = "the other bound is tighter";
+                let place = keywords.place_of(inclusive);
+                self.record(place, inclusive, ChangeAction::Rewritten, reason);
+            }
             keywords.set_data(inclusive, included);
         }
         if is_exact {

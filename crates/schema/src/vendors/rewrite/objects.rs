@@ -260,7 +260,11 @@ impl Rewriter<'_> {
                 }
             }
             Some(SchemaNode::Nothing(_)) => {}
-            Some(_) if self.refuses(&facts::ADDITIONAL_PROPERTIES_TRUE) => {
+            // Ollama's client drops it, which means the same.
+            Some(_)
+                if self.refuses(&facts::ADDITIONAL_PROPERTIES_TRUE)
+                    || context.style == FullStyle::Ollama =>
+            {
                 keywords.take(name);
                 let reason = "other properties are allowed without it, too";
                 self.record(place, name, ChangeAction::Rewritten, reason);
@@ -342,7 +346,8 @@ impl Rewriter<'_> {
         renamed
     }
 
-    /// Requires all properties; those that were optional come back.
+    /// Requires all properties, in the order of their declaration, which OpenAI's own helper
+    /// writes; those that were optional come back.
     fn require_all(&mut self, keywords: &mut NodeKeywords) -> HashSet<String> {
         let required: HashSet<Rc<str>> = keywords.required().into_iter().collect();
         let properties = keywords.named("properties");
@@ -354,11 +359,8 @@ impl Rewriter<'_> {
                 optional.insert(name.to_string());
             }
         }
-        let is_complete = optional.is_empty() && keywords.has("required");
-        if !is_complete {
-            let names: Vec<&str> = properties.iter().map(|(name, _)| &**name).collect();
-            keywords.set_data("required", json!(names));
-        }
+        let names: Vec<&str> = properties.iter().map(|(name, _)| &**name).collect();
+        keywords.set_data("required", json!(names));
         optional
     }
 }

@@ -469,3 +469,78 @@ fn hostile_schemas_become_one_text_or_stay_small() {
         }
     }
 }
+
+#[test]
+fn conditions_become_choices_where_that_is_exact() {
+    let inside = |object: Value| closed(json!({ "o": object }));
+    let depending = json!({
+        "type": "object",
+        "properties": { "a": { "type": "string" }, "b": { "type": "string" } },
+        "dependentRequired": { "a": ["b"] },
+        "additionalProperties": false
+    });
+    let found = rewrite_for(VendorTarget::AnthropicStrict, &inside(depending.clone())).schema;
+    assert_eq!(
+        found["properties"]["o"]["anyOf"],
+        json!([
+            {
+                "type": "object", "properties": { "b": { "type": "string" } },
+                "additionalProperties": false
+            },
+            {
+                "type": "object",
+                "properties": { "a": { "type": "string" }, "b": { "type": "string" } },
+                "additionalProperties": false, "required": ["a", "b"]
+            }
+        ])
+    );
+    assert_eq!(
+        changes("anthropic-strict", &inside(depending.clone())),
+        ["/properties/o/dependentRequired dependentRequired Rewritten"]
+    );
+    let steps = rewrite_for(VendorTarget::OpenAiStrict, &inside(depending.clone())).steps;
+    for call in
+        [json!({ "o": {} }), json!({ "o": { "b": "x" } }), json!({ "o": { "a": "x", "b": "y" } })]
+    {
+        let adapted = adapt(&steps, call.clone()).expect("a call");
+        assert_eq!(restore(&steps, adapted), Ok(call));
+    }
+    // Without a closed object a branch cannot exclude the property; at the top nothing may be one.
+    let mut open = depending.clone();
+    open.as_object_mut().expect("an object").remove("additionalProperties");
+    for source in [inside(open), depending] {
+        let found = changes("anthropic-strict", &source);
+        assert!(found.iter().any(|line| line.ends_with("dependentRequired Widened")), "{found:?}");
+    }
+
+    let condition = |test: Value| {
+        json!({
+            "type": "object",
+            "properties": { "kind": { "enum": ["x", "y"] }, "n": { "type": "integer" } },
+            "required": ["kind"],
+            "if": test, "then": { "required": ["n"] }
+        })
+    };
+    let exact = condition(json!({ "properties": { "kind": { "const": "x" } } }));
+    let found = rewrite_for(VendorTarget::Ollama, &inside(exact.clone())).schema;
+    let branch = |kind: &str, required: Value| {
+        json!({
+            "type": "object",
+            "properties": { "kind": { "enum": [kind] }, "n": { "type": "integer" } },
+            "required": required
+        })
+    };
+    assert_eq!(
+        found["properties"]["o"]["anyOf"],
+        json!([branch("x", json!(["kind", "n"])), branch("y", json!(["kind"]))])
+    );
+    let found = changes("ollama", &inside(exact.clone()));
+    assert!(!found.iter().any(|line| line.contains("/o/if if Widened")), "{found:?}");
+    // A property that may be absent is not tested by `if`, and other tests are not understood.
+    let mut optional = exact;
+    optional.as_object_mut().expect("an object").remove("required");
+    for source in [optional, condition(json!({ "required": ["n"] }))] {
+        let found = changes("ollama", &inside(source));
+        assert!(found.iter().any(|line| line.contains("/o/if if Widened")), "{found:?}");
+    }
+}

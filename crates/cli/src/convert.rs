@@ -5,7 +5,7 @@
 //! The result goes to stdout or to a file, the report to stderr. Nothing is written if anything is
 //! refused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -61,43 +61,89 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
     }
     let documents: Vec<&LoadedDocument> =
         load.documents.iter().filter(|document| !document.secret).collect();
-    let [document] = documents.as_slice() else {
+    // A request to a vendor has one list of all tools; other targets are documents of their own.
+    if documents.len() != 1 && (documents.is_empty() || !matches!(target, WriteTarget::Vendor(_))) {
+        let names: Vec<&str> = documents.iter().filter_map(|it| source_name(it)).collect();
         bail!(
-            "the source has {}; name one of them, because each becomes a document of its own",
-            plural(documents.len(), "document")
+            "the source has {} ({}), and each would become a document of its own; name one of them",
+            plural(documents.len(), "document"),
+            names.join(", ")
         );
-    };
-    let conversion = convert(document, &convert_options(args, target)?);
-    match conversion {
-        Ok(mut conversion) => {
-            if args.script {
-                // The document that was just written.
-                let tools = serde_json::from_str(&conversion.text).unwrap_or_default();
-                conversion.text = toolwright_formats::webmcp_script(&tools);
-            }
-            finish(args, target, document, &conversion)
-        }
-        Err(ConvertError::BadDocument) => {
-            let _ = report::print_report(&load, format);
-            if !args.force && document.reading.is_some() {
-                print_note("nothing was converted; `--force` converts the tools without errors");
-            }
-            Ok(ExitStatus::Findings)
-        }
-        Err(ConvertError::MissingFields(target, missing)) => {
-            for missing in missing {
-                print_note(&format!(
-                    "error: {} needs `{}`: {}; give it with `--set {}=VALUE`",
-                    target.id(),
-                    missing.field,
-                    missing.reason,
-                    missing.field
-                ));
-            }
-            Ok(ExitStatus::Findings)
-        }
-        Err(error @ ConvertError::Setting(_)) => Err(error.into()),
     }
+    let options = convert_options(args, target)?;
+    let mut converted = Vec::new();
+    for document in documents {
+        match convert(document, &options) {
+            Ok(conversion) => converted.push((document, conversion)),
+            Err(ConvertError::BadDocument) => {
+                let _ = report::print_report(&load, format);
+                if !args.force && document.reading.is_some() {
+                    print_note(
+                        "nothing was converted; `--force` converts the tools without errors",
+                    );
+                }
+                return Ok(ExitStatus::Findings);
+            }
+            Err(ConvertError::MissingFields(target, missing)) => {
+                for missing in missing {
+                    print_note(&format!(
+                        "error: {} needs `{}`: {}; give it with `--set {}=VALUE`",
+                        target.id(),
+                        missing.field,
+                        missing.reason,
+                        missing.field
+                    ));
+                }
+                return Ok(ExitStatus::Findings);
+            }
+            Err(error @ ConvertError::Setting(_)) => return Err(error.into()),
+        }
+    }
+    let mut text = joined(&converted)?;
+    if args.script {
+        // The document that was just written.
+        text = toolwright_formats::webmcp_script(&serde_json::from_str(&text).unwrap_or_default());
+    }
+    finish(args, target, &converted, &text)
+}
+
+fn source_name(document: &LoadedDocument) -> Option<&str> {
+    Some(document.reading.as_ref()?.origin.document().source().name())
+}
+
+/// The converted documents as one: the lists of vendors, one after the other.
+///
+/// # Errors
+/// If two tools of different documents get the same name.
+fn joined(converted: &[(&LoadedDocument, Conversion)]) -> anyhow::Result<String> {
+    if let [(_, conversion)] = converted {
+        return Ok(conversion.text.clone());
+    }
+    let mut names = HashSet::new();
+    let tools = converted.iter().flat_map(|(_, conversion)| &conversion.tools);
+    if let Some(twice) = tools.map(|tool| tool.name.as_str()).find(|name| !names.insert(*name)) {
+        bail!("two tools would be called `{twice}`; convert their sources one by one");
+    }
+    let mut all = Vec::new();
+    for (_, conversion) in converted {
+        match serde_json::from_str(&conversion.text).context("a list of tools")? {
+            Json::Array(items) => all.extend(items),
+            Json::Object(mut members) => match members.values_mut().next() {
+                Some(Json::Array(items)) => all.append(items),
+                _ => bail!("the target has no list of tools"),
+            },
+            _ => bail!("the target has no list of tools"),
+        }
+    }
+    let first: Json = serde_json::from_str(&converted[0].1.text).context("a list of tools")?;
+    let whole = match first {
+        Json::Object(members) => match members.keys().next() {
+            Some(member) => json!({ member: all }),
+            None => Json::Object(members),
+        },
+        _ => Json::Array(all),
+    };
+    Ok(format!("{whole:#}\n"))
 }
 
 /// The options for the library.
@@ -120,25 +166,31 @@ fn convert_options(args: &ConvertArgs, target: WriteTarget) -> anyhow::Result<Co
 fn finish(
     args: &ConvertArgs,
     target: WriteTarget,
-    document: &LoadedDocument,
-    conversion: &Conversion,
+    converted: &[(&LoadedDocument, Conversion)],
+    text: &str,
 ) -> anyhow::Result<ExitStatus> {
-    let source = document.reading.as_ref().map(|reading| reading.origin.document());
-    let denied = denied_losses(args, conversion)?;
+    let denied = denied_losses(args, converted)?;
     // Files first: a report about a file that could not be written would mislead.
     if denied.is_empty() {
         if let Some(path) = &args.session {
-            let table = CallTable::new(target, conversion.tools.clone());
+            let tools = converted.iter().flat_map(|(_, conversion)| conversion.tools.clone());
+            let table = CallTable::new(target, tools.collect());
             write_file(path, &format!("{:#}\n", table.to_json()))?;
         }
         match &args.output {
-            Some(path) => write_file(path, &conversion.text)?,
-            None => output::print_unfiltered(&conversion.text)?,
+            Some(path) => write_file(path, text)?,
+            None => output::print_unfiltered(text)?,
         }
     }
-    if let Some(source) = source.map(|document| document.source()) {
-        let places = Places { source, document: document.reading.as_ref() };
+    for (document, conversion) in converted {
+        let Some(reading) = &document.reading else { continue };
+        let source = reading.origin.document().source();
+        let places = Places { source, document: Some(reading) };
         let text = match args.losses {
+            LossFormat::Text if converted.len() > 1 => {
+                let name = visible(source.name());
+                format!("{name}\n{}", as_text(conversion, &places))
+            }
             LossFormat::Text => as_text(conversion, &places),
             LossFormat::Markdown => as_markdown(conversion, target, &places),
             LossFormat::Json => {
@@ -148,8 +200,9 @@ fn finish(
         };
         output::write_stderr(&text);
     }
+    let left_out = || converted.iter().flat_map(|(_, conversion)| &conversion.left_out);
     if args.losses != LossFormat::Json {
-        for name in &conversion.left_out {
+        for name in left_out() {
             print_note(&format!("`{}` has errors and was left out", visible(name)));
         }
     }
@@ -163,12 +216,15 @@ fn finish(
         }
         return Ok(ExitStatus::Findings);
     }
-    let is_complete = conversion.left_out.is_empty();
+    let is_complete = left_out().next().is_none();
     Ok(if is_complete { ExitStatus::Clean } else { ExitStatus::Findings })
 }
 
 /// The effects that occur and are denied.
-fn denied_losses(args: &ConvertArgs, conversion: &Conversion) -> anyhow::Result<Vec<LossEffect>> {
+fn denied_losses(
+    args: &ConvertArgs,
+    converted: &[(&LoadedDocument, Conversion)],
+) -> anyhow::Result<Vec<LossEffect>> {
     let Some(words) = &args.deny_loss else { return Ok(Vec::new()) };
     let effect = |word: &String| {
         LossEffect::by_name(word).ok_or_else(|| {
@@ -179,7 +235,8 @@ fn denied_losses(args: &ConvertArgs, conversion: &Conversion) -> anyhow::Result<
     let words = words.iter().filter(|word| !word.is_empty());
     let listed = words.map(effect).collect::<anyhow::Result<Vec<_>>>()?;
     let denied = if listed.is_empty() { LossEffect::ALL.to_vec() } else { listed };
-    let occurs = |effect: &LossEffect| conversion.losses.iter().any(|loss| loss.effect == *effect);
+    let losses = || converted.iter().flat_map(|(_, conversion)| &conversion.losses);
+    let occurs = |effect: &LossEffect| losses().any(|loss| loss.effect == *effect);
     Ok(denied.into_iter().filter(occurs).collect())
 }
 

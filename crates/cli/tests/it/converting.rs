@@ -434,3 +434,39 @@ fn the_session_has_the_names_and_steps() {
     assert!(name.starts_with("fs__read_file_"), "{name}");
     assert!(session["tools"][0]["steps"].is_array());
 }
+
+/// A request to a vendor has the tools of all servers in one list.
+#[test]
+fn several_documents_become_one_list_of_a_vendor() {
+    let tool = |name: &str| {
+        format!(
+            r#"{{"tools": [{{"name": "{name}", "description": "Does {name}",
+                 "inputSchema": {{"type": "object", "additionalProperties": false}}}}]}}"#
+        )
+    };
+    let (one, two) = (tool("one"), tool("two"));
+    let folder = folder(&[("a.json", one.as_bytes()), ("b.json", two.as_bytes())]);
+    for (target, names) in [
+        ("openai", ["/0/function/name", "/1/function/name"]),
+        ("anthropic", ["/0/name", "/1/name"]),
+        ("gemini", ["/0/functionDeclarations/0/name", "/1/functionDeclarations/0/name"]),
+        ("bedrock", ["/tools/0/toolSpec/name", "/tools/1/toolSpec/name"]),
+    ] {
+        let args = ["convert", "a.json", "b.json", "--to", target, "--session", "session.json"];
+        let run = run_in(folder.path(), &args, b"");
+        assert_eq!(run.code, 0, "{target}: {}", run.stderr);
+        let written: Json = serde_json::from_str(&run.stdout).expect("JSON");
+        let found = names.map(|name| written.pointer(name).cloned());
+        assert_eq!(found, ["one", "two"].map(|name| Some(json!(name))), "{target}: {written}");
+        let session = std::fs::read_to_string(folder.path().join("session.json")).expect("a file");
+        assert!(session.contains("\"one\"") && session.contains("\"two\""), "{session}");
+    }
+    let run = run_in(folder.path(), &["convert", ".", "--to", "aios"], b"");
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(run.stderr.contains("(a.json, b.json), and each would become"), "{}", run.stderr);
+    std::fs::copy(folder.path().join("a.json"), folder.path().join("c.json")).expect("a copy");
+    let args = ["convert", "a.json", "c.json", "--to", "openai"];
+    let run = run_in(folder.path(), &args, b"");
+    assert_ne!(run.code, 0, "{}", run.stdout);
+    assert!(run.stdout.is_empty() && run.stderr.contains("one"), "{}", run.stderr);
+}

@@ -114,7 +114,7 @@ fn source_name(document: &LoadedDocument) -> Option<&str> {
 /// The converted documents as one: the lists of vendors, one after the other.
 ///
 /// # Errors
-/// If two tools of different documents get the same name.
+/// If two tools of different documents get the same name, or a document is more than a list.
 fn joined(converted: &[(&LoadedDocument, Conversion)]) -> anyhow::Result<String> {
     if let [(_, conversion)] = converted {
         return Ok(conversion.text.clone());
@@ -125,24 +125,17 @@ fn joined(converted: &[(&LoadedDocument, Conversion)]) -> anyhow::Result<String>
         bail!("two tools would be called `{twice}`; convert their sources one by one");
     }
     let mut all = Vec::new();
-    for (_, conversion) in converted {
+    for (document, conversion) in converted {
         match serde_json::from_str(&conversion.text).context("a list of tools")? {
             Json::Array(items) => all.extend(items),
-            Json::Object(mut members) => match members.values_mut().next() {
-                Some(Json::Array(items)) => all.append(items),
-                _ => bail!("the target has no list of tools"),
-            },
-            _ => bail!("the target has no list of tools"),
+            // A request with more than its tools, in the same format as the target.
+            _ => bail!(
+                "`{}` is more than a list of tools; convert it alone",
+                source_name(document).unwrap_or_default()
+            ),
         }
     }
-    let first: Json = serde_json::from_str(&converted[0].1.text).context("a list of tools")?;
-    let whole = match first {
-        Json::Object(members) => match members.keys().next() {
-            Some(member) => json!({ member: all }),
-            None => Json::Object(members),
-        },
-        _ => Json::Array(all),
-    };
+    let whole = Json::Array(all);
     Ok(format!("{whole:#}\n"))
 }
 

@@ -450,7 +450,7 @@ fn several_documents_become_one_list_of_a_vendor() {
         ("openai", ["/0/function/name", "/1/function/name"]),
         ("anthropic", ["/0/name", "/1/name"]),
         ("gemini", ["/0/functionDeclarations/0/name", "/1/functionDeclarations/0/name"]),
-        ("bedrock", ["/tools/0/toolSpec/name", "/tools/1/toolSpec/name"]),
+        ("bedrock", ["/0/toolSpec/name", "/1/toolSpec/name"]),
     ] {
         let args = ["convert", "a.json", "b.json", "--to", target, "--session", "session.json"];
         let run = run_in(folder.path(), &args, b"");

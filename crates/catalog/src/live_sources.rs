@@ -243,13 +243,21 @@ pub(crate) async fn load_source(
 }
 
 /// Loads all sources of a plan side by side, for the commands that show or check definitions and
-/// call nothing. Keeps the order of the plan; failures are part of the result.
+/// call nothing. Keeps the order of the plan; failures are part of the result. `loaded` is called
+/// with each source that has answered or failed.
 pub async fn load_plan(
     plan: SourcePlan,
     workspace: &Workspace,
     context: &ExecutorContext,
+    loaded: impl Fn(&SourceSpec),
 ) -> LoadResult {
-    let mut all = LoadResult { failures: plan.failures, ..LoadResult::default() };
+    let is_server = |spec: &&SourceSpec| matches!(spec.target, SourceTarget::Server(..));
+    let mut all = LoadResult {
+        failures: plan.failures,
+        servers: plan.specs.iter().filter(is_server).count() + plan.unstarted.len(),
+        unstarted: plan.unstarted,
+        ..LoadResult::default()
+    };
     if !plan.diagnostics.is_empty() {
         // Diagnostics of the configuration are shown without its lines: these may hold tokens.
         all.documents.push(LoadedDocument {
@@ -257,9 +265,11 @@ pub async fn load_plan(
             ..LoadedDocument::only_diagnostics(plan.diagnostics)
         });
     }
-    let loads = futures::future::join_all(
-        plan.specs.iter().map(|spec| load_source(spec, workspace, context)),
-    )
+    let loads = futures::future::join_all(plan.specs.iter().map(async |spec| {
+        let load = load_source(spec, workspace, context).await;
+        loaded(spec);
+        load
+    }))
     .await;
     for SourceLoad { found, failures } in loads {
         all.documents.extend(found.documents);

@@ -274,6 +274,8 @@ impl Catalog {
         // Before the tools, as in `load_lists`.
         self.set_offers(owner, &answers.offers);
         self.load_tools(owner, Ok(Arc::clone(&answers.tools))).ok()?;
+        let message = "these are the tools of the last run, until it has started";
+        self.publish_event(CatalogEvent::Note(format!("{}: {message}", owner.name())));
         Some(answers)
     }
 

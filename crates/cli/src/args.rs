@@ -10,12 +10,13 @@
 //! ```text
 //! SelectedSources  show, list, check, test, cost, convert: without sources, what
 //!                  `sources::resolve` finds
-//! SourceArgs       call, serve                    `--from`: their positionals mean other things
+//! SourceArgs       call, serve                    `--from`: the positionals of `call` are an id
 //! ReadingArgs, ReportArgs, SandboxArgs            parts of the above
 //! ```
 
 use std::path::{Path, PathBuf};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand, ValueEnum};
 use toolwright_formats::WriteTarget;
 use toolwright_sandbox::JailPolicy;
@@ -34,17 +35,17 @@ pub(crate) struct CliArgs {
 // In the order in which `--help` lists them: first those that only read, then those that run tools.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
-    /// Show the canonical record of every tool in files and folders
+    /// Show every tool in full: parameters, limits, how it runs
     Show(ShowArgs),
-    /// List the tools in files and folders, one per line
+    /// List the tools of files, folders and servers, one per line
     List(ListArgs),
     /// Check definitions against every rule, and fix them on request
     Check(CheckArgs),
     /// Count the tokens that tools cost a model, and find what would save most
     Cost(CostArgs),
-    /// Show what changed between two sets of definitions, and the version that it demands
+    /// Show what changed between two sets of definitions, and which new version that needs
     Diff(DiffArgs),
-    /// Write a definition in another format, and report what that one could not hold
+    /// Write a definition in another format, and report what is lost
     Convert(ConvertArgs),
     /// Rewrite definitions for the newest version of their format
     Upgrade(UpgradeArgs),
@@ -54,7 +55,7 @@ pub(crate) enum CliCommand {
     New(NewArgs),
     /// Explain the code of a diagnostic, or list all codes
     Explain(ExplainArgs),
-    /// Write a `toolwright.toml` of the servers that your MCP clients have
+    /// Write a `toolwright.toml` from the servers configured in your MCP clients
     Init(InitArgs),
     /// Let an MCP client start `toolwright serve`
     Install(InstallArgs),
@@ -153,7 +154,8 @@ pub(crate) struct ReadingArgs {
     /// Read every file as this format instead of detecting it
     #[arg(long, value_name = "ID", value_parser = format_names())]
     pub(crate) format: Option<String>,
-    /// Report mistakes that are common in published definitions as warnings, not as errors
+    /// Report mistakes that are common in published definitions as warnings, not as errors, such as
+    /// `null` for an optional field or an AIOS example without `scenario` (docs/formats.md)
     #[arg(long)]
     pub(crate) compat: bool,
 }
@@ -212,6 +214,9 @@ pub(crate) struct ShowArgs {
     /// Print the record as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+    /// Show only the tool with this id, as `list` prints it, or with this name; can be repeated
+    #[arg(long, value_name = "ID")]
+    pub(crate) tool: Vec<String>,
 }
 
 /// `toolwright list`, in `list.rs`.
@@ -219,6 +224,9 @@ pub(crate) struct ShowArgs {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) selected: SelectedSources,
+    /// List only the tool with this id or name; can be repeated
+    #[arg(long, value_name = "ID")]
+    pub(crate) tool: Vec<String>,
     /// List only tools with this tag; can be repeated, and then a tool needs all of them
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
@@ -231,6 +239,9 @@ pub(crate) struct ListArgs {
     /// List only the newest version of each tool
     #[arg(long)]
     pub(crate) newest: bool,
+    /// Print the list as JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Print neither where the sources were found nor how many problems the definitions have
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -263,10 +274,10 @@ pub(crate) struct CheckArgs {
     /// `toolwright.toml`
     #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = target_ids())]
     pub(crate) target: Vec<String>,
-    /// Report only these codes
+    /// Report only these codes, with commas between them
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub(crate) select: Vec<String>,
-    /// Report all codes except these
+    /// Report all codes except these, with commas between them
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub(crate) ignore: Vec<String>,
     /// Report only findings that this file does not list; `--write-baseline` writes it
@@ -304,7 +315,8 @@ pub(crate) enum FailOn {
     /// An error or a warning
     Warning,
     /// Any finding
-    Info,
+    #[value(alias = "info")]
+    Note,
     /// Exit with status 0, whatever is found
     Never,
 }
@@ -315,7 +327,7 @@ impl FailOn {
         match self {
             FailOn::Error => Some(Severity::Error),
             FailOn::Warning => Some(Severity::Warning),
-            FailOn::Info => Some(Severity::Info),
+            FailOn::Note => Some(Severity::Info),
             FailOn::Never => None,
         }
     }
@@ -347,9 +359,24 @@ pub(crate) struct DiffArgs {
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) environment: EnvironmentArgs,
+    /// Exit with status 1 if the changes need a new version of this kind, or of a greater one.
+    /// Default: if a declared version does not announce what changed
+    #[arg(long, value_enum, value_name = "STEP")]
+    pub(crate) fail_on: Option<FailOnStep>,
     /// Write the changes to standard output in this format
     #[arg(long, value_enum, default_value_t = DiffFormat::Text, value_name = "FORMAT")]
     pub(crate) output_format: DiffFormat,
+}
+
+/// The part of a version from which changes fail a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOnStep {
+    /// A change that breaks callers
+    Major,
+    /// The same, or something new
+    Minor,
+    /// Any change
+    Patch,
 }
 
 /// How changes are written.
@@ -381,7 +408,8 @@ pub(crate) struct ConvertArgs {
     /// Write what was lost to standard error in this format
     #[arg(long, value_enum, default_value_t = LossFormat::Text, value_name = "FORMAT")]
     pub(crate) losses: LossFormat,
-    /// Write nothing and exit with status 1 if anything is lost, or if these effects occur
+    /// Write nothing and exit with status 1 if anything is lost, or only for these effects, with
+    /// commas between them: dropped, widened, narrowed, approximated, renamed, filled
     #[arg(
         long,
         value_name = "EFFECT",
@@ -397,7 +425,8 @@ pub(crate) struct ConvertArgs {
     /// Write the script that registers the tools on a web page (`--to webmcp`)
     #[arg(long)]
     pub(crate) script: bool,
-    /// Write the names and steps that turn calls of the result into calls of the source
+    /// Also write this file: the names and steps by which a program turns calls of converted tools
+    /// into calls of the original ones
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
 }
@@ -418,7 +447,7 @@ pub(crate) enum LossFormat {
     Json,
     /// A table for a pull request
     Markdown,
-    /// Look for no losses
+    /// Nothing: losses are not looked for, which is faster
     None,
 }
 
@@ -506,7 +535,8 @@ pub(crate) struct InitArgs {
     /// Write the file without asking
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Replace the `toolwright.toml` that is here
+    /// Replace the `toolwright.toml` that is here. Default: refuse, so that nothing written by hand
+    /// is lost
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -539,7 +569,7 @@ fn client_ids() -> clap::builder::PossibleValuesParser {
 }
 
 /// The sources of the tools that `call` and `serve` run: a configuration, or the named ones alone.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SourceArgs {
     /// Use this configuration. Default: `toolwright.toml` in this folder or the nearest one above
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "command"])]
@@ -550,7 +580,7 @@ pub(crate) struct SourceArgs {
     /// Command line of an MCP server to start and use instead of a configuration, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// Use tools with mistakes that are common in published definitions
+    /// Use tools with mistakes that are common in published definitions; docs/formats.md lists them
     #[arg(long)]
     pub(crate) compat: bool,
     #[command(flatten)]
@@ -672,7 +702,8 @@ pub(crate) struct CallArgs {
         hide_default_value = true
     )]
     pub(crate) id: String,
-    /// An argument: `key=value`, converted to the type in the tool's schema, or `key:=JSON`
+    /// An argument: `key=value`, converted to the type in the tool's schema, or `key:=JSON`, as in
+    /// `paths:='["a.txt", "b.txt"]'`
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
     pub(crate) pairs: Vec<String>,
     /// Pass all arguments as one JSON object, or `-` to read it from standard input
@@ -708,6 +739,10 @@ pub(crate) struct CallArgs {
 /// `toolwright serve`, in `serve.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
+    /// Serve these sources instead of a configuration: files, folders, URLs of MCP servers,
+    /// `mcpServers` files, `*-tool` programs
+    #[arg(value_name = "SOURCE", conflicts_with = "config")]
+    sources: Vec<String>,
     /// Listen for streamable HTTP on this address (such as `127.0.0.1:8080`; port 0 takes a free
     /// one) instead of serving standard streams. Other addresses than loopback require a token in
     /// the variable TOOLWRIGHT_TOKEN
@@ -724,6 +759,13 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// The sources, also those that are named without `--from`.
+    pub(crate) fn all_sources(&self) -> SourceArgs {
+        let mut source = self.source.clone();
+        source.from.extend(self.sources.iter().cloned());
+        source
+    }
+
     /// The jails in which JavaScript is run. A server runs what agents choose, for a long time and
     /// unattended, so that a weak jail must be the decision of the operator.
     pub(crate) fn jail_policy(&self) -> JailPolicy {
@@ -767,4 +809,36 @@ pub(crate) struct MdArgs {
     /// Let the proxy decide which addresses may be fetched
     #[arg(long)]
     pub(crate) trust_proxy: bool,
+}
+
+/// Other names of the targets, by their products and makers.
+const PRODUCTS: [(&str, &str); 8] = [
+    ("claude", "anthropic"),
+    ("gpt", "openai"),
+    ("chatgpt", "openai"),
+    ("azure", "openai"),
+    ("google", "gemini"),
+    ("vertex", "gemini"),
+    ("aws", "bedrock"),
+    ("amazon", "bedrock"),
+];
+
+/// The error with tips that help here. `clap` advises to put an unknown option behind `--`, where
+/// most commands expect a server to start, and does not know who makes what.
+pub(crate) fn with_tips(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument {
+        error.remove(ContextKind::Suggested);
+    }
+    let suggested = match (error.get(ContextKind::InvalidValue), error.get(ContextKind::ValidValue))
+    {
+        (Some(ContextValue::String(word)), Some(ContextValue::Strings(valid))) => {
+            let known = PRODUCTS.iter().find(|(product, _)| word.eq_ignore_ascii_case(product));
+            known.map(|(_, id)| *id).filter(|id| valid.iter().any(|valid| valid == id))
+        }
+        _ => None,
+    };
+    if let Some(id) = suggested {
+        error.insert(ContextKind::SuggestedValue, ContextValue::String(id.to_owned()));
+    }
+    error
 }

@@ -25,8 +25,9 @@ use toolwright_exec::{
     CallArguments, CallRequest, ExecutorContext, Failure, Host, Log, Outcome, Progress,
     RegisteredTool, ResultContent, code,
 };
-use toolwright_source::{Severity, render};
-use toolwright_workspace::codes;
+use toolwright_model::redacted_url;
+use toolwright_source::{Diagnostic, Severity, render};
+use toolwright_workspace::{ReadOptions, SourceArgument, SourcePlan, codes};
 
 use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
@@ -42,13 +43,23 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         return vendor_calls::run(args, target);
     }
     let input = CallInput::parse(args)?;
-    // The server that a full id names.
+    let command = format!("call {} --from", args.id);
+    let planner = sources::planner(&args.source, args.source.options(), &command)?;
+    // The server that a full id names, and why it is not started.
     let server = args.id.split_once(':').map(|(server, _)| server.to_owned());
+    let not_started = server.as_deref().and_then(|server| NotStarted::of(server, &planner()));
+    let reasons = not_started.iter().flat_map(|it| it.reasons.clone()).collect::<Vec<_>>();
     let listener = Arc::new(move |event: &CatalogEvent| match event {
         // Warnings about definitions belong to `check`; here they would bury the result.
         CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
         CatalogEvent::PlanProblem(d) if d.severity == Severity::Info => {}
-        // The settings of servers that this call does not need are not its business.
+        // Reported as the reason of the failed call.
+        CatalogEvent::PlanProblem(d)
+            if reasons.iter().any(|why| (why.code, &why.path) == (d.code, &d.path)) => {}
+        // Servers that this call does not need are not its business.
+        CatalogEvent::PlanProblem(d)
+            if server.is_some() && d.about.is_some() && d.about.as_deref() != server.as_deref() => {
+        }
         CatalogEvent::PlanProblem(d)
             if codes::is_about_server(d.code)
                 && (server.is_none() || d.about.as_deref() != server.as_deref()) => {}
@@ -64,14 +75,16 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
             ..runtime::executor_context(Log::default())
         };
         let policy = args.source.sandbox.jail_policy();
-        let catalog =
-            sources::open_catalog(&args.source, args.source.options(), policy, context, listener)?;
+        let catalog = sources::open_catalog(planner, policy, context, listener)?;
         // Before anything is loaded: "tool not found" would hide the real reason.
         if catalog.source_count() == 0 {
+            if let Some(not_started) = not_started {
+                return print_result(Err(not_started.into_failure()), args.json);
+            }
             bail!("there is no source to load `{}` from", args.id);
         }
         let cancel = CancellationToken::new();
-        let work = call(args, &input, &catalog, &cancel);
+        let work = call(args, &input, not_started, &catalog, &cancel);
         let result = until_interrupted(&catalog, &cancel, work).await?;
         let result = match (result, &args.save) {
             (Ok(outcome), Some(folder)) => Ok(save_media(outcome, folder, args)?),
@@ -115,6 +128,7 @@ pub(crate) async fn until_interrupted<T>(
 async fn call(
     args: &CallArgs,
     input: &CallInput,
+    not_started: Option<NotStarted>,
     catalog: &Catalog,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
@@ -132,7 +146,7 @@ async fn call(
                     args.id,
                     time.as_millis()
                 );
-                return Err(Failure::new(&code::TIMEOUT, message));
+                return Err(Failure::new(&code::TIMEOUT, message).suggest(MORE_TIME));
             }
         },
     };
@@ -159,7 +173,44 @@ async fn call(
             failure.message = format!("{}: {}", source.source, failure.message);
             Err(failure)
         }
+        (Err(failure), None) if failure.code == &code::TOOL_NOT_FOUND => {
+            Err(not_started.map_or(failure, NotStarted::into_failure))
+        }
+        (Err(failure), _) if failure.code == &code::TIMEOUT => Err(failure.suggest(MORE_TIME)),
+        (Err(failure), _) => Err(input.with_json_form(failure)),
         (result, _) => result,
+    }
+}
+
+/// What to do about a call that took too long.
+const MORE_TIME: &str = "ask for less at once, or allow more time with `--timeout MS`";
+
+/// A server of the plan that is not started, so that none of its tools is known.
+struct NotStarted {
+    server: String,
+    disabled: bool,
+    reasons: Vec<Diagnostic>,
+}
+
+impl NotStarted {
+    fn of(server: &str, plan: &SourcePlan) -> Option<NotStarted> {
+        let is_started = plan.specs.iter().any(|spec| spec.name == server);
+        let found = plan.unstarted.iter().find(|known| known.name == server && !is_started)?;
+        let reasons = plan.reasons(found).cloned().collect();
+        Some(NotStarted { server: server.to_owned(), disabled: found.disabled, reasons })
+    }
+
+    /// The failure of a call of one of its tools.
+    fn into_failure(self) -> Failure {
+        let reasons = self.reasons.iter().map(render::concise);
+        let why = match self.disabled {
+            true => "it is disabled".to_owned(),
+            false => reasons.collect::<Vec<_>>().join("; "),
+        };
+        let message = format!("the server `{}` was not started: {why}", self.server);
+        let help = self.reasons.iter().flat_map(|reason| &reason.help).next();
+        let help = help.map_or("correct its entry, or enable it", String::as_str);
+        Failure::new(&code::UPSTREAM_UNAVAILABLE, message).suggest(help)
     }
 }
 
@@ -309,6 +360,11 @@ impl CallInput {
     /// # Errors
     /// If the JSON is invalid, or a pair has no key, no `=`, or a key twice.
     fn parse(args: &CallArgs) -> anyhow::Result<CallInput> {
+        if args.pairs.is_empty()
+            && let Some(message) = source_as_id(&args.id, None)
+        {
+            bail!("{message}");
+        }
         if let Some(text) = &args.args {
             let mut input = String::new();
             let text = if text == "-" {
@@ -333,6 +389,9 @@ impl CallInput {
         for pair in &args.pairs {
             // At the first `=`, so that a value may contain others.
             let Some((key, value)) = pair.split_once('=') else {
+                if let Some(message) = source_as_id(&args.id, Some(pair)) {
+                    bail!("{message}");
+                }
                 bail!("`{pair}` is not an argument of the form `key=value`");
             };
             let (key, value) = match key.strip_suffix(':') {
@@ -353,6 +412,25 @@ impl CallInput {
             pairs.push((key.to_owned(), value));
         }
         Ok(CallInput::Pairs(pairs))
+    }
+
+    /// The failure with the form of JSON for each wrong argument that was given as text and has to
+    /// be a list or an object.
+    fn with_json_form(&self, mut failure: Failure) -> Failure {
+        let CallInput::Pairs(pairs) = self else { return failure };
+        for error in failure.errors.iter_mut() {
+            let given = pairs.iter().find(|(key, _)| error.path.strip_prefix('/') == Some(key));
+            let Some((key, ArgumentValue::Text(text))) = given else { continue };
+            let example = if error.message.ends_with("is not of type `array`") {
+                json!([text])
+            } else if error.message.ends_with("is not of type `object`") {
+                json!({ "key": text })
+            } else {
+                continue;
+            };
+            error.message += &format!("; write JSON after `:=`, such as `{key}:='{example}'`");
+        }
+        failure
     }
 
     /// The arguments of the request, with texts converted to the types in the tool's schema.
@@ -379,6 +457,27 @@ impl CallInput {
             }
         }
     }
+}
+
+/// The message if the first word of the command line names a source in place of a tool. A tool may
+/// have the name of a file, so that a file counts only if no call was meant: `next` is a word that
+/// is not an argument, or there are no arguments and the file is what `list` would start.
+fn source_as_id(id: &str, next: Option<&str>) -> Option<String> {
+    let what = match SourceArgument::parse(id) {
+        SourceArgument::Url(_) => "a URL",
+        SourceArgument::Path(path) if next.is_some() && path.exists() => "a file",
+        SourceArgument::Path(path) if SourcePlan::is_live(&path, ReadOptions::default()) => {
+            "a file"
+        }
+        _ => return None,
+    };
+    // The address may have a token in it.
+    let shown = if what == "a URL" { redacted_url(id) } else { id.to_owned() };
+    Some(format!(
+        "`{shown}` is {what}, and the id of a tool is expected here: `toolwright call {} --from \
+         {shown}`",
+        next.unwrap_or("ID")
+    ))
 }
 
 /// Converts the text of an argument into JSON text. It becomes a string unless it is JSON of

@@ -10,7 +10,7 @@
 //! `toolwright_source::render`. Findings go to stdout, because they are the result of this command.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -18,8 +18,9 @@ use toolwright_schema::{TargetSet, VendorTarget};
 use toolwright_source::render::{self, Colour, GroupedOptions, ReportedFinding};
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
-    Baseline, CheckOptions, CheckReport, CodeSelection, Coverage, FixMode, FixReport, LoadResult,
-    LoadedDocument, ReadOptions, SourcePlan, in_parallel, is_script, is_stdin, write_baseline,
+    Baseline, CheckOptions, CheckReport, CodeSelection, Coverage, FixMode, FixReport, LoadError,
+    LoadResult, LoadedDocument, ReadOptions, SourcePlan, in_parallel, is_script, is_stdin,
+    write_baseline,
 };
 
 use crate::args::{CheckArgs, CheckFormat, FailOn};
@@ -185,19 +186,58 @@ fn check(
         let report = workspace.check_loaded(load, &[], &options);
         return Ok((with_fixes(report, fixes), not_started));
     }
-    if let Some(paths) = sources::paths_if_all_files(&words, command, options.read) {
+    let in_folders = servers_files_in_folders(&words, options.read);
+    if let Some(paths) = sources::paths_if_all_files(&words, command, options.read)
+        && in_folders.is_empty()
+    {
         return Ok((workspace.check(&paths, &options), NotStarted::default()));
     }
     // JavaScript files are checked, too, but a plan of sources cannot hold them.
     let (scripts, others): (Vec<String>, Vec<String>) =
         words.into_iter().partition(|word| is_script(word.as_ref()));
     let scripts: Vec<PathBuf> = scripts.into_iter().map(PathBuf::from).collect();
-    let named = || sources::plan_named(&others, command, options.read);
+    let named = || {
+        let mut plan = sources::plan_named(&others, command, options.read);
+        // Naming a folder is no consent to start what its files list.
+        let mut found = sources::plan_named(&in_folders, &[], options.read);
+        without_live(&mut found);
+        plan.diagnostics.extend(found.diagnostics);
+        plan.failures.extend(found.failures);
+        plan
+    };
     let (mut plan, fixes) = fix_settings(named(), fix, || Ok(named()))?;
     let not_started = NotStarted::of(&mut plan, args);
-    let load = sources::load_plan(plan)?;
+    let mut load = sources::load_plan(plan)?;
+    if !in_folders.is_empty() {
+        load.failures.retain(|failure| !matches!(failure, LoadError::NoDefinitions(_)));
+    }
     let report = workspace.check_loaded(load, &scripts, &options);
     Ok((with_fixes(report, fixes), not_started))
+}
+
+/// The servers files that projects keep, in the folders that are named. Folders below them are not
+/// looked into: what lies there belongs to other projects, or to none.
+fn servers_files_in_folders(words: &[String], options: ReadOptions) -> Vec<String> {
+    const NAMES: [&str; 5] =
+        [".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json", ".gemini/settings.json"];
+    let folders = words.iter().map(Path::new).filter(|path| path.is_dir());
+    let files = folders.flat_map(|folder| NAMES.map(|name| folder.join(name)));
+    // `check .` names `.mcp.json` as a person would.
+    let shown = |file: PathBuf| file.strip_prefix(".").map(Path::to_owned).unwrap_or(file);
+    files
+        .filter(|file| SourcePlan::is_live(file, options))
+        .map(|file| shown(file).display().to_string())
+        .collect()
+}
+
+/// Removes everything from the plan that would have to be started, and returns how many programs
+/// that were. A variable that is not set is needed by a person who starts the servers, and not by
+/// one who checks the file.
+fn without_live(plan: &mut SourcePlan) -> usize {
+    for diagnostic in plan.diagnostics.iter_mut().filter(|d| d.code.name == "UNSET_VARIABLE") {
+        diagnostic.severity = Severity::Info;
+    }
+    plan.remove_live()
 }
 
 /// Rounds of repairs of one plan: two secrets in one value are repaired one after the other.
@@ -249,11 +289,7 @@ impl NotStarted {
         if !args.no_start {
             return NotStarted::default();
         }
-        // Whoever starts the servers needs the variables; whoever checks the file does not.
-        for diagnostic in plan.diagnostics.iter_mut().filter(|d| d.code.name == "UNSET_VARIABLE") {
-            diagnostic.severity = Severity::Info;
-        }
-        let programs = plan.remove_live();
+        let programs = without_live(plan);
         NotStarted { servers: plan.servers, programs, asked: true }
     }
 
@@ -303,7 +339,7 @@ fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> any
                 secret: document.secret || shows_secret(diagnostic, &secrets),
             });
             // Who asks for a note, by its code or by failing on it, wants to see it.
-            let notes = args.notes || !args.select.is_empty() || args.fail_on == FailOn::Info;
+            let notes = args.notes || !args.select.is_empty() || args.fail_on == FailOn::Note;
             let options = GroupedOptions { width: output::width(), colour: Colour::On, notes };
             render::grouped(findings, options)
         }

@@ -32,7 +32,10 @@ pub(crate) fn run(args: &CostArgs) -> anyhow::Result<ExitStatus> {
     let selected = sources::resolve(&args.selected, &FIND)?;
     let load = sources::load_resolved(&selected, PlanLog::All(DiagnosticFormat::Full))?;
     let cost = sources::workspace().cost(&load.documents);
+    // "0 tokens in all" beside a failure would look like a result.
+    let nothing_read = load.documents.is_empty() && !load.failures.is_empty();
     match args.json {
+        _ if nothing_read => {}
         true => output::print_json(&as_json(&cost))?,
         false => output::print(&as_text(&cost))?,
     }

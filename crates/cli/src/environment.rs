@@ -158,6 +158,25 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     Some(named.or_else(|| Some(home()?.join(".cache")))?.join("toolwright"))
 }
 
+/// The path of this program as it was called. A link to it stays one, because it is likely to lead
+/// to the next version, too.
+///
+/// # Errors
+/// If the system does not know the program.
+pub(crate) fn own_path() -> std::io::Result<PathBuf> {
+    let resolved = std::env::current_exe()?.canonicalize()?;
+    let called = PathBuf::from(std::env::args_os().next().unwrap_or_default());
+    let folders = match called.components().count() {
+        1 => std::env::var_os("PATH").unwrap_or_default(),
+        _ => OsString::from("."),
+    };
+    let mut candidates = std::env::split_paths(&folders).map(|folder| folder.join(&called));
+    // The caller chooses the first argument freely.
+    let is_this = |file: &PathBuf| file.canonicalize().is_ok_and(|file| file == resolved);
+    let found = candidates.find(is_this).and_then(|file| std::path::absolute(file).ok());
+    Ok(found.unwrap_or(resolved))
+}
+
 /// The inherited variables that are set, with their values, and those of `--env`.
 pub(crate) fn inherited_variables() -> Vec<(OsString, OsString)> {
     let names = INHERITED.iter().flat_map(|(_, names)| *names);

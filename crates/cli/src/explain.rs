@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitStatus> {
 fn text_table() -> String {
     let width = codes::all().map(|code| code.name.len()).max().unwrap_or(0);
     let line = |code: &DiagnosticCode| {
-        format!("{:width$}  {:7}  {}\n", code.name, code.severity.name(), code.title())
+        format!("{:width$}  {:7}  {}\n", code.name, code.severity.label(), code.title())
     };
     sorted().into_iter().map(line).collect()
 }
@@ -55,7 +55,7 @@ fn sorted() -> Vec<&'static DiagnosticCode> {
 /// The page for a terminal.
 fn text_page(code: &DiagnosticCode) -> String {
     let manual = wrapped(code.manual);
-    let mut text = format!("{} ({})\n\n{manual}\n", code.name, code.severity.name());
+    let mut text = format!("{} ({})\n\n{manual}\n", code.name, code.severity.label());
     if let Some(sample) = &code.sample {
         // Codes about encodings or sizes have no sample: it would be unreadable.
         let _ = write!(text, "\nWrong:\n\n{}", indented(sample.bad));
@@ -110,7 +110,7 @@ fn markdown_index() -> String {
         // A bar would end the cell of the table.
         let about = code.title().replace('|', "\\|");
         let _ =
-            writeln!(text, "| [{0}]({0}.md) | {1} | {about} |", code.name, code.severity.name());
+            writeln!(text, "| [{0}]({0}.md) | {1} | {about} |", code.name, code.severity.label());
     }
     text
 }
@@ -118,7 +118,7 @@ fn markdown_index() -> String {
 /// The page docs/codes/CODE.md. Without colours, because it is a file.
 fn markdown_page(code: &DiagnosticCode) -> String {
     let manual = wrapped(code.manual);
-    let mut text = format!("# {}\n\nSeverity: {}\n\n{manual}\n", code.name, code.severity.name());
+    let mut text = format!("# {}\n\nSeverity: {}\n\n{manual}\n", code.name, code.severity.label());
     if let Some(sample) = &code.sample {
         let language = if sample.file.ends_with(".json") { "json" } else { "yaml" };
         let shown: Vec<String> =

@@ -32,6 +32,11 @@ use crate::record_text::{one_line, shorten};
 /// The servers files that clients keep in the folder of a project, by precedence.
 const SERVERS_FILES: [&str; 2] = [".mcp.json", ".vscode/mcp.json"];
 
+/// The servers file of a folder, relative to it.
+pub(crate) fn servers_file_in(folder: &Path) -> Option<&'static str> {
+    SERVERS_FILES.into_iter().find(|name| folder.join(name).is_file())
+}
+
 /// The most servers that a question lists. A file with more is not read by a person anyway.
 const SHOWN_SERVERS: usize = 50;
 
@@ -78,7 +83,7 @@ pub(crate) fn resolve(
             return Ok(SelectedSources { config: Some(name.into()), ..selected.clone() });
         }
     }
-    let Some(name) = SERVERS_FILES.into_iter().find(|name| here.join(name).is_file()) else {
+    let Some(name) = servers_file_in(&here) else {
         bail!(
             "there is nothing to {}: name files, folders, `-`, a URL, an `mcpServers` file or \
              `-- COMMAND` (there is no `toolwright.toml` here or above, and no `.mcp.json` here)",
@@ -127,8 +132,8 @@ fn confirm_start(plan: &SourcePlan, name: &str, how: &FoundSources) -> anyhow::R
         Answer::Yes => Ok(()),
         Answer::No => bail!("nothing was started"),
         Answer::NobodyThere => bail!(
-            "`{name}` was found here, not named, so none of its servers was started; to start \
-             them: `toolwright {} {name}`",
+            "the servers in `{name}` are not started without your consent; to start them: \
+             `toolwright {} {name}`",
             how.command
         ),
     }

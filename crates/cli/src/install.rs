@@ -14,11 +14,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use serde_json::Value as Json;
 use toolwright_workspace::{
-    Client, ClientFile, ClientFolders, ClientText, entry_diff, replace_file,
+    Client, ClientFile, ClientFolders, ClientText, ReadOptions, SourcePlan, entry_diff,
+    replace_file,
 };
 
 use crate::args::InstallArgs;
-use crate::environment;
+use crate::environment::{self, variable};
+use crate::messages::print_note;
 use crate::output::{self, ExitStatus};
 use crate::question::{Answer, ask};
 use crate::sources;
@@ -51,10 +53,12 @@ pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<ExitStatus> {
     if args.undo {
         return target.undo(args.yes);
     }
-    let program = std::env::current_exe().context("cannot find this program")?;
+    let program = environment::own_path().context("cannot find this program")?;
     let config = config.context("it was found above")?;
     let entry = client.entry((!args.project).then_some(program.as_path()), &config);
-    target.install(&entry, args.yes)
+    let status = target.install(&entry, args.yes)?;
+    target.warn_of_duplicates(&config);
+    Ok(status)
 }
 
 /// The file of a client, as it was read.
@@ -131,6 +135,24 @@ impl<'f> InstallTarget<'f> {
         Ok(ExitStatus::Clean)
     }
 
+    /// Writes which servers the client now starts by itself and through `toolwright serve`.
+    fn warn_of_duplicates(&self, config: &Path) {
+        let Some(text) = self.text.as_deref() else { return };
+        let plan = SourcePlan::from_config(config, ReadOptions::default(), &variable);
+        let names = plan.live_specs().map(|spec| spec.name.as_str());
+        let has = |name: &&str| matches!(self.client_text(text).entry(name), Ok(Some(_)));
+        let twice: Vec<String> = names.filter(has).map(|name| format!("`{name}`")).collect();
+        if !twice.is_empty() {
+            print_note(&format!(
+                "{} sees the tools of {} twice: `{}` lists them, too; take them out of one of the \
+                 two",
+                self.client.name,
+                twice.join(", "),
+                self.name
+            ));
+        }
+    }
+
     fn next_step(&self) -> String {
         format!(
             "restart {} to use it; `toolwright install {} --undo{}` takes it out again\n",
@@ -191,6 +213,11 @@ impl<'f> InstallTarget<'f> {
         let before = self.text.as_deref().map(str::as_bytes);
         match after {
             Some(after) => {
+                // A client that was never started has no folder for its settings yet.
+                if let Some(folder) = self.path.parent() {
+                    std::fs::create_dir_all(folder)
+                        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+                }
                 replace_file(&self.path, before, after.as_bytes()).map_err(|why| anyhow!("{why}"))
             }
             None => std::fs::remove_file(&self.path)

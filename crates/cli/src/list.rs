@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use serde_json::{Value as Json, json};
 use toolwright_formats::Reading;
 use toolwright_model::{Draft, Tags, ToolId, Version};
 use toolwright_schema::SchemaSide;
@@ -27,19 +28,27 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
         trusts_configuration: false,
         announced: !args.quiet,
     };
+    sources::refuse_tool_ids(&args.selected, "list")?;
     let selected = sources::resolve(&args.selected, &how)?;
     let log = if args.quiet { PlanLog::Nothing } else { PlanLog::Servers };
     let load = sources::load_resolved(&selected, log)?;
     // Collected first: the widths of the columns depend on all rows.
     let mut rows: Vec<(String, String, String)> = Vec::new();
+    let mut entries: Vec<Json> = Vec::new();
     let filter = ToolFilter::new(args);
     let versions = ToolVersions::of(&load);
     for reading in load.documents.iter().filter_map(|file| file.reading.as_ref()) {
         for tool in reading.toolset.tools.iter().filter(|tool| filter.accepts(tool)) {
+            if !record_text::is_selected(reading, tool, &args.tool) {
+                continue;
+            }
             if args.newest && !versions.is_newest(reading, tool) {
                 continue;
             }
             let id = record_text::tool_label(reading, tool);
+            if args.json {
+                entries.push(entry(reading, tool, &id));
+            }
             let version = versions.shown(reading, tool).filter(|_| !args.newest);
             rows.push((id, reading.format.to_string(), about(tool, version)));
         }
@@ -54,7 +63,10 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
         let line = format!("{id:ids$}  {format:formats$}  {about}");
         let _ = writeln!(text, "{}", line.trim_end());
     }
-    output::print(&text)?;
+    match args.json {
+        true => output::print_json(&json!({ "tools": entries }))?,
+        false => output::print(&text)?,
+    }
     if !args.quiet {
         output::write_stderr(&report::skipped_files(&load));
         print_counts(&load, &rows, &report::check_command(&selected));
@@ -63,6 +75,23 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
         output::print_error(&failure.clone().into());
     }
     Ok(report::exit_status(&load))
+}
+
+/// A tool as an object of `--json`. `show --json` has everything.
+fn entry(reading: &Reading, tool: &Draft, id: &str) -> Json {
+    let unusable = [SchemaSide::Input, SchemaSide::Output]
+        .into_iter()
+        .filter(|side| record_text::schema_problem(tool, *side).is_some())
+        .map(SchemaSide::field);
+    json!({
+        "id": id,
+        "format": reading.format.to_string(),
+        "source": reading.origin.document().source().name(),
+        "description": tool.description.ok(),
+        "version": tool.version.ok().map(Version::authored),
+        "deprecated": tool.details.deprecation.deprecated,
+        "unusable": unusable.collect::<Vec<_>>(),
+    })
 }
 
 /// The versions of the tools that have one, by id.

@@ -66,7 +66,7 @@ fn main() -> std::process::ExitCode {
     if first_argument == script_analyzer::WORKER_ARGUMENT {
         return script_analyzer::worker_main();
     }
-    let args = CliArgs::parse();
+    let args = CliArgs::try_parse().unwrap_or_else(|error| args::with_tips(error).exit());
     // Before any thread is started that could look a variable up.
     let passed_on = environment::pass_on(args.command.environment());
     let result = passed_on.and_then(|()| run(args.command));

@@ -20,7 +20,7 @@ use toolwright_model::{
     Knowledge,
 };
 use toolwright_schema::{Schema, SchemaSide};
-use toolwright_source::RecordPath;
+use toolwright_source::{Anchor, RecordPath, Source, TextOrigin};
 
 use crate::report::plural;
 
@@ -36,6 +36,13 @@ pub(crate) fn tool_label(reading: &Reading, tool: &Draft) -> String {
     }
 }
 
+/// Whether the tool has one of these ids or names; always if there are none.
+pub(crate) fn is_selected(reading: &Reading, tool: &Draft, ids: &[String]) -> bool {
+    let name = tool.name.ok().map(|name| name.as_str());
+    let is_meant = |id: &String| tool_label(reading, tool) == *id || name == Some(id.as_str());
+    ids.is_empty() || ids.iter().any(is_meant)
+}
+
 /// The text on one line, with runs of white space collapsed and control characters made visible: it
 /// cannot move the cursor, colour the terminal or hide anything.
 pub(crate) fn one_line(text: &str) -> String {
@@ -43,11 +50,13 @@ pub(crate) fn one_line(text: &str) -> String {
     toolwright_source::render::visible(&words.join(" "))
 }
 
-/// The text of a toolset and of each of its tools, with the time limits that hold under `limits`.
-pub(crate) fn toolset_text(reading: &Reading, limits: &CallLimits) -> String {
+/// The text of a toolset and of those of its tools that are shown, with the time limits that hold
+/// under `limits`.
+pub(crate) fn toolset_text(reading: &Reading, shown: &[bool], limits: &CallLimits) -> String {
     let mut out = String::new();
     heading(&mut out, reading);
-    for (n, tool) in reading.toolset.tools.iter().enumerate() {
+    let tools = reading.toolset.tools.iter().zip(shown).enumerate();
+    for (n, tool) in tools.filter_map(|(n, (tool, shown))| shown.then_some((n, tool))) {
         out.push('\n');
         tool_text(&mut out, reading, limits, n, tool);
     }
@@ -74,7 +83,12 @@ fn heading(out: &mut String, reading: &Reading) {
     let version = toolset.version.ok().map_or(String::new(), |v| format!(" {v}"));
     let tools = plural(toolset.tools.len(), "tool");
     let _ = writeln!(out, "{name}{version}: {tools}, {}{dialect}", reading.format);
-    row(out, "file", if toolset.namespace.ok().is_some() { source.name() } else { "" });
+    let file = match source.origin() {
+        TextOrigin::Answer(_) => anchor_text(source),
+        _ if toolset.namespace.ok().is_some() => source.name().to_owned(),
+        _ => String::new(),
+    };
+    row(out, "file", file);
     row(out, "title", toolset.title.as_deref().unwrap_or_default());
     row(out, "about", first_paragraph(toolset.description.as_deref()));
     if let Some(provider) = &toolset.provider {
@@ -157,12 +171,24 @@ fn tool_text(out: &mut String, reading: &Reading, limits: &CallLimits, n: usize,
     {
         row(out, "upstream", own);
     }
+    let source = reading.origin.document().source();
+    if source.is_answer() {
+        return row(out, "from", anchor_text(source));
+    }
     // Of a command in a mapping the key is its start, of one in a list the value.
     let at = RecordPath::root().child("tools").child(n);
     let place = reading.origin.location(&at);
-    let source = reading.origin.document().source();
     let start = source.line_column(place.key.unwrap_or(place.value).start as usize);
     row(out, "from", format!("{}:{}:{}", source.name(), start.line, start.column));
+}
+
+/// The place that names a server or a program; empty if the command line does.
+fn anchor_text(source: &Source) -> String {
+    let TextOrigin::Answer(Some(Anchor { source, span })) = source.origin() else {
+        return String::new();
+    };
+    let line = span.map(|span| source.line_column(span.start as usize).line);
+    source.name().to_owned() + &line.map_or(String::new(), |line| format!(":{line}"))
 }
 
 /// The first paragraph of a description on one line, at most 200 characters. Descriptions of MCP
@@ -227,8 +253,8 @@ fn input(input: &FieldValue<InputSchema>) -> String {
     }
 }
 
-/// The properties of a schema with their types: `path* string, depth integer`. The star marks
-/// required ones. At most eight, so that a tool fits on a screen.
+/// The properties of a schema with their types: `path* string, depth integer (* required)`. At most
+/// eight, so that a tool fits on a screen.
 fn parameters(schema: &Json) -> String {
     let required: Vec<&str> = schema
         .get("required")
@@ -252,12 +278,31 @@ fn parameters(schema: &Json) -> String {
     if properties.len() > 8 {
         shown.push(format!("and {} more", properties.len() - 8));
     }
-    shown.join(", ")
+    let has_star = properties.keys().take(8).any(|name| required.contains(&name.as_str()));
+    shown.join(", ") + if has_star { " (* required)" } else { "" }
 }
 
-/// The type of a schema in words. Combinations (`anyOf` and the like) are `any`: spelling them out
-/// would take more room than a row has.
+/// The most values of an `enum`, and alternatives of an `anyOf`, that are spelled out.
+const SHOWN_ALTERNATIVES: usize = 6;
+
+/// The type of a schema in words. Combinations are `any`, unless they are a few types: spelling
+/// them out would take more room than a row has.
 fn type_of(schema: &Json) -> String {
+    if let Some(values) = schema.get("enum").and_then(Json::as_array) {
+        let (first, rest) = values.split_at(values.len().min(SHOWN_ALTERNATIVES));
+        let mut words: Vec<String> =
+            first.iter().map(|value| shorten(&value.to_string(), 40)).collect();
+        words.extend((!rest.is_empty()).then(|| format!("{} more", rest.len())));
+        return words.join(" or ");
+    }
+    let alternatives = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
+    if let Some(alternatives) = alternatives.filter(|all| all.len() <= SHOWN_ALTERNATIVES) {
+        let mut words: Vec<String> = alternatives.iter().map(type_of).collect();
+        words.dedup();
+        if !words.iter().any(|word| word == "any" || word == "object") {
+            return words.join(" or ");
+        }
+    }
     match schema.get("type") {
         Some(Json::String(name)) if name == "array" => match schema.get("items") {
             // The recursion is bounded by the nesting of documents, at most 128 levels.
@@ -268,8 +313,6 @@ fn type_of(schema: &Json) -> String {
         Some(Json::Array(names)) => {
             names.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(" or ")
         }
-        // The values themselves may be many and long.
-        _ if schema.get("enum").is_some() => "one of a few values".to_owned(),
         _ => "any".to_owned(),
     }
 }

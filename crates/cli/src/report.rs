@@ -130,7 +130,7 @@ pub(crate) fn severity_counts(load: &LoadResult) -> Vec<String> {
         .collect()
 }
 
-/// `3 tools in 2 files`, or `144 tools of 12 servers and 3 files`.
+/// `3 tools in 2 files`, or `144 tools of 11 of 12 servers (disabled: notes) and 3 files`.
 pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
     let readings = load.documents.iter().flat_map(|document| &document.reading);
     let tools = readings.map(|reading| reading.toolset.tools.len()).sum();
@@ -144,16 +144,39 @@ pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
             None => files += 1,
         }
     }
-    let word = if servers + programs > 0 { "of" } else { "in" };
-    let counts = [(servers, "server"), (programs, "program"), (files, "file")];
-    let counts: Vec<String> =
-        counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| plural(n, noun)).collect();
+    // Servers that failed are reported one by one, and not counted where there is no other.
+    let is_partial = load.servers > servers && (servers > 0 || !load.unstarted.is_empty());
+    let word = if is_partial || servers + programs > 0 { "of" } else { "in" };
+    let mut counts: Vec<String> = Vec::new();
+    if is_partial {
+        let all = plural(load.servers, "server");
+        counts.push(format!("{servers} of {all}{}", unstarted_servers(load)));
+    } else if servers > 0 {
+        counts.push(plural(servers, "server"));
+    }
+    let others = [(programs, "program"), (files, "file")];
+    counts.extend(others.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| plural(n, noun)));
     let sources = match counts.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
         None => return plural(tools, "tool"),
     };
     format!("{} {word} {sources}", plural(tools, "tool"))
+}
+
+/// The names of the servers that were not started, in brackets. Those that failed are reported one
+/// by one.
+fn unstarted_servers(load: &LoadResult) -> String {
+    /// More of them are not named: the line is a summary.
+    const NAMED: usize = 3;
+    let parts = [(false, "not started"), (true, "disabled")].map(|(disabled, what)| {
+        let of = || load.unstarted.iter().filter(|server| server.disabled == disabled);
+        let named: Vec<String> = of().take(NAMED).map(|it| render::visible(&it.name)).collect();
+        let more = if of().count() > NAMED { ", …" } else { "" };
+        (!named.is_empty()).then(|| format!("{what}: {}{more}", named.join(", ")))
+    });
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }
 
 /// The text of a document, if a server or a program answered it.

@@ -44,7 +44,8 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
 async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     // Planned once before serving: without any source a typing error is likely, and an agent would
     // only see an empty list. A single broken source does not stop the others.
-    let planner = sources::planner(&args.source, args.source.options())?;
+    let source = args.all_sources();
+    let planner = sources::planner(&source, source.options(), "serve")?;
     let plan = planner();
     if plan.specs.is_empty() {
         match plan.diagnostics.is_empty() && plan.failures.is_empty() {
@@ -52,15 +53,14 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
             false => return Err(messages::plan_error(&plan)),
         }
     }
-    let reads_stdin = args.source.from.iter().any(|source| source == "-");
+    let reads_stdin = source.from.iter().any(|source| source == "-");
     if reads_stdin && args.http.is_none() {
         bail!(
             "`-` cannot be a source, because the agent uses standard input (use --http, or a file)"
         );
     }
     let catalog = sources::open_catalog(
-        &args.source,
-        args.source.options(),
+        planner,
         args.jail_policy(),
         runtime::executor_context(runtime::stderr_log()),
         Arc::new(log_event),
@@ -88,6 +88,9 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
             let http = HttpServer::bind(address, token).await.map_err(|error| match error {
                 HttpError::NoToken(_) => {
                     anyhow::anyhow!("{error}: set TOOLWRIGHT_TOKEN, or listen on 127.0.0.1")
+                }
+                HttpError::Listen(..) if address.parse::<u16>().is_ok() => {
+                    anyhow::anyhow!("`{address}` is not an address; write `127.0.0.1:{address}`")
                 }
                 other => other.into(),
             })?;

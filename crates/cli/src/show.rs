@@ -1,7 +1,9 @@
 //! `toolwright show`: prints the record of every tool, as text or as JSON. The text is made in
 //! `record_text`, the JSON in `toolwright_workspace::record` (its fields are in docs/record.md).
 
+use anyhow::bail;
 use serde_json::json;
+use toolwright_formats::Reading;
 use toolwright_workspace::record;
 
 use crate::args::{DiagnosticFormat, ShowArgs};
@@ -24,19 +26,37 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
         // With `json`, every line of stderr is an object.
         announced: format != DiagnosticFormat::Json,
     };
+    sources::refuse_tool_ids(&args.selected, "show")?;
     let selected = sources::resolve(&args.selected, &how)?;
     let limits = sources::configured_limits(selected.named_configuration())?;
     let load = sources::load_resolved(&selected, PlanLog::All(format))?;
-    let readings: Vec<_> = load.documents.iter().filter_map(|file| file.reading.as_ref()).collect();
+    let readings = load.documents.iter().filter_map(|file| file.reading.as_ref());
+    let is_shown = |reading: &Reading| -> Vec<bool> {
+        let tools = reading.toolset.tools.iter();
+        tools.map(|tool| record_text::is_selected(reading, tool, &args.tool)).collect()
+    };
+    // With `--tool`, without the toolsets that have no such tool.
+    let readings: Vec<(&Reading, Vec<bool>)> = readings
+        .map(|reading| (reading, is_shown(reading)))
+        .filter(|(_, shown)| args.tool.is_empty() || shown.contains(&true))
+        .collect();
+    if readings.is_empty() && !args.tool.is_empty() && load.failures.is_empty() {
+        bail!("no tool has the id or name `{}`", args.tool.join("` or `"));
+    }
     if args.json {
-        let tools: Vec<_> =
-            readings.iter().enumerate().flat_map(|(n, r)| record::tools(r, n, &limits)).collect();
-        let toolsets: Vec<_> = readings.iter().map(|reading| record::toolset(reading)).collect();
+        let of = |(n, (reading, shown)): (usize, &(&Reading, Vec<bool>))| {
+            let tools = record::tools(reading, n, &limits).into_iter().zip(shown.clone());
+            tools.filter_map(|(tool, shown)| shown.then_some(tool)).collect::<Vec<_>>()
+        };
+        let tools: Vec<_> = readings.iter().enumerate().flat_map(of).collect();
+        let toolsets: Vec<_> = readings.iter().map(|(it, _)| record::toolset(it)).collect();
         let record = json!({"tools": tools, "toolsets": toolsets});
         output::print(&format!("{record:#}\n"))?;
     } else {
-        let texts: Vec<String> =
-            readings.iter().map(|reading| record_text::toolset_text(reading, &limits)).collect();
+        let texts: Vec<String> = readings
+            .iter()
+            .map(|(reading, shown)| record_text::toolset_text(reading, shown, &limits))
+            .collect();
         output::print(&texts.join("\n"))?;
     }
     Ok(report::print_report(&load, format))

@@ -10,8 +10,10 @@
 //!
 //! How a word is recognised and a configuration is read is in `toolwright_workspace`.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use toolwright_catalog::{Catalog, EventListener, Planner};
@@ -20,15 +22,19 @@ use toolwright_model::CallLimits;
 use toolwright_sandbox::JailPolicy;
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
-    Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, Workspace, codes, special_file,
+    Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, SourceSpec, Workspace, codes,
+    special_file,
 };
 
 use crate::args::{DiagnosticFormat, SelectedSources, SourceArgs};
 use crate::environment::{cache_folder, variable};
-pub(crate) use crate::found_sources::{FoundSources, resolve};
-use crate::messages::plan_error;
+pub(crate) use crate::found_sources::{FoundSources, resolve, servers_file_in};
+use crate::messages::{plan_error, print_note};
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
 use crate::{report, sandbox, script_analyzer, start_progress};
+
+/// How long sources may take to start before a line says which ones are waited for.
+const LONG_START: Duration = Duration::from_secs(5);
 
 /// A workspace with the analyzer of this process. Cheap to make.
 pub(crate) fn workspace() -> Workspace {
@@ -88,6 +94,25 @@ pub(crate) fn load_with(
     load_plan(plan)
 }
 
+/// Refuses a source that is not there and is spelled like the id of a tool, with the option that
+/// takes one.
+///
+/// # Errors
+/// If there is such a source.
+pub(crate) fn refuse_tool_ids(selected: &SelectedSources, command: &str) -> anyhow::Result<()> {
+    let is_id = |word: &&String| {
+        let is_part = |c: char| c.is_alphanumeric() || "_-:".contains(c);
+        word.as_str() != "-" && word.chars().all(is_part) && !Path::new(word.as_str()).exists()
+    };
+    match selected.sources.iter().find(is_id) {
+        Some(id) => bail!(
+            "cannot read `{id}`: there is no such file; if it is the id of a tool: `toolwright \
+             {command} --tool {id}`"
+        ),
+        None => Ok(()),
+    }
+}
+
 /// The plan of the sources that the command line names.
 pub(crate) fn plan_named(
     sources: &[String],
@@ -116,14 +141,26 @@ pub(crate) fn paths_if_all_files(
 pub(crate) fn load_plan(plan: SourcePlan) -> anyhow::Result<LoadResult> {
     let context = executor_context(Log::default());
     let workspace = workspace();
-    let all = plan.live_specs().count();
+    let names: Vec<String> = plan.live_specs().map(|spec| spec.name.clone()).collect();
+    let all = names.len();
+    // The sources that have not answered yet.
+    let waiting = Mutex::new(names);
+    let waiting = || waiting.lock().unwrap_or_else(PoisonError::into_inner);
+    let show = || match waiting().as_slice() {
+        [] => start_progress::clear(),
+        names => start_progress::show(start_progress::text_with_names(names, all)),
+    };
+    let loaded = |spec: &SourceSpec| {
+        waiting().retain(|name| *name != spec.name);
+        show();
+    };
     let load = new_runtime()?.block_on(async {
-        if all > 0 {
-            start_progress::show(start_progress::text(all, all));
-        }
+        show();
         let load = tokio::select! {
-            load = toolwright_catalog::load_plan(plan, &workspace, &context) => Ok(load),
+            load = toolwright_catalog::load_plan(plan, &workspace, &context, loaded) => Ok(load),
             () = wait_for_signal() => Err(anyhow::anyhow!("interrupted")),
+            // Without a terminal, nothing else shows what takes so long.
+            () = report_waiting(|| waiting().clone()) => unreachable!("it waits for ever"),
         };
         start_progress::clear();
         context.upstreams.close().await;
@@ -131,6 +168,17 @@ pub(crate) fn load_plan(plan: SourcePlan) -> anyhow::Result<LoadResult> {
     });
     toolwright_exec::kill_all_processes();
     load
+}
+
+/// Writes which sources are waited for, once, after a while. Does not return.
+async fn report_waiting(waiting: impl Fn() -> Vec<String>) {
+    if !std::io::stderr().is_terminal() {
+        tokio::time::sleep(LONG_START).await;
+        if let names @ [_, ..] = waiting().as_slice() {
+            print_note(&format!("waiting for: {}", start_progress::listed(names)));
+        }
+    }
+    std::future::pending().await
 }
 
 /// The sources that the command line names. Everything after `--` is one server.
@@ -180,18 +228,31 @@ pub(crate) fn configured_limits(config: Option<&Path>) -> anyhow::Result<CallLim
 /// The function that makes the plan of `call` and `serve`. The catalog calls it again after each
 /// change of the plan's files; the words of the command line stay as they are.
 ///
+/// `command` is how the command line names a source: `serve`, `call ID --from`.
+///
 /// # Errors
 /// If no source is named and there is no configuration.
-pub(crate) fn planner(args: &SourceArgs, options: ReadOptions) -> anyhow::Result<Planner> {
+pub(crate) fn planner(
+    args: &SourceArgs,
+    options: ReadOptions,
+    command: &str,
+) -> anyhow::Result<Planner> {
     let named = parse_sources(&args.from, &args.command);
     if !named.is_empty() {
         return Ok(Arc::new(move || SourcePlan::from_arguments(&named, options, &variable)));
     }
     let Some(config) = find_configuration(args.config.as_deref())? else {
-        bail!(
-            "there is no `toolwright.toml` here or above; write one, or name a source \
-             (`--from SOURCE`, `-- COMMAND`)"
-        );
+        let here = std::env::current_dir().context("cannot find the working directory")?;
+        match servers_file_in(&here) {
+            Some(name) => bail!(
+                "there is no `toolwright.toml` here or above; to use the servers of `{name}`: \
+                 `toolwright {command} {name}`, or write a configuration with `toolwright init`"
+            ),
+            None => bail!(
+                "there is no `toolwright.toml` here or above; write one with `toolwright init`, or \
+                 name a source: `toolwright {command} SOURCE`, or a server to start after `--`"
+            ),
+        }
     };
     Ok(Arc::new(move || SourcePlan::from_config(&config, options, &variable)))
 }
@@ -199,17 +260,14 @@ pub(crate) fn planner(args: &SourceArgs, options: ReadOptions) -> anyhow::Result
 /// A catalog of the sources with a runner and a sandbox. Nothing is loaded yet.
 ///
 /// # Errors
-/// If there is no source or configuration, a limit in it is invalid, or the sandbox cannot be set
-/// up.
+/// If a limit of the configuration is invalid, or the sandbox cannot be set up.
 pub(crate) fn open_catalog(
-    args: &SourceArgs,
-    options: ReadOptions,
+    planner: Planner,
     jail_policy: JailPolicy,
     context: ExecutorContext,
     listener: EventListener,
 ) -> anyhow::Result<Arc<Catalog>> {
     // A wrong limit stops the command; other mistakes of the configuration concern one source.
-    let planner = planner(args, options)?;
     let plan = planner();
     if plan.bad_limit().is_some() {
         return Err(plan_error(&plan));

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use toolwright_source::render::visible;
 
 /// The line that is shown, if any. One per process, as there is one stderr.
 static LINE: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -51,4 +52,18 @@ pub(crate) fn suspend(write: impl FnOnce()) {
 /// "starting 3 of 5 sources", as far as sources are still starting.
 pub(crate) fn text(starting: usize, all: usize) -> String {
     format!("starting {starting} of {}", crate::report::plural(all, "source"))
+}
+
+/// The same, with the names of those that are still starting.
+pub(crate) fn text_with_names(starting: &[String], all: usize) -> String {
+    format!("{}: {}", text(starting.len(), all), listed(starting))
+}
+
+/// The first names of a list, on one line.
+pub(crate) fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| visible(name)).collect();
+    let more = names.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    shown.join(", ") + &more
 }

@@ -72,7 +72,7 @@ codes! {
         "run `toolwright doctor` and fix what it reports"
     UPSTREAM_UNAVAILABLE -32016
         "The tool's server could not be reached, or the connection was lost during the call."
-        "check that the server runs; it is tried again after a pause"
+        "check that the server runs, then call again"
     QUARANTINED -32017
         "The tool's definition has errors, so it is not run."
         "fix the named error; `toolwright check` shows its place"

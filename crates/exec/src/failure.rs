@@ -158,7 +158,11 @@ impl Failure {
             match error.path.as_str() {
                 // A validator's error has no path because it has no position, not because the
                 // whole value is wrong.
-                "" if self.code == &crate::code::VALIDATION_FAILED => {
+                // The whole of the arguments is an object of the caller's making, so the message
+                // is about one of its members.
+                "" if [&crate::code::VALIDATION_FAILED, &crate::code::INPUT_INVALID]
+                    .contains(&self.code) =>
+                {
                     text.push_str(&format!("\n- {}", error.message));
                 }
                 "" => text.push_str(&format!("\n- the whole value: {}", error.message)),

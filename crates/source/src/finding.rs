@@ -22,7 +22,12 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word renderers print.
+    /// The word in texts for people.
+    pub fn label(self) -> &'static str {
+        if self == Severity::Info { "note" } else { self.name() }
+    }
+
+    /// The word for programs. It is part of stable forms of output.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Info => "info",

@@ -17,8 +17,8 @@ toolwright_source::codes! {
     INVALID_REFERENCE Error "A `${…}` cannot be expanded here. Supported are `${VAR}`, \
         `${VAR:-default}`, `${env:VAR}`, `${userHome}`, `${workspaceFolder}`, \
         `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}`."
-    SUSPICIOUS_COMMAND Warning "`command` is the name of one program, spaces included, because no \
-        shell splits it. Its arguments belong in `args`."
+    SUSPICIOUS_COMMAND Error "`command` is the name of one program, spaces included, because no \
+        shell splits it, and there is no program of this name. Its arguments belong in `args`."
     LITERAL_SECRET Error "A token, key or password stands in the settings of a server. Everybody \
         who can read the file can use it: colleagues, backups, the history of the repository. \
         Write `${VAR}` (`${env:VAR}` in VS Code and Cursor) and set the variable where the client \

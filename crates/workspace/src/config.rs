@@ -99,10 +99,14 @@ pub type Levels = BTreeMap<&'static str, Option<Severity>>;
 /// which messages list them.
 const LEVEL_WORDS: &[(&str, Option<Severity>)] = &[
     ("off", None),
-    ("info", Some(Severity::Info)),
+    ("note", Some(Severity::Info)),
+    (OLD_NOTE, Some(Severity::Info)),
     ("warning", Some(Severity::Warning)),
     ("error", Some(Severity::Error)),
 ];
+
+/// An older word for `note`, which is understood and not advertised.
+const OLD_NOTE: &str = "info";
 
 /// A source of tools: one `[[source]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,6 +19,9 @@ pub enum LoadError {
     /// The file holds bytes that are not text.
     #[error("`{0}` is a binary file, not a definition")]
     Binary(String),
+    /// A folder has no definition in it.
+    #[error("no definitions in {0}")]
+    NoDefinitions(String),
     /// Anything else.
     #[error("{0}")]
     Unreadable(String),
@@ -187,6 +190,11 @@ pub fn replace_file(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<
     let changed =
         || format!("`{name}` has changed since it was read, and was left alone (run it again)");
     let Some(before) = before else {
+        // A folder is not made: its name may be misspelled.
+        if !folder_of(path).exists() {
+            let folder = folder_of(path).display();
+            return Err(format!("cannot write `{name}`: there is no folder `{folder}`"));
+        }
         return create_file(path, after).map_err(|error| match error.kind() {
             // A file where a folder has to be gives the same error.
             io::ErrorKind::AlreadyExists if path.exists() => changed(),
@@ -195,6 +203,10 @@ pub fn replace_file(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<
     };
     // A symbolic link stays one: the file that it leads to is replaced.
     let target = path.canonicalize().map_err(cannot)?;
+    // A device or a pipe is written to. Replacing `/dev/null` by a file would break the system.
+    if special_file(&target).is_some() {
+        return fs::write(&target, after).map_err(cannot);
+    }
     // Another program may have saved the file in the meantime. Its text must not be lost.
     if fs::read(&target).map_err(cannot)? != before {
         return Err(changed());
@@ -214,11 +226,15 @@ pub fn replace_file(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<
     write().map_err(cannot)
 }
 
-/// Writes a new file, and the folders that it is in. Fails if there is one already.
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Writes a new file. Fails if there is one already.
 fn create_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+    let folder = folder_of(path);
     let mut file = tempfile::Builder::new()
         .prefix(".toolwright-")
         // What any new file gets: the umask of the user takes away from it.

@@ -92,7 +92,7 @@ pub use files::{
 pub use fix::{FixMode, FixReport};
 pub use ignore_list::{IgnoreEntry, IgnoreList};
 pub use load::{COMPAT_HELP, LoadResult, LoadedDocument, ReadOptions, in_parallel};
-pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, is_program};
+pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, UnstartedServer, is_program};
 pub use script_files::is_script;
 pub use selection::{CodeSelection, UnknownCode};
 pub use server_rules::masked_connection;

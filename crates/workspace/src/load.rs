@@ -21,6 +21,7 @@ use toolwright_source::{Diagnostic, Document, Finding, Severity, Source, locate,
 
 use crate::Workspace;
 use crate::files::{self, LoadError};
+use crate::plan::UnstartedServer;
 use crate::tool_places::fill_in_tools;
 
 /// What was read from one document: a file, or the answer of a server or a program.
@@ -79,6 +80,10 @@ pub struct LoadResult {
     pub unparsed: Vec<String>,
     /// What could not be read at all.
     pub failures: Vec<LoadError>,
+    /// How many servers its author wrote down, also those that were not started.
+    pub servers: usize,
+    /// Those that were not started.
+    pub unstarted: Vec<UnstartedServer>,
 }
 
 /// How definitions are read.
@@ -293,7 +298,7 @@ fn no_definitions(folder: &Path, files: usize) -> LoadError {
         1 => "1 JSON or YAML file".to_owned(),
         n => format!("{n} JSON or YAML files"),
     };
-    LoadError::new(format!("no definitions in `{}` ({looked_at} looked at)", folder.display()))
+    LoadError::NoDefinitions(format!("`{}` ({looked_at} looked at)", folder.display()))
 }
 
 /// Applies `work` to every job on as many threads as there are cores, or as the system grants;

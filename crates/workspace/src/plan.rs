@@ -11,7 +11,7 @@
 //! next to the sources that are fine. Whether that is good enough is the caller's decision: `serve`
 //! refuses a bad limit at the start, and a reload keeps the old plan if the new one is broken.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use toolwright_source::{
     render,
 };
 
-use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND};
+use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND, is_advice};
 use crate::config::{
     CheckSettings, Config, ConfigPlace, Levels, ServeSettings, SourceConfig, SourceKind,
 };
@@ -111,6 +111,19 @@ pub enum SourceTarget {
     Server(Arc<Server>, Option<Namespace>),
 }
 
+/// A server that its author wrote down and that is not started: it is switched off, or its entry
+/// has a mistake.
+#[derive(Clone, Debug)]
+pub struct UnstartedServer {
+    /// Its name in the file.
+    pub name: String,
+    /// Whether the file switches it off.
+    pub disabled: bool,
+    /// The file, and the entry in it.
+    file: Arc<Source>,
+    at: DocumentPath,
+}
+
 /// Sources to load, and everything that was wrong on the way to them.
 #[derive(Debug, Default)]
 pub struct SourcePlan {
@@ -133,6 +146,8 @@ pub struct SourcePlan {
     /// How many servers its author wrote down and did not switch off, also those that cannot be
     /// started because of a mistake.
     pub servers: usize,
+    /// The servers that are not started, because they are switched off or have a mistake.
+    pub unstarted: Vec<UnstartedServer>,
     /// The files this plan was made from, for watching them.
     pub files: Vec<PathBuf>,
     /// Whether the configuration itself could not be read. The first failure tells why.
@@ -247,10 +262,22 @@ impl SourcePlan {
         self.check = config.check;
         self.levels = config.levels;
         self.serve = config.serve;
+        let mut started = HashSet::new();
         for configured in config.sources {
             let anchor = Anchor { source: Arc::clone(&source), span: Some(configured.span) };
+            let (span, known) = (configured.span, self.specs.len());
             let written = config.written.iter().find(|written| written.at.span == configured.span);
             self.add_configured(configured, (anchor, written), options, folder, variables);
+            if self.specs.len() > known {
+                started.insert(span);
+            }
+        }
+        let is_server =
+            |it: &&WrittenServer<ConfigPlace>| !it.command.is_empty() || it.url.is_some();
+        for written in config.written.iter().filter(is_server) {
+            if !started.contains(&written.at.span) {
+                self.add_unstarted(&written.name, written.disabled, &source, &written.at.path);
+            }
         }
         render::sort(&mut self.diagnostics);
     }
@@ -337,6 +364,31 @@ impl SourcePlan {
         self.add(spec);
     }
 
+    /// The mistakes that keep a server from being started; none if it is switched off.
+    pub fn reasons<'p>(
+        &'p self,
+        server: &'p UnstartedServer,
+    ) -> impl Iterator<Item = &'p Diagnostic> {
+        self.diagnostics.iter().filter(|d| {
+            let within = d.path.as_str().strip_prefix(server.at.as_str());
+            d.severity == Severity::Error
+                && !is_advice(d.code)
+                && Arc::ptr_eq(&d.source, &server.file)
+                && within.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+
+    /// Notes a server that is not started, unless its file is named twice.
+    fn add_unstarted(&mut self, name: &str, disabled: bool, file: &Arc<Source>, at: &DocumentPath) {
+        let is_same = |known: &UnstartedServer| {
+            known.at == *at && known.file.name() == file.name() && known.name == name
+        };
+        if !self.unstarted.iter().any(is_same) {
+            let (name, file, at) = (name.to_owned(), Arc::clone(file), at.clone());
+            self.unstarted.push(UnstartedServer { name, disabled, file, at });
+        }
+    }
+
     /// Those of the sources that are started or connected to, and not only read.
     pub fn live_specs(&self) -> impl Iterator<Item = &SourceSpec> {
         let is_live = |spec: &&SourceSpec| !matches!(spec.target, SourceTarget::Definitions(_));
@@ -370,6 +422,7 @@ impl SourcePlan {
         };
         let programs = self.specs.iter().filter(|spec| is_program(&spec.target)).count();
         self.specs.retain(|spec| matches!(spec.target, SourceTarget::Definitions(_)));
+        self.unstarted.clear();
         programs
     }
 
@@ -470,9 +523,9 @@ impl SourcePlan {
     }
 
     /// Reports that the server at `at` cannot be started. A command line in `command` has been
-    /// reported already: that is why there is no such program, so it becomes the error.
+    /// reported already: that is why there is no such program.
     fn report_missing(&mut self, missing: Diagnostic, at: &DocumentPath) {
-        let is_reason = |d: &&mut Diagnostic| {
+        let is_reason = |d: &Diagnostic| {
             d.code == &SUSPICIOUS_COMMAND
                 && Arc::ptr_eq(&d.source, &missing.source)
                 && d.path
@@ -481,9 +534,8 @@ impl SourcePlan {
                     .is_some_and(|rest| rest.starts_with('/'))
                 && missing.code == &COMMAND_NOT_FOUND
         };
-        match self.diagnostics.iter_mut().find(is_reason) {
-            Some(reason) => reason.severity = Severity::Error,
-            None => self.diagnostics.push(missing),
+        if !self.diagnostics.iter().any(is_reason) {
+            self.diagnostics.push(missing);
         }
     }
 
@@ -533,7 +585,14 @@ impl SourcePlan {
         let by_place: HashMap<&str, &WrittenServer<DocumentPath>> =
             written.iter().map(|written| (written.at.as_str(), written)).collect();
         let mut missing = 0;
-        for mut named in servers.into_iter().filter(|named| !named.disabled) {
+        // The entries whose `command` is not suspicious although it has a space, and the servers
+        // that are in the plan.
+        let (mut unsuspicious, mut started) = (HashSet::new(), HashSet::new());
+        for mut named in servers {
+            if named.disabled {
+                unsuspicious.insert(named.at.as_str().to_owned());
+                continue;
+            }
             // Cannot fail: the reader reports such a name and leaves the entry out.
             let Ok(namespace) = Namespace::parse(&named.name) else { continue };
             // What the file sets for a server is more specific than what the source sets for all of
@@ -559,6 +618,7 @@ impl SourcePlan {
                     continue;
                 }
             }
+            started.insert(named.at.as_str().to_owned());
             let entry = document.root().find(&named.at);
             let anchor = entry.and_then(Node::key).map(|key| Anchor {
                 source: Arc::clone(document.source()),
@@ -576,6 +636,23 @@ impl SourcePlan {
                 server: settings,
                 anchor,
             });
+        }
+        // A program of this name is there, or nobody is going to start it.
+        unsuspicious.extend(started.iter().cloned());
+        self.diagnostics.retain(|d| {
+            let parents = std::iter::successors(d.path.as_str().rsplit_once('/'), |(parent, _)| {
+                parent.rsplit_once('/')
+            });
+            d.code != &SUSPICIOUS_COMMAND
+                || !Arc::ptr_eq(&d.source, document.source())
+                || !parents.into_iter().any(|(parent, _)| unsuspicious.contains(parent))
+        });
+        for suspicious in self.diagnostics.iter_mut().filter(|d| d.code == &SUSPICIOUS_COMMAND) {
+            suspicious.severity = Severity::Error;
+        }
+        for written in written.iter().filter(|it| !started.contains(it.at.as_str())) {
+            let WrittenServer { name, disabled, at, .. } = written;
+            self.add_unstarted(name, *disabled, document.source(), at);
         }
     }
 }

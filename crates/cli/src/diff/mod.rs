@@ -15,7 +15,7 @@ use anyhow::bail;
 use toolwright_source::Severity;
 use toolwright_workspace::{LoadResult, SourceArgument, diff};
 
-use crate::args::{DiffArgs, DiffFormat, EnvironmentArgs, SelectedSources};
+use crate::args::{DiffArgs, DiffFormat, EnvironmentArgs, FailOnStep, SelectedSources};
 use crate::output::{self, ExitStatus};
 use crate::sources::{self, PlanLog};
 use crate::{messages, report};
@@ -40,8 +40,19 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<ExitStatus> {
         DiffFormat::Json => output::print_json(&render::json(&found))?,
         DiffFormat::Markdown => output::print_unfiltered(&render::markdown(&found))?,
     }
-    let taken = found.versions.iter().all(diff::VersionCheck::is_taken);
-    Ok(if taken { ExitStatus::Clean } else { ExitStatus::Findings })
+    let fails = match args.fail_on {
+        Some(least) => found.step() >= version_step(least),
+        None => !found.versions.iter().all(diff::VersionCheck::is_taken),
+    };
+    Ok(if fails { ExitStatus::Findings } else { ExitStatus::Clean })
+}
+
+fn version_step(step: FailOnStep) -> diff::VersionStep {
+    match step {
+        FailOnStep::Major => diff::VersionStep::Major,
+        FailOnStep::Minor => diff::VersionStep::Minor,
+        FailOnStep::Patch => diff::VersionStep::Patch,
+    }
 }
 
 /// Reads one side.

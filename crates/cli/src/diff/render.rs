@@ -70,7 +70,7 @@ pub(super) fn markdown(diff: &DefinitionsDiff) -> String {
         }
     }
     if !diff.versions.is_empty() {
-        out.push_str("\n| version of | from | to | demanded | |\n|---|---|---|---|---|\n");
+        out.push_str("\n| version of | from | to | needed | |\n|---|---|---|---|---|\n");
     }
     for check in &diff.versions {
         let cell = |text: &str| code(&one_line(text)).replace('|', "\\|");
@@ -142,7 +142,7 @@ fn change_json(change: &PartChange) -> Value {
     })
 }
 
-/// `2 tools changed, 1 added, 4 unchanged: a major step`.
+/// `2 tools changed, 1 added, 4 unchanged: breaking, needs a new major version`.
 fn summary(diff: &DefinitionsDiff) -> String {
     let count = |presence| diff.tools.iter().filter(|tool| tool.presence == presence).count();
     let mut parts = Vec::new();
@@ -162,7 +162,8 @@ fn summary(diff: &DefinitionsDiff) -> String {
     match diff.step() {
         _ if diff.is_empty() => format!("nothing changed in {}", plural(diff.unchanged, "tool")),
         VersionStep::None => format!("{}; only versions changed", parts.join(", ")),
-        step => format!("{}: demands a {} step", parts.join(", "), step.name()),
+        VersionStep::Major => format!("{}: breaking, needs a new major version", parts.join(", ")),
+        step => format!("{}: needs a new {} version", parts.join(", "), step.name()),
     }
 }
 
@@ -182,17 +183,21 @@ fn version_line(check: &VersionCheck) -> String {
         (true, _) if *demanded == VersionStep::None => {
             format!("version of {subject}: {old} → {new}")
         }
-        (true, _) => format!("version of {subject}: {old} → {new} takes the {name} step"),
+        (true, _) => {
+            format!("version of {subject}: {old} → {new} is the new {name} version that is needed")
+        }
         (false, VersionStep::None) if old == new => {
-            format!("version of {subject}: still {old}, a {name} step is demanded")
+            format!("version of {subject}: still {old}, a new {name} version is needed")
         }
         (false, VersionStep::None) => {
             format!(
-                "version of {subject}: {new} is not later than {old}, a {name} step is demanded"
+                "version of {subject}: {new} is not later than {old}, a new {name} version is \
+                 needed"
             )
         }
         (false, taken) => format!(
-            "version of {subject}: {old} → {new} is a {} step, a {name} step is demanded",
+            "version of {subject}: {old} → {new} is a new {} version, a new {name} version is \
+             needed",
             taken.name()
         ),
     }

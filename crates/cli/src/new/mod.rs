@@ -36,6 +36,11 @@ pub(crate) fn run(args: &NewArgs) -> anyhow::Result<ExitStatus> {
     }
     check(args, &files)?;
     for file in &files {
+        // The message below names the files, so that a misspelled folder is noticed.
+        if let Some(folder) = file.path.parent() {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+        }
         replace_file(&file.path, None, file.text.as_bytes()).map_err(|why| anyhow!(why))?;
         if file.is_program {
             use std::os::unix::fs::PermissionsExt;

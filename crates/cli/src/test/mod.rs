@@ -211,9 +211,9 @@ async fn load_catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
         }
         _ => {}
     });
+    let planner = sources::planner(&source, args.selected.reading.options(false), "test")?;
     let catalog = sources::open_catalog(
-        &source,
-        args.selected.reading.options(false),
+        planner,
         args.sandbox.jail_policy(),
         runtime::executor_context(Log::default()),
         listener,

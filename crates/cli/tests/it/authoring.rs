@@ -31,7 +31,7 @@ fn what_new_writes_is_clean_and_its_example_passes() {
         let written = in_folder(&folder, &["new", format, name], 0);
         assert!(written.stderr.contains(&format!("toolwright check {file}")), "{}", written.stderr);
         assert_eq!(written.stdout, "");
-        let checked = in_folder(&folder, &["check", "--fail-on", "info", "--notes", file], 0);
+        let checked = in_folder(&folder, &["check", "--fail-on", "note", "--notes", file], 0);
         assert!(checked.stdout.ends_with("1 file: nothing to report\n") || format == "ikigai");
         assert!(
             !checked.stdout.contains("note") && !checked.stdout.contains("warning"),

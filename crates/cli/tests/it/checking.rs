@@ -164,7 +164,7 @@ fn the_summary_counts_tools_files_and_findings() {
         let run = check(files, &[&["--output-format", "concise"], args].concat());
         assert_eq!(run.stderr, "", "{run:?}");
         let is_finding = |line: &&str| {
-            line.contains("error[") || line.contains("warning[") || line.contains("info[")
+            line.contains("error[") || line.contains("warning[") || line.contains("note[")
         };
         run.stdout.lines().filter(|line| !is_finding(line)).collect::<Vec<_>>().join(" | ")
     };
@@ -228,18 +228,18 @@ fn the_report_for_people_folds_warnings_and_counts_notes_but_prints_every_error(
     );
     // A note is a number, unless somebody asks for it.
     let note = "the arguments may have properties that are not declared";
-    assert!(full.stdout.contains("info[OPEN_OBJECT] 5 times: "), "{}", full.stdout);
+    assert!(full.stdout.contains("note[OPEN_OBJECT] 5 times: "), "{}", full.stdout);
     assert!(!full.stdout.contains(note), "{}", full.stdout);
     let hint =
         "`--notes` prints each of them, `--output-format concise` lists every finding\n\n215 tools";
     assert!(full.stdout.contains(hint), "{}", full.stdout);
-    for args in [&["--notes"][..], &["--select", "OPEN_OBJECT"], &["--fail-on", "info"]] {
+    for args in [&["--notes"][..], &["--select", "OPEN_OBJECT"], &["--fail-on", "note"]] {
         let run = check(&files, &[&["many.json"], args].concat());
         assert!(run.stdout.contains(note) && !run.stdout.contains("`--notes`"), "{args:?}");
     }
     let concise = check(&files, &["many.json", "--output-format", "concise"]);
     assert_eq!(concise.stdout.matches("warning[MISSPELLED_FIELD]").count(), 215);
-    assert_eq!(concise.stdout.matches("info[OPEN_OBJECT]").count(), 5);
+    assert_eq!(concise.stdout.matches("note[OPEN_OBJECT]").count(), 5);
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn files_folders_and_standard_input_are_checked_once() {
     assert_eq!(last(&["now.json", "./now.json", ".", "a/../now.json"], ""), "3 tools in 3 files");
     let stdin =
         run_in(folder.path(), &["check", "-", "--output-format", "concise"], NOTES.as_bytes());
-    assert!(stdin.stdout.starts_with("<stdin>:7:14: info[MISSING_DESCRIPTION]"), "{stdin:?}");
+    assert!(stdin.stdout.starts_with("<stdin>:7:14: note[MISSING_DESCRIPTION]"), "{stdin:?}");
     let missing = run(folder.path(), &["check", "nowhere.json", "a/page.json"]);
     assert_one_line(&missing, &["nowhere.json"]);
     assert!(
@@ -473,7 +473,7 @@ fn levels_of_the_configuration_set_severities() {
         "a selected code is shown"
     );
     assert_eq!(levels(off, &["--select", unused]), (0, format!("{unused} warning")));
-    assert_eq!(levels(off, &["--fail-on", "info", "--ignore", unused]).0, 1);
+    assert_eq!(levels(off, &["--fail-on", "note", "--ignore", unused]).0, 1);
     // The configuration is found in a folder above, or named.
     let folder = folder(&[
         ("toolwright.toml", off.as_bytes()),
@@ -502,7 +502,7 @@ fn unknown_levels_of_a_configuration_are_one_error() {
         (
             "[levels]\nOPEN_OBJECT = \"warn\"\n",
             "toolwright.toml:2:15",
-            "expected `off`, `info`, `warning` or `error`",
+            "expected `off`, `note`, `warning` or `error`",
         ),
         ("[levels]\nOPEN_OBJECT = \"eror\"\n", "toolwright.toml:2:15", "(did you mean `error`?)"),
         (
@@ -755,7 +755,10 @@ fn servers_files_are_checked_and_keep_their_secrets() {
     }
     let concise =
         run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", "concise"]);
-    assert!(concise.stdout.contains("6 tools of 1 server and 1 file"), "{concise:?}");
+    assert!(
+        concise.stdout.contains("6 tools of 1 of 4 servers (not started: gone, unset) and 1 file"),
+        "{concise:?}"
+    );
     // A server that cannot be reached is one line, and the others are checked.
     let alone = run(folder.path(), &["check", "http://127.0.0.1:1/mcp", "now.json"]);
     assert_one_line(&alone, &["UPSTREAM_UNAVAILABLE", "no server listens at this address"]);

@@ -300,3 +300,40 @@ fn files_that_cannot_be_edited_are_left_alone() {
     let unknown = run(home.path(), &["install", "emacs"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("claude-code"), "{unknown:?}");
 }
+
+/// A link is called because it leads to the newest version; what it leads to today is not written.
+#[test]
+fn install_keeps_the_path_that_was_called() {
+    let home = home(&[("project/toolwright.toml", "")]);
+    let link = home.path().join("tw");
+    symlink(env!("CARGO_BIN_EXE_toolwright"), &link).expect("a link");
+    let status = std::process::Command::new(&link)
+        .args(["install", "cursor", "--yes"])
+        .current_dir(home.path().join("project"))
+        .env_clear()
+        .env("HOME", home.path())
+        .output()
+        .expect("it runs");
+    assert!(status.status.success(), "{status:?}");
+    let entry: Json = serde_json::from_str(&read(home.path(), ".cursor/mcp.json")).expect("JSON");
+    let command = entry["mcpServers"]["toolwright"]["command"].as_str().expect("a text");
+    assert_eq!(Path::new(command), link);
+}
+
+#[test]
+fn install_warns_of_servers_that_the_client_starts_twice() {
+    let config = "[[source]]\nname = \"a\"\ncommand = \"true\"\n\
+                  [[source]]\nname = \"b\"\ncommand = \"true\"\n";
+    let servers = r#"{"mcpServers": {"a": {"command": "true"}, "c": {"command": "true"}}}"#;
+    let home = home(&[("project/toolwright.toml", config), ("project/.mcp.json", servers)]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let variables = [("HOME", home.path().to_str().expect("UTF-8")), ("PATH", path.as_str())];
+    let install = |client: &str| {
+        let args = ["install", client, "--project", "--yes"];
+        run_with(&home.path().join("project"), &args, &variables, "")
+    };
+    let done = install("claude-code");
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.stderr.contains("Claude Code sees the tools of `a` twice: "), "{done:?}");
+    assert_eq!(install("cursor").stderr, "");
+}

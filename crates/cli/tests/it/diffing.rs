@@ -120,7 +120,7 @@ fn the_same_definitions_have_no_changes() {
     assert!(run.stdout.starts_with("nothing changed"), "{}", run.stdout);
 }
 
-/// The step that a change demands, and whether the exit status says that it was taken.
+/// The new version that a change needs, and whether the exit status says that it was taken.
 #[test]
 fn the_declared_version_must_announce_the_changes() {
     let property = |new: &mut Json, name: &str, schema: Json| {
@@ -195,7 +195,7 @@ fn without_a_declared_version_the_step_is_only_named() {
     insta::assert_snapshot!(run.stdout, @r"
     changed  now  (patch)
       description: `Returns the time in [-UTC-]{+seconds+}`
-    1 tool changed: demands a patch step
+    1 tool changed: needs a new patch version
     ");
 }
 
@@ -317,5 +317,5 @@ fn a_side_that_cannot_be_read_is_an_error() {
     broken["tools"][1]["inputSchema"] = json!({ "type": "objekt" });
     let run = diff(&manifest(), &broken, &[]);
     assert!(run.stdout.contains("perhaps narrower"), "{}", run.stdout);
-    assert_eq!(run.code, 1, "a schema that cannot be compared demands a major step");
+    assert_eq!(run.code, 1, "a schema that cannot be compared needs a major version");
 }

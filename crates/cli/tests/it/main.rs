@@ -20,6 +20,7 @@ mod cost;
 mod diffing;
 mod evaluating;
 mod examples_as_tests;
+mod first_steps;
 mod fixing;
 mod found_sources;
 mod gateway;

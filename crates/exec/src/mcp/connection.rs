@@ -30,7 +30,7 @@ use toolwright_model::{Connection, Server};
 
 use super::connect_error::{answer_too_large, connection_lost, not_ready, unavailable};
 use super::dispatcher::{ConnectionSharing, Dispatcher, ListChangeCounter};
-use super::handshake::{HandshakeFailure, ProcessGreeting};
+use super::handshake::{HandshakeFailure, ProcessGreeting, run_by_hand};
 use super::http_client::HttpFailure;
 use super::http_wire::HttpWire;
 use super::open_request::{
@@ -191,12 +191,13 @@ impl UpstreamConnection {
             Ok(Err(failure)) => {
                 connection.end_wire();
                 let how = process.end().await;
-                return Err(failure.with_end(&how));
+                return Err(failure.with_end(&how, server));
             }
             Err(_) => {
                 connection.end_wire();
                 let why = process.kill_because(&not_ready(time)).await;
-                return Err(HandshakeFailure::Failed(unavailable(&why)));
+                let failure = unavailable(&why).suggest(run_by_hand(server));
+                return Err(HandshakeFailure::Failed(failure));
             }
         }
         tokio::spawn(Arc::clone(&connection).watch_process(process, reader, end_sender));

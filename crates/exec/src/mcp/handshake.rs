@@ -20,12 +20,13 @@ use std::time::Duration;
 use http::HeaderValue;
 use serde_json::json;
 use toolwright_mcp::{Revision, RpcError, error_code, meta};
+use toolwright_model::{Connection, Server};
 
 use super::connect_error::{answer_too_large, refused, unavailable};
 use super::connection::{AttemptError, ServerWire, UpstreamConnection};
 use super::http_client::HttpFailure;
 use super::{ListKind, ServerDescription, UpstreamEvent};
-use crate::{Failure, Json};
+use crate::{Failure, Json, code};
 
 /// How long a server may take for the second kind of handshake before the first one is repeated, or
 /// another process is started. Unknown methods are answered at once, if they are answered at all.
@@ -41,11 +42,25 @@ pub(super) enum HandshakeFailure {
 }
 
 impl HandshakeFailure {
-    /// Adds how the process ended, which is usually the real cause.
-    pub(super) fn with_end(mut self, how: &str) -> HandshakeFailure {
+    /// Adds how the process ended, which is usually the real cause, and how to see more of it.
+    pub(super) fn with_end(mut self, how: &str, server: &Server) -> HandshakeFailure {
         let (HandshakeFailure::Unanswered(failure) | HandshakeFailure::Failed(failure)) = &mut self;
         failure.message = format!("{}: {how}", failure.message);
+        failure.suggestion = run_by_hand(server).into();
         self
+    }
+}
+
+/// The advice about a server that does not get ready. Without the arguments of its command, which
+/// may hold secrets.
+pub(super) fn run_by_hand(server: &Server) -> String {
+    match &server.connection {
+        Connection::Stdio { command } => {
+            let program = command.first().map_or("", String::as_str);
+            let more = if command.len() > 1 { " …" } else { "" };
+            format!("run its command by hand (`{program}{more}`) and read what it prints")
+        }
+        _ => code::UPSTREAM_UNAVAILABLE.suggestion.to_owned(),
     }
 }
 

@@ -153,11 +153,14 @@ fn environment(
     Ok(environment)
 }
 
-/// The last lines of a server's stderr, joined into one for an error message.
+/// The last lines of a server's stderr, joined into one for an error message, behind the first line
+/// that names an error if that is not among them: node prints it above a long stack trace.
 fn last_lines(stderr: &Mutex<StderrTail>) -> String {
     let text = stderr.lock().unwrap_or_else(PoisonError::into_inner).text();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    // Programs print the cause last, after their stack trace or usage text.
-    let last = lines[lines.len().saturating_sub(SHOWN_LINES)..].join(" | ");
-    last.chars().take(SHOWN_CHARS).collect()
+    // Most programs print the cause last, after their stack trace or usage text.
+    let (above, last) = lines.split_at(lines.len().saturating_sub(SHOWN_LINES));
+    let cause = above.iter().find(|line| line.contains("Error"));
+    let cause = cause.map_or(String::new(), |line| format!("{line} | … | "));
+    (cause + &last.join(" | ")).chars().take(SHOWN_CHARS).collect()
 }

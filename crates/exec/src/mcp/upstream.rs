@@ -576,10 +576,11 @@ impl Upstream {
     }
 }
 
-/// The name of a server in the log: the program or the URL, never with arguments, which may hold
-/// secrets.
+/// The name of a server in the log: that of its source, else the program or the URL, never with
+/// arguments, which may hold secrets.
 fn name_of(server: &Server) -> String {
     match &server.connection {
+        _ if !server.settings.source.is_empty() => server.settings.source.clone(),
         Connection::Stdio { command } => {
             command.first().map(String::as_str).unwrap_or_default().to_owned()
         }

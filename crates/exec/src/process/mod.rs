@@ -170,9 +170,7 @@ pub(crate) fn cannot_start(program: &str, error: &std::io::Error) -> Failure {
 /// other than 0 are both failures; `error` is preferred, because it has the tool's own message.
 fn read_json(exit: &ProgramExit) -> Result<Outcome, Failure> {
     let value = serde_json::from_slice::<Json>(&exit.output);
-    let error = value.as_ref().ok().and_then(|value| value.get("error"));
-    if let Some(error) = error {
-        let text = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
+    if let Some(text) = value.as_ref().ok().and_then(own_error) {
         return Err(Failure::new(&code::TOOL_FAILED, text).detail(exit.errors.as_str()));
     }
     // A result of a program that failed is not trusted, even if it is JSON.
@@ -189,6 +187,12 @@ fn read_json(exit: &ProgramExit) -> Result<Outcome, Failure> {
         let printed = &exit.output[..exit.output.len().min(LOGGED_ANSWER)];
         Failure::new(&code::OUTPUT_INVALID, message).detail(String::from_utf8_lossy(printed))
     })
+}
+
+/// The tool's own message in an answer of the process protocol that reports a failure.
+fn own_error(answer: &Json) -> Option<String> {
+    let error = answer.get("error")?;
+    Some(error.as_str().map_or_else(|| error.to_string(), str::to_owned))
 }
 
 /// Reads the answer of a command line: everything it printed, as text.
@@ -247,7 +251,13 @@ pub async fn request_schema(
             Err(failed(format!("`--schema` printed more than {SCHEMA_BYTES} bytes")))
         }
         Ok(Ok(exit)) if !exit.status.success() => {
-            Err(failed(format!("`--schema`: {}", describe_exit(&exit))))
+            // Programs of this protocol report failures on stdout; the others do it on stderr.
+            let own = serde_json::from_slice(&exit.output).ok().as_ref().and_then(own_error);
+            let why = own.map_or_else(
+                || describe_exit(&exit),
+                |text| text.chars().take(STDERR_LINE).collect(),
+            );
+            Err(failed(format!("`--schema`: {why}")))
         }
         Ok(Ok(exit)) => Ok(exit.output),
     }

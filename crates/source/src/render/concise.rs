@@ -8,7 +8,7 @@ use crate::Diagnostic;
 /// name the server, and the place inside its answer is in front of the message:
 /// `.mcp.json:3:5: error[CODE]: server › tool › path: message`.
 pub fn concise(d: &Diagnostic) -> String {
-    let (severity, code) = (d.severity.name(), d.code.name);
+    let (severity, code) = (d.severity.label(), d.code.name);
     let is_answer = d.source.is_answer();
     let (source, span) = d.file().unwrap_or((&d.source, d.span.filter(|_| !is_answer)));
     let start = span.map(|span| source.line_column(span.start as usize));

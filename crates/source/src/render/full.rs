@@ -48,7 +48,7 @@ pub(super) fn full_with_note(
     let level = match d.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
-        Severity::Info => Level::INFO,
+        Severity::Info => Level::INFO.with_name(Severity::Info.label()),
     };
     let (message, file) = (visible(&d.message), visible(d.source.name()));
     let title = level.primary_title(&message).id(d.code.name);

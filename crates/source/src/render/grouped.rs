@@ -196,7 +196,7 @@ impl ReportText {
             _ => format!("{count} times, first in {place}"),
         };
         let colon = if place.is_empty() { "" } else { ": " };
-        let label = format!("{}[{}]", d.severity.name(), d.code.name);
+        let label = format!("{}[{}]", d.severity.label(), d.code.name);
         self.wrapped(
             2,
             Some((&label, d.severity)),
@@ -234,7 +234,7 @@ impl ReportText {
             counts.into_iter().map(|(name, (count, title))| (count, name, title)).collect();
         counts.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
         for (count, name, title) in &counts {
-            let label = format!("{}[{name}]", Severity::Info.name());
+            let label = format!("{}[{name}]", Severity::Info.label());
             let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
             let text = cut(&format!("{label} {times}: {title}"), self.options.width);
             self.out += &text.replacen(&label, &self.styled(colour_of(Severity::Info), &label), 1);

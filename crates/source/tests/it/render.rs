@@ -53,7 +53,7 @@ fn one_finding_with_a_caret() {
 
 #[test]
 fn every_severity_has_its_word() {
-    for (severity, word) in [(Severity::Warning, "warning"), (Severity::Info, "info")] {
+    for (severity, word) in [(Severity::Warning, "warning"), (Severity::Info, "note")] {
         let mut found = about("a: 1", "1");
         found.severity = severity;
         assert!(full(&found).starts_with(&format!("{word}[TEST]: this is wrong")));

@@ -13,8 +13,8 @@ use toolwright_model::Namespace;
 use toolwright_source::words::{alternatives, nearest_word, shorten, split_words};
 use toolwright_source::{Diagnostic, DiagnosticCode, DocumentPath, Severity, Source, Span};
 
-use super::LEVEL_WORDS;
 use super::keys::{ConfigKey, KeyForm, RENAMED_KEYS, tables_with_key};
+use super::{LEVEL_WORDS, OLD_NOTE};
 use crate::codes::UNKNOWN_KEY;
 use crate::text_forms::is_address;
 
@@ -161,10 +161,14 @@ pub(super) fn level_of_value(
     problems: &mut ConfigProblems<'_>,
 ) -> Option<Option<Severity>> {
     let name = key.get_ref().as_ref();
-    let words: Vec<&'static str> = LEVEL_WORDS.iter().map(|(word, _)| *word).collect();
-    // Reports every wrong value. What follows only reads, and gives `None` for a wrong one.
-    check_choice(&KeyValue { name, value, at: at.child(name) }, &words, problems);
-    let word = value.get_ref().as_str()?;
+    let word = value.get_ref().as_str();
+    if word != Some(OLD_NOTE) {
+        let words = LEVEL_WORDS.iter().map(|(word, _)| *word).filter(|word| *word != OLD_NOTE);
+        // Reports every wrong value. What follows only reads, and gives `None` for a wrong one.
+        let value = KeyValue { name, value, at: at.child(name) };
+        check_choice(&value, &words.collect::<Vec<_>>(), problems);
+    }
+    let word = word?;
     LEVEL_WORDS.iter().find(|(known, _)| *known == word).map(|(_, level)| *level)
 }
 

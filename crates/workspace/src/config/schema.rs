@@ -85,7 +85,7 @@ fn levels_schema() -> Json {
     all.sort_by_key(|code| code.name);
     let words: Vec<&str> = LEVEL_WORDS.iter().map(|(word, _)| *word).collect();
     let properties = all.into_iter().map(|code| {
-        let about = format!("{} (by default: {})", code.title(), code.severity.name());
+        let about = format!("{} (by default: {})", code.title(), code.severity.label());
         (code.name, described(json!({"enum": words}), &about))
     });
     json!({"type": "object", "properties": members(properties), "additionalProperties": false})

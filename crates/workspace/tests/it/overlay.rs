@@ -90,3 +90,21 @@ fn one_call_selects_silences_and_fixes() {
         "there is no code `MISPELLED_FIELD` (did you mean `MISSPELLED_FIELD`?)"
     );
 }
+
+/// A device or a pipe is written to. Were it replaced by a file, `-o /dev/null` would break the
+/// system.
+#[test]
+fn a_pipe_is_written_to_and_stays_one() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs");
+    assert!(made.success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read(pipe).expect("it can be read")
+    });
+    toolwright_workspace::replace_file(&pipe, Some(b""), b"text").expect("it is written");
+    assert_eq!(reader.join().expect("it ends"), b"text");
+    assert!(pipe.metadata().expect("it is there").file_type().is_fifo());
+}

@@ -58,8 +58,9 @@ pub(crate) fn run(args: &CallArgs, target: &str) -> anyhow::Result<ExitStatus> {
             ..runtime::executor_context(Log::default())
         };
         let policy = args.source.sandbox.jail_policy();
-        let catalog =
-            sources::open_catalog(&args.source, args.source.options(), policy, context, listener)?;
+        let command = format!("call --as {} --from", target.id());
+        let planner = sources::planner(&args.source, args.source.options(), &command)?;
+        let catalog = sources::open_catalog(planner, policy, context, listener)?;
         if catalog.source_count() == 0 {
             bail!("there is no source to load tools from");
         }

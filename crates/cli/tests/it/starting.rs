@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    RunningProgram, StdioClient, configured, faulty_server, run_with, script, until,
+    LONG, RunningProgram, StdioClient, configured, faulty_server, run_with, script, until,
 };
 use crate::program::Run;
 
@@ -107,7 +107,14 @@ fn the_first_list_comes_from_the_last_run() {
     let answer = client.shake_hands("2025-11-25");
     let instructions = answer["result"]["instructions"].as_str().unwrap_or_default();
     assert!(instructions.contains("Be brief."), "{answer}");
-    assert_eq!(source.serve(&[]).names(), ["slow__hello"]);
+    let mut cached = source.serve(&[]);
+    assert_eq!(cached.names(), ["slow__hello"]);
+    // The log does not pretend that the server has started.
+    until("a line in the log", LONG, || {
+        let line = "slow: these are the tools of the last run, until it has started";
+        cached.stderr().contains(line).then_some(())
+    });
+    drop(cached);
     source.configure(SHORT_WAIT);
     assert_eq!(source.serve(&["--no-cache"]).names(), Vec::<String>::new());
     for text in ["", "{", "{\"format\": 1}", "[]"] {

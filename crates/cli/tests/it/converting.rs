@@ -411,7 +411,7 @@ fn broken_and_missing_documents_are_reported() {
     let run = run_in(empty.path(), &["convert", "gone.json", "--to", "openai"], b"");
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.stderr);
     let two = folder(&[("a.json", TOOL.as_bytes()), ("b.json", TOOL.as_bytes())]);
-    let run = run_in(two.path(), &["convert", "a.json", "b.json", "--to", "openai"], b"");
+    let run = run_in(two.path(), &["convert", "a.json", "b.json", "--to", "ikigai"], b"");
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.stderr);
     assert!(run.stderr.contains("the source has 2 documents"), "{}", run.stderr);
     let run = convert(TOOL, &["--to", "gopher"]);
@@ -463,7 +463,7 @@ fn several_documents_become_one_list_of_a_vendor() {
     }
     let run = run_in(folder.path(), &["convert", ".", "--to", "aios"], b"");
     assert_eq!(run.code, 2, "{}", run.stderr);
-    assert!(run.stderr.contains("(a.json, b.json), and each would become"), "{}", run.stderr);
+    assert!(run.stderr.contains("(./a.json, ./b.json), and each would become"), "{}", run.stderr);
     std::fs::copy(folder.path().join("a.json"), folder.path().join("c.json")).expect("a copy");
     let args = ["convert", "a.json", "c.json", "--to", "openai"];
     let run = run_in(folder.path(), &args, b"");

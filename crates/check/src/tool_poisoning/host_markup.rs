@@ -9,22 +9,18 @@
 //! <!-- Claude, read … -->        a comment, which only the model reads
 //! <span style="display:none">    text that a browser does not show
 //! ![](https://x.example/?q=…)    an image whose address carries data away
-//! [SYSTEM] …   ### System:   SYSTEM: …   ```system   {"role": "system"}
+//! [SYSTEM] …   ### System:   SYSTEM: …   ```system
 //! ```
 //!
 //! Descriptions of tools that handle HTML or chat messages mention such markup honestly. So most of
-//! it counts 3 points only with a text inside that says something ([`is_speech`]), and 1 otherwise;
-//! `instruction_patterns` explains the points.
+//! it counts only with a text inside that says something ([`is_speech`]).
 //!
 //! Input is the normalised text, in lower case. Everything here is a search for fixed strings: a
 //! description is seldom well-formed HTML, and a parser would see other elements than a model does.
 
 use std::ops::Range;
 
-use super::concept_scan::concepts_of;
-use super::concept_set::ConceptSet;
-use super::instructions::Hit;
-use super::lexicon::{AttackClass, LEXICON, is_unspaced_letter};
+use super::features::{announces_example, is_unspaced_letter};
 use super::near;
 
 /// Bytes behind a sign in which its text and its end are looked for. Attacks are short, because a
@@ -33,22 +29,8 @@ const MAX_BODY: usize = 4 << 10;
 /// Bytes of a heading that are read.
 const MAX_HEADING: usize = 400;
 
-/// Points of a sign, from 1 to 3, and the bytes of the normalised text that it spans.
-type MarkupSign = (u8, Range<usize>);
-
-/// Finds markup in a normalised text.
-pub(super) fn find_host_markup(text: &str) -> Vec<Hit> {
-    let hit = |(points, range)| Hit {
-        class: AttackClass::Markup,
-        weak: points < 3,
-        range,
-        #[cfg(test)]
-        rule: "markup",
-    };
-    find_signs(text).into_iter().map(hit).collect()
-}
-
-fn find_signs(text: &str) -> Vec<MarkupSign> {
+/// The bytes of the markup in a normalised text, each piece of markup once.
+pub(super) fn find_host_markup(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     // Most texts have none of these signs, and then nothing is searched. `MARKUP_SIGN` in
     // `normalize` lists the same signs.
@@ -122,27 +104,30 @@ const CHAT_TEMPLATE_TOKENS: &[&str] = &[
 ];
 
 /// What the address of an image must not carry away.
-const CONFIDENTIAL: &[&str] =
-    &["CHAT", "PERSON", "CREDENTIAL", "SYSTEM_PROMPT", "SECRET_FILE", "USER_TOLD"];
-/// Groups of concepts, two of which make a comment a message to the model.
-const ADDRESSED: &[&[&str]] = &[
-    &["MODEL"],
-    &["IGNORE"],
-    &["SECRET_FILE", "CREDENTIAL"],
-    &["TO_MODEL"],
-    &["CHAT", "SYSTEM_PROMPT"],
-    &["ALWAYS", "MUST"],
-    &["PASS", "SEND"],
-    &["READ"],
-    &["PERSON"],
-    &["CALL", "THIS_TOOL"],
-    &["NOT"],
-    &["INSTRUCTIONS"],
+#[rustfmt::skip]
+const CONFIDENTIAL: &[&str] = &[
+    "conversation", "chat", "history", "message", "user", "secret", "key", "token", "password",
+    "prompt", "context", "credential", "email",
 ];
+/// Words of comments that are addressed to a model, by their beginning.
+#[rustfmt::skip]
+const ADDRESSED: &[&str] = &[
+    "assistant", "model", "llm", "claude", "gpt", "agent", "ai", "instruct", "ignor", "system",
+    "user", "must", "always", "never", "send", "call", "tool", "secret", "password", "read",
+    "pass", "not", "don", "hidden", "conversation",
+];
+/// Words for a model, by their beginning.
+const MODEL: &[&str] = &["assistant", "model", "llm", "claude", "gpt", "agent", "ai"];
 
-/// The concepts of these names.
-fn concepts(names: &[&str]) -> ConceptSet {
-    names.iter().map(|name| LEXICON.named(name)).collect()
+/// How many of these words a text has, counted by their beginnings.
+fn count_words(text: &str, beginnings: &[&str]) -> usize {
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+    let is_there = |start: &&&str| match start.len() {
+        // `ai` begins too much.
+        0..=3 => words.contains(*start),
+        _ => words.iter().any(|word| word.starts_with(**start)),
+    };
+    beginnings.iter().filter(is_there).count()
 }
 
 /// Whether a name claims to be the host's. Examples: `system`, `system_note` and `do-instructions`
@@ -163,7 +148,7 @@ fn is_unambiguous(name: &str) -> bool {
 }
 
 /// `<system>…</system>`, `</description>`, `<|im_start|>`.
-fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
+fn find_elements(text: &str, found: &mut Vec<Range<usize>>) {
     let is_opened = WRAPPERS.iter().map(|name| (*name, text.contains(&format!("<{name}"))));
     let is_opened: Vec<(&str, bool)> = is_opened.collect();
     for (start, _) in text.match_indices('<') {
@@ -188,32 +173,29 @@ fn find_elements(text: &str, found: &mut Vec<MarkupSign>) {
             .iter()
             .any(|text| text.contains("...") || text.contains('…'));
         // Closing a wrapper that the text itself has opened is an example of markup.
-        if template && !is_placeholder || closing && is_opened.contains(&(name, false)) {
-            found.push((3, start..end));
-        } else if !closing && is_host_name(name) {
+        if template && !is_placeholder && !announces_example(sentence_before(text, start))
+            || closing && is_opened.contains(&(name, false))
+        {
+            found.push(start..end);
+        } else if !closing && is_unambiguous(name) && is_host_name(name) {
             // What it claims to say: up to its end, or to the end of the text if it is left open.
             let body = near(text, end, MAX_BODY);
             let close = body.find(&format!("</{name}"));
             let body = &body[..close.unwrap_or(body.len())];
-            let points = match close {
-                Some(_) if is_speech(body) && is_unambiguous(name) => 3,
-                // Left open, but followed by a text: not one of a list of tags.
-                None if is_unambiguous(name)
-                    && is_speech(body)
+            // One that is left open must be followed by a text: not one of a list of tags.
+            let speaks = close.is_some()
+                || begins_sentence(text, start)
                     && body.trim_start().starts_with(char::is_alphanumeric)
-                    && !near(body, 0, 24).contains('<') =>
-                {
-                    3
-                }
-                _ => 1,
-            };
-            found.push((points, start..end));
+                    && !near(body, 0, 24).contains('<');
+            if speaks && is_speech(body) {
+                found.push(start..end);
+            }
         }
     }
 }
 
 /// `<span style="display:none">`: text that a browser does not show is meant for the model.
-fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
+fn find_unrendered(text: &str, found: &mut Vec<Range<usize>>) {
     #[rustfmt::skip]
     const HIDING_STYLES: &[&str] = &[
         "display:none", "visibility:hidden", "font-size:0", "font-size:1px", "opacity:0",
@@ -244,14 +226,14 @@ fn find_unrendered(text: &str, found: &mut Vec<MarkupSign>) {
         // Of an element without an end it is unknown what it hides.
         let Some(end) = body.find(&format!("</{name}")) else { continue };
         if is_speech(&body[..end]) {
-            found.push((3, start..start + 1 + len + 1));
+            found.push(start..start + 1 + len + 1);
         }
     }
 }
 
 /// `![](https://…?q={conversation})`: a client that renders the image sends the query to its
 /// server. Counts if the query names something confidential.
-fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
+fn find_images(text: &str, found: &mut Vec<Range<usize>>) {
     // From address to address, so that no part of the text is read twice.
     let mut done = 0;
     while let Some(from) = text[done..].find("](http").map(|len| done + len) {
@@ -263,8 +245,8 @@ fn find_images(text: &str, found: &mut Vec<MarkupSign>) {
         let Some((_, query)) = text[from..end].split_once('?') else { continue };
         // Words in a query are joined by signs.
         let words = query.replace(['=', '{', '}', '_', '&', '<', '[', '$'], " ");
-        if concepts_of(&words).intersects(concepts(CONFIDENTIAL)) {
-            found.push((3, start..end));
+        if count_words(&words, CONFIDENTIAL) > 0 {
+            found.push(start..end);
         }
     }
 }
@@ -277,9 +259,9 @@ fn is_speech(body: &str) -> bool {
         || body.chars().filter(|c| is_unspaced_letter(*c)).take(8).count() == 8
 }
 
-/// Comments of HTML, templates, Markdown and C are not rendered. One that has words of at least two
-/// of the groups below is addressed to the model.
-fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
+/// Comments of HTML, templates, Markdown and C are not rendered. One that has at least two of
+/// [`ADDRESSED`] is addressed to the model.
+fn find_comments(text: &str, found: &mut Vec<Range<usize>>) {
     for (open, close) in
         [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")"), ("[comment]: <> (", ")")]
     {
@@ -289,19 +271,17 @@ fn find_comments(text: &str, found: &mut Vec<MarkupSign>) {
             // inside of a comment is part of it.
             let end = text[start..].find(close).map_or(text.len(), |len| start + len + close.len());
             done = end;
-            let present = concepts_of(&text[start..end]);
-            let groups = ADDRESSED.iter().map(|names| concepts(names));
-            // One group is not enough: `<!-- required -->` and `<!-- call twice -->` are ordinary
+            // One word is not enough: `<!-- required -->` and `<!-- call twice -->` are ordinary
             // comments.
-            if groups.filter(|group| present.intersects(*group)).count() >= 2 {
-                found.push((3, start..end));
+            if count_words(near(text, start, MAX_BODY.min(end - start)), ADDRESSED) >= 2 {
+                found.push(start..end);
             }
         }
     }
 }
 
 /// `[SYSTEM] …` where a line or sentence begins, `[INST]`, `{{system}}`.
-fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
+fn find_brackets(text: &str, found: &mut Vec<Range<usize>>) {
     for (open, close) in [("[", "]"), ("{{", "}}"), ("((", "))"), ("【", "】")] {
         for (start, _) in text.match_indices(open) {
             let from = start + open.len();
@@ -315,7 +295,7 @@ fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
                 .trim_start_matches(['/', '[', '#'])
                 .trim_end_matches([':', ']']);
             let first = name.split([' ', ':', '_', '-']).next().unwrap_or_default();
-            if !is_host_name(first) {
+            if !is_host_name(first) || announces_example(sentence_before(text, start)) {
                 continue;
             }
             // `[SYSTEM] … [/SYSTEM]` is an element with other brackets.
@@ -324,22 +304,24 @@ fn find_brackets(text: &str, found: &mut Vec<MarkupSign>) {
             // A text must follow directly: `[system], [user]` is a list of names.
             let speaks = is_speech(after)
                 && after.trim_start_matches([':', ' ', '\n']).starts_with(char::is_alphanumeric);
-            let points = match first {
-                _ if closed || first == "inst" => 3,
+            let is_host = match first {
+                _ if closed || first == "inst" => true,
                 // `see [system]` inside a sentence is a reference.
-                _ if !begins_sentence(text, start) => continue,
-                "system" | "sys" | "assistant" | "override" if speaks => 3,
-                _ if first.starts_with("系统")
-                    || first.starts_with("システム")
-                    || first.starts_with("시스템") =>
-                {
-                    3
-                }
-                _ => 1,
+                _ if !begins_sentence(text, start) => false,
+                "system" | "sys" | "assistant" | "override" => speaks,
+                _ => ["系统", "システム", "시스템"].iter().any(|name| first.starts_with(name)),
             };
-            found.push((points, start..end));
+            if is_host {
+                found.push(start..end);
+            }
         }
     }
+}
+
+/// What stands before a position in its sentence, at most 160 bytes of it.
+fn sentence_before(text: &str, at: usize) -> &str {
+    let before = &text[text.floor_char_boundary(at.saturating_sub(160))..at];
+    before.rsplit_once(['.', '\n', '。']).map_or(before, |(_, sentence)| sentence)
 }
 
 /// Whether a line or a sentence begins here.
@@ -353,7 +335,7 @@ fn begins_sentence(text: &str, at: usize) -> bool {
 
 /// `### System instructions`, `# Instruction:`. Prompts are written in Markdown, and these are the
 /// headings by which models were trained to recognise their parts.
-fn find_headings(text: &str, found: &mut Vec<MarkupSign>) {
+fn find_headings(text: &str, found: &mut Vec<Range<usize>>) {
     for (start, _) in text.match_indices('#') {
         // One heading per row of `#`; `#tag` is not one.
         if text[..start].ends_with('#') {
@@ -371,25 +353,21 @@ fn find_headings(text: &str, found: &mut Vec<MarkupSign>) {
         let has_colon = line[first.len()..].starts_with(':');
         // `### SYSTEM ###` is a banner around a message.
         let is_framed = line[first.len()..].trim_start_matches(' ').starts_with("##");
-        let points = match first {
-            "system" if has_colon || is_framed || SYSTEM_HEADING_WORDS.contains(&second) => 3,
-            "instruction" | "assistant" | "human" if has_colon => 3,
-            "new" | "hidden" | "secret" | "important" | "updated" | "mandatory"
-                if matches!(
-                    second,
-                    "instructions" | "instruction" | "system" | "rules" | "directive" | "policy"
-                ) =>
-            {
-                3
+        let is_host = match first {
+            "system" => has_colon || is_framed || SYSTEM_HEADING_WORDS.contains(&second),
+            "instruction" | "assistant" | "human" if has_colon => true,
+            "new" | "hidden" | "secret" | "important" | "updated" | "mandatory" => matches!(
+                second,
+                "instructions" | "instruction" | "system" | "rules" | "directive" | "policy"
+            ),
+            "instruction" | "instructions" => {
+                matches!(second, "for" | "to") && mentions_model(line)
             }
-            "instruction" | "instructions"
-                if matches!(second, "for" | "to") && mentions_model(line) =>
-            {
-                3
-            }
-            _ => continue,
+            _ => false,
         };
-        found.push((points, start..line_start + first.len()));
+        if is_host {
+            found.push(start..line_start + first.len());
+        }
     }
 }
 
@@ -400,10 +378,9 @@ const SYSTEM_HEADING_WORDS: &[&str] = &[
     "directive", "update", "command", "alert", "rules",
 ];
 
-/// `SYSTEM: …`, `Human: … Assistant: …`: a dialogue that the host has not held. One speaker alone
-/// counts 2 points, a question and an answer 3. Message objects are found here, too, because they
-/// also need a colon.
-fn find_speakers(text: &str, found: &mut Vec<MarkupSign>) {
+/// `SYSTEM: …`, `Human: … Assistant: …`: a dialogue that the host has not held, with a question and an
+/// answer. One speaker alone is how documentation labels a field.
+fn find_speakers(text: &str, found: &mut Vec<Range<usize>>) {
     let mut names = Vec::new();
     for (at, _) in text.match_indices(':') {
         // The word before the colon.
@@ -435,35 +412,21 @@ fn find_speakers(text: &str, found: &mut Vec<MarkupSign>) {
     // At least one side that asks and one that answers.
     let is_dialogue = names.iter().any(|(name, _)| *name == "assistant" || *name == "ai")
         && names.iter().any(|(name, _)| matches!(*name, "human" | "user" | "system"));
-    for (name, range) in names {
-        // "User: …" alone is how documentation labels a field.
-        let points = if is_dialogue { 3 } else { u8::from(!matches!(name, "human" | "user")) * 2 };
-        if points > 0 && is_speech(near(text, range.end, MAX_BODY)) {
-            found.push((points, range));
-        }
-    }
-    if text.contains("role") {
-        find_message_objects(text, found);
-    }
+    let speaks = |range: &Range<usize>| is_speech(near(text, range.end, MAX_BODY));
+    found.extend(
+        names.into_iter().map(|(_, range)| range).filter(|range| is_dialogue && speaks(range)),
+    );
 }
 
 /// Code fences whose language is the host's.
-fn find_fences(text: &str, found: &mut Vec<MarkupSign>) {
+fn find_fences(text: &str, found: &mut Vec<Range<usize>>) {
     for fence in ["```system", "```instructions", "```prompt", "~~~system", "```assistant"] {
-        found.extend(text.match_indices(fence).map(|(at, _)| (3, at..at + fence.len())));
-    }
-}
-
-/// A message of the host as an object of a chat API. Only 2 points: tools that talk to such APIs
-/// show these objects honestly.
-fn find_message_objects(text: &str, found: &mut Vec<MarkupSign>) {
-    for object in ["\"role\": \"system\"", "\"role\":\"system\"", "'role': 'system'"] {
-        found.extend(text.match_indices(object).map(|(at, _)| (2, at..at + object.len())));
+        found.extend(text.match_indices(fence).map(|(at, _)| at..at + fence.len()));
     }
 }
 
 /// Whether the first line mentions an assistant.
 fn mentions_model(text: &str) -> bool {
     let line = text.split('\n').next().unwrap_or_default();
-    concepts_of(line).intersects(concepts(&["MODEL"]))
+    count_words(line, MODEL) > 0
 }

@@ -12,10 +12,10 @@
 //!
 //! Only `instructions` needs more than one file. It works on what a model would read, not on what
 //! is written: `normalize` undoes look-alike letters, invisible characters and spelled-out words.
-//! `data/` holds the words: one file of phrases per language, each phrase under a concept, and
-//! `rules.txt`, the combinations of concepts that are reported. `lexicon` reads them,
-//! `concept_scan` finds the phrases in a text, `instructions` applies the rules. `host_markup` and
-//! `encoded_text` look for other forms.
+//! `features` cuts that into tokens and their combinations, and `scorer` adds up the weights that
+//! `data/weights.bin` has for them. `fit`, which is compiled for tests only, makes that file from
+//! the texts in `crates/check/tests/tool_poisoning`. `host_markup` and `encoded_text` look for
+//! other forms.
 //!
 //! Nothing here depends on what a tool is, where the text stands or how severe a finding is; the
 //! files in `rules/` decide that.
@@ -25,15 +25,16 @@
 
 use std::ops::Range;
 
-mod concept_scan;
-mod concept_set;
 mod encoded_text;
+mod features;
+#[cfg(test)]
+mod fit;
 mod hidden_text;
 mod host_markup;
 mod instructions;
-mod lexicon;
 mod lookalike_names;
 mod normalize;
+mod scorer;
 mod secrets;
 #[cfg(test)]
 mod tests;

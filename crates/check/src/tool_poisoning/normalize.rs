@@ -23,7 +23,6 @@
 //! Not undone: misspelled words, words split by a space (`igno re`), words in another order. Base64
 //! and its like are decoded in `encoded_text`. Nothing here depends on which words matter.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use unicode_normalization::char::decompose_compatible;
@@ -39,22 +38,18 @@ pub(super) struct NormalizedText<'t> {
     /// For each byte of `text` the byte of `source` where its character begins. `None` if both have
     /// the same offsets, as after mere lower-casing.
     source_offsets: Option<Vec<u32>>,
-    /// Parts of `text` that were spelled out letter by letter. Where one word ends and the next
-    /// begins is unknown there.
-    spelled_out: Vec<Range<usize>>,
-    /// Whether any word of the source is written `likeThis`.
-    has_camel_case: bool,
     /// Whether `text` may have a sign that markup begins with. False positives are allowed.
     pub(super) may_have_markup: bool,
 }
 
 impl<'t> NormalizedText<'t> {
+    #[cfg(test)]
     pub(super) fn new(source: &'t str) -> Self {
         Self::reusing(source, String::new())
     }
 
-    /// The same as [`NormalizedText::new`], with a buffer whose memory is used again: documents
-    /// have thousands of short texts.
+    /// Normalises a text, with a buffer whose memory is used again: documents have thousands of
+    /// short texts.
     pub(super) fn reusing(source: &'t str, mut text: String) -> Self {
         let needed = NeededSteps::of(source.as_bytes());
         if !needed.more_than_lower_case() {
@@ -69,8 +64,6 @@ impl<'t> NormalizedText<'t> {
                 source,
                 text,
                 source_offsets: None,
-                spelled_out: Vec::new(),
-                has_camel_case: needed.camel_case,
                 may_have_markup: needed.markup_signs,
             };
         }
@@ -85,7 +78,7 @@ impl<'t> NormalizedText<'t> {
         if needed.spelled_out || needed.non_ascii {
             chars.join_spelled_out();
         }
-        Self { has_camel_case: needed.camel_case, ..chars.into_text(source) }
+        chars.into_text(source)
     }
 
     /// The bytes of the source that became these bytes of the normalised text. The range must not
@@ -95,22 +88,6 @@ impl<'t> NormalizedText<'t> {
         let last = offsets[range.end - 1] as usize;
         let end = last + self.source[last..].chars().next().map_or(0, char::len_utf8);
         offsets[range.start] as usize..end
-    }
-
-    /// Whether this word is written `likeThis` in the source, as names of tools are.
-    pub(super) fn is_camel_case(&self, word: &Range<usize>) -> bool {
-        if !self.has_camel_case {
-            return false;
-        }
-        let source = &self.source.as_bytes()[self.in_source(word)];
-        source.first().is_some_and(u8::is_ascii_lowercase)
-            && source.iter().any(u8::is_ascii_uppercase)
-    }
-
-    /// Whether the byte at `at` belongs to a stretch that was spelled out.
-    pub(super) fn is_spelled_out(&self, at: usize) -> bool {
-        let next = self.spelled_out.partition_point(|range| range.end <= at);
-        self.spelled_out.get(next).is_some_and(|range| range.contains(&at))
     }
 }
 
@@ -127,8 +104,6 @@ struct NeededSteps {
     digits: bool,
     /// Single letters in a row.
     spelled_out: bool,
-    /// A word written `likeThis`.
-    camel_case: bool,
     /// A sign that markup begins with.
     markup_signs: bool,
 }
@@ -170,8 +145,6 @@ impl NeededSteps {
         // A line break, then neither a letter nor white space: the sign of a list item.
         let item = recent & 0x08_05 == 0x08_00;
         self.white_space |= recent & 0x04_04 == 0x04_04 || item;
-        // A lower-case letter, then an upper-case one.
-        self.camel_case |= recent & 0x21_20 == 0x01_20;
     }
 }
 
@@ -185,8 +158,6 @@ const WHITE_SPACE: u8 = 4;
 const LINE_BREAK: u8 = 8;
 /// Not ASCII, a control character, the beginning of an escape.
 const NON_ASCII: u8 = 16;
-/// Besides `LETTER`.
-const UPPER_CASE: u8 = 32;
 /// A sign that markup begins with, or has.
 const MARKUP_SIGN: u8 = 64;
 
@@ -195,8 +166,7 @@ const BYTE_CLASSES: [u8; 256] = {
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = match byte as u8 {
-            b'a'..=b'z' => LETTER,
-            b'A'..=b'Z' => LETTER | UPPER_CASE,
+            b'a'..=b'z' | b'A'..=b'Z' => LETTER,
             b'0' | b'1' | b'3' | b'4' | b'5' | b'7' | b'@' | b'$' | b'!' | b'|' => DIGIT,
             b'&' | b'\\' => NON_ASCII,
             b' ' => WHITE_SPACE,
@@ -232,8 +202,6 @@ pub(super) fn ascii_of_tag(c: char) -> Option<char> {
 /// normalisation.
 struct FoldedChars {
     chars: Vec<(char, u32)>,
-    /// Stretches that were spelled out, as indices into `chars`.
-    spelled_out: Vec<Range<usize>>,
 }
 
 impl FoldedChars {
@@ -265,7 +233,7 @@ impl FoldedChars {
             }
             after_tag = ascii_of_tag(c).is_some();
         }
-        Self { chars, spelled_out: Vec::new() }
+        Self { chars }
     }
 
     /// Step 4. Words of one script stay as they are: `мир` is Russian. In a word that mixes Latin
@@ -327,9 +295,7 @@ impl FoldedChars {
                 at += 1;
                 continue;
             }
-            let start = joined.len();
             joined.extend(self.chars[at..at + 2 * letters - 1].iter().step_by(2));
-            self.spelled_out.push(start..joined.len());
             at += 2 * letters - 1;
         }
         self.chars = joined;
@@ -339,16 +305,9 @@ impl FoldedChars {
     fn into_text(self, source: &str) -> NormalizedText<'_> {
         let mut text = String::with_capacity(source.len());
         let mut offsets = Vec::with_capacity(source.len());
-        let mut spelled_out = Vec::new();
-        let mut stretches = self.spelled_out.into_iter().peekable();
         let mut at = 0;
         while at < self.chars.len() {
             let (c, offset) = self.chars[at];
-            if stretches.peek().is_some_and(|stretch| stretch.start == at) {
-                let stretch = stretches.next().expect("peeked");
-                let bytes: usize = self.chars[stretch].iter().map(|(c, _)| c.len_utf8()).sum();
-                spelled_out.push(text.len()..text.len() + bytes);
-            }
             let white = self.chars[at..].iter().take_while(|(c, _)| c.is_whitespace()).count();
             let written = match white {
                 0 => c,
@@ -361,15 +320,8 @@ impl FoldedChars {
             offsets.extend(std::iter::repeat_n(offset, written.len_utf8()));
             at += white.max(1);
         }
-        // Which signs and cases there were is not tracked here, so assume the worst.
-        NormalizedText {
-            source,
-            text,
-            source_offsets: Some(offsets),
-            spelled_out,
-            has_camel_case: true,
-            may_have_markup: true,
-        }
+        // Which signs there were is not tracked here, so assume the worst.
+        NormalizedText { source, text, source_offsets: Some(offsets), may_have_markup: true }
     }
 }
 
@@ -423,10 +375,11 @@ fn count_spelled_out(chars: &[(char, u32)], before: Option<char>) -> usize {
 
 fn replace_digits_in(word: &mut [(char, u32)]) {
     for at in 0..word.len() {
-        // `1` is an `l` between vowels and beside another `l`, otherwise an `i`: `ru1es`, `1gnore`.
+        // `1` is an `l` between vowels and beside another one, otherwise an `i`: `ru1es`, `a11`,
+        // `1gnore`.
         let vowel =
             |at: usize| word.get(at).is_some_and(|(c, _)| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u'));
-        let l = |at: usize| word.get(at).is_some_and(|(c, _)| *c == 'l');
+        let l = |at: usize| word.get(at).is_some_and(|(c, _)| matches!(c, 'l' | '1'));
         let as_l = at > 0 && ((vowel(at - 1) && vowel(at + 1)) || l(at - 1) || l(at + 1));
         let (c, _) = word[at];
         if let Some(letter) = letter_of_digit(c) {
@@ -551,24 +504,13 @@ pub(super) fn latin_lookalike(c: char) -> Option<char> {
     }
 }
 
-/// A word of the lexicon, folded like the text that it is looked for in.
-pub(super) fn fold_word(word: &str) -> Cow<'_, str> {
-    if word.is_ascii() {
-        return Cow::Borrowed(word);
-    }
-    let mut folded = String::new();
-    word.chars()
-        .for_each(|c| if c.is_ascii() { folded.push(c) } else { fold_char(c, |c| folded.push(c)) });
-    Cow::Owned(folded)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// The conditions of `NeededSteps`, each looked for by itself: digits, spelled out, white
-    /// space, camel case. Nothing stands before the text and a sign after it.
-    fn needed_by_definition(bytes: &[u8]) -> [bool; 4] {
+    /// space. Nothing stands before the text and a sign after it.
+    fn needed_by_definition(bytes: &[u8]) -> [bool; 3] {
         let text = bytes.iter().map(|byte| BYTE_CLASSES[*byte as usize]);
         let classes: Vec<u8> =
             [OTHER_SIGN; 7].into_iter().chain(text).chain([OTHER_SIGN]).collect();
@@ -581,7 +523,6 @@ mod tests {
             has(7, &|w| w.iter().enumerate().all(|(n, class)| letter(*class) == (n % 2 == 1))),
             has(2, &|w| w[0] & WHITE_SPACE != 0 && w[1] & WHITE_SPACE != 0)
                 || has(2, &|w| w[0] & LINE_BREAK != 0 && w[1] & (LETTER | WHITE_SPACE) == 0),
-            has(2, &|w| w[0] & (LETTER | UPPER_CASE) == LETTER && w[1] & UPPER_CASE != 0),
         ]
     }
 
@@ -590,17 +531,15 @@ mod tests {
     fn one_pass_finds_the_same_needed_steps_as_their_definitions() {
         let mut texts = vec![Vec::new()];
         for _ in 0..6 {
-            let longer =
-                |text: &Vec<u8>| b"aB1 \n-".map(|byte| [text.as_slice(), &[byte]].concat());
+            let longer = |text: &Vec<u8>| b"a1 \n-".map(|byte| [text.as_slice(), &[byte]].concat());
             texts = texts.iter().flat_map(longer).collect();
             for text in &texts {
                 let needed = NeededSteps::of(text);
-                let found =
-                    [needed.digits, needed.spelled_out, needed.white_space, needed.camel_case];
+                let found = [needed.digits, needed.spelled_out, needed.white_space];
                 let expected = needed_by_definition(text);
                 assert_eq!(found, expected, "{:?}", text.escape_ascii().to_string());
             }
         }
-        assert_eq!(needed_by_definition(b"a b c"), [false, true, false, false]);
+        assert_eq!(needed_by_definition(b"a b c"), [false, true, false]);
     }
 }

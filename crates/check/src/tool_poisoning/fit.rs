@@ -1,0 +1,320 @@
+//! Fits the weights of `scorer` to the collections in `tests/tool_poisoning`, and measures what
+//! they are worth on an author who was left out.
+//!
+//! Each judge is a linear classifier with a squared hinge loss, found by dual coordinate descent
+//! (Hsieh and others 2008). A feature is scaled down if both kinds of text have it about as often
+//! (Wang and Manning 2012), and if many texts have it: words that everybody uses would otherwise
+//! add up to an attack in honest texts of another style. Everything is additions, multiplications,
+//! divisions and square roots in a fixed order, so that every machine finds the same weights.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
+
+use super::features::{Token, for_each_feature, tokens, windows};
+use super::host_markup::find_host_markup;
+use super::instructions::AttackClass;
+use super::normalize::NormalizedText;
+use super::scorer::{INDIRECT, MIN_FEATURES, PLAIN, Pair, WINDOWS, Weights, encode};
+use super::tests::{COLLECTIONS, entries};
+
+/// How a collection is used: how its name begins, and what a text of it counts for each judge, as
+/// an attack and as a harmless one.
+type Source = (&'static str, Pair<f64>, Pair<f64>);
+
+/// The first one whose name fits counts.
+const SOURCES: &[Source] = &[
+    ("outsider-a", [1.0, 1.0], [1.0, 1.0]),
+    ("outsider-", [1.0, 0.0], [1.0, 1.0]),
+    ("written-", [1.0, 1.0], [1.0, 1.0]),
+    ("ordinary-", [0.0, 0.0], [1.0, 1.0]),
+    ("plain-", [0.0, 3.0], [0.0, 0.0]),
+    ("", [0.3, 1.0], [0.7, 1.0]),
+];
+
+/// The weight of an error against that of large weights.
+const COSTS: Pair<f64> = [0.5, 3.0];
+const EPOCHS: usize = 30;
+
+/// A text to fit to.
+struct Example<'t> {
+    collection: &'static str,
+    is_attack: bool,
+    /// What an attack wants.
+    class: Option<AttackClass>,
+    language: String,
+    /// Normalised.
+    text: &'t str,
+    tokens: Vec<Token<'t>>,
+}
+
+impl Example<'_> {
+    fn weight(&self, judge: usize) -> f64 {
+        let (_, attacks, harmless) =
+            SOURCES.iter().find(|source| self.collection.starts_with(source.0)).expect("one fits");
+        if self.is_attack { attacks[judge] } else { harmless[judge] }
+    }
+}
+
+/// What a kind of attack is reported as. What is named for how it is hidden has no class.
+fn class_of_kind(kind: &str) -> Option<AttackClass> {
+    Some(match kind {
+        "override" | "authority" => AttackClass::Override,
+        "conceal" => AttackClass::Conceal,
+        "exfiltrate" => AttackClass::Exfiltrate,
+        "approval" => AttackClass::Approval,
+        "tools" | "other_tool" | "always_first" | "redirect" => AttackClass::OtherTools,
+        "conversation" => AttackClass::Conversation,
+        "markup" | "tags" => AttackClass::Markup,
+        _ => return None,
+    })
+}
+
+/// The normalised texts of all collections, in the order of [`examples`].
+fn normalized_texts() -> Vec<String> {
+    let texts = COLLECTIONS.iter().flat_map(|(_, content)| entries(content));
+    texts.map(|[_, _, text]| NormalizedText::new(&text).text).collect()
+}
+
+fn examples(texts: &[String]) -> Vec<Example<'_>> {
+    let all = COLLECTIONS
+        .iter()
+        .flat_map(|(name, content)| entries(content).into_iter().map(move |entry| (*name, entry)));
+    let own_tools = HashSet::new();
+    all.zip(texts)
+        .map(|((collection, [kind, language, _]), text)| Example {
+            collection,
+            is_attack: collection.ends_with("-attacks"),
+            class: class_of_kind(&kind),
+            language,
+            text,
+            tokens: tokens(text, &own_tools),
+        })
+        .collect()
+}
+
+/// A row of the problem that is solved: the indices of the features that a text or a window has.
+struct Row {
+    features: Vec<usize>,
+    /// What each of them counts before it is scaled.
+    part: f64,
+    is_attack: bool,
+    class: Option<AttackClass>,
+    cost: f64,
+}
+
+/// A number for each class.
+type ByClass = [f64; AttackClass::ALL.len()];
+
+/// How often texts have a feature.
+#[derive(Clone, Default)]
+struct Frequency {
+    rows: u32,
+    /// Sums of the costs of attacks and of harmless texts.
+    attacks: f64,
+    harmless: f64,
+    classes: ByClass,
+}
+
+/// Features of all texts by their key, as indices in the order in which they were met.
+#[derive(Default)]
+struct Vocabulary {
+    indices: HashMap<u64, usize>,
+    keys: Vec<u64>,
+}
+
+impl Vocabulary {
+    /// The row for these tokens of a text.
+    fn row(&mut self, example: &Example<'_>, tokens: &[Token<'_>], judge: usize) -> Row {
+        let (mut features, mut count) = (Vec::new(), 0.0f64);
+        for_each_feature(tokens, |_, key| {
+            count += 1.0;
+            features.push(*self.indices.entry(key).or_insert_with(|| {
+                self.keys.push(key);
+                self.keys.len() - 1
+            }));
+        });
+        features.sort_unstable();
+        features.dedup();
+        Row {
+            features,
+            part: 1.0 / count.max(MIN_FEATURES[judge]).sqrt(),
+            is_attack: example.is_attack,
+            class: example.class,
+            cost: example.weight(judge),
+        }
+    }
+}
+
+/// The logarithm to base 2, by lines between the powers of two: the one of the standard library may
+/// differ from machine to machine.
+fn log2(n: u32) -> f64 {
+    let whole = n.ilog2();
+    f64::from(whole) + f64::from(n) / f64::from(1 << whole) - 1.0
+}
+
+/// Fits a judge to the examples of all collections but those whose name begins with `left_out`.
+/// Returns the weights by index of the vocabulary, the bias, and the frequencies.
+fn fit_judge(
+    all: &[Example<'_>],
+    vocabulary: &mut Vocabulary,
+    judge: usize,
+    left_out: &str,
+) -> (Vec<f64>, f64, Vec<Frequency>) {
+    let is_used = |one: &&Example<'_>| {
+        one.weight(judge) > 0.0 && (left_out.is_empty() || !one.collection.starts_with(left_out))
+    };
+    let mut rows = Vec::new();
+    for one in all.iter().filter(is_used) {
+        if one.is_attack {
+            rows.push(vocabulary.row(one, &one.tokens, judge));
+            continue;
+        }
+        for window in windows(&one.tokens, WINDOWS[judge]) {
+            rows.push(vocabulary.row(one, &one.tokens[window], judge));
+        }
+    }
+
+    let mut frequencies = vec![Frequency::default(); vocabulary.keys.len()];
+    let (mut attacks, mut harmless) = (1.0, 1.0);
+    for row in &rows {
+        *if row.is_attack { &mut attacks } else { &mut harmless } += row.cost;
+        for &feature in &row.features {
+            let known = &mut frequencies[feature];
+            known.rows += 1;
+            *if row.is_attack { &mut known.attacks } else { &mut known.harmless } += row.cost;
+            row.class.into_iter().for_each(|class| known.classes[class as usize] += row.cost);
+        }
+    }
+    let log_of_all = log2(rows.len() as u32);
+    let scale = |known: &Frequency| {
+        let (a, b) = ((known.attacks + 0.5) / attacks, (known.harmless + 0.5) / harmless);
+        let contrast = (2.0 * (a - b).abs() / (a + b) + 0.05).sqrt();
+        let rarity = (log_of_all - log2(known.rows.max(1))) / log_of_all;
+        contrast * if judge == INDIRECT { rarity * rarity } else { rarity }
+    };
+    let scales: Vec<f64> = frequencies.iter().map(scale).collect();
+    let (weights, bias) = descend(&rows, &scales, COSTS[judge]);
+    (weights, bias, frequencies)
+}
+
+/// Numbers that look random and are the same everywhere.
+struct Lottery(u64);
+
+impl Lottery {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// Dual coordinate descent for a linear classifier with squared hinge loss. Returns the weights,
+/// scaled, and the bias.
+fn descend(rows: &[Row], scales: &[f64], cost: f64) -> (Vec<f64>, f64) {
+    let (mut weights, mut bias) = (vec![0.0; scales.len()], 0.0);
+    let mut alphas = vec![0.0f64; rows.len()];
+    let square = |row: &Row| {
+        let sum: f64 = row.features.iter().map(|at| scales[*at] * scales[*at]).sum();
+        sum * row.part * row.part + 1.0
+    };
+    let squares: Vec<f64> = rows.iter().map(square).collect();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let mut lottery = Lottery(12345);
+    for _ in 0..EPOCHS {
+        for at in (1..order.len()).rev() {
+            order.swap(at, lottery.below(at + 1));
+        }
+        for &at in &order {
+            let row = &rows[at];
+            let sign = if row.is_attack { 1.0 } else { -1.0 };
+            let slack = 0.5 / (row.cost * cost);
+            let sum: f64 = row.features.iter().map(|at| weights[*at] * scales[*at]).sum();
+            let gradient = sign * (sum * row.part + bias) - 1.0 + slack * alphas[at];
+            let alpha = (alphas[at] - gradient / (squares[at] + slack)).max(0.0);
+            let step = (alpha - alphas[at]) * sign;
+            alphas[at] = alpha;
+            if step == 0.0 {
+                continue;
+            }
+            for at in &row.features {
+                weights[*at] += step * row.part * scales[*at];
+            }
+            bias += step;
+        }
+    }
+    weights.iter_mut().zip(scales).for_each(|(weight, scale)| *weight *= scale);
+    (weights, bias)
+}
+
+/// The content of `data/weights.bin`, fitted to all collections but those whose name begins with
+/// `left_out`.
+fn fit(all: &[Example<'_>], left_out: &str) -> Vec<u8> {
+    let mut vocabulary = Vocabulary::default();
+    let (indirect, indirect_bias, frequencies) =
+        fit_judge(all, &mut vocabulary, INDIRECT, left_out);
+    let (plain, plain_bias, plain_frequencies) = fit_judge(all, &mut vocabulary, PLAIN, left_out);
+    let mut totals = ByClass::default();
+    all.iter().filter_map(|one| one.class).for_each(|class| totals[class as usize] += 1.0);
+    // A feature speaks for the class whose attacks have it most often.
+    let class = |at: usize| {
+        let rate = |class: AttackClass| {
+            let judges = [frequencies.get(at), plain_frequencies.get(at)].into_iter().flatten();
+            let sum: f64 = judges.map(|known| known.classes[class as usize]).sum();
+            sum / totals[class as usize].max(1.0)
+        };
+        let better = |best, class| if rate(class) > rate(best) { class } else { best };
+        AttackClass::ALL.into_iter().reduce(better).unwrap_or(AttackClass::Override)
+    };
+    let mut features: Vec<(u64, usize)> =
+        vocabulary.keys.iter().enumerate().map(|(at, key)| (*key, at)).collect();
+    features.sort_unstable();
+    let weight = |weights: &[f64], at: usize| weights.get(at).copied().unwrap_or_default();
+    let features = features
+        .into_iter()
+        .map(|(key, at)| (key, class(at), [weight(&indirect, at), weight(&plain, at)]));
+    encode([indirect_bias, plain_bias], features)
+}
+
+/// `UPDATE_DOCS=1` writes the file.
+#[test]
+fn the_committed_weights_are_those_of_the_committed_texts() {
+    let texts = normalized_texts();
+    let fitted = fit(&examples(&texts), "");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src/tool_poisoning/data/weights.bin");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &fitted).unwrap();
+    }
+    assert!(std::fs::read(path).unwrap() == fitted, "run with UPDATE_DOCS=1");
+}
+
+/// Fits without the texts of one outsider and measures on these: what an attack by somebody unknown
+/// meets. By language and by class.
+pub(super) fn measure_on_authors_who_are_left_out() -> String {
+    let texts = normalized_texts();
+    let all = examples(&texts);
+    let mut table = String::new();
+    for author in ["outsider-a", "outsider-c", "outsider-d", "outsider-e", "outsider-f"] {
+        let fitted = fit(&all, author);
+        let mut counts: BTreeMap<(bool, String), (usize, usize)> = BTreeMap::new();
+        for one in all.iter().filter(|one| one.collection.starts_with(author)) {
+            let reported = !find_host_markup(one.text).is_empty()
+                || !Weights(&fitted).find(&one.tokens).is_empty();
+            let class = one.class.map(|class| format!("{class:?}").to_lowercase());
+            let keys = [Some(String::new()), Some(one.language.clone()), class];
+            for key in keys.into_iter().flatten() {
+                let count = counts.entry((!one.is_attack, key)).or_default();
+                *count = (count.0 + usize::from(reported), count.1 + 1);
+            }
+        }
+        for ((is_harmless, key), (reported, all)) in counts {
+            let kind = if is_harmless { "harmless" } else { "attacks" };
+            let end = match key.as_str() {
+                "" => writeln!(table, "{author}-{kind}, left out: {reported} of {all} reported"),
+                _ => writeln!(table, "  {key} {reported}/{all}"),
+            };
+            end.expect("a string takes everything");
+        }
+    }
+    table
+}

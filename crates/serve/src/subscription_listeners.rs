@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hyper::body::Bytes;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
+use toolwright_exec::SessionNumber;
 use toolwright_mcp::{Message, RequestId, meta};
 
 use crate::Gateway;
@@ -56,12 +57,17 @@ impl ListChange {
 struct Listener {
     /// The id of the request, which names the subscription.
     id: RequestId,
-    session: toolwright_exec::SessionNumber,
+    session: SessionNumber,
     filter: GrantedFilter,
     queue: mpsc::Sender<Bytes>,
 }
 
 impl Listener {
+    /// Whether it is concerned by what is for this session, or for all.
+    fn is_of(&self, session: Option<SessionNumber>) -> bool {
+        session.is_none_or(|session| session == self.session)
+    }
+
     /// Sends a notification with the id of the subscription. Returns false if the client has left.
     fn notify(&self, method: &str, params: &Json) -> bool {
         let message = tagged(&self.id, method, params);
@@ -101,7 +107,7 @@ impl SubscriptionListeners {
     }
 
     /// Notifies those of one session who chose changes of the list of tools.
-    pub(crate) fn tools_changed_in(&self, session: toolwright_exec::SessionNumber) {
+    pub(crate) fn tools_changed_in(&self, session: SessionNumber) {
         self.all().retain(|listener| {
             listener.session != session
                 || !listener.filter.tools
@@ -109,17 +115,18 @@ impl SubscriptionListeners {
         });
     }
 
-    /// Notifies those who chose updates of this resource.
-    pub(crate) fn resource_updated(&self, uri: &str) {
+    /// Notifies those who chose updates of this resource, if `of` is set those of this session.
+    pub(crate) fn resource_updated(&self, of: Option<SessionNumber>, uri: &str) {
         self.all().retain(|listener| {
-            !listener.filter.updates.contains(uri)
+            !listener.is_of(of)
+                || !listener.filter.updates.contains(uri)
                 || listener.notify("notifications/resources/updated", &json!({"uri": uri}))
         });
     }
 
-    /// Passes another notification of a server to all.
-    pub(crate) fn notify_all(&self, method: &str, params: &Json) {
-        self.all().retain(|listener| listener.notify(method, params));
+    /// Passes another notification of a server to all, if `of` is set to those of this session.
+    pub(crate) fn notify_all(&self, of: Option<SessionNumber>, method: &str, params: &Json) {
+        self.all().retain(|listener| !listener.is_of(of) || listener.notify(method, params));
     }
 }
 
@@ -151,7 +158,8 @@ impl Gateway {
             queue,
         };
         self.listeners().all().push(listener);
-        let release = ReleaseOnDrop { gateway: self.clone(), uris: filter.updates };
+        let session = context.session.number;
+        let release = ReleaseOnDrop { gateway: self.clone(), session, uris: filter.updates };
         let acknowledged = json!({"notifications": granted});
         let method = "notifications/subscriptions/acknowledged";
         outlet.send(tagged(id, method, &acknowledged)).await;
@@ -181,7 +189,7 @@ impl Gateway {
         let uris = wanted.get("resourceSubscriptions").and_then(Json::as_array);
         for uri in uris.into_iter().flatten().filter_map(Json::as_str) {
             if !filter.updates.contains(uri)
-                && self.acquire_resource(uri, context.terms).await.is_ok()
+                && self.acquire_resource(uri, context.session.number, context.terms).await.is_ok()
             {
                 filter.updates.insert(uri.to_owned());
             }
@@ -206,6 +214,7 @@ impl Gateway {
 /// Ends the subscriptions to resources when the request ends, also when its future is dropped.
 struct ReleaseOnDrop {
     gateway: Gateway,
+    session: SessionNumber,
     uris: HashSet<String>,
 }
 
@@ -216,10 +225,10 @@ impl Drop for ReleaseOnDrop {
         if !uris.is_empty()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            let gateway = self.gateway.clone();
+            let (gateway, session) = (self.gateway.clone(), self.session);
             runtime.spawn(async move {
                 for uri in uris {
-                    gateway.release_resource(&uri).await;
+                    gateway.release_resource(&uri, session).await;
                 }
             });
         }

@@ -22,8 +22,9 @@
 //! task per source, one per server that a definition names, and one that polls files.
 //!
 //! Two loads of one source may overlap, so each has a number, and an older one never replaces the
-//! result of a newer one. A source that leaves the plan loses its tools at once; the connections of
-//! its servers close when their running calls have ended (`draining`).
+//! result of a newer one. A source that leaves the plan loses its tools at once; one that is
+//! changed keeps those of its old server until the new one has answered. The connections of removed
+//! servers close when their running calls have ended (`draining`).
 //!
 //! Elsewhere: how one source is read (`live_sources`), which tools may be called (`gate`), the task
 //! of a server (`server_task`), merging a definition with the list of its server
@@ -127,7 +128,7 @@ pub struct Catalog {
 #[derive(Default)]
 struct PublishedOffers {
     merged: Arc<Offers>,
-    from: Vec<Arc<ServerOffers>>,
+    from: Vec<(Arc<Server>, Arc<ServerOffers>)>,
     withholds_orders: bool,
 }
 
@@ -365,6 +366,17 @@ impl Catalog {
         self.states().iter().all(SourceState::is_tried)
     }
 
+    /// Whether a source that has not been tried yet may have the tool of this id or exposed name.
+    pub fn may_still_list(&self, name: &str) -> bool {
+        self.states().iter().any(|state| state.may_still_list(name))
+    }
+
+    /// Whether this tool is of a source whose settings were changed and whose new list is not there
+    /// yet.
+    pub fn is_outdated(&self, id: &str) -> bool {
+        self.states().iter().any(|state| state.is_outdated(id))
+    }
+
     /// The number of sources that have not been tried yet.
     pub fn untried_sources(&self) -> usize {
         self.states().iter().filter(|state| !state.is_tried()).count()
@@ -585,7 +597,9 @@ impl Catalog {
         let all = || states.iter().flat_map(SourceState::offers);
         let is_same = published.withholds_orders == withholds_orders
             && all().count() == published.from.len()
-            && all().zip(&published.from).all(|((.., now), before)| Arc::ptr_eq(now, before));
+            && all().zip(&published.from).all(|((.., server, now), (old, before))| {
+                Arc::ptr_eq(now, before) && server == *old
+            });
         if is_same {
             return false;
         }
@@ -595,7 +609,7 @@ impl Catalog {
                 OfferSource { name, namespace, upstream, offers: Arc::clone(offers) }
             };
         let sources = all().map(source).collect();
-        let from = all().map(|(.., offers)| Arc::clone(offers)).collect();
+        let from = all().map(|(.., server, offers)| (server, Arc::clone(offers))).collect();
         let merged = Arc::new(Offers::merge(sources, withholds_orders));
         *published = PublishedOffers { merged, from, withholds_orders };
         true
@@ -713,6 +727,12 @@ impl Catalog {
                 Some(n) => SourceState { spec, ..old.remove(n) },
                 None => SourceState::new(spec),
             });
+        }
+        // What is left is removed, or changed under the same name.
+        for state in states.iter_mut().filter(|state| !state.has_task && !state.tried) {
+            if let Some(before) = old.iter().find(|before| before.spec.name == state.spec.name) {
+                state.inherit(before);
+            }
         }
         for state in &old {
             state.removed.cancel();

@@ -24,6 +24,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
+use toolwright_exec::SessionNumber;
 use toolwright_exec::mcp::{Upstream, UpstreamEvent};
 use toolwright_mcp::meta;
 use toolwright_model::{Server, short_hash};
@@ -94,6 +95,8 @@ pub struct OfferedItem {
 pub struct ServerNotice {
     /// The server.
     pub server: Arc<Server>,
+    /// The session whose own process of the server it is: the notice concerns no other.
+    pub session: Option<SessionNumber>,
     /// What it reported; URIs are the server's own. A changed list is reported when it has been
     /// loaded again.
     pub event: UpstreamEvent,

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, broadcast, watch};
-use toolwright_exec::mcp::{ListKind, Upstream, UpstreamEvent};
+use toolwright_exec::mcp::{ListKind, Upstream, UpstreamEvent, UpstreamNotice};
 use toolwright_model::{Server, StartMode};
 use toolwright_workspace::SourceSpec;
 
@@ -117,7 +117,7 @@ impl Catalog {
     async fn pass_on_events(
         &self,
         upstream: &Arc<Upstream>,
-        mut events: broadcast::Receiver<UpstreamEvent>,
+        mut events: broadcast::Receiver<UpstreamNotice>,
         mut changes: watch::Receiver<u64>,
         lists: &ChangedLists,
     ) {
@@ -129,8 +129,14 @@ impl Catalog {
                     Err(_) => return,
                 },
                 event = events.recv(), if has_events => match event {
-                    Ok(UpstreamEvent::ListChanged(kind)) => lists.mark(&[kind]),
-                    Ok(event) => self.notify(upstream, event),
+                    Ok(notice) => match notice.event {
+                        UpstreamEvent::ListChanged(kind) if notice.session.is_none() => {
+                            lists.mark(&[kind]);
+                        }
+                        // Lists come from the shared connection.
+                        UpstreamEvent::ListChanged(_) => {}
+                        _ => self.notify(upstream, notice),
+                    },
                     // Some of those that were missed may have been about lists.
                     Err(broadcast::error::RecvError::Lagged(_)) => lists.mark(&ListKind::ALL),
                     Err(broadcast::error::RecvError::Closed) => has_events = false,
@@ -139,9 +145,11 @@ impl Catalog {
         }
     }
 
-    fn notify(&self, upstream: &Upstream, event: UpstreamEvent) {
+    fn notify(&self, upstream: &Upstream, notice: UpstreamNotice) {
+        let UpstreamNotice { session, event } = notice;
+        let server = Arc::clone(upstream.server());
         // An error means that nobody listens.
-        let _ = self.notices.send(ServerNotice { server: Arc::clone(upstream.server()), event });
+        let _ = self.notices.send(ServerNotice { server, session, event });
     }
 
     async fn follow_lists(
@@ -212,7 +220,8 @@ impl Catalog {
                 ListKind::Prompts => before.prompts != offers.prompts,
             };
             for kind in ListKind::ALL.into_iter().filter(changed) {
-                self.notify(upstream, UpstreamEvent::ListChanged(kind));
+                let event = UpstreamEvent::ListChanged(kind);
+                self.notify(upstream, UpstreamNotice { session: None, event });
             }
         }
         Ok(ServerAnswers { tools, offers })

@@ -41,6 +41,8 @@ pub(crate) struct SourceState {
     pub(crate) bodies: Vec<PathBuf>,
     /// Whether a first attempt to load it has ended, with or without success.
     pub(crate) tried: bool,
+    /// Whether its tools were listed by the server that the source had before it was changed.
+    pub(crate) is_inherited: bool,
     /// Whether a task keeps it loaded. Always false in commands that load once.
     pub(crate) has_task: bool,
     /// Cancelled when the source leaves the plan; ends its tasks and those of its toolsets.
@@ -78,8 +80,47 @@ impl SourceState {
             applied_load: 0,
             bodies: Vec::new(),
             tried: false,
+            is_inherited: false,
             has_task: false,
             removed: CancellationToken::new(),
+        }
+    }
+
+    /// Takes over what the server of the same source listed before its settings were changed, so
+    /// that the tools do not disappear until the new server answers.
+    pub(crate) fn inherit(&mut self, before: &SourceState) {
+        let (SourceTarget::Server(server, namespace), SourceTarget::Server(_, old)) =
+            (&self.spec.target, &before.spec.target)
+        else {
+            return;
+        };
+        if namespace == old {
+            let moved = before.entries.iter().map(|entry| Arc::new(entry.on_server(server)));
+            self.entries = moved.collect();
+            self.offers.clone_from(&before.offers);
+            self.is_inherited = true;
+        }
+    }
+
+    /// Whether this tool is one that the source had before it was changed, and the new list is not
+    /// there yet.
+    pub(crate) fn is_outdated(&self, id: &str) -> bool {
+        self.is_inherited
+            && !self.tried
+            && self.entries.iter().any(|entry| entry.id.to_string() == id)
+    }
+
+    /// Whether the tool of this id or exposed name may be among those that are still loading.
+    pub(crate) fn may_still_list(&self, name: &str) -> bool {
+        match (&self.spec.target, self.tried) {
+            (SourceTarget::Server(_, Some(namespace)), false) => {
+                is_in_namespace(name, namespace.as_str())
+            }
+            (_, false) => true,
+            (_, true) => {
+                let mut untried = self.server_toolsets.iter().filter(|toolset| !toolset.tried);
+                untried.any(|it| is_in_namespace(name, it.definition.namespace.as_str()))
+            }
         }
     }
 
@@ -178,6 +219,17 @@ impl SourceState {
                 .collect(),
         }
     }
+}
+
+/// Whether an id or exposed name starts like those of a namespace. Exposed names have other
+/// characters replaced, and are cut.
+fn is_in_namespace(name: &str, namespace: &str) -> bool {
+    if name.strip_prefix(namespace).is_some_and(|rest| rest.starts_with(':')) {
+        return true;
+    }
+    let shown = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let prefix: String = namespace.chars().map(shown).chain("__".chars()).take(55).collect();
+    name.starts_with(&prefix)
 }
 
 impl ServerToolset {

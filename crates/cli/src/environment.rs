@@ -186,6 +186,11 @@ pub(crate) fn inherited_variables() -> Vec<(OsString, OsString)> {
     inherited.chain(passed).collect()
 }
 
+/// The values of `--env`. What is given in this way may be a secret.
+pub(crate) fn values_passed_on() -> Vec<String> {
+    passed_on().iter().filter_map(|(_, value)| value.to_str().map(str::to_owned)).collect()
+}
+
 /// The names of the variables that are set here and that programs do not get.
 pub(crate) fn withheld_variables() -> Vec<OsString> {
     let passed = inherited_variables();

@@ -16,7 +16,7 @@ const MAX_LOG_LINE: usize = 2_000;
 pub(crate) fn executor_context(log: Log) -> ExecutorContext {
     let (passed, withheld) =
         (environment::inherited_variables(), environment::withheld_variables());
-    ExecutorContext::withholding(passed, withheld, log)
+    ExecutorContext::withholding(passed, withheld, environment::values_passed_on(), log)
 }
 
 /// A log on stderr, one line per message, with control characters made visible.

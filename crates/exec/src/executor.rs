@@ -77,17 +77,19 @@ pub struct ExecutorContext {
 impl ExecutorContext {
     /// A context without a sandbox, whose console output goes to the log.
     pub fn new(environment: Vec<(OsString, OsString)>, log: Log) -> ExecutorContext {
-        ExecutorContext::withholding(environment, Vec::new(), log)
+        ExecutorContext::withholding(environment, Vec::new(), Vec::new(), log)
     }
 
     /// The same, with the names of variables that are set here and not passed on to programs: the
-    /// failure of a server that needs one of them gives that reason.
+    /// failure of a server that needs one of them gives that reason. `secrets` are values that are
+    /// replaced in everything that servers send.
     pub fn withholding(
         environment: Vec<(OsString, OsString)>,
         withheld: Vec<OsString>,
+        secrets: Vec<String>,
         log: Log,
     ) -> ExecutorContext {
-        let upstreams = mcp::Upstreams::new(environment.clone(), withheld, log.clone());
+        let upstreams = mcp::Upstreams::new(environment.clone(), withheld, secrets, log.clone());
         let upstreams = Arc::new(upstreams);
         ExecutorContext {
             environment,

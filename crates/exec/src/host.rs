@@ -59,6 +59,11 @@ pub trait Host: Send + Sync {
     /// `notifications/message`. Must not block.
     fn log(&self, _message: &Json) {}
 
+    /// Whether [`Host::log`] passes on such a message.
+    fn wants_log(&self, _message: &Json) -> bool {
+        true
+    }
+
     /// What the client can do for a server (`ClientCapabilities`), such as `{"elicitation": {}}`.
     /// Requests for anything else are refused without asking.
     fn client_capabilities(&self) -> Json {
@@ -73,6 +78,13 @@ pub trait Host: Send + Sync {
             Err(RpcError::new(error_code::METHOD_NOT_FOUND, message))
         };
         Box::pin(std::future::ready(requests.iter().map(|_| refusal()).collect()))
+    }
+
+    /// Passes one request of a server to the client, in a future that may outlive the call: which
+    /// of the client's calls the server asks for is not always known. `None` if only the call
+    /// itself can ask.
+    fn ask_beyond_call(&self, _: &ServerRequest) -> Option<BoxFuture<'static, ClientAnswer>> {
+        None
     }
 
     /// The `_meta` of the client's request without the keys of one hop, such as a trace context.

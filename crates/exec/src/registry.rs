@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use toolwright_model::{
-    Binding, ContentHash, DeclaredLimits, Namespace, Tool, ToolId, Version, VersionedRef,
+    Binding, ContentHash, DeclaredLimits, Namespace, Server, Tool, ToolId, Version, VersionedRef,
 };
 use toolwright_schema::{SchemaError, SchemaValidator};
 
@@ -35,7 +35,7 @@ pub enum ToolStatus {
 }
 
 /// A tool with everything that a call of it needs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RegisteredTool {
     /// The id that callers use.
     pub id: ToolId,
@@ -58,7 +58,7 @@ pub struct RegisteredTool {
     /// Its JavaScript body, or why it has none. The catalog sets it after looking for the file.
     pub body: Result<Arc<KnowledgeFunction>, Box<str>>,
     /// The compiled schemas; absent only for a quarantined tool.
-    pub(crate) validator: Option<SchemaValidator>,
+    pub(crate) validator: Option<Arc<SchemaValidator>>,
 }
 
 impl RegisteredTool {
@@ -88,7 +88,7 @@ impl RegisteredTool {
     ) -> RegisteredTool {
         let mut registered = RegisteredTool::without_schemas(id, tool, concurrency);
         registered.toolset_limits = toolset_limits;
-        registered.validator = Some(validator);
+        registered.validator = Some(Arc::new(validator));
         registered
     }
 
@@ -103,6 +103,17 @@ impl RegisteredTool {
         let mut registered = RegisteredTool::without_schemas(id, tool, concurrency);
         registered.status = ToolStatus::Quarantined(reason.into());
         registered
+    }
+
+    /// The same tool on another server.
+    pub fn on_server(&self, server: &Arc<Server>) -> RegisteredTool {
+        let mut moved = self.clone();
+        let mut tool = Tool::clone(&self.tool);
+        if let Binding::Server { server: own, .. } = &mut tool.details.binding {
+            *own = Arc::clone(server);
+        }
+        moved.tool = Arc::new(tool);
+        moved
     }
 
     fn without_schemas(

@@ -614,8 +614,9 @@ fn check_output(
     check: OutputCheck,
 ) -> Result<Outcome, Failure> {
     // Three reasons to skip the check: no schema, a configuration that switches it off, an error.
-    let has_to_match =
-        |own: &&SchemaValidator| own.has_output() && check != OutputCheck::Off && !outcome.is_error;
+    let has_to_match = |own: &&Arc<SchemaValidator>| {
+        own.has_output() && check != OutputCheck::Off && !outcome.is_error
+    };
     let Some(validator) = tool.validator.as_ref().filter(has_to_match) else {
         return Ok(outcome);
     };

@@ -37,6 +37,12 @@ pub(crate) struct RequestLink {
     pub(crate) log_level: Option<MessageLevel>,
 }
 
+impl RequestLink {
+    fn wants_log(&self, message: &Json) -> bool {
+        self.log_level.is_some_and(|lowest| MessageLevel::of_message(message) >= lowest)
+    }
+}
+
 /// How questions of servers reach the client.
 pub(crate) enum AskMode {
     /// As requests on the stream of the call.
@@ -80,38 +86,58 @@ impl CallHost {
         let _ = link.queue.try_send(Message::notification(method, params).to_bytes().into());
     }
 
-    /// Sends a request to the client and waits for its response. When the future is dropped, the
-    /// call was cancelled, and the client is notified of it.
+    /// Sends a request to the client and waits for its response.
     async fn ask_client(&self, request: ServerRequest) -> ClientAnswer {
         let queue = self.link().as_ref().map(|link| link.queue.clone());
         let Some(queue) = queue else { return Err(no_client()) };
-        let (id, answer) = self.session.open_question();
-        let question = OpenQuestion { session: &self.session, id, queue: &queue };
-        // Clients refuse `null` where the server sent no parameters.
-        let params = (!request.params.is_null()).then(|| raw_json(&request.params));
-        let message = Message::request(RequestId::Number(id), &request.method, params);
-        if queue.send(message.to_bytes().into()).await.is_err() {
-            return Err(no_client());
-        }
-        let answer = answer.await.unwrap_or_else(|_| Err(no_client()));
-        drop(question);
-        answer
+        ask_client(Arc::clone(&self.session), queue, request).await
     }
 }
 
-/// A question without an answer. Dropped before the answer, it withdraws the question.
-struct OpenQuestion<'q> {
-    session: &'q ClientSession,
-    id: i64,
-    queue: &'q mpsc::Sender<Bytes>,
+/// Sends a request to a client, on the stream of a call, and waits for its response. When the
+/// future is dropped, the client is notified that the question is withdrawn.
+async fn ask_client(
+    session: Arc<ClientSession>,
+    queue: mpsc::Sender<Bytes>,
+    request: ServerRequest,
+) -> ClientAnswer {
+    let (id, answer) = session.open_question();
+    let question = OpenQuestion { session, id, queue: queue.downgrade() };
+    // Clients refuse `null` where the server sent no parameters.
+    let params = (!request.params.is_null()).then(|| raw_json(&request.params));
+    let message = Message::request(RequestId::Number(id), &request.method, params);
+    let sent = queue.send(message.to_bytes().into()).await;
+    // The result of the call waits for all who can send before it.
+    drop(queue);
+    if sent.is_err() {
+        return Err(no_client());
+    }
+    let answer = answer.await.unwrap_or_else(|_| Err(no_client()));
+    drop(question);
+    answer
 }
 
-impl Drop for OpenQuestion<'_> {
+/// A question without an answer. Dropped before the answer, it withdraws the question: on the
+/// stream of the call, or on that of the session if the call has ended.
+struct OpenQuestion {
+    session: Arc<ClientSession>,
+    id: i64,
+    queue: mpsc::WeakSender<Bytes>,
+}
+
+impl Drop for OpenQuestion {
     fn drop(&mut self) {
-        if self.session.close_question(self.id) {
-            let params = json!({"requestId": self.id, "reason": "the call has ended"});
-            let message = Message::notification("notifications/cancelled", &params);
-            let _ = self.queue.try_send(message.to_bytes().into());
+        if !self.session.close_question(self.id) {
+            return;
+        }
+        let params = json!({"requestId": self.id, "reason": "the call has ended"});
+        let message: Bytes =
+            Message::notification("notifications/cancelled", &params).to_bytes().into();
+        if let Some(queue) = self.queue.upgrade() {
+            let _ = queue.try_send(message);
+        } else if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let session = Arc::clone(&self.session);
+            runtime.spawn(async move { session.outlet.send(message).await });
         }
     }
 }
@@ -138,9 +164,13 @@ impl Host for CallHost {
     fn log(&self, message: &Json) {
         let link = self.link();
         let Some(link) = link.as_ref() else { return };
-        if link.log_level.is_some_and(|lowest| MessageLevel::of_message(message) >= lowest) {
+        if link.wants_log(message) {
             CallHost::notify(link, "notifications/message", message);
         }
+    }
+
+    fn wants_log(&self, message: &Json) -> bool {
+        self.link().as_ref().is_some_and(|link| link.wants_log(message))
     }
 
     fn client_capabilities(&self) -> Json {
@@ -173,6 +203,15 @@ impl Host for CallHost {
             };
             answers.into_iter().map(answer).collect()
         })
+    }
+
+    fn ask_beyond_call(&self, request: &ServerRequest) -> Option<BoxFuture<'static, ClientAnswer>> {
+        let AskMode::Requests = self.ask_mode else { return None };
+        if missing_capability(&self.capabilities, request).is_some() {
+            return None;
+        }
+        let queue = self.link().as_ref().map(|link| link.queue.clone())?;
+        Some(Box::pin(ask_client(Arc::clone(&self.session), queue, request.clone())))
     }
 
     fn meta(&self) -> Option<Map<String, Json>> {

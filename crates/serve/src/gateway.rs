@@ -1,8 +1,8 @@
 //! What all sessions share: the catalog, the settings, and the counts and tables of the server.
 //!
 //! While the program starts, sources are still loading. Lists wait for them until a deadline, since
-//! many clients ask only once. A call waits too, but only until the tool that it names is there: a
-//! slow server must not delay the tools of others.
+//! many clients ask only once. A call waits for the source of the tool that it names, as long as
+//! that takes to start: a slow server must not delay the tools of others.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -204,13 +204,13 @@ impl Gateway {
         session.end();
         self.0.suspended.end_session(session.number);
         self.0.stored.end_session(session.number);
-        let gateway = self.clone();
+        let (gateway, number) = (self.clone(), session.number);
         let uris = session.take_subscriptions();
         if !uris.is_empty() || session.has_log_level() {
             tokio::spawn(async move {
                 gateway.update_log_level().await;
                 for uri in uris {
-                    gateway.release_resource(&uri).await;
+                    gateway.release_resource(&uri, number).await;
                 }
             });
         }

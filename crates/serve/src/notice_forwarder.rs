@@ -48,6 +48,7 @@ impl Gateway {
                         self.announce(change).await;
                     }
                     before = now;
+                    self.move_subscriptions();
                 }
                 notice = notices.recv(), if has_notices => match notice {
                     Ok(notice) => self.forward_notice(notice).await,
@@ -103,26 +104,32 @@ impl Gateway {
 
     /// Passes what a server reported to the clients that it concerns.
     async fn forward_notice(&self, notice: ServerNotice) {
-        let offers = self.offers();
+        let (offers, of) = (self.offers(), notice.session);
+        let concerns = |session: &ClientSession| of.is_none_or(|own| own == session.number);
         match notice.event {
             // The catalog loads the list again and reports the change itself.
             UpstreamEvent::ListChanged(_) => {}
             UpstreamEvent::ResourceUpdated { uri } => {
-                let uri = offers.exposed_uri(&notice.server, &uri);
-                self.listeners().resource_updated(&uri);
-                let params = json!({"uri": uri});
-                let message = Message::notification("notifications/resources/updated", &params);
-                self.send_to_ready(&message.to_bytes().into(), |session| {
-                    session.is_subscribed(&uri)
-                })
-                .await;
+                let mut names = self.subscriptions().names_of(&notice.server, &uri, of);
+                if names.is_empty() {
+                    names.push(offers.exposed_uri(&notice.server, &uri));
+                }
+                for uri in names {
+                    self.listeners().resource_updated(of, &uri);
+                    let params = json!({"uri": uri});
+                    let message = Message::notification("notifications/resources/updated", &params);
+                    self.send_to_ready(&message.to_bytes().into(), |session| {
+                        concerns(session) && session.is_subscribed(&uri)
+                    })
+                    .await;
+                }
             }
             UpstreamEvent::Log(params) => {
                 let level = MessageLevel::of_message(&params);
                 let message = Message::notification("notifications/message", &params);
                 // Stateless clients choose a level per request, and this belongs to none.
                 self.send_to_ready(&message.to_bytes().into(), |session| {
-                    level >= session.log_level()
+                    concerns(session) && level >= session.log_level()
                 })
                 .await;
             }
@@ -130,7 +137,7 @@ impl Gateway {
                 offers.expose(&notice.server, &mut params);
                 // Those who listen get only what they have chosen, and this is in no filter.
                 let message = Message::notification(&method, &params);
-                self.send_to_ready(&message.to_bytes().into(), |_| true).await;
+                self.send_to_ready(&message.to_bytes().into(), concerns).await;
             }
         }
     }

@@ -1,12 +1,23 @@
 //! Updates of resources: a server is asked for them once, however many clients want them.
+//!
+//! ```text
+//! (URI as clients named it, session of a server of its own) ─▶ how many want it
+//!                                                          └─▶ server and own URI: where it is
+//! ```
+//!
+//! The URI that clients see can change, and so can the server behind it, when the configuration
+//! does. The subscription follows: it moves to the server that has the URI then, and updates keep
+//! the name that the client subscribed to.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value as Json, json};
-use toolwright_exec::NoHost;
+use toolwright_catalog::OfferedItem;
 use toolwright_exec::mcp::RequestError;
+use toolwright_exec::{Host, Progress, SessionNumber};
 use toolwright_mcp::{RpcError, error_code};
+use toolwright_model::{Isolation, Server};
 
 use crate::Gateway;
 use crate::dispatcher::RequestContext;
@@ -16,33 +27,96 @@ use crate::request_terms::RequestTerms;
 use crate::result_body::ResultBody;
 use crate::suspended_calls::MethodResult;
 
-/// How many clients want updates of each resource, by the URI that clients see.
+/// The resources that clients want updates of.
 #[derive(Default)]
-pub(crate) struct ResourceSubscriptions(Mutex<HashMap<String, usize>>);
+pub(crate) struct ResourceSubscriptions(Mutex<HashMap<SubscriptionKey, Subscription>>);
+
+/// The URI that clients see, and the session if its server has a process for each.
+type SubscriptionKey = (String, Option<SessionNumber>);
+
+struct Subscription {
+    /// How many want it.
+    count: usize,
+    server: Arc<Server>,
+    /// The URI on that server.
+    own: String,
+}
 
 impl ResourceSubscriptions {
-    fn counts(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<SubscriptionKey, Subscription>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one client more. Returns true for the first.
-    fn add(&self, uri: &str) -> bool {
-        let mut counts = self.counts();
-        let count = counts.entry(uri.to_owned()).or_default();
-        *count += 1;
-        *count == 1
+    /// Counts one more who wants it.
+    fn add(&self, key: SubscriptionKey, item: &OfferedItem) {
+        let server = item.upstream.server();
+        let new = || Subscription { count: 0, server: Arc::clone(server), own: item.own.clone() };
+        let mut all = self.all();
+        let subscription = all.entry(key).or_insert_with(new);
+        subscription.count += 1;
     }
 
-    /// Counts one client less. Returns true if it was the last.
-    fn remove(&self, uri: &str) -> bool {
-        let mut counts = self.counts();
-        let Some(count) = counts.get_mut(uri) else { return false };
-        *count -= 1;
-        let is_last = *count == 0;
+    /// Whether the server of this resource was asked for its updates.
+    fn has(&self, key: &SubscriptionKey, item: &OfferedItem) -> bool {
+        self.all().get(key).is_some_and(|known| known.is_for(item))
+    }
+
+    /// Counts one less. Returns true if it was the last.
+    fn remove(&self, key: &SubscriptionKey) -> bool {
+        let mut all = self.all();
+        let Some(subscription) = all.get_mut(key) else { return false };
+        subscription.count -= 1;
+        let is_last = subscription.count == 0;
         if is_last {
-            counts.remove(uri);
+            all.remove(key);
         }
         is_last
+    }
+
+    /// The URIs under which clients subscribed to this resource of a server. `of`: the session
+    /// whose own process reports the update.
+    pub(crate) fn names_of(
+        &self,
+        server: &Arc<Server>,
+        own: &str,
+        of: Option<SessionNumber>,
+    ) -> Vec<String> {
+        let all = self.all();
+        let fits = |((_, session), known): &(&SubscriptionKey, &Subscription)| {
+            *session == of && known.own == own && is_same(&known.server, server)
+        };
+        all.iter().filter(fits).map(|((uri, _), _)| uri.clone()).collect()
+    }
+}
+
+impl Subscription {
+    fn is_for(&self, item: &OfferedItem) -> bool {
+        self.own == item.own && is_same(&self.server, item.upstream.server())
+    }
+}
+
+fn is_same(one: &Arc<Server>, other: &Arc<Server>) -> bool {
+    Arc::ptr_eq(one, other) || one == other
+}
+
+/// The session whose process of the server is meant; `None` if all share one.
+fn session_of(item: &OfferedItem, session: SessionNumber) -> Option<SessionNumber> {
+    let is_own = item.upstream.server().settings.isolation == Isolation::Session;
+    is_own.then_some(session)
+}
+
+/// The caller of a subscription. It waits for the result and ignores everything else.
+struct SubscribingHost(Option<SessionNumber>);
+
+impl Host for SubscribingHost {
+    fn progress(&self, _: Progress) {}
+
+    fn wants_progress(&self) -> bool {
+        false
+    }
+
+    fn session(&self) -> Option<SessionNumber> {
+        self.0
     }
 }
 
@@ -52,16 +126,24 @@ impl Gateway {
         let uri = RequestParams::text(context.params.uri, "uri")?;
         let wanted = context.method == "resources/subscribe";
         self.wait_for_sources().await;
-        if self.offers().resource(&uri).is_none() {
-            return Err(unknown_resource(&uri, context.terms));
-        }
-        if context.session.set_subscription(&uri, wanted) {
-            if !wanted {
-                self.release_resource(&uri).await;
-            } else if let Err(error) = self.acquire_resource(&uri, context.terms).await {
-                context.session.set_subscription(&uri, false);
-                return Err(error);
+        let session = context.session.number;
+        let item = self.offers().resource(&uri);
+        let item = item.ok_or_else(|| unknown_resource(&uri, context.terms))?;
+        let is_changed = context.session.set_subscription(&uri, wanted);
+        match (wanted, is_changed) {
+            (true, true) => {
+                if let Err(error) = self.acquire_resource(&uri, session, context.terms).await {
+                    context.session.set_subscription(&uri, false);
+                    return Err(error);
+                }
             }
+            // A client that asks again misses updates, perhaps because its server forgot them.
+            (true, false) => {
+                let of = session_of(&item, session);
+                ask_for_updates(&item, of, "resources/subscribe").await?;
+            }
+            (false, true) => self.release_resource(&uri, session).await,
+            (false, false) => {}
         }
         Ok(ResultBody::Text("{}".into()))
     }
@@ -73,55 +155,74 @@ impl Gateway {
     pub(crate) async fn acquire_resource(
         &self,
         uri: &str,
+        session: SessionNumber,
         terms: &RequestTerms,
     ) -> Result<(), RpcError> {
-        if self.offers().resource(uri).is_none() {
-            return Err(unknown_resource(uri, terms));
-        }
-        if !self.subscriptions().add(uri) {
+        let item = self.offers().resource(uri).ok_or_else(|| unknown_resource(uri, terms))?;
+        let of = session_of(&item, session);
+        let key = (uri.to_owned(), of);
+        let is_known = self.subscriptions().has(&key, &item);
+        // Before the request: an update may come before its answer.
+        self.subscriptions().add(key.clone(), &item);
+        if is_known {
             return Ok(());
         }
-        let asked = self.ask_for_updates(uri, "resources/subscribe").await;
+        let asked = ask_for_updates(&item, of, "resources/subscribe").await;
         if asked.is_err() {
-            self.subscriptions().remove(uri);
+            self.subscriptions().remove(&key);
         }
         asked
     }
 
     /// Counts one client less, and ends the updates with the last.
-    pub(crate) async fn release_resource(&self, uri: &str) {
-        if self.subscriptions().remove(uri) {
-            // A server that refuses goes on sending updates, which nobody gets.
-            let _ = self.ask_for_updates(uri, "resources/unsubscribe").await;
+    pub(crate) async fn release_resource(&self, uri: &str, session: SessionNumber) {
+        // Gone meanwhile, and its updates with it.
+        let item = self.offers().resource(uri);
+        for of in [None, Some(session)] {
+            let is_last = self.subscriptions().remove(&(uri.to_owned(), of));
+            if let Some(item) =
+                item.as_ref().filter(|item| is_last && session_of(item, session) == of)
+            {
+                // A server that refuses goes on sending updates, which nobody gets.
+                let _ = ask_for_updates(item, of, "resources/unsubscribe").await;
+            }
         }
     }
 
-    async fn ask_for_updates(&self, uri: &str, method: &str) -> Result<(), RpcError> {
-        // Gone meanwhile, and its updates with it.
-        let Some(item) = self.offers().resource(uri) else { return Ok(()) };
-        let params = Map::from_iter([("uri".to_owned(), json!(item.own))]);
-        let asked: Result<Json, RequestError> =
-            item.upstream.request(method, params, &NoHost).await;
-        asked.map(drop).map_err(|error| match error {
-            RequestError::Answered(error) => error,
-            RequestError::Failed(failure) => {
-                RpcError::new(error_code::INTERNAL_ERROR, failure.to_string())
-            }
-        })
+    /// Asks for updates where the server of a resource is another one now.
+    pub(crate) fn move_subscriptions(&self) {
+        let offers = self.offers();
+        let mut moved = Vec::new();
+        for ((uri, of), known) in self.subscriptions().all().iter_mut() {
+            // Without a server that has it, the one that had it may still report updates.
+            let Some(item) = offers.resource(uri).filter(|item| !known.is_for(item)) else {
+                continue;
+            };
+            known.server = Arc::clone(item.upstream.server());
+            known.own.clone_from(&item.own);
+            moved.push((item, *of));
+        }
+        for (item, of) in moved {
+            // The server may take long to start.
+            tokio::spawn(async move {
+                let _ = ask_for_updates(&item, of, "resources/subscribe").await;
+            });
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::ResourceSubscriptions;
-
-    #[test]
-    fn only_the_first_and_the_last_client_concern_the_server() {
-        let subscriptions = ResourceSubscriptions::default();
-        assert!(subscriptions.add("a") && subscriptions.add("b"));
-        assert!(!subscriptions.add("a"));
-        assert!(!subscriptions.remove("a"));
-        assert!(subscriptions.remove("a") && subscriptions.remove("b"));
-        assert!(!subscriptions.remove("a"));
-    }
+async fn ask_for_updates(
+    item: &OfferedItem,
+    of: Option<SessionNumber>,
+    method: &str,
+) -> Result<(), RpcError> {
+    let params = Map::from_iter([("uri".to_owned(), json!(item.own))]);
+    let host = SubscribingHost(of);
+    let asked: Result<Json, RequestError> = item.upstream.request(method, params, &host).await;
+    asked.map(drop).map_err(|error| match error {
+        RequestError::Answered(error) => error,
+        RequestError::Failed(failure) => {
+            RpcError::new(error_code::INTERNAL_ERROR, failure.to_string())
+        }
+    })
 }

@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hyper::body::Bytes;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
+use toolwright_exec::SessionNumber;
 use toolwright_mcp::{Message, RequestId, meta};
 
 use crate::Gateway;
@@ -57,12 +58,17 @@ impl ListChange {
 struct Listener {
     /// The id of the request, which names the subscription.
     id: RequestId,
-    session: toolwright_exec::SessionNumber,
+    session: SessionNumber,
     filter: GrantedFilter,
     queue: mpsc::Sender<Bytes>,
 }
 
 impl Listener {
+    /// Whether it is concerned by what is for this session, or for all.
+    fn is_of(&self, session: Option<SessionNumber>) -> bool {
+        session.is_none_or(|session| session == self.session)
+    }
+
     /// Sends a notification with the id of the subscription. Returns false if the client has left.
     fn notify(&self, method: &str, params: &Json) -> bool {
         let message = tagged(&self.id, method, params);
@@ -102,7 +108,7 @@ impl SubscriptionListeners {
     }
 
     /// Notifies those of one session who chose changes of the list of tools.
-    pub(crate) fn tools_changed_in(&self, session: toolwright_exec::SessionNumber) {
+    pub(crate) fn tools_changed_in(&self, session: SessionNumber) {
         self.all().retain(|listener| {
             listener.session != session
                 || !listener.filter.tools
@@ -110,10 +116,11 @@ impl SubscriptionListeners {
         });
     }
 
-    /// Notifies those who chose updates of this resource.
-    pub(crate) fn resource_updated(&self, uri: &str) {
+    /// Notifies those who chose updates of this resource, if `of` is set those of this session.
+    pub(crate) fn resource_updated(&self, of: Option<SessionNumber>, uri: &str) {
         self.all().retain(|listener| {
-            !covers(&listener.filter.updates, uri)
+            !listener.is_of(of)
+                || !covers(&listener.filter.updates, uri)
                 || listener.notify("notifications/resources/updated", &json!({"uri": uri}))
         });
     }
@@ -147,7 +154,8 @@ impl Gateway {
             queue,
         };
         self.listeners().all().push(listener);
-        let release = ReleaseOnDrop { gateway: self.clone(), uris: filter.updates };
+        let session = context.session.number;
+        let release = ReleaseOnDrop { gateway: self.clone(), session, uris: filter.updates };
         let acknowledged = json!({"notifications": granted});
         let method = "notifications/subscriptions/acknowledged";
         outlet.send(tagged(id, method, &acknowledged)).await;
@@ -177,7 +185,7 @@ impl Gateway {
         let uris = wanted.get("resourceSubscriptions").and_then(Json::as_array);
         for uri in uris.into_iter().flatten().filter_map(Json::as_str) {
             if !filter.updates.contains(uri)
-                && self.acquire_resource(uri, context.terms).await.is_ok()
+                && self.acquire_resource(uri, context.session.number, context.terms).await.is_ok()
             {
                 filter.updates.insert(uri.to_owned());
             }
@@ -202,6 +210,7 @@ impl Gateway {
 /// Ends the subscriptions to resources when the request ends, also when its future is dropped.
 struct ReleaseOnDrop {
     gateway: Gateway,
+    session: SessionNumber,
     uris: HashSet<String>,
 }
 
@@ -212,10 +221,10 @@ impl Drop for ReleaseOnDrop {
         if !uris.is_empty()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
-            let gateway = self.gateway.clone();
+            let (gateway, session) = (self.gateway.clone(), self.session);
             runtime.spawn(async move {
                 for uri in uris {
-                    gateway.release_resource(&uri).await;
+                    gateway.release_resource(&uri, session).await;
                 }
             });
         }

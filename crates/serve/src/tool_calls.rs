@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
@@ -98,30 +99,59 @@ impl Gateway {
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
         let runner = self.catalog().runner();
-        let mut changes = self.catalog().changes();
-        // During startup, an exact match is required: the runner also accepts an unqualified name
-        // if only one tool has it, but a better match may still be loading.
-        loop {
-            // Read before the tools are looked up: if the last source finished in between, the
-            // loop must look once more and not give up.
-            let settled = self.catalog().all_sources_tried();
-            // In every round, because the list of exposed names changes while sources load.
-            self.listing().id(name).clone_into(&mut request.id);
-            if settled || runner.registry().get(&request.id).is_some() {
-                break;
-            }
-            if tokio::time::timeout(self.startup_left(), changes.changed()).await.is_err() {
-                break;
-            }
+        if !self.find_tool(name, request) {
+            Box::pin(self.wait_for_tool(name, request)).await?;
         }
         // Dropping the runner's future ends the work of the tool.
         tokio::select! {
             result = runner.call(request.clone(), host) => result,
-            () = self.aborted().cancelled() => {
-                let message = format!("the call of `{}` ended with the server", request.id);
-                Err(Failure::new(&code::CANCELLED, message))
+            () = self.aborted().cancelled() => Err(self.aborted_call(&request.id)),
+        }
+    }
+
+    /// Fills in the id of the tool with this exposed name or id. Returns false if a source that is
+    /// still loading may have it.
+    fn find_tool(&self, name: &str, request: &mut CallRequest) -> bool {
+        let catalog = self.catalog();
+        // Read before the tools are looked up: if the last source finished in between, the caller
+        // must look once more and not give up.
+        let settled = catalog.all_sources_tried();
+        // Every time, because the list of exposed names changes while sources load.
+        self.listing().id(name).clone_into(&mut request.id);
+        // During startup, an exact match is required: the runner also accepts an unqualified name
+        // if only one tool has it, but a better match may still be loading.
+        settled
+            || (catalog.runner().registry().get(&request.id).is_some()
+                && !catalog.is_outdated(&request.id))
+    }
+
+    /// Waits until the tool is there, or no source can have it any more: each is tried within its
+    /// `start_timeout`. A name that fits none of them waits as long as lists do.
+    async fn wait_for_tool(&self, name: &str, request: &mut CallRequest) -> Result<(), Failure> {
+        let mut changes = self.catalog().changes();
+        while !self.find_tool(name, request) {
+            let is_expected = self.catalog().may_still_list(name);
+            let patience = async {
+                match is_expected {
+                    true => std::future::pending().await,
+                    false => tokio::time::sleep(self.startup_left()).await,
+                }
+            };
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = patience => break,
+                () = request.cancel.cancelled() => break,
+                () = self.aborted().cancelled() => return Err(self.aborted_call(name)),
             }
         }
+        // The time limits of the call begin when its tool can be called.
+        request.started = Instant::now();
+        Ok(())
+    }
+
+    fn aborted_call(&self, id: &str) -> Failure {
+        let message = format!("the call of `{id}` ended with the server");
+        Failure::new(&code::CANCELLED, message)
     }
 
     /// The result of a call that the tool answered, also with an error of its own.

@@ -283,7 +283,12 @@ pub(crate) struct UpstreamServer {
 
 impl UpstreamServer {
     pub(crate) fn start(mode: &str) -> UpstreamServer {
+        UpstreamServer::start_with(mode, &[])
+    }
+
+    pub(crate) fn start_with(mode: &str, environment: &[(&str, &str)]) -> UpstreamServer {
         let mut child = Command::new(faulty_server())
+            .envs(environment.iter().copied())
             .args(["http", mode, "127.0.0.1:0"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

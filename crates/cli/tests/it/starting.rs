@@ -11,7 +11,7 @@ use crate::client::{
 use crate::program::Run;
 
 /// A server in the shell language with one tool. It adds a line to `starts` when it is started, and
-/// waits for ever if there is a file `hang`.
+/// waits for ever if there is a file `hang`, or for a line in the pipe `gate` if there is one.
 fn write_server(folder: &Path, instructions: &str) -> PathBuf {
     let path = folder.join("server.sh");
     let initialize = json!({
@@ -25,6 +25,7 @@ fn write_server(folder: &Path, instructions: &str) -> PathBuf {
 cd "$(dirname "$0")"
 echo started >> starts
 [ -e hang ] && exec sleep 1000
+[ -p gate ] && read -r line < gate
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   case "$line" in
@@ -90,6 +91,64 @@ impl ScriptedSource {
         assert_eq!(client.names(), ["slow__hello"]);
         self.cached();
     }
+}
+
+/// Keeps the server of a source from starting.
+struct StartGate(std::fs::File);
+
+impl StartGate {
+    fn close(source: &ScriptedSource) -> StartGate {
+        let pipe = source.path("gate");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("`mkfifo` is installed").success());
+        let open = std::fs::OpenOptions::new().read(true).write(true).open(&pipe);
+        StartGate(open.expect("the pipe opens"))
+    }
+
+    /// Lets the server start.
+    fn open(mut self) {
+        use std::io::Write;
+        self.0.write_all(b"go\n").expect("the pipe has room");
+        // The pipe must stay until the server has read the line.
+        std::mem::forget(self);
+    }
+}
+
+/// Checks that a call waits for the server behind the gate.
+fn waits_until_started(client: &mut StdioClient, gate: StartGate) {
+    let call = client.send_call("slow__hello", json!({}));
+    // One that no source can have does not wait, and is answered after the other was taken.
+    let unknown = client.ask("tools/call", json!({"name": "other__hello", "arguments": {}}));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    assert!(client.kept.iter().all(|message| message["id"] != call), "{:?}", client.kept);
+    gate.open();
+    let answer = client.answer(&call);
+    assert_eq!(answer["result"]["content"][0]["text"], "hello", "{answer}");
+}
+
+#[test]
+fn a_call_waits_for_a_source_that_starts_after_the_list() {
+    let source = ScriptedSource::new(SHORT_WAIT);
+    let gate = StartGate::close(&source);
+    let mut client = source.serve(&["--no-cache"]);
+    assert_eq!(client.names(), Vec::<String>::new(), "the list did not wait so long");
+    waits_until_started(&mut client, gate);
+}
+
+#[test]
+fn a_changed_source_keeps_its_list_until_it_has_started_again() {
+    let source = ScriptedSource::new(SHORT_WAIT);
+    let mut client = source.serve(&["--no-cache"]);
+    until("the list", LONG, || (client.names() == ["slow__hello"]).then_some(()));
+    let gate = StartGate::close(&source);
+    source.configure(&format!("env = {{ CHANGED = \"1\" }}\n{SHORT_WAIT}"));
+    until("the second start", LONG, || (source.starts() == 2).then_some(()));
+    assert_eq!(client.names(), ["slow__hello"]);
+    waits_until_started(&mut client, gate);
+    assert_eq!(client.names(), ["slow__hello"]);
+    let changed = |message: &Json| message["method"] == "notifications/tools/list_changed";
+    let notices = client.kept.iter().filter(|message| changed(message)).count();
+    assert!(notices <= 1, "only the first list came late: {:?}", client.kept);
 }
 
 const LONG_WAIT: &str = "[serve]\nlist_wait = 60000\n";

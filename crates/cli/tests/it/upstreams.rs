@@ -1,13 +1,16 @@
 //! MCP servers behind `toolwright serve`, through the binary: which client their questions reach,
 //! and servers whose resources, prompts, instructions and questions are hostile.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    EXIT, HttpClient, LONG, MODERN, StdioClient, configured, descendants, faulty_server, gone,
-    modern, pid_in, request, until,
+    EXIT, HttpClient, LONG, MODERN, Reply, Session, StdioClient, UpstreamServer, configured,
+    descendants, faulty_server, gone, modern, pid_in, request, until,
 };
 use crate::serving::{LONG_STARTUP, server};
 
@@ -627,4 +630,382 @@ fn a_tool_named_read_result_stays_reachable() {
     assert!(again["_meta"]["toolwright/stored-result"].is_object(), "the server's own tool");
     let read = client.call("toolwright_read_result", json!({"handle": handle, "limit": 4}));
     assert!(read["content"][0]["text"].as_str().expect("text").starts_with("word"), "{read}");
+}
+
+/// A client that gets what a session is sent outside of requests.
+struct SessionStream(BufReader<TcpStream>);
+
+impl SessionStream {
+    fn open(web: &HttpClient, session: &Session<'_>) -> SessionStream {
+        let mut stream = web.connect();
+        let changes = [&session.headers()[..], &[("Accept", "text/event-stream")]].concat();
+        stream.write_all(&web.bytes("GET", "/mcp", &changes, "")).expect("it reads");
+        let mut reader = BufReader::new(stream);
+        assert_eq!(Reply::read_head(&mut reader).status, 200);
+        SessionStream(reader)
+    }
+
+    /// The next message of one of these methods.
+    fn next(&mut self, methods: &[&str]) -> Json {
+        let deadline = Instant::now() + LONG;
+        loop {
+            // Comments keep the stream alive.
+            assert!(Instant::now() < deadline, "none of {methods:?} came");
+            let mut line = String::new();
+            assert!(self.0.read_line(&mut line).expect("more") > 0, "the stream has ended");
+            let Some(data) = line.strip_prefix("data: ") else { continue };
+            let Ok(message) = serde_json::from_str::<Json>(data) else { continue };
+            if message["method"].as_str().is_some_and(|method| methods.contains(&method)) {
+                return message;
+            }
+        }
+    }
+}
+
+/// A notification of a server.
+fn notification(method: &str, params: Json) -> Json {
+    json!({"jsonrpc": "2.0", "method": method, "params": params})
+}
+
+#[test]
+fn secrets_are_replaced_wherever_a_server_repeats_them() {
+    const SECRET: &str = "s3cr3t\"v\u{e5}lue/1234";
+    const GIVEN: &str = "of-the-command-line";
+    let both = format!("<{SECRET}> <{GIVEN}>");
+    let ascii = r#"{"jsonrpc":"2.0","method":"notifications/odd","params":{"a":"<s3cr3t\"v\u00e5lue\/1234>"}}"#;
+    let progress = |token: u64| {
+        let params = json!({"progressToken": token, "progress": 1, "message": both});
+        notification("notifications/progress", params)
+    };
+    let mut before: Vec<Json> = (1..40).map(progress).collect();
+    before.push(notification("notifications/message", json!({"level": "error", "data": both})));
+    before.push(notification("notifications/other", json!({"a": [both]})));
+    before.push(ascii.into());
+    before.push(json!({
+        "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+        "params": {"message": both, "requestedSchema": {"type": "object"}},
+    }));
+    let result = json!({
+        "content": [{"type": "text", "text": both}], "structuredContent": {"k": both},
+        "_meta": {"k": both}, "more": both, "number": 12345678,
+    });
+    // One of these is the id of the call; the others are of no request.
+    let answers = (1..40).map(|id| json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    let capabilities = json!({"tools": {}, "resources": {}, "prompts": {}, "logging": {}});
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-06-18", "capabilities": capabilities,
+            "serverInfo": {"name": "x", "version": "1"}, "instructions": both,
+        }},
+        "tools/list": {"result": {"tools": [
+            {"name": "t", "description": both, "inputSchema": {"type": "object"}},
+        ]}},
+        "tools/call": {"before": before},
+        "answered": answers.collect::<Vec<_>>(),
+        "resources/list": {"result": {"resources": [{"uri": "x://y", "name": both}]}},
+        "resources/read": {"result": {"contents": [{"uri": "x://y", "text": both}]}},
+        "prompts/list": {"result": {"prompts": [{"name": "p", "description": both}]}},
+        "prompts/get": {"error": {"code": -32099, "message": both, "data": {"k": both}}},
+    });
+    let env = format!("env = {{ API_KEY = '{SECRET}', COUNT = '12345678' }}\n");
+    let servers = ScriptedServers::new(&[("up", &env, script)]);
+    let cache = servers.file("cache");
+    let variables = [("XDG_CACHE_HOME", cache.to_str().expect("UTF-8"))];
+    let given = format!("GIVEN={GIVEN}");
+    let mut client = StdioClient::bare(servers.path(), &["--env", &given], &variables);
+    let mut params = crate::client::handshake("2025-11-25");
+    params["capabilities"] = json!({"elicitation": {}});
+    let mut seen = vec![client.ask("initialize", params)];
+    client.notify("notifications/initialized", json!({}));
+    for (method, params) in [
+        ("tools/list", json!({})),
+        ("resources/list", json!({})),
+        ("prompts/list", json!({})),
+        ("resources/read", json!({"uri": "x://y"})),
+        ("prompts/get", json!({"name": "up__p"})),
+    ] {
+        seen.push(client.ask(method, params));
+    }
+    let call = json!({"name": "up__t", "arguments": {}, "_meta": {"progressToken": 7}});
+    let call = client.send("tools/call", call);
+    let question = client.find("the question", is_question);
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "cancel"}});
+    client.line(answer.to_string().as_bytes());
+    seen.push(question);
+    let done = client.answer(&call);
+    assert_eq!(done["result"]["structuredContent"], json!({"k": "<***> <***>"}), "{done}");
+    assert_eq!(done["result"]["number"], 12345678, "{done}");
+    seen.push(done);
+    for method in ["notifications/progress", "notifications/message", "notifications/other"] {
+        seen.push(client.find(method, |message| message["method"] == method));
+    }
+    let odd = client.find("the odd one", |message| message["method"] == "notifications/odd");
+    assert_eq!(odd["params"]["a"], "<***>", "{odd}");
+    let kept = until("the answers are kept", LONG, || {
+        let files = std::fs::read_dir(cache.join("toolwright/servers")).ok()?.flatten();
+        let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+        texts.find(|text| text.contains("x://y"))
+    });
+    seen.push(Json::String(kept));
+    seen.extend(client.kept.iter().cloned());
+    for message in &seen {
+        let text = message.to_string();
+        assert!(!text.contains("s3cr3t") && !text.contains(GIVEN), "{text}");
+    }
+    // All but the last were made to have both.
+    for message in &seen[..11] {
+        assert!(message.to_string().contains("<***> <***>"), "{message}");
+    }
+    assert!(!client.stderr().contains("s3cr3t"), "{}", client.stderr());
+}
+
+#[test]
+fn what_the_process_of_a_session_reports_reaches_no_other() {
+    let late = ["notifications/message", "notifications/elicitation/complete"];
+    let params = json!({"level": "error", "data": "private $N", "elicitationId": "private $N"});
+    let after: Vec<Json> = late.iter().map(|method| notification(method, params.clone())).collect();
+    let script = json!({"tools/call": {
+        "result": {"content": [{"type": "text", "text": "called"}]}, "after": after,
+    }});
+    let servers = ScriptedServers::new(&[("up", "isolation = \"session\"", script)]);
+    let web = HttpClient::start(servers.path(), &[], &[]);
+    let (one, two) = (web.session("2025-06-18"), web.session("2025-06-18"));
+    let mut streams = [SessionStream::open(&web, &one), SessionStream::open(&web, &two)];
+    let mut call = |session: &Session<'_>, stream: usize| -> Vec<Json> {
+        let params = json!({"name": "up__t", "arguments": {}});
+        session.ask(1, "tools/call", params).answer(&json!(1));
+        late.iter().map(|_| streams[stream].next(&late)["params"]["data"].clone()).collect()
+    };
+    // The processes count alike, so what came from the first one would be there twice.
+    let first = call(&one, 0);
+    assert_eq!(call(&two, 1), first);
+    assert_ne!(call(&two, 1), first);
+}
+
+#[test]
+fn a_session_subscribes_to_its_own_process() {
+    let up = server("up", "full") + "isolation = \"session\"\n" + LONG_STARTUP;
+    let (folder, _) = configured(&up);
+    let web = HttpClient::start(folder.path(), &[], &[]);
+    let (one, two) = (web.session("2025-06-18"), web.session("2025-06-18"));
+    let mut stream = SessionStream::open(&web, &one);
+    let updated = "notifications/resources/updated";
+    let touch = |session: &Session<'_>, uri: &str| {
+        let params = json!({"name": "up__touch", "arguments": {"uri": uri}});
+        session.ask(1, "tools/call", params).answer(&json!(1));
+    };
+    for (session, uri) in [(&one, "test://a"), (&one, "test://b"), (&two, "test://a")] {
+        let answer = session.ask(1, "resources/subscribe", json!({"uri": uri}));
+        assert_eq!(answer.answer(&json!(1))["result"], json!({}));
+    }
+    touch(&two, "test://a");
+    touch(&one, "test://b");
+    assert_eq!(stream.next(&[updated])["params"]["uri"], "test://b", "the other is not ours");
+    touch(&one, "test://a");
+    assert_eq!(stream.next(&[updated])["params"]["uri"], "test://a");
+}
+
+#[test]
+fn only_the_first_and_the_last_client_concern_the_server() {
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-06-18", "capabilities": {"resources": {"subscribe": true}},
+            "serverInfo": {"name": "x", "version": "1"},
+        }},
+        "resources/list": {"result": {"resources": [{"uri": "x://y", "name": "y"}]}},
+        "resources/subscribe": {"result": {}},
+        "resources/unsubscribe": {"result": {}},
+    });
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let web = HttpClient::start(servers.path(), &[], &[]);
+    let (one, two) = (web.session("2025-06-18"), web.session("2025-06-18"));
+    let ask = |session: &Session<'_>, method: &str| {
+        let answer = session.ask(1, &format!("resources/{method}"), json!({"uri": "x://y"}));
+        assert_eq!(answer.answer(&json!(1))["result"], json!({}));
+        let sent = servers.sent_to("up").into_iter();
+        sent.filter(|message| message["method"] == format!("resources/{method}")).count()
+    };
+    assert_eq!((ask(&one, "subscribe"), ask(&two, "subscribe")), (1, 1));
+    // A client that asks again has reason to.
+    assert_eq!(ask(&two, "subscribe"), 2);
+    assert_eq!((ask(&two, "unsubscribe"), ask(&two, "unsubscribe")), (0, 0));
+    assert_eq!((ask(&one, "unsubscribe"), ask(&one, "unsubscribe")), (1, 1));
+}
+
+#[test]
+fn subscriptions_survive_changes_of_the_configuration() {
+    let up = |more: &str| server("up", "full") + more + LONG_STARTUP;
+    let (folder, path) = configured(&up(""));
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let answer = client.ask("resources/subscribe", json!({"uri": "test://a"}));
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    let pid = |client: &mut StdioClient| {
+        client.call("up__pid", json!({}))["structuredContent"]["pid"].as_u64()
+    };
+    // Touched until the update arrives: the new server is asked for it after its start.
+    let updates = |client: &mut StdioClient| {
+        until("an update", LONG, || {
+            client.call("up__touch", json!({"uri": "test://a"}));
+            let is_update = |message: &Json| message["method"] == "notifications/resources/updated";
+            let update = client.find_within(Duration::from_millis(200), &is_update)?;
+            assert_eq!(update["params"]["uri"], "test://a", "{update}");
+            Some(())
+        });
+        client.kept.clear();
+    };
+    updates(&mut client);
+    let before = pid(&mut client);
+    std::fs::write(path.join("toolwright.toml"), up("env = { CHANGED = \"1\" }\n"))
+        .expect("a file");
+    until("the new server", LONG, || (pid(&mut client) != before).then_some(()));
+    updates(&mut client);
+    // Another server with the same URI: the name for clients changes, the subscription stays.
+    let both = server("other", "full") + &up("env = { CHANGED = \"1\" }\n");
+    std::fs::write(path.join("toolwright.toml"), both).expect("a file");
+    until("the other server", LONG, || {
+        let list = client.ask("resources/list", json!({}));
+        (texts(&list, "resources", "uri").len() == 4).then_some(())
+    });
+    client.kept.clear();
+    updates(&mut client);
+}
+
+#[test]
+fn a_server_that_forgot_its_session_is_asked_again() {
+    let (folder, path) = configured("");
+    let log = path.join("requests");
+    let variables = [("REQUEST_LOG", log.to_str().expect("UTF-8"))];
+    let upstream = UpstreamServer::start_with("expires-full", &variables);
+    let text = format!("[[source]]\nname = \"up\"\nurl = \"{}\"\n{LONG_STARTUP}", upstream.url);
+    std::fs::write(path.join("toolwright.toml"), text).expect("a file");
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let answer = client.ask("resources/subscribe", json!({"uri": "test://a"}));
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    // The sessions in which a method was used.
+    let sessions = |method: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(&log).expect("a file");
+        let requests = text.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok());
+        let own = requests.filter(|request| {
+            let body = request["body"].as_str().unwrap_or_default();
+            serde_json::from_str::<Json>(body).is_ok_and(|body| body["method"] == method)
+        });
+        own.filter_map(|it| Some(it["headers"]["mcp-session-id"].as_str()?.to_owned())).collect()
+    };
+    let before = sessions("resources/subscribe");
+    for n in 0..2 {
+        let done = client.call("up__echo", json!({"n": n}));
+        assert_eq!(done["structuredContent"]["echo"]["n"], n, "{done}");
+    }
+    for method in ["resources/subscribe", "tools/list", "resources/list"] {
+        until(method, LONG, || {
+            sessions(method).iter().any(|session| !before.contains(session)).then_some(())
+        });
+    }
+}
+
+/// A server that never answers `tools/call` before the client has answered a question, and asks it
+/// and logs while it answers `resources/read`.
+fn asks_during_another_request(timeout: &str) -> ScriptedServers {
+    let read = json!({
+        "before": [
+            notification("notifications/message", json!({"level": "debug", "data": "asking"})),
+            {"jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+             "params": {"message": "?", "requestedSchema": {"type": "object"}}},
+        ],
+        "result": {"contents": [{"uri": "x://y", "text": "read"}]},
+    });
+    // One of these is the id of the call; the others are of no request.
+    let done = json!({"content": [{"type": "text", "text": "done"}]});
+    let answers = (1..40).map(|id| json!({"jsonrpc": "2.0", "id": id, "result": done}));
+    let script = json!({
+        "resources/list": {"result": {"resources": [{"uri": "x://y", "name": "y"}]}},
+        "resources/read": read,
+        "tools/call": {},
+        "answered": answers.collect::<Vec<_>>(),
+    });
+    ScriptedServers::new(&[("up", timeout, script)])
+}
+
+/// What the server got as the answer to its question.
+fn answer_to_question(servers: &ScriptedServers) -> Json {
+    until("the answer to the question", LONG, || {
+        let mut sent = servers.sent_to("up").into_iter();
+        sent.find(|message| message["id"] == "q" && message.get("method").is_none())
+    })
+}
+
+fn is_question(message: &Json) -> bool {
+    message["method"] == "elicitation/create"
+}
+
+#[test]
+fn a_question_stays_open_as_long_as_a_call_of_its_client() {
+    let servers = asks_during_another_request("timeout = 2000");
+    let mut client = servers.serve();
+    let call = client.send_call("up__t", json!({}));
+    until("the call", LONG, || {
+        let mut sent = servers.sent_to("up").into_iter();
+        sent.find(|message| message["method"] == "tools/call")
+    });
+    // Newer than the call, and answered at once.
+    let read = client.ask("resources/read", json!({"uri": "x://y"}));
+    assert_eq!(read["result"]["contents"][0]["text"], "read", "{read}");
+    let question = client.find("the question", is_question);
+    // The time of the call stands still meanwhile.
+    let early = client.find_within(Duration::from_secs(3), &|message: &Json| {
+        message["id"] == call || message["method"] == "notifications/cancelled"
+    });
+    assert_eq!(early, None);
+    let result = json!({"action": "accept", "content": {"a": 1}});
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result});
+    client.line(answer.to_string().as_bytes());
+    assert_eq!(answer_to_question(&servers)["result"], result);
+    let done = client.answer(&call);
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+}
+
+#[test]
+fn a_question_is_withdrawn_with_the_last_call_of_its_client() {
+    let servers = asks_during_another_request("");
+    let mut client = servers.serve();
+    let call = client.send_call("up__t", json!({}));
+    until("the call", LONG, || {
+        let mut sent = servers.sent_to("up").into_iter();
+        sent.find(|message| message["method"] == "tools/call")
+    });
+    client.ask("resources/read", json!({"uri": "x://y"}));
+    let question = client.find("the question", is_question);
+    client.notify("notifications/cancelled", json!({"requestId": call}));
+    let withdrawn =
+        client.find("the withdrawal", |message| message["method"] == "notifications/cancelled");
+    assert_eq!(withdrawn["params"]["requestId"], question["id"], "{withdrawn}");
+    assert_eq!(answer_to_question(&servers)["error"]["code"], -32600);
+}
+
+#[test]
+fn stateless_calls_get_questions_and_log_messages_that_newer_ones_do_not_want() {
+    let servers = asks_during_another_request("");
+    let mut client = StdioClient::bare(servers.path(), &[], &[]);
+    let able = json!({"elicitation": {}});
+    let mut params = modern(json!({"name": "up__t", "arguments": {}}));
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = able;
+    params["_meta"]["io.modelcontextprotocol/logLevel"] = json!("debug");
+    let call = client.send("tools/call", params.clone());
+    until("the call", LONG, || {
+        let mut sent = servers.sent_to("up").into_iter();
+        sent.find(|message| message["method"] == "tools/call")
+    });
+    let mut read = modern(json!({"uri": "x://y"}));
+    read["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
+    client.ask("resources/read", read);
+    let log = client.find("the log message", |it| it["method"] == "notifications/message");
+    assert_eq!(log["params"]["data"], "asking", "{log}");
+    let asked = client.answer(&call)["result"].clone();
+    assert_eq!(keys(&asked["inputRequests"]).len(), 1, "{asked}");
+    let key = keys(&asked["inputRequests"])[0].to_owned();
+    params["requestState"] = asked["requestState"].clone();
+    params["inputResponses"] = json!({(key): {"action": "accept"}});
+    let done = client.ask("tools/call", params);
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+    assert_eq!(answer_to_question(&servers)["result"], json!({"action": "accept"}));
 }

@@ -25,14 +25,14 @@ use serde_json::value::RawValue;
 use serde_json::{Map, json};
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
-use toolwright_mcp::{Message, RequestId, RpcError, meta, raw_json, standard_headers};
+use toolwright_mcp::{Message, RequestId, RpcError, error_code, meta, raw_json, standard_headers};
 use toolwright_model::{Connection, Server};
 
 use super::connect_error::{answer_too_large, connection_lost, not_ready, unavailable};
 use super::dispatcher::{ConnectionSharing, Dispatcher, ListChangeCounter};
 use super::handshake::{HandshakeFailure, ProcessGreeting, run_by_hand};
 use super::http_client::HttpFailure;
-use super::http_wire::HttpWire;
+use super::http_wire::{FollowedStream, HttpWire};
 use super::open_request::{
     OpenRequest, RequestEvent, RequestOwner, ServerQuestion, UpstreamAnswer,
 };
@@ -41,15 +41,19 @@ use super::param_headers::ParamHeaders;
 use super::questions::{InputRequired, MAX_ROUNDS, check_capability};
 use super::server_process::{ServerProcess, TIME_TO_END};
 use super::stdio_wire::{self, StdioWire};
+use super::subscription::SubscribedUris;
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
-use super::{RequestError, ServerDescription, UpstreamEvent, UpstreamLog};
-use crate::{CallClock, ClientAnswer, Failure, Host, Json, ServerRequest, code};
+use super::{RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
+use crate::{CallClock, ClientAnswer, ClockPause, Failure, Host, Json, ServerRequest, code};
 
 /// The level of log messages of stateless servers until a client sets another.
 const DEFAULT_LOG_LEVEL: &str = "info";
 /// How long a call may take to end without the answer to a doubtful question, so that it shows not
 /// to have asked it.
 const DOUBTFUL_HOLD: Duration = Duration::from_millis(500);
+
+/// Why a question is refused that nobody waits for any more.
+const CALL_ENDED: &str = "the call that asked has ended";
 
 /// An open connection.
 pub(super) struct UpstreamConnection {
@@ -75,15 +79,18 @@ pub(super) struct UpstreamConnection {
 /// What a connection shares with the upstream that it belongs to.
 #[derive(Clone)]
 pub(super) struct ConnectionLinks {
-    pub(super) events: broadcast::Sender<UpstreamEvent>,
+    pub(super) events: broadcast::Sender<UpstreamNotice>,
     pub(super) changes: ListChangeCounter,
     pub(super) log: UpstreamLog,
     pub(super) param_headers: Arc<ParamHeaders>,
     pub(super) log_level: WantedLogLevel,
     pub(super) sharing: ConnectionSharing,
+    /// The resources that clients subscribed to. They survive a restart of the server.
+    pub(super) subscribed: watch::Sender<SubscribedUris>,
 }
 
 /// The transport.
+#[derive(Clone)]
 pub(super) enum ServerWire {
     Stdio(StdioWire),
     Http(Arc<HttpWire>),
@@ -247,7 +254,13 @@ impl UpstreamConnection {
     async fn watch_http(self: Arc<Self>, wire: Arc<HttpWire>, end: watch::Sender<Option<String>>) {
         let follow = async {
             if !self.is_stateless() {
-                Arc::clone(&wire).follow(Arc::clone(&self.dispatcher)).await;
+                while let FollowedStream::SessionExpired(session) =
+                    Arc::clone(&wire).follow(Arc::clone(&self.dispatcher)).await
+                {
+                    // Nobody may call for a long time, and updates are expected meanwhile. If it
+                    // fails, the next request tries again.
+                    let _ = self.renew_session(session, true).await;
+                }
             }
             std::future::pending::<()>().await;
         };
@@ -348,7 +361,10 @@ impl UpstreamConnection {
         match self.attempt(request, round, caller).await {
             Ok(result) => Ok(result),
             Err(AttemptError::Http(HttpFailure::SessionExpired)) => {
-                Box::pin(self.renew_session(session)).await.map_err(RequestError::Failed)?;
+                // A list that is asked for now is new.
+                let is_list = caller.owner == RequestOwner::Own;
+                let renewed = Box::pin(self.renew_session(session, !is_list)).await;
+                renewed.map_err(RequestError::Failed)?;
                 match Box::pin(self.attempt(request, round, caller)).await {
                     Ok(result) => Ok(result),
                     Err(error) => Err(Box::pin(self.explain(error)).await),
@@ -431,6 +447,11 @@ impl UpstreamConnection {
         ]
     }
 
+    /// The resources that clients want updates of.
+    pub(super) fn subscribed(&self) -> watch::Receiver<SubscribedUris> {
+        self.links.subscribed.subscribe()
+    }
+
     /// The level of log messages that clients want; `None` if they leave it to the server.
     pub(super) fn log_level(&self) -> Option<&'static str> {
         *self.links.log_level.read().unwrap_or_else(PoisonError::into_inner)
@@ -471,6 +492,7 @@ impl UpstreamConnection {
         let mut is_exchanging = true;
         let mut questions = FuturesUnordered::new();
         let mut unanswered: Vec<UnansweredQuestion> = Vec::new();
+        let mut pauses: Vec<(RequestId, ClockPause<'_>)> = Vec::new();
         loop {
             // Biased towards events: what came before the answer is passed on first.
             let event = tokio::select! {
@@ -499,12 +521,21 @@ impl UpstreamConnection {
                     caller.clock.inspect(|clock| clock.restart());
                     caller.host.progress(progress);
                 }
-                RequestEvent::Log(message) => caller.host.log(&message),
+                RequestEvent::Log(notice) => {
+                    match notice.is_attributed || caller.host.wants_log(&notice.params) {
+                        true => caller.host.log(&notice.params),
+                        false => self.dispatcher.pass_on_log(open, notice),
+                    }
+                }
+                RequestEvent::Paused(id) => {
+                    pauses.extend(caller.clock.map(|clock| (id, clock.pause())));
+                }
+                RequestEvent::Resumed(id) => pauses.retain(|(question, _)| *question != id),
+                RequestEvent::Question(question) if self.ask_beyond_call(&question, caller) => {}
                 RequestEvent::Question(question) => {
                     let (abort, registration) = AbortHandle::new_pair();
                     let id = question.id.clone();
-                    let doubtful = question.is_doubtful.then(|| question.method.clone());
-                    unanswered.push(UnansweredQuestion { id, abort, doubtful });
+                    unanswered.push(UnansweredQuestion { id, abort, question: question.clone() });
                     let asking = self.ask(question, caller);
                     questions.push(Abortable::new(asking, registration));
                 }
@@ -514,13 +545,19 @@ impl UpstreamConnection {
                 }
                 RequestEvent::Answer(answer) => {
                     // The server must not wait for answers that nobody gives any more.
-                    for question in unanswered {
-                        let why = match question.doubtful {
-                            Some(method) => self.dispatcher.log_unattributed(&method),
-                            None => "the call that asked has ended".to_owned(),
+                    for UnansweredQuestion { id, question, .. } in unanswered {
+                        let why = match question.is_doubtful {
+                            true => self.dispatcher.log_unattributed(&question.method),
+                            // Another call of the client may have asked.
+                            false
+                                if !question.is_attributed
+                                    && self.dispatcher.pass_on_question(open, question) =>
+                            {
+                                continue;
+                            }
+                            false => CALL_ENDED.to_owned(),
                         };
-                        let code = toolwright_mcp::error_code::INVALID_REQUEST;
-                        self.reply(question.id, Err(RpcError::new(code, why)));
+                        self.reply(id, Err(RpcError::new(error_code::INVALID_REQUEST, why)));
                     }
                     return match answer {
                         UpstreamAnswer::Result(result) => Ok(result),
@@ -533,13 +570,44 @@ impl UpstreamConnection {
         }
     }
 
+    /// Passes a question that may be of any open call of the client to the host, and waits for the
+    /// answer in a task of its own. Returns false if this call has to ask.
+    fn ask_beyond_call(&self, question: &ServerQuestion, caller: &RequestCaller<'_>) -> bool {
+        let ServerQuestion { id, method, params, is_doubtful, is_attributed } = question;
+        let capabilities = caller.host.client_capabilities();
+        if *is_doubtful
+            || *is_attributed
+            || check_capability(&capabilities, method, params).is_err()
+        {
+            return false;
+        }
+        let (source, method, params) = (self.source.clone(), method.clone(), params.clone());
+        let request = ServerRequest { key: None, source, method, params };
+        let Some(asking) = caller.host.ask_beyond_call(&request) else { return false };
+        // The server has withdrawn it.
+        let Some(given_up) = self.dispatcher.share_question(id) else { return true };
+        let (dispatcher, wire, id) = (Arc::clone(&self.dispatcher), self.wire.clone(), id.clone());
+        tokio::spawn(async move {
+            let answer = tokio::select! {
+                answer = asking => answer,
+                () = given_up.cancelled() => {
+                    Err(RpcError::new(error_code::INVALID_REQUEST, CALL_ENDED))
+                }
+            };
+            if dispatcher.close_question(&id) {
+                wire.send_later(response(id, answer));
+            }
+        });
+        true
+    }
+
     /// Passes a question to the host, if its client can answer it.
     async fn ask(
         &self,
         question: ServerQuestion,
         caller: &RequestCaller<'_>,
     ) -> (RequestId, ClientAnswer) {
-        let ServerQuestion { id, method, params, is_doubtful } = question;
+        let ServerQuestion { id, method, params, is_doubtful, .. } = question;
         let capabilities = caller.host.client_capabilities();
         if let Err(error) = check_capability(&capabilities, &method, &params) {
             self.links.log.line(&error.message);
@@ -553,23 +621,14 @@ impl UpstreamConnection {
         let mut answers =
             caller.host.ask(vec![ServerRequest { key: None, source, method, params }]).await;
         let answer = answers.pop().unwrap_or_else(|| {
-            let code = toolwright_mcp::error_code::INTERNAL_ERROR;
-            Err(RpcError::new(code, "the client did not answer"))
+            Err(RpcError::new(error_code::INTERNAL_ERROR, "the client did not answer"))
         });
         (id, answer)
     }
 
     /// Answers a question of the server.
     fn reply(&self, id: RequestId, answer: ClientAnswer) {
-        let answer = answer.map(|result| raw_json(&result));
-        self.send_later(Message::response(id, answer).to_bytes());
-    }
-
-    fn send_later(&self, message: Vec<u8>) {
-        match &self.wire {
-            ServerWire::Stdio(wire) => wire.write_later(message),
-            ServerWire::Http(wire) => wire.send_later(message),
-        }
+        self.wire.send_later(response(id, answer));
     }
 
     /// Sends a notification and waits until it is sent.
@@ -595,12 +654,26 @@ impl UpstreamConnection {
     }
 }
 
-/// A question that the client has not answered yet.
+impl ServerWire {
+    /// Sends a message without waiting for it.
+    fn send_later(&self, message: Vec<u8>) {
+        match self {
+            ServerWire::Stdio(wire) => wire.write_later(message),
+            ServerWire::Http(wire) => wire.send_later(message),
+        }
+    }
+}
+
+/// The answer to a question, as a message.
+fn response(id: RequestId, answer: ClientAnswer) -> Vec<u8> {
+    Message::response(id, answer.map(|result| raw_json(&result))).to_bytes()
+}
+
+/// A question that the client has not answered yet, and that only this call can ask.
 struct UnansweredQuestion {
     id: RequestId,
     abort: AbortHandle,
-    /// Its method, if it is doubtful.
-    doubtful: Option<String>,
+    question: ServerQuestion,
 }
 
 /// A request that was registered. If it is dropped before its answer came, the server is notified
@@ -623,7 +696,7 @@ impl Drop for PendingRequest<'_> {
             let params =
                 json!({"requestId": request.id, "reason": "the result is no longer wanted"});
             let message = Message::notification("notifications/cancelled", &params);
-            connection.send_later(message.to_bytes());
+            connection.wire.send_later(message.to_bytes());
         }
     }
 }

@@ -12,7 +12,9 @@
 //! A message on the event stream of a POST belongs to the request of that POST. On standard streams
 //! and on the stream of a GET, a question does not name its request (the progress token in its
 //! `_meta` is the server's own). It is passed on only if all open requests are of one client,
-//! because the wrong person must never be asked, and to the newest of them.
+//! because the wrong person must never be asked. It is put to the client on the stream of the
+//! newest of them, and belongs to all: it stays open until it is answered or the last of them has
+//! ended, and their clocks stand still meanwhile. A log message goes to the newest that wants it.
 //!
 //! Many servers ask for the roots on their own, once, soon after the handshake. So the first
 //! `roots/list` of a shared connection is doubtful: it is held back for a moment, and refused if
@@ -28,15 +30,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
 use toolwright_mcp::{
     Message, RequestId, RpcError, RpcNotification, RpcRequest, RpcResponse, error_code, meta,
 };
 
 use super::open_request::{
-    MAX_QUESTIONS, OpenRequest, RequestEvent, RequestOwner, ServerQuestion, UpstreamAnswer,
+    LogNotice, MAX_QUESTIONS, OpenRequest, RequestEvent, RequestOwner, ServerQuestion,
+    UpstreamAnswer,
 };
-use super::{ListKind, UpstreamEvent, UpstreamLog};
-use crate::{Json, Progress};
+use super::redact::Redactor;
+use super::{ListKind, UpstreamEvent, UpstreamLog, UpstreamNotice};
+use crate::{Json, Progress, SessionNumber};
 
 /// How many messages a server may send between two answers: notifications, its own requests, and
 /// answers to requests that we did not make. Without a limit, such a server would keep one of our
@@ -60,8 +65,18 @@ const MAX_PROGRESS_CHARS: usize = 1_000;
 pub(super) enum ConnectionSharing {
     /// All clients.
     AllSessions,
-    /// One client: its questions need no further attribution.
-    OneSession,
+    /// One client: its questions need no further attribution, and what the server reports is for
+    /// it alone.
+    OneSession(SessionNumber),
+}
+
+impl ConnectionSharing {
+    fn session(self) -> Option<SessionNumber> {
+        match self {
+            ConnectionSharing::AllSessions => None,
+            ConnectionSharing::OneSession(session) => Some(session),
+        }
+    }
 }
 
 /// Counts how often a server's list of tools changed.
@@ -70,7 +85,8 @@ pub(super) type ListChangeCounter = Arc<watch::Sender<u64>>;
 /// The routes of one connection; see the file header.
 pub(super) struct Dispatcher {
     requests: Mutex<RequestTable>,
-    events: broadcast::Sender<UpstreamEvent>,
+    events: broadcast::Sender<UpstreamNotice>,
+    sharing: ConnectionSharing,
     changes: ListChangeCounter,
     log: UpstreamLog,
     /// Messages since the last answer, see [`MAX_UNREQUESTED`].
@@ -87,12 +103,43 @@ pub(super) struct Dispatcher {
 #[derive(Default)]
 struct RequestTable {
     open: HashMap<i64, Arc<OpenRequest>>,
-    /// The request that each open question was passed to.
-    asked: HashMap<RequestId, i64>,
+    /// The questions that were passed on and have no answer yet.
+    asked: HashMap<RequestId, AskedQuestion>,
     /// How many requests were made; ids count from here.
     made: i64,
     /// Set when the connection has ended, so that no request is added that nobody would end.
     ended: bool,
+}
+
+/// A question that was passed on.
+struct AskedQuestion {
+    /// The request that it was passed to.
+    request: i64,
+    owner: RequestOwner,
+    /// Set if it belongs to all requests of the owner. Cancelled when the question is given up.
+    shared: Option<CancellationToken>,
+}
+
+impl RequestTable {
+    /// The open requests of a client.
+    fn of_owner(&self, owner: RequestOwner) -> impl Iterator<Item = &Arc<OpenRequest>> {
+        self.open.values().filter(move |request| request.owner == owner)
+    }
+
+    /// Gives up the questions that no open request can have asked any more. `id` has ended.
+    fn give_up_questions(&mut self, id: i64) {
+        let open = &self.open;
+        self.asked.retain(|_, question| match &question.shared {
+            Some(shared) => {
+                if !open.values().any(|request| request.owner == question.owner) {
+                    // The task that waits for the answer removes it and replies.
+                    shared.cancel();
+                }
+                true
+            }
+            None => question.request != id,
+        });
+    }
 }
 
 struct NoticeRate {
@@ -116,7 +163,7 @@ pub(super) enum NextStep {
 
 impl Dispatcher {
     pub(super) fn new(
-        events: broadcast::Sender<UpstreamEvent>,
+        events: broadcast::Sender<UpstreamNotice>,
         changes: ListChangeCounter,
         log: UpstreamLog,
         sharing: ConnectionSharing,
@@ -125,6 +172,7 @@ impl Dispatcher {
         Dispatcher {
             requests: Mutex::default(),
             events,
+            sharing,
             changes,
             log,
             unrequested: AtomicU32::new(0),
@@ -138,6 +186,11 @@ impl Dispatcher {
     fn table(&self) -> MutexGuard<'_, RequestTable> {
         // Nothing in this file panics while it holds the lock, so a poisoned one is still valid.
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces secrets in what the server sends.
+    pub(super) fn redactor(&self) -> &Arc<Redactor> {
+        &self.log.redactor
     }
 
     /// Registers a request before anything is sent, so that its answer cannot come too early.
@@ -156,8 +209,11 @@ impl Dispatcher {
     /// Forgets a request. Returns whether it was still open.
     pub(super) fn remove(&self, id: i64) -> bool {
         let mut table = self.table();
-        table.asked.retain(|_, request| *request != id);
-        table.open.remove(&id).is_some()
+        let was_open = table.open.remove(&id).is_some();
+        if !table.asked.is_empty() {
+            table.give_up_questions(id);
+        }
+        was_open
     }
 
     /// Whether a request still waits for its answer.
@@ -180,9 +236,12 @@ impl Dispatcher {
         self.table().made
     }
 
-    /// Counts a change of the list of tools.
+    /// Counts a change of the list of tools. Lists come from the shared connection, so those of
+    /// single sessions do not count.
     pub(super) fn count_change(&self) {
-        self.changes.send_modify(|n| *n += 1);
+        if self.sharing == ConnectionSharing::AllSessions {
+            self.changes.send_modify(|n| *n += 1);
+        }
     }
 
     /// Whether the server has acknowledged this `subscriptions/listen`, or a later one.
@@ -201,15 +260,57 @@ impl Dispatcher {
         let mut table = self.table();
         table.ended = true;
         let open = std::mem::take(&mut table.open);
+        let asked = std::mem::take(&mut table.asked);
         drop(table);
+        asked.values().filter_map(|it| it.shared.as_ref()).for_each(CancellationToken::cancel);
         for request in open.into_values() {
             request.push(RequestEvent::Answer(UpstreamAnswer::ConnectionEnded));
         }
     }
 
-    /// Notes that a question was answered or given up.
-    pub(super) fn close_question(&self, id: &RequestId) {
-        self.table().asked.remove(id);
+    /// Notes that a question was answered or given up. Returns whether it was still open.
+    pub(super) fn close_question(&self, id: &RequestId) -> bool {
+        let mut table = self.table();
+        let Some(question) = table.asked.remove(id) else { return false };
+        if question.shared.is_some() {
+            table
+                .of_owner(question.owner)
+                .for_each(|request| request.push(RequestEvent::Resumed(id.clone())));
+        }
+        true
+    }
+
+    /// Makes a question one of all requests of its client. The returned token is cancelled when it
+    /// is given up; `None` if that has happened.
+    pub(super) fn share_question(&self, id: &RequestId) -> Option<CancellationToken> {
+        let mut table = self.table();
+        let question = table.asked.get_mut(id)?;
+        let (owner, shared) = (question.owner, CancellationToken::new());
+        question.shared = Some(shared.clone());
+        table.of_owner(owner).for_each(|request| request.push(RequestEvent::Paused(id.clone())));
+        Some(shared)
+    }
+
+    /// Passes a question of a request that has ended to another one of the same client. Returns
+    /// false if there is none.
+    pub(super) fn pass_on_question(&self, ended: &OpenRequest, question: ServerQuestion) -> bool {
+        let mut table = self.table();
+        let Some(other) = table.of_owner(ended.owner).max_by_key(|it| it.id).cloned() else {
+            return false;
+        };
+        let Some(known) = table.asked.get_mut(&question.id) else { return false };
+        known.request = other.id;
+        other.push(RequestEvent::Question(question));
+        true
+    }
+
+    /// Passes a log message that this request does not want to an older one of the same client.
+    pub(super) fn pass_on_log(&self, from: &OpenRequest, notice: LogNotice) {
+        let table = self.table();
+        let older = table.of_owner(from.owner).filter(|it| it.id < from.id);
+        if let Some(request) = older.max_by_key(|it| it.id) {
+            request.push(RequestEvent::Log(notice));
+        }
     }
 
     /// Routes one message. `of` is the request on whose stream it arrived, if it has one of its
@@ -297,7 +398,7 @@ impl Dispatcher {
 
     /// Tells those who follow the server. Without any, the event is lost.
     pub(super) fn publish(&self, event: UpstreamEvent) {
-        let _ = self.events.send(event);
+        let _ = self.events.send(UpstreamNotice { session: self.sharing.session(), event });
     }
 
     /// Progress and log messages: passed on up to a rate, and dropped above it.
@@ -320,7 +421,10 @@ impl Dispatcher {
             return NextStep::Continue;
         }
         match self.request_of(of) {
-            Some(request) => request.push(RequestEvent::Log(params)),
+            Some(request) => {
+                let notice = LogNotice { params, is_attributed: of.is_some() };
+                request.push(RequestEvent::Log(notice));
+            }
             None => self.publish(UpstreamEvent::Log(params)),
         }
         NextStep::Continue
@@ -391,7 +495,8 @@ impl Dispatcher {
                     return refuse(error_code::INVALID_REQUEST, why);
                 }
                 let params = parse_params(params.as_deref());
-                let question = ServerQuestion { id, method, params, is_doubtful };
+                let is_attributed = of.is_some();
+                let question = ServerQuestion { id, method, params, is_doubtful, is_attributed };
                 request.push(RequestEvent::Question(question));
                 NextStep::Continue
             }
@@ -410,7 +515,7 @@ impl Dispatcher {
     /// Notes a question, unless it is one too many.
     fn open_question(&self, request: &OpenRequest, id: &RequestId) -> Result<(), String> {
         let mut table = self.table();
-        let of_call = table.asked.values().filter(|asker| **asker == request.id).count();
+        let of_call = table.asked.values().filter(|it| it.request == request.id).count();
         for (open, most) in [(of_call, MAX_OPEN_QUESTIONS), (table.asked.len(), MAX_OPEN_IN_ALL)] {
             if open >= most {
                 return Err(format!("{most} requests of the server are open already"));
@@ -422,7 +527,8 @@ impl Dispatcher {
         if !request.may_ask() {
             return Err(format!("it asked {MAX_QUESTIONS} times during one call"));
         }
-        table.asked.insert(id.clone(), request.id);
+        let question = AskedQuestion { request: request.id, owner: request.owner, shared: None };
+        table.asked.insert(id.clone(), question);
         Ok(())
     }
 
@@ -430,9 +536,14 @@ impl Dispatcher {
     fn withdraw(&self, id: &Json) {
         let Some(id) = RequestId::from_json(id) else { return };
         let table = self.table();
-        let request = table.asked.get(&id).and_then(|request| table.open.get(request)).cloned();
+        let Some(question) = table.asked.get(&id) else { return };
+        let shared = question.shared.clone();
+        let request = table.open.get(&question.request).cloned();
         drop(table);
-        if let Some(request) = request {
+        if let Some(shared) = shared {
+            self.close_question(&id);
+            shared.cancel();
+        } else if let Some(request) = request {
             request.push(RequestEvent::Withdrawn(id));
         }
     }

@@ -25,7 +25,7 @@ use toolwright_model::{Connection, Server};
 use super::connect_error::{answer_too_large, refused, unavailable};
 use super::connection::{AttemptError, ServerWire, UpstreamConnection};
 use super::http_client::HttpFailure;
-use super::{ListKind, ServerDescription, UpstreamEvent};
+use super::{ListKind, ServerDescription, UpstreamEvent, subscription};
 use crate::{Failure, Json, code};
 
 /// How long a server may take for the second kind of handshake before the first one is repeated, or
@@ -196,7 +196,13 @@ impl UpstreamConnection {
     }
 
     /// Replaces the HTTP session that has expired, unless another request has done so meanwhile.
-    pub(super) async fn renew_session(&self, expired: Option<HeaderValue>) -> Result<(), Failure> {
+    /// Most often the server was restarted: it is asked again for log messages and updates, and for
+    /// its lists, unless it is just asked for one (`reloads_lists`).
+    pub(super) async fn renew_session(
+        &self,
+        expired: Option<HeaderValue>,
+        reloads_lists: bool,
+    ) -> Result<(), Failure> {
         let renewing = self.renewing.lock().await;
         if self.session() != expired {
             return Ok(());
@@ -204,9 +210,10 @@ impl UpstreamConnection {
         let before = self.description();
         self.greet_address().await?;
         drop(renewing);
-        // Most often the server was restarted. Its lists are asked for again only if it has become
-        // another one: a server may forget its sessions often.
-        if self.description().as_deref() != before.as_deref() {
+        if !self.is_stateless() {
+            subscription::restore(self).await;
+        }
+        if reloads_lists || self.description().as_deref() != before.as_deref() {
             for kind in ListKind::ALL {
                 self.dispatcher.publish(UpstreamEvent::ListChanged(kind));
             }

@@ -63,6 +63,14 @@ struct HttpState {
     revision: Option<Revision>,
 }
 
+/// Why the stream of what the server sends without being asked is no longer followed.
+pub(super) enum FollowedStream {
+    /// The server has none, or was disconnected.
+    None,
+    /// The session whose stream was open before is over.
+    SessionExpired(Option<HeaderValue>),
+}
+
 /// Where in a stream the reader is, to resume it.
 #[derive(Default)]
 struct StreamPosition {
@@ -170,7 +178,7 @@ impl HttpWire {
             return Ok(());
         };
         let (message, body) = match is_json {
-            true => parse(body).await,
+            true => parse(body, dispatcher).await,
             false => (Err(MalformedMessage::NotJson), body),
         };
         match message {
@@ -289,13 +297,13 @@ impl HttpWire {
                 // A batch, which revision 2025-03-26 had.
                 let batch: Vec<Box<RawValue>> = serde_json::from_slice(&data).unwrap_or_default();
                 for message in batch {
-                    if let Ok(message) = Message::parse(message.get().as_bytes()) {
+                    if let Ok(message) = dispatcher.redactor().parse(message.get().as_bytes()) {
                         self.act(dispatcher.receive(message, of)).await?;
                     }
                 }
                 Ok(())
             }
-            SseData::Complete(data) => match parse(data).await.0 {
+            SseData::Complete(data) => match parse(data, dispatcher).await.0 {
                 Ok(message) => self.act(dispatcher.receive(message, of)).await,
                 // Noise, as on standard streams.
                 Err(_) => Ok(()),
@@ -339,9 +347,11 @@ impl HttpWire {
         });
     }
 
-    /// Follows the stream of what the server sends without being asked, until the connection is
-    /// closed. Ends at once with a server that has none.
-    pub(super) async fn follow(self: Arc<Self>, dispatcher: Arc<Dispatcher>) {
+    /// Follows the stream of what the server sends without being asked, until its session is over.
+    /// Ends at once with a server that has none.
+    pub(super) async fn follow(self: Arc<Self>, dispatcher: Arc<Dispatcher>) -> FollowedStream {
+        // A server without a stream may answer as if the session were over, again and again.
+        let mut had_stream = false;
         let mut position = StreamPosition::default();
         let mut session = self.session();
         let mut pause = DEFAULT_RETRY;
@@ -349,16 +359,20 @@ impl HttpWire {
             match self.open_stream(&position).await {
                 Ok(response) => {
                     pause = DEFAULT_RETRY;
+                    had_stream = true;
                     let read = self.read_events(response, None, &dispatcher, &mut position);
                     if let Err(HttpFailure::Disconnected(_)) = read.await {
-                        return;
+                        return FollowedStream::None;
                     }
+                }
+                Err(HttpFailure::SessionExpired) if had_stream && self.session() == session => {
+                    return FollowedStream::SessionExpired(session);
                 }
                 // The next request opens a new session; the stream follows it.
                 Err(HttpFailure::SessionExpired) => position = StreamPosition::default(),
                 Err(HttpFailure::Connection(_)) => {}
                 // Most often 405: the server has no such stream.
-                Err(_) if self.session() == session => return,
+                Err(_) if self.session() == session => return FollowedStream::None,
                 Err(_) => position = StreamPosition::default(),
             }
             tokio::time::sleep(position.retry.unwrap_or(pause)).await;
@@ -387,8 +401,12 @@ fn is_kind(response: &Response, kind: &str) -> bool {
 }
 
 /// Parses a message; on another thread if it is long. Returns the bytes as well.
-async fn parse(body: Vec<u8>) -> (Result<Message, MalformedMessage>, Vec<u8>) {
-    offload(WorkSize::of_bytes(body.len()), move || (Message::parse(&body), body)).await
+async fn parse(
+    body: Vec<u8>,
+    dispatcher: &Dispatcher,
+) -> (Result<Message, MalformedMessage>, Vec<u8>) {
+    let redactor = Arc::clone(dispatcher.redactor());
+    offload(WorkSize::of_bytes(body.len()), move || (redactor.parse(&body), body)).await
 }
 
 /// Reads the body; `None` if it has more than [`MAX_MESSAGE`] bytes.

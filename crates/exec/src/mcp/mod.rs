@@ -42,7 +42,7 @@ use serde_json::Map;
 use serde_json::value::RawValue;
 use toolwright_model::Binding;
 
-pub use server_lists::{ListKind, RequestError, ServerDescription, UpstreamEvent};
+pub use server_lists::{ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamNotice};
 pub use toolwright_mcp::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;

@@ -52,23 +52,38 @@ struct RequestInbox {
 pub(super) enum RequestEvent {
     /// A progress report.
     Progress(Progress),
-    /// The parameters of `notifications/message`.
-    Log(Json),
+    /// A log message.
+    Log(LogNotice),
     /// A request of the server to the client.
     Question(ServerQuestion),
     /// The server no longer wants an answer to this question.
     Withdrawn(RequestId),
+    /// The client is asked something, perhaps for this request: its time stands still.
+    Paused(RequestId),
+    /// That question is answered or given up.
+    Resumed(RequestId),
     /// The end of the request.
     Answer(UpstreamAnswer),
 }
 
+/// A log message of the server.
+pub(super) struct LogNotice {
+    /// The parameters of `notifications/message`.
+    pub(super) params: Json,
+    /// Whether it came on the stream of the request, and so belongs to no other.
+    pub(super) is_attributed: bool,
+}
+
 /// A request of the server to the client behind a call.
+#[derive(Clone)]
 pub(super) struct ServerQuestion {
     pub(super) id: RequestId,
     pub(super) method: String,
     pub(super) params: Json,
     /// Whether the server may have asked it on its own; see the header of `dispatcher`.
     pub(super) is_doubtful: bool,
+    /// Whether it came on the stream of the request, and so belongs to no other.
+    pub(super) is_attributed: bool,
 }
 
 /// How a request ended.

@@ -7,7 +7,7 @@ use toolwright_mcp::{MAX_MESSAGE, Revision, RpcError};
 use super::connection::{OWN_CALLER, UpstreamConnection};
 use super::outgoing_request::OutgoingRequest;
 use crate::offload::{WorkSize, offload};
-use crate::{Failure, Json, code};
+use crate::{Failure, Json, SessionNumber, code};
 
 /// What a server said of itself in its handshake.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +97,15 @@ pub enum UpstreamEvent {
         /// Its parameters.
         params: Json,
     },
+}
+
+/// An event, and whose process reported it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UpstreamNotice {
+    /// The session whose own process it is (`isolation = "session"`): the event concerns no other.
+    pub session: Option<SessionNumber>,
+    /// What it reported.
+    pub event: UpstreamEvent,
 }
 
 /// Why a request to a server has no result.

@@ -4,7 +4,7 @@
 //! ```text
 //! Upstream (shared: lists, events)
 //!  ├─ session 1 ─▶ Upstream ─▶ connection     closed when the session ends,
-//!  └─ session 2 ─▶ Upstream ─▶ connection     or after ten idle minutes
+//!  └─ session 2 ─▶ Upstream ─▶ connection     or after ten idle minutes without subscriptions
 //! ```
 
 use std::sync::{Arc, Weak};
@@ -53,7 +53,7 @@ impl Upstream {
                 own.upstream.close();
             }
         }
-        let upstream = Arc::new(self.for_session());
+        let upstream = Arc::new(self.for_session(session));
         let own = SessionUpstream { upstream: Arc::clone(&upstream), last_used: Instant::now() };
         sessions.insert(session, own);
         tokio::spawn(close_when_idle(Arc::downgrade(self), session, Arc::downgrade(&upstream)));
@@ -86,7 +86,11 @@ async fn close_when_idle(all: Weak<Upstream>, session: SessionNumber, own: Weak<
             // Ended, and perhaps begun again with a task of its own.
             Some(entry) if !Arc::ptr_eq(&entry.upstream, &own) => return,
             None => return,
-            Some(entry) if own.is_busy() || entry.last_used + IDLE_TIME > Instant::now() => {
+            Some(entry)
+                if own.is_busy()
+                    || own.is_subscribed()
+                    || entry.last_used + IDLE_TIME > Instant::now() =>
+            {
                 until = (entry.last_used + IDLE_TIME).max(Instant::now() + IDLE_TIME / 10);
             }
             Some(_) => {

@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
-use toolwright_mcp::{Message, MessageLine, MessageLines};
+use toolwright_mcp::{MessageLine, MessageLines};
 
 use super::dispatcher::{Dispatcher, NextStep};
 use crate::offload::{WorkSize, run_blocking};
@@ -96,10 +96,10 @@ pub(super) async fn read_messages(
             MessageLine::TooLong(id) => dispatcher.receive_too_large(id),
             MessageLine::Complete(line) => {
                 let message = match WorkSize::of_bytes(line.len()) {
-                    WorkSize::Small => Message::parse(line),
+                    WorkSize::Small => dispatcher.redactor().parse(line),
                     WorkSize::Large => {
-                        let line = line.to_vec();
-                        run_blocking(move || Message::parse(&line)).await
+                        let (line, redactor) = (line.to_vec(), Arc::clone(dispatcher.redactor()));
+                        run_blocking(move || redactor.parse(&line)).await
                     }
                 };
                 let Ok(message) = message else {

@@ -57,6 +57,16 @@ pub(super) async fn send_log_level(connection: &UpstreamConnection) {
     }
 }
 
+/// Asks a server with a handshake again for what an earlier session or process of it was asked for:
+/// log messages, and updates of resources.
+pub(super) async fn restore(connection: &UpstreamConnection) {
+    send_log_level(connection).await;
+    let uris = connection.subscribed().borrow().clone();
+    for uri in uris {
+        let _ = connection.own_request("resources/subscribe", json!({"uri": uri})).await;
+    }
+}
+
 async fn listen_again(
     connection: &UpstreamConnection,
     mut uris: watch::Receiver<SubscribedUris>,

@@ -37,7 +37,9 @@ use super::server_lists::collect_pages;
 use super::session_upstreams::SessionUpstream;
 use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
-use super::{ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamLog};
+use super::{
+    ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamLog, UpstreamNotice,
+};
 use crate::offload::{WorkSize, offload};
 use crate::{CallArguments, CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
 
@@ -64,9 +66,7 @@ pub struct Upstream {
     redactor: Arc<Redactor>,
     /// Permits to start a process, shared by all servers.
     starts: Arc<Semaphore>,
-    /// The resources that clients subscribed to. They survive a restart of the server.
-    subscribed: watch::Sender<SubscribedUris>,
-    /// Those that a stateless server has acknowledged.
+    /// The subscribed resources that a stateless server has acknowledged.
     listened: watch::Sender<SubscribedUris>,
     /// The connections of single sessions, see [`Isolation::Session`].
     pub(super) sessions: Mutex<HashMap<SessionNumber, SessionUpstream>>,
@@ -94,7 +94,7 @@ impl Upstream {
         log_level: WantedLogLevel,
         starts: Arc<Semaphore>,
     ) -> Upstream {
-        let redactor = Arc::new(Redactor::of(server));
+        let redactor = Arc::new(Redactor::of(server, &environment.secrets));
         let links = ConnectionLinks {
             events: broadcast::Sender::new(MAX_EVENTS),
             changes: Arc::new(watch::Sender::new(0)),
@@ -102,6 +102,7 @@ impl Upstream {
             param_headers: Arc::default(),
             log_level,
             sharing: ConnectionSharing::AllSessions,
+            subscribed: watch::Sender::default(),
         };
         Upstream {
             server: Arc::clone(server),
@@ -110,22 +111,26 @@ impl Upstream {
             links,
             redactor,
             starts,
-            subscribed: watch::Sender::default(),
             listened: watch::Sender::default(),
             sessions: Mutex::default(),
         }
     }
 
-    /// Another connection to the same server, for one session. Events are those of this one.
-    pub(super) fn for_session(&self) -> Upstream {
+    /// Another connection to the same server, for one session. Its events are received with those
+    /// of this one.
+    pub(super) fn for_session(&self, session: SessionNumber) -> Upstream {
+        let links = ConnectionLinks {
+            sharing: ConnectionSharing::OneSession(session),
+            subscribed: watch::Sender::default(),
+            ..self.links.clone()
+        };
         Upstream {
             server: Arc::clone(&self.server),
             environment: Arc::clone(&self.environment),
             state: watch::Sender::new(UpstreamState::Idle { failures: 0 }),
-            links: ConnectionLinks { sharing: ConnectionSharing::OneSession, ..self.links.clone() },
+            links,
             redactor: Arc::clone(&self.redactor),
             starts: Arc::clone(&self.starts),
-            subscribed: watch::Sender::default(),
             listened: watch::Sender::default(),
             sessions: Mutex::default(),
         }
@@ -143,11 +148,7 @@ impl Upstream {
         let request = OutgoingRequest::call(tool, arguments);
         let result = self.send(&request, host, clock).await.map_err(call_failure)?;
         let size = WorkSize::of_bytes(result.get().len());
-        let mut outcome = offload(size, move || super::read_result(&result)).await?;
-        if outcome.is_error {
-            outcome.content.iter_mut().for_each(|block| self.redactor.json(&mut block.0));
-        }
-        Ok(outcome)
+        offload(size, move || super::read_result(&result)).await
     }
 
     /// The tools of the server as it describes them, `{"tools": […]}`.
@@ -200,7 +201,7 @@ impl Upstream {
             ("resources/subscribe" | "resources/unsubscribe", Some(uri)) => {
                 let upstream = self.of_session(host.session()).map_err(RequestError::Failed)?;
                 let wants = method == "resources/subscribe";
-                let connection = upstream.connected().await?;
+                let connection = upstream.connected_for(clock).await?;
                 if connection.is_stateless() {
                     upstream.subscribe(uri, wants);
                     let mut listened = upstream.listened.subscribe();
@@ -240,9 +241,10 @@ impl Upstream {
     ) -> Result<Box<RawValue>, RequestError> {
         let session = host.session();
         let upstream = self.of_session(session).map_err(RequestError::Failed)?;
-        let connection = upstream.connected().await?;
-        // The time to start is not that of the request.
-        clock.restart();
+        let connection = match upstream.open_connection_now() {
+            Some(connection) => connection,
+            None => Box::pin(upstream.connected_for(clock)).await?,
+        };
         let is_routed =
             connection.is_stateless() && matches!(connection.wire(), ServerWire::Http(_));
         if is_routed && request.method == "tools/call" && !self.links.param_headers.is_known() {
@@ -256,21 +258,26 @@ impl Upstream {
         result.map_err(|error| self.redacted(error))
     }
 
-    /// The open connection, for a request.
-    async fn connected(self: &Arc<Self>) -> Result<Arc<UpstreamConnection>, RequestError> {
+    /// The open connection, for a request. The time to start is not that of the request.
+    async fn connected_for(
+        self: &Arc<Self>,
+        clock: &CallClock,
+    ) -> Result<Arc<UpstreamConnection>, RequestError> {
+        let _pause = clock.pause();
         self.connection().await.map_err(RequestError::Failed)
     }
 
     fn redacted(&self, error: RequestError) -> RequestError {
         match error {
-            RequestError::Answered(error) => RequestError::Answered(self.redactor.error(error)),
+            // Replaced when it arrived, as in all messages.
+            RequestError::Answered(error) => RequestError::Answered(error),
             RequestError::Failed(failure) => RequestError::Failed(self.redactor.failure(failure)),
         }
     }
 
     /// Adds or removes a subscription.
     fn subscribe(&self, uri: &str, wants: bool) {
-        self.subscribed.send_if_modified(|uris| match wants {
+        self.links.subscribed.send_if_modified(|uris| match wants {
             true => uris.insert(uri.to_owned()),
             false => uris.remove(uri),
         });
@@ -323,7 +330,7 @@ impl Upstream {
     }
 
     /// What the server reports without being asked. A slow receiver loses the oldest events.
-    pub fn events(&self) -> broadcast::Receiver<UpstreamEvent> {
+    pub fn events(&self) -> broadcast::Receiver<UpstreamNotice> {
         self.links.events.subscribe()
     }
 
@@ -347,7 +354,7 @@ impl Upstream {
 
     /// Whether this is the connection of a single session.
     fn is_of_session(&self) -> bool {
-        self.links.sharing == ConnectionSharing::OneSession
+        self.links.sharing != ConnectionSharing::AllSessions
     }
 
     /// What the server says about the use of its tools as a whole, if a connection is open.
@@ -365,6 +372,16 @@ impl Upstream {
     pub async fn wait_until_open(&self) {
         let mut state = self.state.subscribe();
         let _ = state.wait_for(|state| matches!(state, UpstreamState::Open { .. })).await;
+    }
+
+    /// The connection, if one is open.
+    fn open_connection_now(&self) -> Option<Arc<UpstreamConnection>> {
+        match &*self.state.borrow() {
+            UpstreamState::Open { connection, .. } if !connection.has_ended() => {
+                Some(Arc::clone(connection))
+            }
+            _ => None,
+        }
     }
 
     /// The open connection, opened first if necessary. All callers wait for the same attempt, and
@@ -450,7 +467,8 @@ impl Upstream {
             if is_restart && !self.is_of_session() {
                 self.links.changes.send_modify(|n| *n += 1);
                 for kind in ListKind::ALL {
-                    let _ = self.links.events.send(UpstreamEvent::ListChanged(kind));
+                    let event = UpstreamEvent::ListChanged(kind);
+                    let _ = self.links.events.send(UpstreamNotice { session: None, event });
                 }
             }
             self.follow_changes(&connection);
@@ -482,21 +500,14 @@ impl Upstream {
     /// want.
     fn follow_changes(&self, connection: &Arc<UpstreamConnection>) {
         let connection = Arc::clone(connection);
-        let uris = self.subscribed.subscribe();
+        let uris = connection.subscribed();
         if connection.is_stateless() {
             let listened = self.listened.clone();
             tokio::spawn(subscription::listen(connection, uris, listened));
             return;
         }
-        let uris = uris.borrow().clone();
-        if !uris.is_empty() || connection.log_level().is_some() {
-            tokio::spawn(async move {
-                subscription::send_log_level(&connection).await;
-                for uri in uris {
-                    let params = json!({"uri": uri});
-                    let _ = connection.own_request("resources/subscribe", params).await;
-                }
-            });
+        if !uris.borrow().is_empty() || connection.log_level().is_some() {
+            tokio::spawn(async move { subscription::restore(&connection).await });
         }
     }
 
@@ -560,6 +571,11 @@ impl Upstream {
             open.push(Arc::clone(connection));
         }
         open
+    }
+
+    /// Whether updates of resources are expected from it.
+    pub(super) fn is_subscribed(&self) -> bool {
+        !self.links.subscribed.borrow().is_empty()
     }
 
     /// Whether a request of a caller is open.

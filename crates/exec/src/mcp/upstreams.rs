@@ -39,11 +39,13 @@ pub(super) struct ServerEnvironment {
     pub(super) passed: Vec<(OsString, OsString)>,
     /// The names of those that are set here and not passed on.
     pub(super) withheld: Vec<OsString>,
+    /// Values that are replaced in everything that servers send.
+    pub(super) secrets: Vec<String>,
 }
 
 impl Default for Upstreams {
     fn default() -> Upstreams {
-        Upstreams::new(Vec::new(), Vec::new(), Log::default())
+        Upstreams::new(Vec::new(), Vec::new(), Vec::new(), Log::default())
     }
 }
 
@@ -52,11 +54,12 @@ impl Upstreams {
     pub(crate) fn new(
         passed: Vec<(OsString, OsString)>,
         withheld: Vec<OsString>,
+        secrets: Vec<String>,
         log: Log,
     ) -> Upstreams {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let starts = Arc::new(Semaphore::new((2 * processors).max(MIN_STARTS)));
-        let environment = Arc::new(ServerEnvironment { passed, withheld });
+        let environment = Arc::new(ServerEnvironment { passed, withheld, secrets });
         Upstreams {
             environment,
             log,

@@ -280,7 +280,7 @@ async fn log_messages_go_to_their_call_or_to_everyone() {
                 event = event => event,
                 _ = sleep => panic!("it sleeps for a minute"),
             };
-            assert!(matches!(event, UpstreamEvent::Log(log) if log["data"] == "hello"));
+            assert!(matches!(event.event, UpstreamEvent::Log(log) if log["data"] == "hello"));
         }
         test.runner.close().await;
     }

@@ -36,8 +36,18 @@ const FAULTS: &[(&str, HttpFault)] = &[
     ("500", HttpFault::Fail),
     ("garbage", HttpFault::Garbage),
 ];
-const MODES: &[&str] =
-    &["good", "sse", "modern", "resume", "token", "huge", "huge-sse", "redirect-evil", "expires"];
+const MODES: &[&str] = &[
+    "good",
+    "sse",
+    "modern",
+    "resume",
+    "token",
+    "huge",
+    "huge-sse",
+    "redirect-evil",
+    "expires",
+    "expires-full",
+];
 
 struct FaultyHttpServer {
     mode: String,
@@ -246,7 +256,7 @@ impl FaultyHttpServer {
             } else {
                 self.answer_in_json(method, params, &call, delivery)
             };
-        if self.mode == "expires" && method == "tools/call" {
+        if self.mode.starts_with("expires") && method == "tools/call" {
             self.sessions.lock().unwrap().remove(&session);
         }
         self.announce_change();

@@ -87,6 +87,7 @@
 //! | `hang-call`, `slow-call`, … | these six, for `tools/call` only |
 //! | `redirect-evil` | 307 to another port, whose server prints `evil {request}` on stdout |
 //! | `expires` | forgets the session after its first `tools/call`: 404 |
+//! | `expires-full` | the same, with resources and prompts |
 
 #![allow(clippy::unwrap_used)]
 

@@ -230,6 +230,9 @@ impl ServerState {
         if self.mode == "asks-roots" {
             tools.push(tools::definition("ask", "Asks the client.", anything()));
         }
+        if self.is_full() {
+            tools.push(tools::definition("touch", "Reports a change.", anything()));
+        }
         if self.has_change_tool() {
             tools.push(tools::definition("change", "Adds a tool to the list.", anything()));
         }

@@ -8,6 +8,7 @@
 //! | `result`, `error` | the outcome; without either, there is no answer |
 //! | `before` | messages that are sent before it; a string is sent as it is |
 //! | `times` | how often those are sent, once by default |
+//! | `after` | messages that follow the answer |
 //! | `id` | the id of the answer, instead of that of the request |
 //! | `padding` | a string of this many bytes, as the member `padding` of the result |
 //!
@@ -62,6 +63,7 @@ fn answer(step: &Value, id: &Value, sent: &mut u64) {
         return;
     }
     send(&answer, sent);
+    send_all(&step["after"], sent);
 }
 
 fn send_all(messages: &Value, sent: &mut u64) {

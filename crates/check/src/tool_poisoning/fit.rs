@@ -19,10 +19,10 @@ use super::tests::{COLLECTIONS, entries};
 
 /// How a collection is used: how its name begins, and what a text of it counts for each judge, as
 /// an attack and as a harmless one.
-type Source = (&'static str, Pair<f64>, Pair<f64>);
+type TextSet = (&'static str, Pair<f64>, Pair<f64>);
 
 /// The first one whose name fits counts.
-const SOURCES: &[Source] = &[
+const SOURCES: &[TextSet] = &[
     ("outsider-a", [1.0, 1.0], [1.0, 1.0]),
     ("outsider-", [1.0, 0.0], [1.0, 1.0]),
     ("written-", [1.0, 1.0], [1.0, 1.0]),
@@ -36,7 +36,7 @@ const COSTS: Pair<f64> = [0.5, 3.0];
 const EPOCHS: usize = 30;
 
 /// A text to fit to.
-struct Example<'t> {
+struct TrainingText<'t> {
     collection: &'static str,
     is_attack: bool,
     /// What an attack wants.
@@ -47,7 +47,7 @@ struct Example<'t> {
     tokens: Vec<Token<'t>>,
 }
 
-impl Example<'_> {
+impl TrainingText<'_> {
     fn weight(&self, judge: usize) -> f64 {
         let (_, attacks, harmless) =
             SOURCES.iter().find(|source| self.collection.starts_with(source.0)).expect("one fits");
@@ -75,13 +75,13 @@ fn normalized_texts() -> Vec<String> {
     texts.map(|[_, _, text]| NormalizedText::new(&text).text).collect()
 }
 
-fn examples(texts: &[String]) -> Vec<Example<'_>> {
+fn examples(texts: &[String]) -> Vec<TrainingText<'_>> {
     let all = COLLECTIONS
         .iter()
         .flat_map(|(name, content)| entries(content).into_iter().map(move |entry| (*name, entry)));
     let own_tools = HashSet::new();
     all.zip(texts)
-        .map(|((collection, [kind, language, _]), text)| Example {
+        .map(|((collection, [kind, language, _]), text)| TrainingText {
             collection,
             is_attack: collection.ends_with("-attacks"),
             class: class_of_kind(&kind),
@@ -124,7 +124,7 @@ struct Vocabulary {
 
 impl Vocabulary {
     /// The row for these tokens of a text.
-    fn row(&mut self, example: &Example<'_>, tokens: &[Token<'_>], judge: usize) -> Row {
+    fn row(&mut self, example: &TrainingText<'_>, tokens: &[Token<'_>], judge: usize) -> Row {
         let (mut features, mut count) = (Vec::new(), 0.0f64);
         for_each_feature(tokens, |_, key| {
             count += 1.0;
@@ -155,12 +155,12 @@ fn log2(n: u32) -> f64 {
 /// Fits a judge to the examples of all collections but those whose name begins with `left_out`.
 /// Returns the weights by index of the vocabulary, the bias, and the frequencies.
 fn fit_judge(
-    all: &[Example<'_>],
+    all: &[TrainingText<'_>],
     vocabulary: &mut Vocabulary,
     judge: usize,
     left_out: &str,
 ) -> (Vec<f64>, f64, Vec<Frequency>) {
-    let is_used = |one: &&Example<'_>| {
+    let is_used = |one: &&TrainingText<'_>| {
         one.weight(judge) > 0.0 && (left_out.is_empty() || !one.collection.starts_with(left_out))
     };
     let mut rows = Vec::new();
@@ -248,7 +248,7 @@ fn descend(rows: &[Row], scales: &[f64], cost: f64) -> (Vec<f64>, f64) {
 
 /// The content of `data/weights.bin`, fitted to all collections but those whose name begins with
 /// `left_out`.
-fn fit(all: &[Example<'_>], left_out: &str) -> Vec<u8> {
+fn fit(all: &[TrainingText<'_>], left_out: &str) -> Vec<u8> {
     let mut vocabulary = Vocabulary::default();
     let (indirect, indirect_bias, frequencies) =
         fit_judge(all, &mut vocabulary, INDIRECT, left_out);

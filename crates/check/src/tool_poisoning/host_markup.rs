@@ -378,8 +378,8 @@ const SYSTEM_HEADING_WORDS: &[&str] = &[
     "directive", "update", "command", "alert", "rules",
 ];
 
-/// `SYSTEM: …`, `Human: … Assistant: …`: a dialogue that the host has not held, with a question and an
-/// answer. One speaker alone is how documentation labels a field.
+/// `SYSTEM: …`, `Human: … Assistant: …`: a dialogue that the host has not held, with a question and
+/// an answer. One speaker alone is how documentation labels a field.
 fn find_speakers(text: &str, found: &mut Vec<Range<usize>>) {
     let mut names = Vec::new();
     for (at, _) in text.match_indices(':') {

@@ -13,8 +13,9 @@
 //! 2^17 × 4 bytes   slots: 13 bits of the key and 3 bits of class, then a weight for each judge
 //! ```
 //!
-//! A feature is in the slot that the first bits of its key say, or in one of the next. An empty slot
-//! has no weights. An unknown feature is taken for a known one about once in ten thousand times.
+//! A feature is in the slot that the first bits of its key say, or in one of the next. An empty
+//! slot has no weights. An unknown feature is taken for a known one about once in ten thousand
+//! times.
 
 use std::ops::Range;
 
@@ -40,7 +41,7 @@ pub(super) const MIN_FEATURES: Pair<f64> = [100.0, 25.0];
 pub(super) const WINDOWS: Pair<usize> = [60, 20];
 
 /// The score from which on a window is reported.
-pub(super) const THRESHOLDS: Pair<f64> = [-0.28, 0.5];
+pub(super) const THRESHOLDS: Pair<f64> = [-0.2, 0.5];
 
 /// Bits of a key that say its slot.
 const SLOT_BITS: u32 = 17;
@@ -69,7 +70,7 @@ struct Feature {
 
 /// A part of a text that a judge reports.
 #[derive(Debug)]
-pub(super) struct Reported {
+pub(super) struct FoundInstruction {
     pub(super) class: AttackClass,
     /// Bytes of the normalised text: the words that weigh most.
     pub(super) range: Range<usize>,
@@ -112,7 +113,7 @@ impl Weights<'_> {
 
     /// The windows that a judge reports, without overlaps: those of the plain judge first, and of
     /// two by the same judge the one with the higher score.
-    pub(super) fn find(&self, tokens: &[Token<'_>]) -> Vec<Reported> {
+    pub(super) fn find(&self, tokens: &[Token<'_>]) -> Vec<FoundInstruction> {
         let (features, before) = self.features(tokens);
         let mut reported = Vec::new();
         let (mut seen, mut taken) = (Vec::new(), Vec::<Range<usize>>::new());
@@ -164,7 +165,7 @@ fn explain(
     window: Range<usize>,
     features: &[Feature],
     judge: usize,
-) -> Option<Reported> {
+) -> Option<FoundInstruction> {
     let start = window.start;
     let tokens = &tokens[window];
     let mut gains = vec![0; tokens.len()];
@@ -189,7 +190,7 @@ fn explain(
         return None;
     }
     let words = heaviest(&gains, tokens);
-    Some(Reported {
+    Some(FoundInstruction {
         class,
         range: tokens[words.start].range.start..tokens[words.end - 1].range.end,
     })

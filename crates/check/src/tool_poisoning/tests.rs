@@ -119,8 +119,8 @@ fn measure() -> String {
     table
 }
 
-/// `UPDATE_DOCS=1` writes the file. A change of the texts or of the fit shows here what it gains and
-/// what it costs.
+/// `UPDATE_DOCS=1` writes the file. A change of the texts or of the fit shows here what it gains
+/// and what it costs.
 #[test]
 fn the_committed_measurement_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tool_poisoning/measured.txt");

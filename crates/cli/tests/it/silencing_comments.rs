@@ -21,8 +21,8 @@ fn a_text_of_several_lines_is_silenced_at_its_first_line() {
     );
     assert_eq!(check(&text), [""; 0]);
     let bare = text.replace("  # toolwright: ignore MODEL_INSTRUCTION - quoted on purpose\n", "");
-    // One for each order.
-    assert_eq!(check(&bare).len(), 2);
+    // Both orders are one finding: they are next to each other.
+    assert_eq!(check(&bare).len(), 1);
 }
 
 #[test]

@@ -217,6 +217,7 @@ fn nothing_is_reported_in_the_definitions_of_ordinary_servers() {
 /// any. The README beside the collections says how to run it.
 #[test]
 #[ignore = "needs lists of tools that are not in the repository"]
+#[allow(clippy::print_stdout, reason = "its output is the measurement")]
 fn findings_in_tool_lists() {
     let path = std::env::var_os("TOOL_LISTS").expect("TOOL_LISTS names a file");
     let lists: BTreeMap<String, Vec<Json>> =

@@ -12,8 +12,8 @@ demo:
 	@$(CARGO) build --profile demo --locked -p toolwright -p toolwright-web --bins
 	@./examples/demo "$${CARGO_TARGET_DIR:-target}/demo"
 
-# Everything that Rust alone can tell. Tests wait for servers and processes as much as they compute,
-# so one more runs than there are cores.
+# Every check that needs only Rust. Tests wait for servers and processes as much as they compute, so
+# one more runs than there are cores.
 test:
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check

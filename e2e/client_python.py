@@ -28,7 +28,7 @@ async def calls(client, served, where):
 
 
 async def questions(client, served, where):
-    """A client that cannot answer the questions of a tool is told so."""
+    """A client that cannot answer the questions of a tool gets an error that states it."""
     for call in served["calls"]:
         if call["refused"]:
             result = await client.call_tool_mcp(call["name"], call["arguments"])

@@ -93,7 +93,7 @@ async function calls(sdk, client, served, where) {
   }
 }
 
-// A client that cannot answer the questions of a tool is told so.
+// A client that cannot answer the questions of a tool gets an error that states it.
 async function questions(sdk, client, served, where) {
   for (const { name, arguments: given, refused } of served.calls.filter((call) => call.refused)) {
     const result = await sdk.call(client, { name, arguments: given });

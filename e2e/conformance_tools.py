@@ -109,7 +109,7 @@ def content_of(answer):
     return {} if isinstance(answer, RpcError) else answer.get("content") or {}
 
 
-def told(answer):
+def text_of(answer):
     """An answer as text. A refusal of the client becomes the error of the call."""
     if isinstance(answer, RpcError):
         raise answer
@@ -213,12 +213,12 @@ def asks(key, request, words):
 
 def samples(call):
     answers = yield {"answer": sample(call.given["prompt"])}
-    return text(f"LLM response: {told(answers['answer'])}")
+    return text(f"LLM response: {text_of(answers['answer'])}")
 
 
 def elicits(call):
     answers = yield {"answer": elicit(call.given["message"], strings("username", "email"))}
-    return text(f"User response: {told(answers['answer'])}")
+    return text(f"User response: {text_of(answers['answer'])}")
 
 
 def completed(answer):
@@ -227,7 +227,7 @@ def completed(answer):
 
 def asks_three(_call):
     answers = yield {"user_name": ASK_NAME, "greeting": sample("Generate a greeting", 50), "client_roots": ROOTS}
-    return text("; ".join(f"{key}: {told(answer)}" for key, answer in answers.items()))
+    return text("; ".join(f"{key}: {text_of(answer)}" for key, answer in answers.items()))
 
 
 def asks_twice(_call):
@@ -311,16 +311,16 @@ TOOLS = {
     "test_elicitation_sep1330_enums": Tool(
         "Asks with choices.", asks("answer", elicit("Please choose", ENUMS), completed)
     ),
-    "test_missing_capability": Tool("Needs a client that samples.", asks("answer", sample("Are you there?"), told)),
-    "test_streaming_elicitation": Tool("Asks the user.", asks("answer", elicit("Go on?", CONFIRM), told)),
+    "test_missing_capability": Tool("Needs a client that samples.", asks("answer", sample("Are you there?"), text_of)),
+    "test_streaming_elicitation": Tool("Asks the user.", asks("answer", elicit("Go on?", CONFIRM), text_of)),
     "test_input_required_result_elicitation": Tool(
         "Asks for a name.",
         asks("user_name", ASK_NAME, lambda answer: f"Hello, {content_of(answer).get('name')}!"),
     ),
     "test_input_required_result_sampling": Tool(
-        "Asks the model of the client.", asks("capital_question", sample("What is the capital of France?"), told)
+        "Asks the model of the client.", asks("capital_question", sample("What is the capital of France?"), text_of)
     ),
-    "test_input_required_result_list_roots": Tool("Asks for the roots.", asks("client_roots", ROOTS, told)),
+    "test_input_required_result_list_roots": Tool("Asks for the roots.", asks("client_roots", ROOTS, text_of)),
     "test_input_required_result_request_state": Tool(
         "Asks with a state.",
         asks("confirm", elicit("Please confirm", CONFIRM), lambda _: "state-ok"),
@@ -335,7 +335,7 @@ TOOLS = {
     "test_input_required_result_multi_round": Tool("Asks twice.", asks_twice, has_state=True),
     "test_input_required_result_capabilities": Tool("Asks what the client can answer.", asks_what_is_possible),
     "greet": Tool("Greets.", lambda call: text(f"Hello, {call.given['name']}!"), strings("name")),
-    "slow_compute": Tool("Takes as long as it is told to.", computes, SECONDS),
+    "slow_compute": Tool("Computes for the given time.", computes, SECONDS),
     "failing_job": Tool("Fails after a while.", fails_late, needs_task=True),
     "protocol_error_job": Tool("Crashes after a while.", breaks),
     "confirm_delete": Tool("Asks before it deletes.", deletes, properties(filename={"type": "string"})),

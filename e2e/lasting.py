@@ -116,7 +116,7 @@ class Proxy:
 
 
 class Client:
-    """One of the clients, which does what it is told."""
+    """One of the clients, as a process that gets commands on standard input."""
 
     def __init__(self, name, url, prefix):
         command = [*CLIENTS[name], url, prefix]

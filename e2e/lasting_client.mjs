@@ -1,4 +1,4 @@
-// A client of the TypeScript SDK that does what it is told on standard input; see `lasting_client.py`.
+// A client of the TypeScript SDK that reads commands from standard input; see `lasting_client.py`.
 //
 //     lasting_client.mjs VERSION MODULES URL PREFIX
 import { createInterface } from 'node:readline';

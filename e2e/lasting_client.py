@@ -1,4 +1,4 @@
-"""A client of the official Python SDK that does what it is told on standard input, one word per line.
+"""A client of the official Python SDK that reads commands from standard input, one word per line.
 
     lasting_client.py MODE URL PREFIX
 
@@ -27,7 +27,7 @@ def answer(**words):
 
 
 async def obey(client, words):
-    """Does what it is told until another connection is wanted. Returns whether one is."""
+    """Runs commands until `reconnect` or `end`. Returns whether to reconnect."""
     while (word := await words.get()) in CALLS:
         try:
             result = await asyncio.wait_for(client.call_tool(*CALLS[word]), 15)

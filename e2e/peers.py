@@ -251,7 +251,7 @@ def plan(tools, examples):
                 "arguments": arguments(schema) if given is None else given,
                 "contains": part,
                 "fails": own in FAILING,
-                # What a client is told that cannot answer the questions of the tool.
+                # The error for a client that cannot answer the questions of the tool.
                 "refused": ASKING.get(own),
             }
         )

@@ -118,7 +118,7 @@ def hooks(folder):
     for hook in yaml.safe_load(manifest.read_text()):
         config = {"repos": [{"repo": str(upstream), "rev": revision, "hooks": [{"id": hook["id"]}]}]}
         (project / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
-        # A file that is not a definition is none of the hook's business.
+        # The hook must ignore a file that is not a definition.
         (project / "package.json").write_text('{"private": true}')
         for text, status in [(GOOD, 0), (BAD, 1)]:
             (project / "now.json").write_text(text)

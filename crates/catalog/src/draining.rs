@@ -18,7 +18,7 @@ pub(crate) const DRAIN_CHECK: Duration = Duration::from_millis(100);
 /// The servers of a source that is gone.
 pub(crate) struct DrainingServers {
     pub(crate) servers: Vec<Arc<Server>>,
-    /// Those of its toolsets, which know whether calls are running.
+    /// The limits of its toolsets, which know whether calls are running.
     limits: Vec<Arc<ConcurrencyLimit>>,
     /// When the connections are closed all the same.
     deadline: Instant,

@@ -66,7 +66,7 @@ struct QuarantinedTool {
     /// Its number in the definition.
     n: usize,
     id: ToolId,
-    /// As much of it as can be relied on.
+    /// The valid parts of the tool.
     tool: Tool,
     /// The first error, for the caller.
     reason: String,

@@ -469,8 +469,8 @@ pub(crate) struct UpgradeArgs {
 }
 
 impl UpgradeArgs {
-    /// The options for the workspace. What is common in published definitions is no reason to
-    /// refuse a file here.
+    /// The options for the workspace. `compat` is not needed: errors do not keep a file from being
+    /// upgraded, and the values that it tolerates are replaced.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadingArgs { format: self.format.clone(), compat: false }.options(true)
     }

@@ -198,7 +198,7 @@ fn check(
     let scripts: Vec<PathBuf> = scripts.into_iter().map(PathBuf::from).collect();
     let named = || {
         let mut plan = sources::plan_named(&others, command, options.read);
-        // Naming a folder is no consent to start what its files list.
+        // Naming a folder does not allow starting the servers that its files list.
         let mut found = sources::plan_named(&in_folders, &[], options.read);
         without_live(&mut found);
         plan.diagnostics.extend(found.diagnostics);
@@ -293,7 +293,7 @@ impl NotStarted {
         NotStarted { servers: plan.servers, programs, asked: true }
     }
 
-    /// The line that says so; empty without the option.
+    /// The line that reports it; empty without the option.
     fn line(&self) -> String {
         let programs = match self.programs {
             0 => String::new(),
@@ -338,7 +338,7 @@ fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> any
                 diagnostic,
                 secret: document.secret || shows_secret(diagnostic, &secrets),
             });
-            // Who asks for a note, by its code or by failing on it, wants to see it.
+            // A user who selects the code of a note, or fails on notes, wants to see them.
             let notes = args.notes || !args.select.is_empty() || args.fail_on == FailOn::Note;
             let options = GroupedOptions { width: output::width(), colour: Colour::On, notes };
             render::grouped(findings, options)
@@ -359,7 +359,7 @@ fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> any
     output::print(&text)
 }
 
-/// What is said about sources that no fix can change.
+/// The sentence about sources that no fix can change.
 fn cannot_fix(names: &[&str]) -> String {
     let named = names.iter().take(3).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let more = names.len().saturating_sub(3);

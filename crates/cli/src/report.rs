@@ -61,7 +61,7 @@ pub(crate) fn print_without_lines<'d>(
 /// Writes all diagnostics and failures of a load, then the totals. Returns the exit status that
 /// follows from them.
 pub(crate) fn print_report(load: &LoadResult, format: DiagnosticFormat) -> ExitStatus {
-    // Those of the plan have been printed before it was loaded.
+    // The diagnostics of the plan have been printed before it was loaded.
     let documents = load.documents.iter().filter(|file| !file.secret);
     print_diagnostics(documents.flat_map(|file| &file.diagnostics), format);
     // With `json`, every line of stderr is an object.

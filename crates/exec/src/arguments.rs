@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A parsed number is a 64-bit integer or a double, so `12345678901234567890123` and `0.10` are
-//! other numbers or other texts once they are written again. Whoever is behind the call may read
-//! them exactly, so it gets the caller's text. Only line breaks between values become spaces: a
-//! message on standard streams is one line.
+//! other numbers or other texts once they are written again. The tool may read numbers exactly, so
+//! it gets the caller's text. Only line breaks between values become spaces: a message on standard
+//! streams is one line.
 
 use std::borrow::Cow;
 use std::ops::Deref;

@@ -166,7 +166,7 @@ pub fn kill_all_processes() {
     }
 }
 
-/// What the environments of all programs have in common that this process starts.
+/// The mark in the environment of every program that this process starts.
 pub(crate) fn mark_of_all() -> String {
     format!("{TREE_VARIABLE}={}.", std::process::id())
 }
@@ -254,7 +254,7 @@ fn orphans() -> Vec<i32> {
 fn belongs_to(pid: i32, number: u64, own_id: &str) -> bool {
     match tree_id_of(pid) {
         Some(id) if id == own_id => true,
-        // Of another tree of this process: killed with that one, or now if that one is gone.
+        // It belongs to another tree of this process: killed with it, or now if that tree is gone.
         Some(id) if number_of(&id).is_some() => !is_alive(&id),
         // As the first process of a container we are the parent of every orphan in it, also of
         // those that no program of ours started.

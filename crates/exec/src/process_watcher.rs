@@ -9,7 +9,7 @@
 //! toolwright ─ "+ GROUP", "- GROUP" ─▶ sh: while read …; kill -9 -GROUP …, kill -9 PID …
 //! ```
 //!
-//! `PR_SET_PDEATHSIG` is no alternative: it acts when the *thread* that started the child ends, and
+//! `PR_SET_PDEATHSIG` cannot be used: it acts when the *thread* that started the child ends, and
 //! threads of the runtime come and go. It also would not reach what the server itself started. The
 //! sandbox can use it, because it has a thread of its own for starting workers.
 

@@ -158,7 +158,7 @@ impl ToolRegistry {
             self.tools.insert(id, tool);
             return Ok(());
         };
-        // A tool without a version could not be told from the others.
+        // Two tools share an id only if both have a version, because a call selects one by it.
         let (Some(own), Some(newest)) = (&tool.tool.version, &known.tool.version) else {
             return Err(tool);
         };

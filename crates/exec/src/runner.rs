@@ -395,8 +395,8 @@ fn advice(tool: &RegisteredTool, arguments: &Json, errors: &[String]) -> Vec<Kno
         .unwrap_or_default()
 }
 
-/// Whether the arguments match the input schema, if that can be told in a moment. Nearly all calls
-/// pass here, without a change of the thread.
+/// Whether the arguments match the input schema; also false if checking them could take long.
+/// Nearly all calls pass here, without a change of the thread.
 fn is_quickly_accepted(tool: &RegisteredTool, arguments: &CallArguments) -> bool {
     tool.validator.as_ref().is_none_or(|validator| {
         let bytes = arguments.size();
@@ -566,7 +566,8 @@ async fn acquire_permit<'t>(
     }
 }
 
-/// Whether a result is small and matches the output schema, if that can be told in a moment.
+/// Whether a result is small and matches the output schema; also false if checking it could take
+/// long.
 fn is_quickly_complete(tool: &RegisteredTool, outcome: &Outcome, limits: &CallLimits) -> bool {
     let (bytes, media) = (outcome.size(LARGE), outcome.media_size());
     bytes <= LARGE.min(limits.output)
@@ -652,7 +653,8 @@ fn check_output(
 /// Why the text of an answer does not match the output schema.
 enum TextMismatch {
     Errors(ValidationErrors),
-    /// There is not one text, or the schema describes something else than a text and it is no JSON.
+    /// The result has no text or several, or its text is not JSON and the schema does not describe
+    /// a text.
     NoValue,
 }
 

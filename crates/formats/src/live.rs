@@ -1,5 +1,5 @@
-//! Reads what a running server lists. Whoever reads a finding about it cannot edit it, so what is
-//! an error in a document excludes a tool here only if the tool cannot be used.
+//! Reads what a running server lists. The reader of a finding cannot edit the server, so a mistake
+//! that is an error in a document excludes a tool here only if the tool cannot be used.
 //!
 //! | finding | severity |
 //! |---|---|

@@ -46,7 +46,7 @@ pub enum WriteTarget {
 use WriteTarget::*;
 
 impl WriteTarget {
-    /// The formats that are no vendor's, in the order of `--help`.
+    /// The formats that do not belong to a vendor, in the order of `--help`.
     const FORMATS: [WriteTarget; 7] = [Btcp, BtcpTool, Aios, Ikigai, Mcp, McpPlain, WebMcp];
 
     /// All targets, in the order of `--help`.

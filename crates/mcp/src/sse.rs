@@ -20,7 +20,7 @@ const MAX_EVENT_ID: usize = 4 << 10;
 pub struct SseEvent {
     /// The id to resume the stream after this event with; `None` if the event has none.
     pub id: Option<String>,
-    /// How long to wait before the stream is opened again, in milliseconds, if the event says so.
+    /// How long to wait before the stream is opened again, in milliseconds, if the event sets it.
     pub retry: Option<u64>,
     /// The message, if there is one.
     pub data: SseData,

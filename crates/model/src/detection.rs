@@ -37,7 +37,7 @@ pub enum Detection {
     OneOf {
         /// The names that lead from the root of the payload to the value, joined by dots.
         path: String,
-        /// The values one of which must be there.
+        /// The accepted values; one of them must be there.
         values: Vec<Json>,
     },
     /// `helpers.ID`: a helper decides.

@@ -25,7 +25,7 @@ pub enum KnowledgeStrategy {
     Hybrid,
     /// In the functions of the definition.
     Executable,
-    /// There is none.
+    /// The definition has no knowledge.
     None,
 }
 

@@ -60,7 +60,7 @@ impl ToolName {
     /// and digits with `_` between them, and a hash of the text, so that different texts get
     /// different names and a text always the same. `None` for a blank text.
     ///
-    /// It cannot be turned back into the text: whoever uses it keeps the text beside it.
+    /// It cannot be turned back into the text: a caller keeps the text beside it.
     pub fn stand_in_for(text: &str) -> Option<ToolName> {
         /// Characters of the text that are kept. Short enough that a client which accepts 64
         /// characters accepts most ids.

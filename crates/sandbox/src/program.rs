@@ -28,7 +28,7 @@ pub struct Program(pub(crate) Arc<CompiledProgram>);
 /// The contents of a [`Program`].
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
-    /// Whose workers run it.
+    /// The share whose workers run it.
     pub(crate) share: ShareId,
     pub(crate) form: ProgramForm,
     /// The function to call if a script exports several; empty if the caller gave no name.

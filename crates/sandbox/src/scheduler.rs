@@ -11,9 +11,9 @@
 //! ```
 //!
 //! - Waiting guests of one share are served in the order of their arrival, shares in turn.
-//! - A guest starts in a *short* place. One that runs for long moves to a *long* place, of which a
-//!   share has a few, and its process gets a lower priority. If its share has no long place left,
-//!   it keeps occupying a short place of its own share, but none of the others.
+//! - A guest starts in a *short* place. One that runs for long moves to a *long* place, and its
+//!   process gets a lower priority. Each share has a few long places. If none is left, the guest
+//!   keeps occupying a short place of its own share, but none of the others.
 //! - A guest that waits for the host gives its place back, and gets the next one of its share. Its
 //!   process still exists, so it goes on counting against the number and memory of all guests.
 //! - At that bound a call that belongs to a waiting guest is refused. If it waited, guests could
@@ -103,8 +103,8 @@ struct Grant {
 pub(crate) struct AllGuestsBusy;
 
 impl Scheduler {
-    /// A scheduler for guests that use up to `memory` bytes together, of which `workers` per share
-    /// run at a time.
+    /// A scheduler for guests that use up to `memory` bytes together. At most `workers` guests of a
+    /// share run at a time.
     pub(crate) fn new(workers: usize, memory: usize) -> Arc<Scheduler> {
         Arc::new(Scheduler {
             state: Mutex::default(),

@@ -298,7 +298,7 @@ fn worker_pids() -> MutexGuard<'static, HashSet<u32>> {
 }
 
 /// Whether a child of this process is a worker of any pool. For code that looks for processes that
-/// other programs left behind: a worker has no environment by which it could be told apart.
+/// other programs left behind: it cannot recognise a worker by its environment, which is empty.
 pub fn is_worker(pid: u32) -> bool {
     worker_pids().contains(&pid)
 }
@@ -309,7 +309,7 @@ fn spawn(command: &WorkerCommand) -> io::Result<(Child, UnixStream)> {
     ours.set_nonblocking(true)?;
     // Absolute, because the worker's working directory is another one.
     let program = std::path::absolute(&command.program)?;
-    // The lock is held over the start: whoever sees the new child finds it listed.
+    // The lock is held during the start, so that a child is listed before anyone can look it up.
     let mut pids = worker_pids();
     let child = Command::new(program)
         .args(&command.args)

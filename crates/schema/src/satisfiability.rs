@@ -103,7 +103,7 @@ fn has_crossed_bounds(members: &Map<String, Value>) -> bool {
     exclusive || !whole || members.contains_key("multipleOf") || low > high
 }
 
-/// An `enum` or `const` of which no value certainly matches.
+/// Whether the schema has an `enum` or `const` without a value that certainly matches.
 fn has_doubtful_values(members: &Map<String, Value>) -> bool {
     let matches =
         |keyword: &str, value| quick_check::is_certainly_valid_without(members, keyword, value);

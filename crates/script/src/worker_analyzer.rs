@@ -142,8 +142,8 @@ impl<W: AnalysisWorker> WorkerAnalyzer<W> {
         let sources: Vec<ScriptSource<'_>> = batch.iter().map(|n| scripts[*n]).collect();
         let Some(first) = sources.first() else { return };
         let (answer, cpu) = self.request(&sources);
-        // What scripts of several documents cost together cannot be told apart. A document with
-        // much code fills batches of its own.
+        // The cost of a batch can be charged to a document only if all of its scripts are from that
+        // one. A document with much code fills batches of its own.
         if sources.iter().all(|source| source.document == first.document) {
             costs.entry(first.document).or_default().cpu += cpu;
         }

@@ -63,8 +63,8 @@ impl AccessControl {
         }
     }
 
-    /// The origin of a request, if it is a configured one: its browser has to be told that the page
-    /// may read the answer.
+    /// The origin of a request, if it is a configured one: the answer must allow the browser to
+    /// show it to the page.
     pub(crate) fn page_elsewhere(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let given = headers.get(header::ORIGIN)?;
         let origin = OriginRule::parse(given.to_str().ok()?)?;

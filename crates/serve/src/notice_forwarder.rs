@@ -135,7 +135,7 @@ impl Gateway {
             }
             UpstreamEvent::Other { method, mut params } => {
                 offers.expose(&notice.server, &mut params);
-                // Those who listen get only what they have chosen, and this is in no filter.
+                // Listening clients get only what their filter selects, and no filter selects this.
                 let message = Message::notification(&method, &params);
                 self.send_to_ready(&message.to_bytes().into(), concerns).await;
             }

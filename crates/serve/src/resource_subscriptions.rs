@@ -47,7 +47,7 @@ impl ResourceSubscriptions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more who wants it.
+    /// Counts one more subscriber.
     fn add(&self, key: SubscriptionKey, item: &OfferedItem) {
         let server = item.upstream.server();
         let new = || Subscription { count: 0, server: Arc::clone(server), own: item.own.clone() };

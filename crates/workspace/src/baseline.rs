@@ -69,7 +69,7 @@ pub struct Baseline {
     source: Arc<Source>,
     /// The folder of the file. Paths of sources are relative to it.
     folder: PathBuf,
-    /// How often each finding is known, and where the file says so.
+    /// How often each finding is known, and the place of its entry in the file.
     known: BTreeMap<FindingKey, (usize, Span)>,
 }
 
@@ -145,7 +145,7 @@ impl Baseline {
             let place = self.known.get(first).map(|(_, span)| *span).unwrap_or_default();
             let diagnostic = Diagnostic::at(&STALE_BASELINE, &self.source, place, message)
                 .help("`--write-baseline` again removes them");
-            // Not a file of definitions, as `secret` tells, so the last line does not count it.
+            // `secret` keeps the last line from counting it: it is not a file of definitions.
             let document = LoadedDocument::only_diagnostics(vec![diagnostic]);
             load.documents.push(LoadedDocument { secret: true, ..document });
         }

@@ -114,7 +114,7 @@ impl<'t> ClientText<'t> {
             (ClientSyntax::Toml, _) => edited_toml(self.text, &keys, name, entry),
         };
         let edited = ClientText { text: &text, syntax: self.syntax, servers: self.servers.clone() };
-        // Of TOML, an empty table need not be left.
+        // In TOML, an empty table can be removed as well.
         let mut pruned = after.clone();
         let first = keys.first().map_or("", String::as_str);
         if pruned[first] == Json::Object(Map::new()) {
@@ -207,7 +207,7 @@ fn around_comments(document: &Document, edit: TextEdit, at: &DocumentPath) -> Ve
         if !std::mem::take(&mut keeps_comma) {
             remove(from, text[..start].trim_end_matches([' ', '\t']).len().max(from));
         }
-        // Of a line that ends in CR LF, the comment includes the CR.
+        // If the line ends in CR LF, the comment includes the CR.
         from = start + text[start..comment.end as usize].trim_end_matches('\r').len();
     }
     remove(from, end);

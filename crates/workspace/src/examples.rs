@@ -28,7 +28,7 @@ pub struct ExampleCase {
     pub command: String,
     /// The example itself.
     pub example: Example,
-    /// What it must come to.
+    /// The outcome that the call must have.
     pub expectation: Expectation,
     /// An earlier file with a tool of the same id: a call would reach that tool instead.
     pub shadowed_by: Option<String>,

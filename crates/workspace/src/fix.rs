@@ -474,7 +474,7 @@ mod tests {
         // It does not take others down with it.
         let (next, made) = apply(&document, &[&bad, &good]).expect("one of them is fine");
         assert_eq!((next.source().text(), made), ("{\"b\": 1}", 1));
-        // What changes nothing would go on for ever.
+        // A fix that changes nothing is refused: it would be applied for ever.
         assert!(apply(&document, &[&fix(&[(6, 7, "1")])]).is_none());
     }
 

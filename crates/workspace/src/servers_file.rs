@@ -378,7 +378,8 @@ impl ServersReader<'_, '_, '_> {
 /// into `args`.
 fn command_line_finding(command: Node<'_>, entry: &Node<'_>) -> Finding {
     let message = "`command` is one program, and its name has a space";
-    // The plan knows whether there is such a program: then it is no mistake, else an error.
+    // The plan looks for such a program: it drops the warning if there is one, and raises it to an
+    // error otherwise.
     let finding = Finding::new(&SUSPICIOUS_COMMAND, command.pointer(), message)
         .severity(Severity::Warning)
         .help("put what follows the program into `args`, one item for each word");

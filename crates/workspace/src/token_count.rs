@@ -8,7 +8,7 @@
 //!
 //! Counts depend on the text alone, so they are kept in a file, by the hash of the text. A run that
 //! finds all counts there never builds the tables. The file is a cache and nothing else: a missing,
-//! foreign or damaged one means that all is counted again, and failing to write it is no error.
+//! foreign or damaged one means that all is counted again, and failing to write it is not an error.
 //!
 //! Other vendors have vocabularies of their own, most of them unpublished, so their counts differ.
 //! Only this file names the tokenizer.

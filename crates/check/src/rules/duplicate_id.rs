@@ -97,7 +97,7 @@ fn check_tools(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// Where an id is used so far.
 struct IdUses<Place> {
     first: Option<Place>,
-    /// The first tool without a version: it could not be told from any other.
+    /// The first tool without a version. It conflicts with every other tool of the id.
     without_version: Option<Place>,
     /// By [`toolwright_model::Version::release`].
     versions: HashMap<String, Place>,
@@ -110,7 +110,8 @@ impl<Place> Default for IdUses<Place> {
 }
 
 impl<Place: Copy> IdUses<Place> {
-    /// Adds a tool. Returns the first one that it cannot be told from, if there is one.
+    /// Adds a tool. Returns the first earlier tool that conflicts with it: one of the same version,
+    /// or any, if one of the two has no version.
     fn add(&mut self, tool: &Draft, place: Place) -> Option<Place> {
         let earlier = match tool.version.ok().map(|version| version.release()) {
             Some(version) => match self.versions.entry(version) {

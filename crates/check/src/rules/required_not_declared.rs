@@ -1,7 +1,7 @@
 //! A name that `required` lists is declared under `properties`.
 //!
-//! Source: our own advice. JSON Schema allows it, but a caller has to send a value of which nothing
-//! is known, and nearly always the name is misspelled in one of the two places.
+//! Source: our own advice. JSON Schema allows it, but a caller has to send a value that nothing
+//! describes, and nearly always the name is misspelled in one of the two places.
 //!
 //! A name is declared if any schema for the same value declares it: beside it, around it, in a
 //! branch, behind a reference. Silent under `not` and `if`, and where the schema states that other
@@ -17,8 +17,8 @@ use super::schemas::{CheckedSchema, first_finding};
 toolwright_source::codes! {
     REQUIRED_NOT_DECLARED Warning
         "`required` lists a name that is not under `properties`. Every call must then have a \
-         value of which a model knows neither the type nor the meaning, and most often the name \
-         is misspelled in one of the two places.\n\n\
+         value whose type and meaning the model does not know, and most often the name is \
+         misspelled in one of the two places.\n\n\
          Correct the name, declare it under `properties`, or remove it from `required`. Names \
          that `allOf`, `anyOf` or a `$ref` declare for the same object count as declared. A \
          schema that states what other properties may be, by `additionalProperties` or \

@@ -87,7 +87,7 @@ fn report(schema: &CheckedSchema<'_>, found: &[SchemaMistake], out: &mut Report<
             MistakeKind::DuplicateEnumValue { value } => {
                 Some(duplicate_enum_value::finding(schema, mistake, value))
             }
-            // All of a schema are one finding, below.
+            // All unused definitions of a schema become one finding, below.
             MistakeKind::UnusedDefinition { .. } => None,
             MistakeKind::InvalidHeader { reason } => {
                 Some(invalid_mcp_header::finding(schema, mistake, reason))

@@ -3,8 +3,8 @@
 //! Source: our own advice. A definition that nothing refers to has no effect, but every request of
 //! every conversation carries it.
 //!
-//! All of a schema are one finding, at the first. A definition that only unused ones refer to is
-//! unused as well.
+//! All unused definitions of a schema are one finding, at the first of them. A definition that only
+//! unused ones refer to is unused as well.
 
 use toolwright_model::{Json, Object};
 use toolwright_schema::{MistakeKind, SchemaMistake};

@@ -473,8 +473,8 @@ fn is_other_alphabet(c: char) -> bool {
         | '\u{13A0}'..='\u{13FF}')
 }
 
-/// Whether a letter cannot be told from a Latin one. Greek small letters are symbols in formulas,
-/// so of these only the two that print exactly like Latin count.
+/// Whether a letter looks exactly like a Latin one. Small Greek letters are common as symbols in
+/// formulas, so only the two that are printed exactly like a Latin letter count.
 fn is_exact_lookalike(c: char) -> bool {
     match c {
         '\u{3B1}'..='\u{3C9}' => c == 'ο' || c == 'ν',

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Descriptions of tools that handle HTML or chat messages mention such markup honestly. So most of
-//! it counts only with a text inside that says something ([`is_speech`]).
+//! it counts only if it encloses a sentence ([`is_speech`]).
 //!
 //! Input is the normalised text, in lower case. Everything here is a search for fixed strings: a
 //! description is seldom well-formed HTML, and a parser would see other elements than a model does.
@@ -223,7 +223,7 @@ fn find_unrendered(text: &str, found: &mut Vec<Range<usize>>) {
             continue;
         }
         let body = near(text, start + 1 + len + 1, MAX_BODY);
-        // Of an element without an end it is unknown what it hides.
+        // It is unknown what an element without an end hides.
         let Some(end) = body.find(&format!("</{name}")) else { continue };
         if is_speech(&body[..end]) {
             found.push(start..start + 1 + len + 1);

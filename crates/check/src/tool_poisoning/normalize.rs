@@ -91,7 +91,7 @@ impl<'t> NormalizedText<'t> {
     }
 }
 
-/// What a text has that takes more than lower-casing. Most have nothing.
+/// The steps that a text needs besides lower-casing. Most texts need none.
 #[derive(Default)]
 struct NeededSteps {
     /// Not ASCII, a control character, an escape.

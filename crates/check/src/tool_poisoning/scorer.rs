@@ -176,7 +176,7 @@ fn explain(
         votes[known.class as usize] += gain.max(0);
     }
     let has = |name: &str| tokens.iter().any(|token| token.class == name);
-    // Whatever the words say, without its signs there is no markup.
+    // A window without any of these characters cannot be markup, even if its words are typical.
     let has_markup = ["<", "[", "{", "#", "【"].into_iter().any(has);
     let classes = AttackClass::ALL.into_iter();
     let classes = classes.filter(|class| has_markup || *class != AttackClass::Markup);

@@ -154,13 +154,13 @@ fn print_results(
     }
 }
 
-/// Writes the errors of the definitions to stderr. Returns those because of which examples may be
-/// missing.
+/// Writes the errors of the definitions to stderr. Returns the errors that may have hidden
+/// examples.
 fn report_errors(load: &LoadResult) -> Vec<String> {
     let errors = load.documents.iter().flat_map(|file| &file.diagnostics);
     let errors: Vec<_> =
         errors.filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
-    // Those of the plan have been written before it was loaded.
+    // The errors of the plan have been written before it was loaded.
     let of_documents = load.documents.iter().filter(|file| !file.secret);
     let of_documents = of_documents.flat_map(|file| &file.diagnostics);
     for diagnostic in of_documents.filter(|d| d.severity == Severity::Error) {

@@ -17,7 +17,7 @@ pub(crate) fn board() -> String {
   type: mcp
   name: Board
   version: 1.0.0
-  description: Cards on a board, in front of a server that repeats what it is told.
+  description: Cards on a board, in front of a server that repeats its input.
   commands: [echo, add, fail]
   executable_knowledge:
     helpers:
@@ -498,7 +498,7 @@ fn all_functions_of_a_call_share_its_time() {
             // The caller's own limit includes the start of the server, which may take most of it.
             if timeout.is_none() {
                 assert!(message.contains(": the functions of its definition took "), "{message}");
-                // None is running at the moment in which one has ended.
+                // The limit is checked when a function has ended, so none is running.
                 assert!(message.contains(" had run"), "{what}: {message}");
             }
             assert!(began.elapsed() < std::time::Duration::from_secs(40), "{what}");

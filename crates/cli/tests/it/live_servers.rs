@@ -204,7 +204,7 @@ fn an_answer_in_text_matches_an_output_schema() {
     );
 }
 
-/// A list as a serialiser writes it, with an item that is no tool.
+/// A list as a serialiser writes it, with an item that is not a tool.
 const DUMPED: &str = r#"[
   {"name": "now", "title": null, "inputSchema": {"type": "object"}, "outputSchema": null},
   5,
@@ -228,7 +228,8 @@ fn documents_stay_strict_and_name_compat() {
             "/1 []",
         ]
     );
-    // The item that is no tool loses only itself, and the others are quarantined for their own.
+    // The item that is not a tool excludes only itself; the others are quarantined for their own
+    // mistakes.
     let call = |args: &[&str]| run(folder.path(), &[&["call"], args].concat());
     let refused = call(&["now", "--from", "tools.json"]);
     assert!(refused.stderr.contains("\nQUARANTINED: `now` is quarantined: "), "{refused:?}");

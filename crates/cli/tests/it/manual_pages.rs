@@ -164,7 +164,7 @@ struct PageFunctions {
     helper: (&'static str, &'static str),
     processor: (&'static str, &'static str),
     /// Id of the validator, and the fields that its checks require. Its function requires the
-    /// first, and says so in the same words.
+    /// first, with the same message.
     validator: (&'static str, [&'static str; 2]),
 }
 

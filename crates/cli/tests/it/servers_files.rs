@@ -106,7 +106,7 @@ fn every_defect_is_found_at_its_place() {
         (r#"{"command": "my-server", "cwd": "no-such"}"#, "3:33 error[DIRECTORY_NOT_FOUND]"),
         // The space is the reason why there is no such program.
         (r#"{"command": "npx -y server@1"}"#, "3:13 error[SUSPICIOUS_COMMAND]"),
-        // Only who starts it needs the variable.
+        // The variable is needed only to start the server.
         (
             r#"{"command": "my-server", "env": {"API_KEY": "${NOT_SET}"}}"#,
             "3:45 info[UNSET_VARIABLE]",

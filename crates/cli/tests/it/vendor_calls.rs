@@ -176,7 +176,7 @@ fn the_calls_of_every_vendor_are_restored_run_and_answered() {
         let name = converted_name(folder.path(), target.id());
         assert!(name.starts_with("desk_note_"), "{name}");
         let good = |id: &str| call(target, id, &name, &good_arguments(target));
-        // A text that is not JSON; where arguments are an object, a value that is none.
+        // A text that is not JSON, or, where arguments are an object, a value that is not one.
         let broken = match shape(target) {
             Shape::Chat | Shape::Responses if target != VendorTarget::Ollama => json!("{\"text\":"),
             _ => json!([1]),

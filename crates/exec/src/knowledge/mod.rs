@@ -49,7 +49,7 @@ use payload::PayloadMatcher;
 /// first needed.
 pub struct RunnableKnowledge {
     model: Knowledge,
-    /// By role and id. Of several with one id, the first.
+    /// By role and id. If several have the same id, the first one counts.
     functions: HashMap<(FunctionRole, String), Arc<KnowledgeFunction>>,
     /// In the order of the definition, which is the order in which they run; parallel to
     /// `model.validators`.

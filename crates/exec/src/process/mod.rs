@@ -183,7 +183,7 @@ fn read_json(exit: &ProgramExit) -> Result<Outcome, Failure> {
         } else {
             format!("the program's answer is not JSON: {error}")
         };
-        // Into the log only: it is no answer, and can be anything.
+        // The output goes to the log only: it can be anything, and a model would read it.
         let printed = &exit.output[..exit.output.len().min(LOGGED_ANSWER)];
         Failure::new(&code::OUTPUT_INVALID, message).detail(String::from_utf8_lossy(printed))
     })

@@ -464,7 +464,7 @@ impl TestHttpServer {
         self.requests().iter().filter(contains).count()
     }
 
-    /// How many calls the server was told to cancel.
+    /// How many requests to cancel a call the server received.
     pub(crate) fn count_cancelled(&self) -> usize {
         count_lines(&self.cancelled)
     }

@@ -94,7 +94,7 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
                 .and_then(shape::as_integer)
                 // Negative numbers have been reported.
                 .and_then(|n| u32::try_from(n).ok())
-                // Out of range has been reported; the default holds then.
+                // A value out of range has been reported; the default applies.
                 .filter(|n| (1..=10).contains(n)),
             sandbox: config
                 .get("sandbox")

@@ -1,7 +1,7 @@
 //! Names, ids, tags and versions against tables of cases. Our own are in `tests/cases`. Where
 //! `TOOLWRIGHT_SHARED` names a folder, those in its `facts` are tried as well: they were recorded
 //! from the original implementation of toolfoundation. Where our reading of the specification
-//! differs from the original, the reading wins, and the test says so.
+//! differs from the original, the test expects our reading and names the difference.
 
 use std::path::{Path, PathBuf};
 

@@ -7,7 +7,7 @@
 //!   Done or Failed ◀─ JSON ◀─ await the promise (jobs, answers of the host) ◀─┘
 //! ```
 //!
-//! Everything that a program controls is met with suspicion: a property may be a getter that never
+//! Everything that a program controls may be hostile: a property may be a getter that never
 //! returns, and any of its functions may have been replaced. So values are inspected through the
 //! engine's own interface (`engine`), never by calling functions of the program.
 

@@ -138,10 +138,10 @@ pub enum JailPolicy {
     /// Any, even one without layers.
     #[default]
     AcceptAny,
-    /// On Linux, those with seccomp and with landlock, of which the rules for files suffice. On
-    /// other systems any.
+    /// On Linux, jails with seccomp and with landlock, which must at least restrict files. On other
+    /// systems any jail.
     RequireEssential,
-    /// Those whose layers all hold completely.
+    /// Jails whose layers all hold completely.
     RequireAll,
 }
 

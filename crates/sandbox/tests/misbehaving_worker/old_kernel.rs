@@ -59,7 +59,7 @@ fn answer(listener: libc::c_int, version: i64) -> io::Result<()> {
         }
         let mut answer: libc::seccomp_notif_resp = std::mem::zeroed();
         (answer.id, answer.val) = (question.id, version);
-        // Fails if whoever asked was killed meanwhile.
+        // Fails if the asking process was killed meanwhile.
         libc::ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &mut answer);
     }
     Ok(())

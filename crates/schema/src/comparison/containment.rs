@@ -53,7 +53,7 @@ impl CanonicalPair {
         covers(&self.second, &self.first)
     }
 
-    /// What only the first schema accepts, as a schema. `None` if that is nothing, or not known.
+    /// What only the first schema accepts, as a schema. `None` if it is empty or unknown.
     pub(super) fn only_in_first(&self) -> Option<Value> {
         self.difference(&self.first, &self.second)
     }

@@ -88,7 +88,8 @@ impl CandidateBudget {
     }
 }
 
-/// What becomes of a candidate: it is planted into the instance around it, and at last judged.
+/// Receives a candidate: each level inserts it into the instance around it, and the last one judges
+/// the whole.
 type Emit<'e> = dyn FnMut(Value) -> ControlFlow<()> + 'e;
 
 struct Walk<'a> {

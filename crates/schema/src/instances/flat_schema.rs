@@ -1,7 +1,7 @@
 //! A schema without references and branches at its top: what is left is about the value itself.
 //!
-//! `allOf`, `anyOf`, `oneOf`, `if` and `$ref` become a list of such schemas, of which an instance
-//! matches at least one. Where two schemas meet, their keywords are merged as far as one keyword
+//! `allOf`, `anyOf`, `oneOf`, `if` and `$ref` become a list of such schemas; an instance matches at
+//! least one of them. Where two schemas meet, their keywords are merged as far as one keyword
 //! can state both; the rest is a loss of precision, not of truth, because values are judged later.
 
 use serde_json::{Map, Value, json};

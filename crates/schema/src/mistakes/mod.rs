@@ -30,8 +30,8 @@ pub use keywords::keyword_names;
 
 use walk::SchemaWalk;
 
-/// The most different mistakes reported for one schema. A hostile one can have a million; a person
-/// who has seen fifty corrects those first.
+/// The most different mistakes reported for one schema. A hostile one can have a million, and a
+/// person corrects the first fifty before looking for more.
 const MAX_MISTAKES: usize = 50;
 
 /// The most places that one mistake lists.

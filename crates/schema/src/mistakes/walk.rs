@@ -193,8 +193,8 @@ impl<'a> SchemaWalk<'a> {
         self.contradictions = self.contradictions || satisfiability::may_contradict(members);
     }
 
-    /// Notes a keyword that JSON Schema does not define. Whether it is near another one is decided
-    /// by whoever words the finding.
+    /// Notes a keyword that JSON Schema does not define. The caller that words the finding decides
+    /// whether it is close to a defined one.
     fn check_unknown(&mut self, schema: &'a Value, keyword: &str) {
         if keywords::is_foreign(keyword)
             || keyword.len() > 64

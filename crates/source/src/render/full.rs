@@ -6,7 +6,7 @@
 //! place. Characters that would disturb the layout or the terminal are replaced by others of the
 //! same length in bytes, so that every offset stays valid.
 //!
-//! What a server answered has no lines that anybody could open: it is shown by its place in words.
+//! The answer of a server has no lines that a user could open: its place is described in words.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 

@@ -1,6 +1,6 @@
 //! One workflow command per diagnostic: GitHub Actions turns such a line of a log into an
-//! annotation. What a server answered is annotated at the line that names the server; without such
-//! a file the annotation has no place, and GitHub shows it with the run.
+//! annotation. A finding about the answer of a server is annotated at the line that names the
+//! server; without such a line the annotation has no place, and GitHub shows it with the run.
 //!
 //! GitHub's documentation says neither what a column counts nor whether `endColumn` is inclusive.
 //! This form counts UTF-16 code units, as the browser that shows the annotation does, and ends

@@ -337,8 +337,8 @@ fn effect_of(compared: &SchemaComparison) -> LossEffect {
     }
 }
 
-/// By what two parts are the same one. Fields that only one format has are compared by their names:
-/// the object around them differs between the shapes of one vendor.
+/// The key by which parts of the source and of the target are matched. Fields that only one format
+/// has are matched by name: the object around them differs between the shapes of one vendor.
 fn comparable_path(part: &RecordPart) -> (String, bool) {
     let path = match part.is_rest {
         true => ["/function", "/toolSpec"]

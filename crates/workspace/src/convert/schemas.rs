@@ -111,8 +111,8 @@ fn is_exact(change: &SchemaChange) -> bool {
     matches!(change.action, ChangeAction::Rewritten | ChangeAction::Restored)
 }
 
-/// Adds a loss if rewrites that are meant to be exact are not. Beside other changes this cannot be
-/// told apart from what those lose.
+/// Adds a loss if rewrites that are meant to be exact are not. If there are other changes, too, the
+/// difference could come from them, so nothing is added.
 fn check_exact_rewrites(
     source: &Json,
     vendor: VendorTarget,

@@ -64,7 +64,7 @@ pub(super) enum PartKind {
     Placeholder,
 }
 
-/// The bytes of the value that are a secret or a placeholder, if its label says so.
+/// The bytes of the value that are a secret or a placeholder, judged by its label.
 pub(super) fn named_secret(label: &str, value: &str) -> Option<(Range<usize>, PartKind)> {
     let kind = label_kind(label)?;
     // The scheme of an `Authorization` header is not secret.

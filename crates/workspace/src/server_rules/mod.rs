@@ -10,8 +10,8 @@
 //!
 //! The rules see texts as they are written, with `${VAR}` and not its value: a value is the
 //! business of the machine, the text is that of everybody who reads the file. They are advice, so
-//! none keeps a server from starting. What does is in `start`: a command or a directory that is
-//! missing, which is the one question about the machine that is asked here.
+//! none keeps a server from starting. The only mistakes that do are in `start`: a command or a
+//! directory that is missing. That is the only check that looks at the machine.
 //!
 //! No message quotes a value. A label such as the name of a variable is quoted, unless it holds a
 //! secret itself.

@@ -182,7 +182,7 @@ fn labelled_value(label: &str, value: &str, start: usize) -> Vec<ValuePart> {
 fn parts_of_words(words: &[&str]) -> Vec<Vec<ValuePart>> {
     let parts = |(n, word): (usize, &&str)| match split_label(word) {
         Some((label, start)) => labelled_value(label, &word[start..], start),
-        // `--api-key VALUE`. The program itself is no option.
+        // `--api-key VALUE`. The program itself is not an option.
         None if n > 1 && words[n - 1].starts_with('-') && !words[n - 1].contains('=') => {
             labelled_value(words[n - 1], word, 0)
         }

@@ -65,7 +65,7 @@ pub(crate) fn parse(path: &Path) -> Result<(Document, Vec<Diagnostic>), LoadErro
     {
         return Ok((document, relaxed));
     }
-    // Which client it is can be told only after parsing. These files are small.
+    // Which client it is is known only after parsing. These files are small.
     let source = document.source();
     let strict = Document::parse(source.name(), source.with_text(source.text()), Syntax::Json);
     let help = |problem: &Diagnostic| {

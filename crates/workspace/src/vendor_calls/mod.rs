@@ -3,7 +3,7 @@
 //! ```text
 //! response of the vendor ─ read_calls ─▶ VendorCall ─ CallTable::restore ─▶ id, arguments of the
 //!                                                        │                  source
-//!      message for the vendor ◀─ write_results ◀─ VendorResult ◀─ whoever runs the tool
+//!      message for the vendor ◀─ write_results ◀─ VendorResult ◀─ the caller runs the tool
 //! ```
 //!
 //! The table has the names that `convert` gave and the steps that turn arguments back. It is read

@@ -40,7 +40,7 @@ pub struct NoCalls(pub VendorTarget);
 /// ```
 ///
 /// # Errors
-/// There is none.
+/// If the answer has no call.
 pub fn read_calls(target: VendorTarget, answer: &Json) -> Result<Vec<VendorCall>, NoCalls> {
     let shape = CallShape::of(target);
     let parts = match answer {

@@ -183,7 +183,7 @@ fn bedrock_block(result: &VendorResult) -> Json {
         None => json!({"text": block_text(block)}),
     };
     let content: Vec<Json> = match &result.structured {
-        // A list or a number is no document of its own there.
+        // Bedrock accepts only an object here, not a list or a number.
         Some(value) if value.is_object() && !result.is_error => vec![json!({ "json": value })],
         _ if result.content.is_empty() => vec![json!({"text": result.text()})],
         _ => result.content.iter().map(part).collect(),

@@ -60,7 +60,7 @@ fn json_of(text: &str) -> Option<Json> {
     fn value(toml: &DeValue<'_>) -> Json {
         match toml {
             DeValue::String(text) => Json::from(text.as_ref()),
-            // Beyond the range of a number is beyond every range.
+            // A number that does not fit is outside of every range of the schema.
             DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
                 .map_or_else(|_| Json::from(f64::MAX), Json::from),
             DeValue::Float(n) => Json::from(n.as_str().parse::<f64>().unwrap_or(f64::NAN)),

@@ -286,7 +286,8 @@ fn the_same_format_gives_the_same_drawn_document() {
     }
 }
 
-/// Out through another format and back, a definition has all that neither report names.
+/// A definition that is converted to another format and back keeps every part that neither report
+/// lists.
 #[test]
 fn out_and_back_only_reported_parts_are_lost() {
     let own: Vec<&str> = FORMS.into_iter().filter(|form| own_target(form).is_some()).collect();

@@ -239,8 +239,8 @@ impl Rewriter<'_> {
         Ok(written)
     }
 
-    /// Branches with different steps are told apart by what they accept. Where that overlaps, a
-    /// call may be restored by the steps of another branch.
+    /// A call is restored by the steps of the branch that accepts it. If branches with different
+    /// steps accept the same value, the wrong steps may be used.
     fn report_ambiguity(
         &mut self,
         branches: &[SchemaNode],

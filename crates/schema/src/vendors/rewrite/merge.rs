@@ -352,7 +352,7 @@ fn merge_items(result: &mut NodeKeywords, first: &NodeKeywords, second: &NodeKey
     true
 }
 
-/// Merges `enum` and `const`: what both list. `false` if that is nothing.
+/// Merges `enum` and `const` into the values that both list. Returns `false` if there are none.
 fn merge_values(result: &mut NodeKeywords, second: &NodeKeywords) -> bool {
     let Some(other) = listed_values(second) else { return true };
     let Some(own) = listed_values(result) else {

@@ -97,9 +97,9 @@ pub struct SchemaChange {
 /// How a change affects the meaning of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeAction {
-    /// Not at all: the same values match.
+    /// The same values match.
     Rewritten,
-    /// Not once the call is restored.
+    /// The same values match once the call is restored.
     Restored,
     /// More calls match.
     Widened,

@@ -213,34 +213,6 @@ fn nothing_is_reported_in_the_definitions_of_ordinary_servers() {
     }
 }
 
-/// Prints the findings in lists of tools that nobody here wrote, and the share of tools that have
-/// any. The README beside the collections says how to run it.
-#[test]
-#[ignore = "needs lists of tools that are not in the repository"]
-#[allow(clippy::print_stdout, reason = "its output is the measurement")]
-fn findings_in_tool_lists() {
-    let path = std::env::var_os("TOOL_LISTS").expect("TOOL_LISTS names a file");
-    let lists: BTreeMap<String, Vec<Json>> =
-        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let (mut all, mut reported) = (0, 0);
-    for (server, tools) in &lists {
-        let names = tools.iter().filter_map(|tool| tool["name"].as_str());
-        let mut detector = InstructionDetector::for_tools(names);
-        for tool in tools {
-            let mut texts = Vec::new();
-            strings(tool, &mut texts);
-            let long = texts.into_iter().filter(|text| text.len() >= 12);
-            let found: Vec<_> = long.flat_map(|text| detector.find(text)).collect();
-            messages(&found)
-                .iter()
-                .for_each(|message| println!("{server} {}: {message}", tool["name"]));
-            all += 1;
-            reported += usize::from(!found.is_empty());
-        }
-    }
-    println!("{reported} of {all} tools of {} servers", lists.len());
-}
-
 #[test]
 fn ranges_are_those_of_the_source_and_not_of_the_normalised_text() {
     let cases = [

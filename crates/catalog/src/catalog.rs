@@ -18,8 +18,9 @@
 //!       server_task: the server reports a change ─▶ list again; it failed ─▶ retry later
 //! ```
 //!
-//! `call` and `test` load once (`load_for`, `load_all`). `serve` uses `watch`, which starts one
-//! task per source, one per server that a definition names, and one that polls files.
+//! `call` and `test` load once (`load_for`, `load_all` in `load_for_call`). `serve` uses `watch` in
+//! `reload`, which starts one task per source, one per server that a definition names, and one that
+//! polls files.
 //!
 //! Two loads of one source may overlap, so each has a number, and an older one never replaces the
 //! result of a newer one. A source that leaves the plan loses its tools at once; one that is
@@ -30,21 +31,18 @@
 //! of a server (`server_task`), merging a definition with the list of its server
 //! (`server_definition`), what servers offer besides tools (`offers`), connections (`exec::mcp`).
 
+mod load_for_call;
+mod reload;
+
 use std::collections::BTreeSet;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
-use futures::future::BoxFuture;
-use futures::stream::FuturesUnordered;
-use futures::{FutureExt, StreamExt};
 use tokio::sync::{broadcast, watch};
-use tokio_util::sync::CancellationToken;
 use toolwright_exec::{Failure, RegisteredTool, Runner, ToolRegistry, ToolStatus};
-use toolwright_model::{Binding, InputSchema, Namespace, Server};
+use toolwright_model::Server;
 use toolwright_source::{Diagnostic, Severity, codes};
 use toolwright_workspace::{SourcePlan, SourceSpec, SourceTarget, Workspace};
 
@@ -61,12 +59,6 @@ use crate::server_offers::ServerOffers;
 use crate::server_task::ServerOwner;
 use crate::source_state::SourceState;
 
-/// How often files are compared with their last state. Polling needs no watch per folder, and it
-/// also notices files that do not exist yet.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// A changed configuration is read once it has not changed for this long: an editor or a program
-/// may still be writing it.
-const CONFIG_SETTLES: Duration = Duration::from_millis(200);
 /// Notices that a slow receiver may be behind.
 const MAX_NOTICES: usize = 256;
 
@@ -211,153 +203,6 @@ impl Catalog {
     /// values.
     fn states(&self) -> MutexGuard<'_, Vec<SourceState>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Loads the sources that can hold the tool `id`, and stops as soon as it is found.
-    ///
-    /// Starting a server can take seconds, so `call` starts as few as possible: files and programs
-    /// first; then the server that a found definition names; only if nothing was found, the servers
-    /// of the plan, limited to the namespace if `id` has one (`namespace:name`).
-    /// Returns the sources that could not be loaded.
-    pub async fn load_for(&self, id: &str) -> Vec<SourceFailure> {
-        let specs: Vec<SourceSpec> = self.states().iter().map(|state| state.spec.clone()).collect();
-        let namespace = id.split_once(':').map(|(namespace, _)| namespace);
-        // A server without a configured namespace may serve any id.
-        let may_hold = |spec: &&SourceSpec| match (&spec.target, namespace) {
-            (SourceTarget::Server(_, Some(own)), Some(requested)) => own.as_str() == requested,
-            _ => true,
-        };
-        let (mut servers, others): (Vec<&SourceSpec>, Vec<&SourceSpec>) = specs
-            .iter()
-            .filter(may_hold)
-            .partition(|spec| matches!(spec.target, SourceTarget::Server(..)));
-        let others = others.into_iter().map(|spec| self.load_one(spec).boxed());
-        let mut failures = self.load_until_found(id, others.collect()).await;
-        // `find` also accepts a name without its namespace, if only one tool has it. The step above
-        // stops early only for an exact id, so all files were read before this decides.
-        let found = self.runner.registry().find(id).map(Arc::clone);
-        if found.as_ref().is_some_and(|entry| !waits_for_its_server(entry)) {
-            return failures;
-        }
-        // A definition without an input schema still needs the list of its own server, but no other
-        // server.
-        let namespace_of_found = found.as_ref().and_then(|entry| entry.id.namespace.as_ref());
-        let namespace = namespace_of_found.map(Namespace::as_str).or(namespace);
-        if found.is_some() {
-            servers.clear();
-        }
-        let definitions = self
-            .server_definitions(|own| namespace.is_none_or(|requested| own.as_str() == requested));
-        let definitions = definitions
-            .iter()
-            .map(|(spec, definition)| self.load_server_definition(spec, definition).boxed());
-        let servers = servers.into_iter().map(|spec| self.load_one(spec).boxed());
-        failures.extend(self.load_until_found(id, definitions.chain(servers).collect()).await);
-        failures
-    }
-
-    /// Drives loads side by side until there is a callable tool with exactly this id, then drops
-    /// the remaining ones, which ends their work. Returns the failures so far.
-    async fn load_until_found(
-        &self,
-        id: &str,
-        mut loads: FuturesUnordered<BoxFuture<'_, Vec<SourceFailure>>>,
-    ) -> Vec<SourceFailure> {
-        let mut failures = Vec::new();
-        while let Some(failed) = loads.next().await {
-            failures.extend(failed);
-            // Another source may have a newer version of a tool that has versions.
-            let is_newest =
-                |entry: &RegisteredTool| entry.tool.version.is_none() || entry.id.to_string() != id;
-            let registry = self.runner.registry();
-            let is_found =
-                |entry: &Arc<RegisteredTool>| !waits_for_its_server(entry) && is_newest(entry);
-            if registry.get(id).is_some_and(is_found) {
-                break;
-            }
-        }
-        failures
-    }
-
-    /// The definitions that name an MCP server, each with its source, filtered by namespace.
-    fn server_definitions(
-        &self,
-        may_hold: impl Fn(&Namespace) -> bool,
-    ) -> Vec<(SourceSpec, Arc<ServerDefinition>)> {
-        let mut found = Vec::new();
-        for state in self.states().iter() {
-            let definitions = state.server_toolsets.iter().map(|toolset| &toolset.definition);
-            let definitions = definitions.filter(|definition| may_hold(&definition.namespace));
-            found.extend(definitions.map(|it| (state.spec.clone(), Arc::clone(it))));
-        }
-        found
-    }
-
-    /// Loads everything once, for `test --run`. Returns the sources that could not be loaded.
-    pub async fn load_all(&self) -> Vec<SourceFailure> {
-        // No tool has this id, so nothing ends the search early.
-        self.load_for("").await
-    }
-
-    /// Loads everything in the background and keeps it up to date until `until` is cancelled:
-    /// servers that change their list or start late, and files that change. Returns at once.
-    pub fn watch(self: &Arc<Self>, until: &CancellationToken) {
-        // Taken before the first load: a file that changes during the load differs from this, so
-        // the first poll loads it again.
-        let before = self.fingerprints();
-        self.spawn_source_tasks(until);
-        let catalog = Arc::clone(self);
-        let until = until.clone();
-        tokio::spawn(async move {
-            let watching = catalog.watch_files(before, &until);
-            let watching = futures::future::join(watching, catalog.close_drained());
-            until.run_until_cancelled(watching).await;
-        });
-    }
-
-    /// Starts a task for every source that has none yet: all of them at the start, the new ones
-    /// after a change of the configuration.
-    fn spawn_source_tasks(self: &Arc<Self>, until: &CancellationToken) {
-        for state in self.states().iter_mut().filter(|state| !state.has_task) {
-            state.has_task = true;
-            let (catalog, until) = (Arc::clone(self), until.clone());
-            let (spec, removed) = (state.spec.clone(), state.removed.clone());
-            tokio::spawn(async move {
-                let work = catalog.keep_source_loaded(&spec, &until);
-                until.run_until_cancelled(removed.run_until_cancelled(work)).await;
-            });
-        }
-    }
-
-    /// The task of one source. It never ends for a server; for files and programs it ends after the
-    /// first load, because `watch_files` loads them again.
-    async fn keep_source_loaded(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
-        match &spec.target {
-            SourceTarget::Server(server, _) => {
-                let owner = ServerOwner::Source(spec.clone(), Arc::clone(server));
-                self.keep_server_loaded(&owner).await
-            }
-            _ => self.load_definitions(spec, until).await,
-        }
-    }
-
-    /// Loads files or programs, and starts a task for every server that their definitions name and
-    /// that has none yet.
-    async fn load_definitions(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
-        self.load_one(spec).await;
-        let mut states = self.states();
-        // The source may have been removed by a new configuration in the meantime.
-        let Some(state) = states.iter_mut().find(|state| state.spec == *spec) else { return };
-        for toolset in state.server_toolsets.iter_mut().filter(|toolset| !toolset.has_task) {
-            toolset.has_task = true;
-            let (catalog, spec, until) = (Arc::clone(self), spec.clone(), until.clone());
-            let (definition, removed) = (Arc::clone(&toolset.definition), toolset.removed.clone());
-            tokio::spawn(async move {
-                let owner = ServerOwner::Definition(spec, definition);
-                let work = catalog.keep_server_loaded(&owner);
-                until.run_until_cancelled(removed.run_until_cancelled(work)).await;
-            });
-        }
     }
 
     /// Whether every source, and every server that a definition names, has been tried once, with or
@@ -739,117 +584,4 @@ impl Catalog {
             self.drain(DrainingServers::new(state.servers(), state, &self.runner));
         }
     }
-
-    /// Polls the configuration and the files of all sources, and loads again what has changed.
-    /// `source_prints` are the fingerprints from before the first load. Never ends by itself.
-    async fn watch_files(
-        self: &Arc<Self>,
-        mut source_prints: Vec<(SourceSpec, u64)>,
-        until: &CancellationToken,
-    ) {
-        let mut plan_files = (self.planner)().files;
-        let mut plan_print = fingerprint(&plan_files);
-        loop {
-            tokio::time::sleep(POLL_INTERVAL).await;
-            if fingerprint(&plan_files) != plan_print {
-                settle(&plan_files).await;
-                let plan = (self.planner)();
-                plan_print = fingerprint(&plan_files);
-                // Probably an editor has written half of the file, or emptied it first. Dropping
-                // all tools now would interrupt agents; the next poll sees the rest.
-                let problem = if plan.is_broken() {
-                    Some("the configuration cannot be read")
-                } else if plan.specs.is_empty() && self.source_count() > 0 {
-                    Some("the configuration has no sources any more")
-                } else {
-                    None
-                };
-                if let Some(problem) = problem {
-                    self.publish_plan_problems(&plan);
-                    let text = format!("{problem}; the previous one stays in use");
-                    self.publish_event(CatalogEvent::Note(text));
-                } else {
-                    // A new configuration may include other files.
-                    plan_files.clone_from(&plan.files);
-                    plan_print = fingerprint(&plan_files);
-                    self.apply_plan(plan);
-                    self.spawn_source_tasks(until);
-                    self.publish_tools(self.states());
-                }
-            }
-            // Walking a large folder blocks for a while; on a thread of the runtime it would delay
-            // calls.
-            let catalog = Arc::clone(self);
-            let Ok(now) = tokio::task::spawn_blocking(move || catalog.fingerprints()).await else {
-                return;
-            };
-            // One at a time: files change rarely, and several changes of one source then cause one
-            // load. A source without an earlier fingerprint is new and is loaded by its own task.
-            for (spec, print) in &now {
-                let before = source_prints.iter().find(|(known, _)| known == spec);
-                if before.is_some_and(|(_, before)| before != print) {
-                    self.load_definitions(spec, until).await;
-                }
-            }
-            source_prints = now;
-        }
-    }
-
-    /// A fingerprint of the files of each source, as they are now. Servers have none.
-    fn fingerprints(&self) -> Vec<(SourceSpec, u64)> {
-        let states: Vec<_> =
-            self.states().iter().map(|state| (state.spec.clone(), state.bodies.clone())).collect();
-        let with_files = states.into_iter().filter_map(|(spec, bodies)| {
-            let mut files = match &spec.target {
-                SourceTarget::Definitions(path) if path.is_dir() => self.workspace.files_in(path),
-                SourceTarget::Definitions(path) | SourceTarget::Program(path) => vec![path.clone()],
-                SourceTarget::Executables(folder) => {
-                    crate::live_sources::programs_in(folder).unwrap_or_default()
-                }
-                SourceTarget::Server(..) => return None,
-            };
-            // Also the places where a body could be: creating the file completes its tool.
-            files.extend(bodies);
-            Some((spec, fingerprint(&files)))
-        });
-        with_files.collect()
-    }
-}
-
-/// Whether a definition leaves the input schema to its server, and the server has not been asked
-/// yet. Such a tool is registered, but a call cannot check or convert its arguments.
-fn waits_for_its_server(entry: &RegisteredTool) -> bool {
-    let on_a_server = matches!(entry.tool.details.binding, Binding::Server { .. });
-    on_a_server && entry.tool.input == InputSchema::Deferred && entry.status == ToolStatus::Ready
-}
-
-/// Waits until these files have not changed for a moment, at most a few seconds.
-async fn settle(files: &[PathBuf]) {
-    let mut before = fingerprint(files);
-    for _ in 0..10 {
-        tokio::time::sleep(CONFIG_SETTLES).await;
-        let now = fingerprint(files);
-        if now == before {
-            return;
-        }
-        before = now;
-    }
-}
-
-/// A number that changes when one of the files changes, appears or disappears. Sizes and times
-/// only: reading all contents every second would cost too much.
-fn fingerprint(files: &[PathBuf]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for file in files {
-        file.hash(&mut hasher);
-        size_and_mtime(file).hash(&mut hasher);
-    }
-    hasher.finish()
-}
-
-/// The size in bytes and the modification time in nanoseconds; `None` for a missing file.
-fn size_and_mtime(file: &Path) -> Option<(u64, u128)> {
-    let metadata = file.metadata().ok()?;
-    let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((metadata.len(), modified.as_nanos()))
 }

@@ -1,0 +1,110 @@
+//! Loads once, for a call or for all tests: only the sources that can hold the tool, in the order
+//! in which they are likely to be quick. `serve` does not use this; it loads everything (`reload`).
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+use toolwright_exec::{RegisteredTool, ToolStatus};
+use toolwright_model::{Binding, InputSchema, Namespace};
+use toolwright_workspace::{SourceSpec, SourceTarget};
+
+use super::Catalog;
+use crate::live_sources::SourceFailure;
+use crate::server_definition::ServerDefinition;
+
+impl Catalog {
+    /// Loads the sources that can hold the tool `id`, and stops as soon as it is found.
+    ///
+    /// Starting a server can take seconds, so `call` starts as few as possible: files and programs
+    /// first; then the server that a found definition names; only if nothing was found, the servers
+    /// of the plan, limited to the namespace if `id` has one (`namespace:name`).
+    /// Returns the sources that could not be loaded.
+    pub async fn load_for(&self, id: &str) -> Vec<SourceFailure> {
+        let specs: Vec<SourceSpec> = self.states().iter().map(|state| state.spec.clone()).collect();
+        let namespace = id.split_once(':').map(|(namespace, _)| namespace);
+        // A server without a configured namespace may serve any id.
+        let may_hold = |spec: &&SourceSpec| match (&spec.target, namespace) {
+            (SourceTarget::Server(_, Some(own)), Some(requested)) => own.as_str() == requested,
+            _ => true,
+        };
+        let (mut servers, others): (Vec<&SourceSpec>, Vec<&SourceSpec>) = specs
+            .iter()
+            .filter(may_hold)
+            .partition(|spec| matches!(spec.target, SourceTarget::Server(..)));
+        let others = others.into_iter().map(|spec| self.load_one(spec).boxed());
+        let mut failures = self.load_until_found(id, others.collect()).await;
+        // `find` also accepts a name without its namespace, if only one tool has it. The step above
+        // stops early only for an exact id, so all files were read before this decides.
+        let found = self.runner.registry().find(id).map(Arc::clone);
+        if found.as_ref().is_some_and(|entry| !waits_for_its_server(entry)) {
+            return failures;
+        }
+        // A definition without an input schema still needs the list of its own server, but no other
+        // server.
+        let namespace_of_found = found.as_ref().and_then(|entry| entry.id.namespace.as_ref());
+        let namespace = namespace_of_found.map(Namespace::as_str).or(namespace);
+        if found.is_some() {
+            servers.clear();
+        }
+        let definitions = self
+            .server_definitions(|own| namespace.is_none_or(|requested| own.as_str() == requested));
+        let definitions = definitions
+            .iter()
+            .map(|(spec, definition)| self.load_server_definition(spec, definition).boxed());
+        let servers = servers.into_iter().map(|spec| self.load_one(spec).boxed());
+        failures.extend(self.load_until_found(id, definitions.chain(servers).collect()).await);
+        failures
+    }
+
+    /// Drives loads side by side until there is a callable tool with exactly this id, then drops
+    /// the remaining ones, which ends their work. Returns the failures so far.
+    async fn load_until_found(
+        &self,
+        id: &str,
+        mut loads: FuturesUnordered<BoxFuture<'_, Vec<SourceFailure>>>,
+    ) -> Vec<SourceFailure> {
+        let mut failures = Vec::new();
+        while let Some(failed) = loads.next().await {
+            failures.extend(failed);
+            // Another source may have a newer version of a tool that has versions.
+            let is_newest =
+                |entry: &RegisteredTool| entry.tool.version.is_none() || entry.id.to_string() != id;
+            let registry = self.runner.registry();
+            let is_found =
+                |entry: &Arc<RegisteredTool>| !waits_for_its_server(entry) && is_newest(entry);
+            if registry.get(id).is_some_and(is_found) {
+                break;
+            }
+        }
+        failures
+    }
+
+    /// The definitions that name an MCP server, each with its source, filtered by namespace.
+    fn server_definitions(
+        &self,
+        may_hold: impl Fn(&Namespace) -> bool,
+    ) -> Vec<(SourceSpec, Arc<ServerDefinition>)> {
+        let mut found = Vec::new();
+        for state in self.states().iter() {
+            let definitions = state.server_toolsets.iter().map(|toolset| &toolset.definition);
+            let definitions = definitions.filter(|definition| may_hold(&definition.namespace));
+            found.extend(definitions.map(|it| (state.spec.clone(), Arc::clone(it))));
+        }
+        found
+    }
+
+    /// Loads everything once, for `test --run`. Returns the sources that could not be loaded.
+    pub async fn load_all(&self) -> Vec<SourceFailure> {
+        // No tool has this id, so nothing ends the search early.
+        self.load_for("").await
+    }
+}
+
+/// Whether a definition leaves the input schema to its server, and the server has not been asked
+/// yet. Such a tool is registered, but a call cannot check or convert its arguments.
+fn waits_for_its_server(entry: &RegisteredTool) -> bool {
+    let on_a_server = matches!(entry.tool.details.binding, Binding::Server { .. });
+    on_a_server && entry.tool.input == InputSchema::Deferred && entry.status == ToolStatus::Ready
+}

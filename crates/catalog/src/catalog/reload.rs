@@ -1,0 +1,190 @@
+//! Keeps everything loaded while `serve` runs: starts the tasks of sources and servers, and polls
+//! files. A changed configuration is planned again; a source whose files changed is loaded again.
+//! What servers report is followed by their own tasks (`server_task`).
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use tokio_util::sync::CancellationToken;
+use toolwright_workspace::{SourceSpec, SourceTarget};
+
+use super::{Catalog, CatalogEvent};
+use crate::live_sources::programs_in;
+use crate::server_task::ServerOwner;
+
+/// How often files are compared with their last state. Polling needs no watch per folder, and it
+/// also notices files that do not exist yet.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// A changed configuration is read once it has not changed for this long: an editor or a program
+/// may still be writing it.
+const CONFIG_SETTLES: Duration = Duration::from_millis(200);
+
+impl Catalog {
+    /// Loads everything in the background and keeps it up to date until `until` is cancelled:
+    /// servers that change their list or start late, and files that change. Returns at once.
+    pub fn watch(self: &Arc<Self>, until: &CancellationToken) {
+        // Taken before the first load: a file that changes during the load differs from this, so
+        // the first poll loads it again.
+        let before = self.fingerprints();
+        self.spawn_source_tasks(until);
+        let catalog = Arc::clone(self);
+        let until = until.clone();
+        tokio::spawn(async move {
+            let watching = catalog.watch_files(before, &until);
+            let watching = futures::future::join(watching, catalog.close_drained());
+            until.run_until_cancelled(watching).await;
+        });
+    }
+
+    /// Starts a task for every source that has none yet: all of them at the start, the new ones
+    /// after a change of the configuration.
+    fn spawn_source_tasks(self: &Arc<Self>, until: &CancellationToken) {
+        for state in self.states().iter_mut().filter(|state| !state.has_task) {
+            state.has_task = true;
+            let (catalog, until) = (Arc::clone(self), until.clone());
+            let (spec, removed) = (state.spec.clone(), state.removed.clone());
+            tokio::spawn(async move {
+                let work = catalog.keep_source_loaded(&spec, &until);
+                until.run_until_cancelled(removed.run_until_cancelled(work)).await;
+            });
+        }
+    }
+
+    /// The task of one source. It never ends for a server; for files and programs it ends after the
+    /// first load, because `watch_files` loads them again.
+    async fn keep_source_loaded(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
+        match &spec.target {
+            SourceTarget::Server(server, _) => {
+                let owner = ServerOwner::Source(spec.clone(), Arc::clone(server));
+                self.keep_server_loaded(&owner).await
+            }
+            _ => self.load_definitions(spec, until).await,
+        }
+    }
+
+    /// Loads files or programs, and starts a task for every server that their definitions name and
+    /// that has none yet.
+    async fn load_definitions(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
+        self.load_one(spec).await;
+        let mut states = self.states();
+        // The source may have been removed by a new configuration in the meantime.
+        let Some(state) = states.iter_mut().find(|state| state.spec == *spec) else { return };
+        for toolset in state.server_toolsets.iter_mut().filter(|toolset| !toolset.has_task) {
+            toolset.has_task = true;
+            let (catalog, spec, until) = (Arc::clone(self), spec.clone(), until.clone());
+            let (definition, removed) = (Arc::clone(&toolset.definition), toolset.removed.clone());
+            tokio::spawn(async move {
+                let owner = ServerOwner::Definition(spec, definition);
+                let work = catalog.keep_server_loaded(&owner);
+                until.run_until_cancelled(removed.run_until_cancelled(work)).await;
+            });
+        }
+    }
+
+    /// Polls the configuration and the files of all sources, and loads again what has changed.
+    /// `source_prints` are the fingerprints from before the first load. Never ends by itself.
+    async fn watch_files(
+        self: &Arc<Self>,
+        mut source_prints: Vec<(SourceSpec, u64)>,
+        until: &CancellationToken,
+    ) {
+        let mut plan_files = (self.planner)().files;
+        let mut plan_print = fingerprint(&plan_files);
+        loop {
+            tokio::time::sleep(POLL_INTERVAL).await;
+            if fingerprint(&plan_files) != plan_print {
+                settle(&plan_files).await;
+                let plan = (self.planner)();
+                plan_print = fingerprint(&plan_files);
+                // Probably an editor has written half of the file, or emptied it first. Dropping
+                // all tools now would interrupt agents; the next poll sees the rest.
+                let problem = if plan.is_broken() {
+                    Some("the configuration cannot be read")
+                } else if plan.specs.is_empty() && self.source_count() > 0 {
+                    Some("the configuration has no sources any more")
+                } else {
+                    None
+                };
+                if let Some(problem) = problem {
+                    self.publish_plan_problems(&plan);
+                    let text = format!("{problem}; the previous one stays in use");
+                    self.publish_event(CatalogEvent::Note(text));
+                } else {
+                    // A new configuration may include other files.
+                    plan_files.clone_from(&plan.files);
+                    plan_print = fingerprint(&plan_files);
+                    self.apply_plan(plan);
+                    self.spawn_source_tasks(until);
+                    self.publish_tools(self.states());
+                }
+            }
+            // Walking a large folder blocks for a while; on a thread of the runtime it would delay
+            // calls.
+            let catalog = Arc::clone(self);
+            let Ok(now) = tokio::task::spawn_blocking(move || catalog.fingerprints()).await else {
+                return;
+            };
+            // One at a time: files change rarely, and several changes of one source then cause one
+            // load. A source without an earlier fingerprint is new and is loaded by its own task.
+            for (spec, print) in &now {
+                let before = source_prints.iter().find(|(known, _)| known == spec);
+                if before.is_some_and(|(_, before)| before != print) {
+                    self.load_definitions(spec, until).await;
+                }
+            }
+            source_prints = now;
+        }
+    }
+
+    /// A fingerprint of the files of each source, as they are now. Servers have none.
+    fn fingerprints(&self) -> Vec<(SourceSpec, u64)> {
+        let states: Vec<_> =
+            self.states().iter().map(|state| (state.spec.clone(), state.bodies.clone())).collect();
+        let with_files = states.into_iter().filter_map(|(spec, bodies)| {
+            let mut files = match &spec.target {
+                SourceTarget::Definitions(path) if path.is_dir() => self.workspace.files_in(path),
+                SourceTarget::Definitions(path) | SourceTarget::Program(path) => vec![path.clone()],
+                SourceTarget::Executables(folder) => programs_in(folder).unwrap_or_default(),
+                SourceTarget::Server(..) => return None,
+            };
+            // Also the places where a body could be: creating the file completes its tool.
+            files.extend(bodies);
+            Some((spec, fingerprint(&files)))
+        });
+        with_files.collect()
+    }
+}
+
+/// Waits until these files have not changed for a moment, at most a few seconds.
+async fn settle(files: &[PathBuf]) {
+    let mut before = fingerprint(files);
+    for _ in 0..10 {
+        tokio::time::sleep(CONFIG_SETTLES).await;
+        let now = fingerprint(files);
+        if now == before {
+            return;
+        }
+        before = now;
+    }
+}
+
+/// A number that changes when one of the files changes, appears or disappears. Sizes and times
+/// only: reading all contents every second would cost too much.
+fn fingerprint(files: &[PathBuf]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        file.hash(&mut hasher);
+        size_and_mtime(file).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// The size in bytes and the modification time in nanoseconds; `None` for a missing file.
+fn size_and_mtime(file: &Path) -> Option<(u64, u128)> {
+    let metadata = file.metadata().ok()?;
+    let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((metadata.len(), modified.as_nanos()))
+}

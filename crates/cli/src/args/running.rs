@@ -1,0 +1,271 @@
+//! The arguments of the commands that run tools, functions of definitions or servers, and of those
+//! that let clients do so. `md`, which runs the fetch of the web tools, is here as well.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use toolwright_sandbox::JailPolicy;
+use toolwright_workspace::{CLIENTS, Client, ReadOptions};
+
+use super::{EnvironmentArgs, SelectedSources, target_ids};
+
+/// `toolwright init`, in `init.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InitArgs {
+    /// Write the file without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Replace the `toolwright.toml` that is here. Default: refuse, so that nothing written by hand
+    /// is lost
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// `toolwright install`, in `install.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallArgs {
+    /// The client to change
+    #[arg(value_parser = client_ids())]
+    pub(crate) client: String,
+    /// Write into the client's file of the project, beside the configuration. Default: into the one
+    /// of the user
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Take the entry out of the file again
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Write the file without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Serve this configuration. Default: `toolwright.toml` in this folder or the nearest one above
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// The clients come from the table of their files.
+fn client_ids() -> clap::builder::PossibleValuesParser {
+    let value = |client: &Client| clap::builder::PossibleValue::new(client.id).help(client.name);
+    CLIENTS.iter().map(value).collect::<Vec<_>>().into()
+}
+
+/// The sources of the tools that `call` and `serve` run: a configuration, or the named ones alone.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct SourceArgs {
+    /// Use this configuration. Default: `toolwright.toml` in this folder or the nearest one above
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "command"])]
+    pub(crate) config: Option<PathBuf>,
+    /// Use this source instead of a configuration; can be repeated
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) from: Vec<String>,
+    /// Command line of an MCP server to start and use instead of a configuration, after `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// Use tools with mistakes that are common in published definitions; docs/formats.md lists them
+    #[arg(long)]
+    pub(crate) compat: bool,
+    #[command(flatten)]
+    pub(crate) environment: EnvironmentArgs,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+impl SourceArgs {
+    /// The options for the catalog, which runs no rules.
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions { compat: self.compat, ..ReadOptions::default() }
+    }
+}
+
+/// How the JavaScript of definitions is run, for all commands that can run it.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct SandboxArgs {
+    /// Refuse to run JavaScript unless all layers of its sandbox hold (see `toolwright doctor`)
+    #[arg(long)]
+    require_jail: bool,
+}
+
+impl SandboxArgs {
+    /// The jails in which JavaScript is run. By default any, because the user is there to see what
+    /// is noted about it; `serve` has a policy of its own.
+    pub(crate) fn jail_policy(&self) -> JailPolicy {
+        if self.require_jail { JailPolicy::RequireAll } else { JailPolicy::AcceptAny }
+    }
+}
+
+/// `toolwright test`, in `test/mod.rs`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct TestArgs {
+    #[command(flatten)]
+    pub(crate) selected: SelectedSources,
+    /// Call the tools and compare their results. Default: check the examples without a call
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// Require results equal to the expected ones. Default: they may have more members
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Run only examples with this text in their name or their tool's name; can be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Vec<String>,
+    /// Run this many examples at the same time. Default: the number of cores
+    #[arg(long, value_name = "N", value_parser = parse_jobs)]
+    pub(crate) jobs: Option<usize>,
+    /// Write results to standard output in this format
+    #[arg(long, value_enum, default_value_t = TestFormat::Tree, value_name = "FORMAT")]
+    pub(crate) output_format: TestFormat,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+/// The upper bound keeps a typing error from starting a hundred thousand processes.
+fn parse_jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=1024) => Ok(n),
+        _ => Err("expected a number from 1 to 1024".to_owned()),
+    }
+}
+
+/// How the results of examples are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestFormat {
+    /// A tree of files, tools and examples
+    Tree,
+    /// One JSON object per line, then one with the totals
+    Json,
+    /// JUnit XML, for continuous integration
+    Junit,
+}
+
+/// `toolwright eval`, in `eval.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EvalArgs {
+    /// The definition, a file or `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) function: FunctionSelector,
+    /// The arguments of the function as JSON, or `-` to read them from standard input
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    pub(crate) args: String,
+    /// Print the result or the failure as JSON, with log, time and memory
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+/// The function to run: exactly one of the three, because ids are unique only within a list.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct FunctionSelector {
+    /// Run the helper with this id
+    #[arg(long, value_name = "ID")]
+    pub(crate) helper: Option<String>,
+    /// Run the processor with this id
+    #[arg(long, value_name = "ID")]
+    pub(crate) processor: Option<String>,
+    /// Run the validator with this id
+    #[arg(long, value_name = "ID")]
+    pub(crate) validator: Option<String>,
+}
+
+/// `toolwright call`, in `call.rs`.
+#[derive(Debug, clap::Args)]
+#[command(override_usage = "toolwright call [OPTIONS] ID [KEY=VALUE]... [-- COMMAND...]
+       toolwright call [OPTIONS] --as TARGET [-- COMMAND...]")]
+pub(crate) struct CallArgs {
+    /// The id of the tool, as `list` prints it, its name if only one tool has that name, or
+    /// `namespace:name:version`. Without a version: the newest one
+    #[arg(
+        required_unless_present = "vendor",
+        conflicts_with = "vendor",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(crate) id: String,
+    /// An argument: `key=value`, converted to the type in the tool's schema, or `key:=JSON`, as in
+    /// `paths:='["a.txt", "b.txt"]'`
+    #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
+    pub(crate) pairs: Vec<String>,
+    /// Pass all arguments as one JSON object, or `-` to read it from standard input
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
+    /// Print the whole result or the failure as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write images, audio and other data of the result to files in this folder, and print their
+    /// paths
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+    /// Give up after this many milliseconds
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: Option<u64>,
+    /// Read the tool calls of this target from standard input: a response, a list of calls or one
+    /// call. Run all of them and print the results that go back. `convert --help` has the targets
+    #[arg(
+        long = "as",
+        value_name = "TARGET",
+        value_parser = target_ids(),
+        hide_possible_values = true,
+        conflicts_with_all = ["args", "json", "save"]
+    )]
+    pub(crate) vendor: Option<String>,
+    /// The file that `convert --session` wrote. Default: computed again from the source
+    #[arg(long, value_name = "FILE", requires = "vendor")]
+    pub(crate) session: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+/// `toolwright serve`, in `serve.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// Serve these sources instead of a configuration: files, folders, URLs of MCP servers,
+    /// `mcpServers` files, `*-tool` programs
+    #[arg(value_name = "SOURCE", conflicts_with = "config")]
+    sources: Vec<String>,
+    /// Listen for streamable HTTP on this address (such as `127.0.0.1:8080`; port 0 takes a free
+    /// one) instead of serving standard streams. Other addresses than loopback require a token in
+    /// the variable TOOLWRIGHT_TOKEN
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<String>,
+    /// Run JavaScript although this kernel lacks seccomp or landlock (see `toolwright doctor`)
+    #[arg(long, conflicts_with = "require_jail")]
+    allow_weak_jail: bool,
+    /// Neither use the lists that servers gave in the last run nor keep them for the next one
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+impl ServeArgs {
+    /// The sources, also those that are named without `--from`.
+    pub(crate) fn all_sources(&self) -> SourceArgs {
+        let mut source = self.source.clone();
+        source.from.extend(self.sources.iter().cloned());
+        source
+    }
+
+    /// The jails in which JavaScript is run. A server runs what agents choose, for a long time and
+    /// unattended, so that a weak jail must be the decision of the operator.
+    pub(crate) fn jail_policy(&self) -> JailPolicy {
+        match self.source.sandbox.jail_policy() {
+            JailPolicy::AcceptAny if !self.allow_weak_jail => JailPolicy::RequireEssential,
+            policy => policy,
+        }
+    }
+}
+
+/// `toolwright md`, in `md.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MdArgs {
+    /// The page: a URL, an HTML file, or `-` for standard input
+    #[arg(value_name = "FILE|URL")]
+    pub(crate) page: String,
+    /// Also fetch from addresses that are not on the public internet
+    #[arg(long)]
+    pub(crate) allow_private: bool,
+    /// Let the proxy decide which addresses may be fetched
+    #[arg(long)]
+    pub(crate) trust_proxy: bool,
+}

@@ -1,6 +1,6 @@
 //! One line on a terminal while sources start, which may take a minute if a server has to be
-//! downloaded first. It is replaced in place and removed at the end. Without a terminal on stderr
-//! there is none.
+//! downloaded first. It is replaced in place and removed at the end, and shown only if stderr is a
+//! terminal.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};

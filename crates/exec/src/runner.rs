@@ -6,7 +6,8 @@
 //! they use the sandbox, not the tool. Processors run under the permit, because they are part of
 //! the call's work.
 //!
-//! All of it has one time limit ([`TimeLimit`]): what checks and validators use is missing later.
+//! All steps share one time limit ([`TimeLimit`]): time that checks and validators use is missing
+//! for the later ones.
 //!
 //! ```text
 //! |─ schema, validators ─|·· queue ··|─ processors, executor, processors, output schema ─|

@@ -11,7 +11,7 @@
 //!          priming       progress, questions      the response, always last
 //! ```
 //!
-//! A log is bounded in number and bytes: of a call with much progress only the last events are
+//! A log is bounded in number and bytes: only the last events of a call with much progress are
 //! kept. How many logs a session keeps is decided in `http_sessions`.
 
 use std::collections::VecDeque;

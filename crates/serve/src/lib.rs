@@ -15,7 +15,7 @@
 //! members, which stay the JSON they were; results are written once, into the bytes of the
 //! response. So unknown members survive, and a short call costs no more than its tool.
 //!
-//! `gateway` is what all sessions share, `request_terms` in what revisions differ.
+//! `gateway` is what all sessions share, `request_terms` what differs between revisions.
 //! `notice_forwarder` tells clients what changed. `tool_listing` is the answer to `tools/list`,
 //! with names from the catalog and pages from `list_pages`. `stored_results` keeps answers that
 //! are too long for the context of a model, and `result_reader` reads them. Nothing here decides

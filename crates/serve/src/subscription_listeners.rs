@@ -1,5 +1,5 @@
-//! `subscriptions/listen` of revision 2026-07-28: a request that stays open, and on whose stream
-//! the notifications go that the client chose.
+//! `subscriptions/listen` of revision 2026-07-28: a request that stays open. The notifications that
+//! the client chose are sent on its stream.
 //!
 //! ```text
 //! listen ─▶ acknowledged, with the part of the filter that is granted

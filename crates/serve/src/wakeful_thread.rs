@@ -3,8 +3,8 @@
 //! after an answer. To wake a sleeping thread takes longer than all that is done with a short call.
 //!
 //! A task that yields again and again does it: the runtime looks for events before it continues
-//! such a task, and never sleeps. This works only if the runtime has a single thread; of several,
-//! another one sleeps in wait for events. It is done only while at most one request is open,
+//! such a task, and never sleeps. This works only if the runtime has a single thread: with several,
+//! another one would wait for events and sleep. It is done only while at most one request is open,
 //! because a busy gateway does not sleep anyway, and the processor is needed by others then.
 
 use std::sync::{Mutex, PoisonError};

@@ -6,7 +6,7 @@
 //!            └ the parts that a model does not need ─ token_count ─▶ Saving
 //! ```
 //!
-//! Counted is what every client sends for every request: name, description and input schema.
+//! The count covers what every client sends with every request: name, description, input schema.
 //! Clients wrap it in a few more words, each vendor in its own, and output schemas, annotations and
 //! examples reach the model rarely; both are left out.
 

@@ -1,4 +1,4 @@
-//! Every example of every definition as a test case, with what it must come to. Running the cases
+//! Every example of every definition as a test case, with the expected outcome. Running the cases
 //! needs the sandbox and is not done here.
 
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! `REV:PATH`, as git names a file of a revision: `HEAD:tools.json`, `v1.2:definitions`.
 //!
-//! Git itself reads it, as a process of this one: the formats of its storage are its own business.
+//! It is read by `git`, as a child process: the formats of its storage are internal to it.
 //! No hook, filter or text conversion of the repository runs for this.
 
 use std::io::Read;

@@ -11,7 +11,7 @@
 //! that fit, a score decides, in which a shared field counts most. Without a field in common
 //! nothing fits: wrong advice is worse than none.
 //!
-//! Long texts are compared by their beginning, and of long lists the first lessons, so that the
+//! Only the beginning of a long text and the first lessons of a long list are compared, so that the
 //! work for a refused call is bounded. What goes into the answer is cut, too, with a note.
 //!
 //! Deliberately absent: synonyms, stemming beyond a plural `s`, and languages other than English.

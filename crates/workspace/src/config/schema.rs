@@ -3,7 +3,7 @@
 //!
 //! It is draft-07, which Taplo and the extensions of editors read. A schema cannot say everything
 //! that reading reports: names of sources that occur twice, variables that are not set, a `timeout`
-//! above `max_timeout`, a quote in `command` that is not closed, a host that is not one.
+//! above `max_timeout`, a quote in `command` that is not closed, an invalid host.
 
 use std::time::Duration;
 

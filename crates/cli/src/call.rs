@@ -22,8 +22,8 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::{
-    CallArguments, CallRequest, ExecutorContext, Failure, Host, Log, Outcome, Progress,
-    RegisteredTool, ResultContent, code,
+    CallArguments, CallRequest, Failure, Host, Outcome, Progress, RegisteredTool, ResultContent,
+    code,
 };
 use toolwright_model::redacted_url;
 use toolwright_source::{Diagnostic, Severity, render};
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
     let planner = sources::planner(&args.source, args.source.options(), &command)?;
     // The server that a full id names, and why it is not started.
     let server = args.id.split_once(':').map(|(server, _)| server.to_owned());
-    let not_started = server.as_deref().and_then(|server| NotStarted::of(server, &planner()));
+    let not_started = server.as_deref().and_then(|server| NotStartedServer::of(server, &planner()));
     let reasons = not_started.iter().flat_map(|it| it.reasons.clone()).collect::<Vec<_>>();
     let listener = Arc::new(move |event: &CatalogEvent| match event {
         // Warnings about definitions belong to `check`; here they would bury the result.
@@ -68,12 +68,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         event => messages::print_event(event),
     });
     runtime::new_runtime()?.block_on(async {
-        // The console of JavaScript is shown, because the user is probably its author. The log of
-        // servers and programs is not: a failure quotes its last lines.
-        let context = ExecutorContext {
-            console: runtime::stderr_log(),
-            ..runtime::executor_context(Log::default())
-        };
+        let context = runtime::console_context();
         let policy = args.source.sandbox.jail_policy();
         let catalog = sources::open_catalog(planner, policy, context, listener)?;
         // Before anything is loaded: "tool not found" would hide the real reason.
@@ -128,7 +123,7 @@ pub(crate) async fn until_interrupted<T>(
 async fn call(
     args: &CallArgs,
     input: &CallInput,
-    not_started: Option<NotStarted>,
+    not_started: Option<NotStartedServer>,
     catalog: &Catalog,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
@@ -174,7 +169,7 @@ async fn call(
             Err(failure)
         }
         (Err(failure), None) if failure.code == &code::TOOL_NOT_FOUND => {
-            Err(not_started.map_or(failure, NotStarted::into_failure))
+            Err(not_started.map_or(failure, NotStartedServer::into_failure))
         }
         (Err(failure), _) if failure.code == &code::TIMEOUT => Err(failure.suggest(MORE_TIME)),
         (Err(failure), _) => Err(input.with_json_form(failure)),
@@ -186,18 +181,18 @@ async fn call(
 const MORE_TIME: &str = "ask for less at once, or allow more time with `--timeout MS`";
 
 /// A server of the plan that is not started, so that none of its tools is known.
-struct NotStarted {
+struct NotStartedServer {
     server: String,
     disabled: bool,
     reasons: Vec<Diagnostic>,
 }
 
-impl NotStarted {
-    fn of(server: &str, plan: &SourcePlan) -> Option<NotStarted> {
+impl NotStartedServer {
+    fn of(server: &str, plan: &SourcePlan) -> Option<NotStartedServer> {
         let is_started = plan.specs.iter().any(|spec| spec.name == server);
         let found = plan.unstarted.iter().find(|known| known.name == server && !is_started)?;
         let reasons = plan.reasons(found).cloned().collect();
-        Some(NotStarted { server: server.to_owned(), disabled: found.disabled, reasons })
+        Some(NotStartedServer { server: server.to_owned(), disabled: found.disabled, reasons })
     }
 
     /// The failure of a call of one of its tools.

@@ -147,7 +147,7 @@ fn configured_plan(args: &CheckArgs) -> anyhow::Result<Option<SourcePlan>> {
 fn check(
     args: &CheckArgs,
     configured: Option<SourcePlan>,
-) -> anyhow::Result<(CheckReport, NotStarted)> {
+) -> anyhow::Result<(CheckReport, SkippedSources)> {
     let (levels, ignores) = match &configured {
         Some(plan) => (plan.levels.clone(), Arc::clone(&plan.ignores)),
         None => Default::default(),
@@ -181,7 +181,7 @@ fn check(
         let (mut plan, fixes) = fix_settings(plan_to_check(configured, targets)?, fix, || {
             plan_to_check(configured_plan(args)?, targets)
         })?;
-        let not_started = NotStarted::of(&mut plan, args);
+        let not_started = SkippedSources::of(&mut plan, args);
         let load = sources::load_plan(plan)?;
         let report = workspace.check_loaded(load, &[], &options);
         return Ok((with_fixes(report, fixes), not_started));
@@ -190,7 +190,7 @@ fn check(
     if let Some(paths) = sources::paths_if_all_files(&words, command, options.read)
         && in_folders.is_empty()
     {
-        return Ok((workspace.check(&paths, &options), NotStarted::default()));
+        return Ok((workspace.check(&paths, &options), SkippedSources::default()));
     }
     // JavaScript files are checked, too, but a plan of sources cannot hold them.
     let (scripts, others): (Vec<String>, Vec<String>) =
@@ -206,7 +206,7 @@ fn check(
         plan
     };
     let (mut plan, fixes) = fix_settings(named(), fix, || Ok(named()))?;
-    let not_started = NotStarted::of(&mut plan, args);
+    let not_started = SkippedSources::of(&mut plan, args);
     let mut load = sources::load_plan(plan)?;
     if !in_folders.is_empty() {
         load.failures.retain(|failure| !matches!(failure, LoadError::NoDefinitions(_)));
@@ -275,7 +275,7 @@ fn with_fixes(mut report: CheckReport, settings: FixReport) -> CheckReport {
 
 /// What `--no-start` left out.
 #[derive(Default)]
-struct NotStarted {
+struct SkippedSources {
     servers: usize,
     /// Programs, and folders of programs.
     programs: usize,
@@ -283,14 +283,14 @@ struct NotStarted {
     asked: bool,
 }
 
-impl NotStarted {
+impl SkippedSources {
     /// With `--no-start`, removes everything from the plan that would have to be started.
-    fn of(plan: &mut SourcePlan, args: &CheckArgs) -> NotStarted {
+    fn of(plan: &mut SourcePlan, args: &CheckArgs) -> SkippedSources {
         if !args.no_start {
-            return NotStarted::default();
+            return SkippedSources::default();
         }
         let programs = without_live(plan);
-        NotStarted { servers: plan.servers, programs, asked: true }
+        SkippedSources { servers: plan.servers, programs, asked: true }
     }
 
     /// The line that reports it; empty without the option.

@@ -19,6 +19,13 @@ pub(crate) fn executor_context(log: Log) -> ExecutorContext {
     ExecutorContext::withholding(passed, withheld, environment::values_passed_on(), log)
 }
 
+/// The context of a command that makes calls for the user. The console of JavaScript is shown,
+/// because the user is probably its author. The log of servers and programs is not: a failure
+/// quotes its last lines.
+pub(crate) fn console_context() -> ExecutorContext {
+    ExecutorContext { console: stderr_log(), ..executor_context(Log::default()) }
+}
+
 /// A log on stderr, one line per message, with control characters made visible.
 pub(crate) fn stderr_log() -> Log {
     Log(Arc::new(|line| {

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, CatalogEvent};
-use toolwright_exec::{CallArguments, CallRequest, ExecutorContext, Failure, Log, NoHost, Outcome};
+use toolwright_exec::{CallArguments, CallRequest, Failure, NoHost, Outcome};
 use toolwright_formats::WriteTarget;
 use toolwright_schema::VendorTarget;
 use toolwright_source::Severity;
@@ -53,10 +53,7 @@ pub(crate) fn run(args: &CallArgs, target: &str) -> anyhow::Result<ExitStatus> {
         event => messages::print_event(event),
     });
     runtime::new_runtime()?.block_on(async {
-        let context = ExecutorContext {
-            console: runtime::stderr_log(),
-            ..runtime::executor_context(Log::default())
-        };
+        let context = runtime::console_context();
         let policy = args.source.sandbox.jail_policy();
         let command = format!("call --as {} --from", target.id());
         let planner = sources::planner(&args.source, args.source.options(), &command)?;

@@ -155,58 +155,39 @@ fn upgraded(name: &str, text: &str, code: i32) -> (String, Run) {
     (text_of(&folder, name), run)
 }
 
-#[test]
-fn aios_gets_its_root_key_and_loses_the_others() {
-    let without = "\
-# A tool.
+/// The members of a small AIOS tool, without the root key.
+const MEMBERS: &str = "\
 id: notes
 type: cli
 name: Notes
 version: 1.0.0
-description: |
-  Keeps notes
-
-  and finds them
-commands:
-- add
-# The program.
+description: Keeps notes
 cli_specific: {executable: notes}
 ";
-    let (text, _) = upgraded("notes.yaml", without, 0);
-    let expected = "\
-# A tool.
-tool:
-  schema_version: 2.0
-  id: notes
-  type: cli
-  name: Notes
-  version: 1.0.0
-  description: |
-    Keeps notes
 
-    and finds them
-  commands:
-  - add
-  # The program.
-  cli_specific: {executable: notes}
-";
+/// The text with all lines but blank ones moved to the right.
+fn indented(text: &str, spaces: usize) -> String {
+    let line = |line: &str| match line.trim() {
+        "" => line.to_owned(),
+        _ => " ".repeat(spaces) + line,
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+#[test]
+fn aios_gets_its_root_key_and_loses_the_others() {
+    let members = MEMBERS.replace(
+        "Keeps notes\n",
+        "|\n  Keeps notes\n\n  and finds them\ncommands:\n- add\n# The program.\n",
+    );
+    let without = format!("# A tool.\n{members}");
+    let (text, _) = upgraded("notes.yaml", &without, 0);
+    let expected = format!("# A tool.\ntool:\n  schema_version: 2.0\n{}", indented(&members, 2));
     assert_eq!(text, expected);
-    let beside = "\
-tool:
-    id: notes
-    type: cli
-    name: Notes
-    version: 1.0.0
-    description: Keeps notes
-    cli_specific: {executable: notes}
-
-# Who asks for it.
-metadata:
-  owner: us
-";
-    let (text, run) = upgraded("notes.yaml", beside, 0);
-    assert!(run.stderr.contains("move `metadata` under `tool`"), "{}", run.stderr);
-    let tail = "    # Who asks for it.\n    metadata:\n      owner: us\n";
+    let beside = format!("tool:\n{}\n# The owner.\nmetadata:\n  owner: us\n", indented(MEMBERS, 4));
+    let (text, run) = upgraded("notes.yaml", &beside, 0);
+    run.assert_on_stderr("move `metadata` under `tool`");
+    let tail = "    # The owner.\n    metadata:\n      owner: us\n";
     assert!(text.starts_with("tool:\n    schema_version: 2.0\n"), "{text}");
     assert!(text.ends_with(tail), "{text}");
     let json = "{\"id\": \"notes\", \"type\": \"cli\", \"name\": \"Notes\", \"version\": \"1.0.0\",\n \
@@ -223,26 +204,13 @@ fn an_upgrade_changes_nothing_that_worked() {
     let unclear = VERSION_1.replace("VALIDATION_ERROR", "ODD");
     let (text, run) = upgraded("notes.yaml", &unclear, 1);
     assert_eq!(text, unclear.replace("declarative", "embedded"));
-    assert!(
-        run.stderr.contains("not made: set `schema_version` to 2.0: that would be an error: "),
-        "{}",
-        run.stderr
-    );
+    run.assert_on_stderr("not made: set `schema_version` to 2.0: that would be an error: ");
     // A key that would define commands is not moved under the root key.
-    let commands = "\
-tool:
-  schema_version: 2.0
-  id: notes
-  type: cli
-  name: Notes
-  version: 1.0.0
-  description: Keeps notes
-  cli_specific: {executable: notes}
-commands: [add, find]
-";
-    let (text, run) = upgraded("notes.yaml", commands, 1);
+    let commands =
+        format!("tool:\n  schema_version: 2.0\n{}commands: [add, find]\n", indented(MEMBERS, 2));
+    let (text, run) = upgraded("notes.yaml", &commands, 1);
     assert_eq!(text, commands);
-    assert!(run.stderr.contains("the tools would be called in another way"), "{}", run.stderr);
+    run.assert_on_stderr("the tools would be called in another way");
 }
 
 #[test]
@@ -289,7 +257,7 @@ fn mcp_and_btcp_get_the_words_of_today() {
     assert!(value.get("tags").is_none() && value.get("timeout").is_none(), "{text}");
     // Which capabilities are meant, only the author knows.
     assert_eq!(value["capabilities"], json!(["dom:*"]));
-    assert!(run.stderr.contains("1 of 1 file upgraded"), "{}", run.stderr);
+    run.assert_on_stderr("1 of 1 file upgraded");
 }
 
 #[test]

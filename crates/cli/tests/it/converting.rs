@@ -55,17 +55,9 @@ fn the_result_is_on_stdout_and_the_report_on_stderr() {
     let name = tools[0]["name"].as_str().expect("a name");
     assert!(name.starts_with("fs__read_file_"), "{name}");
     assert_eq!(tools[0]["input_schema"]["required"], json!(["path"]));
-    assert!(
-        run.stderr.contains("dropped: fs:read.file › outputSchema (source.json:7:20): "),
-        "{}",
-        run.stderr
-    );
-    assert!(
-        run.stderr.contains("renamed: fs:read.file › name (source.json:2:12): "),
-        "{}",
-        run.stderr
-    );
-    assert!(run.stderr.contains("1 tool: 7 losses ("), "{}", run.stderr);
+    run.assert_on_stderr("dropped: fs:read.file › outputSchema (source.json:7:20): ");
+    run.assert_on_stderr("renamed: fs:read.file › name (source.json:2:12): ");
+    run.assert_on_stderr("1 tool: 7 losses (");
     let (_, report) = losses(TOOL, &["--to", "anthropic"]);
     let mut found = lines(&report);
     found.sort();
@@ -303,7 +295,7 @@ fn a_denied_loss_writes_nothing() {
     std::fs::write(folder.path().join("out.json"), "before").expect("a file");
     let (run, text) = convert(&["--deny-loss=gone"]);
     assert_eq!((run.code, text.as_str()), (2, "before"));
-    assert!(run.stderr.contains("expected one of dropped, widened"), "{}", run.stderr);
+    run.assert_on_stderr("expected one of dropped, widened");
     // Nothing is left beside the file.
     let names: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
     assert_eq!(names.len(), 2);
@@ -342,7 +334,7 @@ fn what_would_be_invented_has_to_be_given() {
     assert_eq!(lines(&report), ["filled version", "filled declares"]);
     let deferred = "tool:\n  id: x\n  type: mcp\n  name: X\n  version: 1.0.0\n  description: d\n  commands: [a.b]\n";
     let run = convert(deferred, &["--to", "openai"]);
-    assert!(run.stderr.contains("`--set a.b.inputSchema=VALUE`"), "{}", run.stderr);
+    run.assert_on_stderr("`--set a.b.inputSchema=VALUE`");
     let set = ["--to", "openai", "--set", r#"a.b.inputSchema={"type": "object"}"#];
     assert_eq!(convert(deferred, &set).code, 0);
 }
@@ -374,13 +366,13 @@ fn documents_with_errors_convert_nothing() {
     let args = ["convert", "source.json", "--to", "openai", "-o", "out.json"];
     let run = run_in(folder.path(), &args, b"");
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
-    assert!(run.stderr.contains("error[INVALID_SCHEMA]"), "{}", run.stderr);
-    assert!(run.stderr.contains("`--force` converts the tools without errors"), "{}", run.stderr);
+    run.assert_on_stderr("error[INVALID_SCHEMA]");
+    run.assert_on_stderr("`--force` converts the tools without errors");
     let text = std::fs::read_to_string(folder.path().join("out.json")).expect("a file");
     assert_eq!(text, "before");
     let run = run_in(folder.path(), &[&args[..], &["--force"]].concat(), b"");
     assert_eq!(run.code, 1, "{}", run.stderr);
-    assert!(run.stderr.contains("`bad` has errors and was left out"), "{}", run.stderr);
+    run.assert_on_stderr("`bad` has errors and was left out");
     let text = std::fs::read_to_string(folder.path().join("out.json")).expect("a file");
     let tools: Json = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
@@ -413,10 +405,10 @@ fn broken_and_missing_documents_are_reported() {
     let two = folder(&[("a.json", TOOL.as_bytes()), ("b.json", TOOL.as_bytes())]);
     let run = run_in(two.path(), &["convert", "a.json", "b.json", "--to", "ikigai"], b"");
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.stderr);
-    assert!(run.stderr.contains("the source has 2 documents"), "{}", run.stderr);
+    run.assert_on_stderr("the source has 2 documents");
     let run = convert(TOOL, &["--to", "gopher"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("openai-strict"), "{}", run.stderr);
+    run.assert_on_stderr("openai-strict");
 }
 
 #[test]
@@ -463,7 +455,7 @@ fn several_documents_become_one_list_of_a_vendor() {
     }
     let run = run_in(folder.path(), &["convert", ".", "--to", "aios"], b"");
     assert_eq!(run.code, 2, "{}", run.stderr);
-    assert!(run.stderr.contains("(./a.json, ./b.json), and each would become"), "{}", run.stderr);
+    run.assert_on_stderr("(./a.json, ./b.json), and each would become");
     std::fs::copy(folder.path().join("a.json"), folder.path().join("c.json")).expect("a copy");
     let args = ["convert", "a.json", "c.json", "--to", "openai"];
     let run = run_in(folder.path(), &args, b"");

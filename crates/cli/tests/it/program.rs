@@ -20,6 +20,11 @@ impl Run {
             code: output.status.code().expect("not killed by a signal"),
         }
     }
+
+    /// Asserts that stderr contains this text.
+    pub(crate) fn assert_on_stderr(&self, text: &str) {
+        assert!(self.stderr.contains(text), "{text:?} is not on stderr: {}", self.stderr);
+    }
 }
 
 /// The root of the project.

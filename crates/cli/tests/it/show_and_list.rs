@@ -220,7 +220,7 @@ fn folders_are_walked_in_order_and_gitignore_is_honoured() {
     std::fs::write(folder.path().join("e.json"), broken).expect("a file");
     let run = run_in(folder.path(), &["show", "."], b"");
     assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("trailing `,` before `}`"), "{}", run.stderr);
+    run.assert_on_stderr("trailing `,` before `}`");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn without_arguments_help_is_printed() {
     for args in [vec![], vec!["call"], vec!["frobnicate"]] {
         let run = run(&args);
         assert_eq!(run.code, 2, "{args:?}");
-        assert!(run.stderr.contains("Usage: toolwright"), "{}", run.stderr);
+        run.assert_on_stderr("Usage: toolwright");
     }
     let help = run(&["--help"]);
     assert_eq!(help.code, 0);
@@ -391,16 +391,8 @@ fn names_that_no_tool_can_have_are_reported() {
         yaml.as_bytes(),
     );
     assert_eq!(run.code, 1);
-    assert!(
-        run.stderr.contains(":2:7: error[INVALID_PATTERN]: `My Tool` cannot start the ids"),
-        "{}",
-        run.stderr
-    );
-    assert!(
-        run.stderr.contains(":7:17: error[INVALID_PATTERN]: command `c d` cannot be called"),
-        "{}",
-        run.stderr
-    );
+    run.assert_on_stderr(":2:7: error[INVALID_PATTERN]: `My Tool` cannot start the ids");
+    run.assert_on_stderr(":7:17: error[INVALID_PATTERN]: command `c d` cannot be called");
 }
 
 #[test]

@@ -2,3 +2,5 @@
 
 mod catalog;
 mod reload;
+mod server_definitions;
+mod support;

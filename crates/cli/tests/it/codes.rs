@@ -28,7 +28,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     // Which programs there are depends on the machine.
     ("UNPINNED_PACKAGE", "cli/tests/it/servers_files.rs"),
     // Needs a server.
-    ("COMMAND_NOT_ON_SERVER", "catalog/tests/it/catalog.rs"),
+    ("COMMAND_NOT_ON_SERVER", "catalog/tests/it/server_definitions.rs"),
     ("IGNORED_SETTING", "workspace/tests/it/servers.rs"),
 ];
 

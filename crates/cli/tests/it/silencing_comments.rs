@@ -1,8 +1,8 @@
-//! Comments that silence a code: edge cases that a review tried. The ordinary cases are in
-//! `checking`.
+//! Comments that silence a code.
 
 use std::time::{Duration, Instant};
 
+use crate::checking::{self, NOTES, NOW, codes, found};
 use crate::program::{folder, run_in};
 
 const HEAD: &str = "tool:\n  id: notes\n  type: cli\n  name: Notes\n  version: 1.0.0\n  cli_specific: {executable: notes}\n";
@@ -12,6 +12,78 @@ fn check(text: &str) -> Vec<String> {
     let run = run_in(folder.path(), &["check", "--output-format", "concise", "notes.yaml"], b"");
     let lines = run.stdout.lines().filter_map(|line| line.strip_prefix("notes.yaml:"));
     lines.map(|line| line.split(": ").skip(1).collect::<Vec<_>>().join(": ")).collect()
+}
+
+/// Name of the case, text, and the codes that are not silenced with their lines.
+type SilencedCase<'c> = (&'c str, String, &'c [(&'c str, u64)]);
+
+#[test]
+fn a_comment_silences_one_code_at_one_place() {
+    const NOTE: &str = "  commands: [add_note]\n";
+    let silence = "# toolwright: ignore MISSING_DESCRIPTION - the name says it all";
+    let with = |text: &str| NOTES.replace(NOTE, text);
+    let [missing, useless, reason] =
+        ["MISSING_DESCRIPTION", "USELESS_SILENCE", "SILENCE_WITHOUT_REASON"];
+    let behind =
+        |comment: &str| with(&format!("  commands: [add_note]  # toolwright: {comment}\n"));
+    let below_a_text =
+        |start: &str| NOTES.replace("Keeps notes", &format!("{start}{silence}\n    Keeps notes"));
+    let cases: &[SilencedCase<'_>] = &[
+        ("behind", behind("ignore MISSING_DESCRIPTION - the name says it all"), &[]),
+        ("a dash is not needed", behind("ignore MISSING_DESCRIPTION: so"), &[]),
+        ("above", with(&format!("  {silence}\n{NOTE}")), &[]),
+        ("at another indent", with(&format!("{silence}\n{NOTE}")), &[]),
+        (
+            "blank and other comments between",
+            with(&format!("  {silence}\n\n  # more\n  \n{NOTE}")),
+            &[],
+        ),
+        ("below", with(&format!("{NOTE}  {silence}\n")), &[(missing, 7), (useless, 8)]),
+        (
+            "two above",
+            NOTES.replace("  desc", &format!("  {silence}\n  desc")),
+            &[(useless, 6), (missing, 8)],
+        ),
+        ("another code", behind("ignore OPEN_OBJECT - so"), &[(missing, 7), (useless, 7)]),
+        ("no such code", behind("ignore MISSING_DESCRIPTIONS - so"), &[(missing, 7), (useless, 7)]),
+        ("no reason", behind("ignore MISSING_DESCRIPTION"), &[(missing, 7), (reason, 7)]),
+        ("only a dash", behind("ignore MISSING_DESCRIPTION - "), &[(missing, 7), (reason, 7)]),
+        ("other words", behind("ignored MISSING_DESCRIPTION - so"), &[(missing, 7)]),
+        // A comment inside a text is a part of the text.
+        ("in a block", below_a_text("|\n    "), &[(missing, 9)]),
+        ("in quotes", NOTES.replace("Keeps notes", &format!("\"{silence}\"")), &[(missing, 7)]),
+    ];
+    for (name, text, expected) in cases {
+        let expected: Vec<(String, u64)> =
+            expected.iter().map(|(code, line)| ((*code).to_owned(), *line)).collect();
+        let mut lf = found("notes.yaml", text, &[]);
+        lf.sort_by_key(|(code, line)| (*line, code.clone()));
+        assert_eq!(lf, expected, "{name}");
+        let mut crlf = found("notes.yaml", &text.replace('\n', "\r\n"), &[]);
+        crlf.sort_by_key(|(code, line)| (*line, code.clone()));
+        assert_eq!(crlf, expected, "{name}, CRLF");
+        // Codes that are not selected are silenced, too.
+        if expected.is_empty() {
+            assert_eq!(found("notes.yaml", text, &["--select", useless]), [], "{name}");
+            assert_eq!(found("notes.yaml", text, &["--ignore", missing]), [], "{name}");
+        }
+    }
+    // JSON has no comments: a text that looks like a comment is a text.
+    let json = NOW.replace("Returns the time", &format!("Returns the time {silence}"));
+    assert_eq!(found("now.json", &json, &[]), []);
+}
+
+#[test]
+fn comments_silence_findings_between_files() {
+    let silenced = NOTES.replace(
+        "[add_note]",
+        "\n    - add_note  # toolwright: ignore DUPLICATE_ID - replaces the other",
+    );
+    let files = [("a.yaml", NOTES), ("b.yaml", silenced.as_str())];
+    let args = ["a.yaml", "b.yaml", "--output-format", "json", "--ignore", "MISSING_DESCRIPTION"];
+    assert_eq!(checking::check(&files, &args).stdout, "");
+    let plain = checking::check(&[("a.yaml", NOTES), ("b.yaml", NOTES)], &args);
+    assert_eq!(codes(&plain), ["DUPLICATE_ID"], "{plain:?}");
 }
 
 #[test]

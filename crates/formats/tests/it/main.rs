@@ -1,5 +1,6 @@
 //! The readers of all formats: documents in, records and findings out.
 
+mod aios_records;
 mod corpus;
 mod detection;
 mod large_documents;

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_message_is_told_apart_from_what_is_not_json() {
+    fn invalid_messages_are_distinguished_from_invalid_json() {
         let not_a_message = |id| Err(MalformedMessage::NotAMessage(id));
         let seven = || Some(RequestId::Number(7));
         for (text, expected) in [

@@ -309,7 +309,7 @@ fn convert_same(args: &[&str]) -> Run {
 }
 
 #[test]
-fn what_would_be_invented_has_to_be_given() {
+fn required_fields_of_the_target_have_to_be_given() {
     let bare = r#"{"name": "now", "inputSchema": {"type": "object"}}"#;
     let run = convert(bare, &["--to", "btcp"]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));

@@ -170,7 +170,7 @@ fn sources_of_the_configuration_are_checked_too() {
 }
 
 #[test]
-fn nothing_is_started_and_the_number_is_told() {
+fn nothing_is_started_and_the_number_is_reported() {
     let text = one(r#"{"command": "my-server"}, "b": {"command": "npx", "args": ["x@1"]},
         "c": {"url": "http://127.0.0.1:1/mcp"}, "d": {"command": "npx", "disabled": true}"#);
     let folder = with_file(".mcp.json", &text);

@@ -167,7 +167,7 @@ async fn questions_are_refused_if_they_may_be_for_several_clients() {
 
 /// Over HTTP they arrive on the stream of their call.
 #[tokio::test]
-async fn over_http_questions_of_several_clients_are_told_apart() {
+async fn over_http_questions_reach_the_client_of_their_call() {
     let (_http, _, test) = serve("http", "sse").await;
     let hosts: Vec<AnsweringHost> = (0..5).map(|n| AnsweringHost::new(Some(n))).collect();
     let calls = hosts

@@ -43,7 +43,7 @@ fn openai_functions_are_read_from_every_shape() {
 }
 
 #[test]
-fn what_is_no_function_is_kept() {
+fn items_that_are_not_functions_are_kept() {
     let text = r#"{"model": "m", "tools": [
         {"type": "web_search"},
         {"type": "namespace", "name": "crm", "description": "all of it", "tools": [

@@ -131,7 +131,7 @@ fn every_target_has_its_shape() {
 }
 
 #[test]
-fn what_would_be_invented_is_missing() {
+fn required_fields_of_the_target_are_reported_as_missing() {
     let fields = |id: &str, format: &str, text: &str| -> Vec<String> {
         let toolset = finished(&read_as(format, "x.yaml", text)).expect("a good document");
         let missing = write(target(id), &toolset).err().unwrap_or_default();

@@ -216,7 +216,7 @@ fn changes_have_the_effect_that_the_validator_shows() {
 }
 
 #[test]
-fn what_was_lost_is_a_schema() {
+fn lost_values_are_described_by_a_schema() {
     let first = json!({ "type": "string" });
     let second = json!({ "type": "string", "maxLength": 50 });
     assert_eq!(lost(&first, &second), Some(json!({ "type": "string", "minLength": 51 })));

@@ -395,7 +395,7 @@ fn tuples_of_one_schema_are_arrays() {
 }
 
 #[test]
-fn branches_with_steps_are_told_apart_by_their_schemas() {
+fn branches_with_steps_are_chosen_by_their_schemas() {
     let one = |name: &str| {
         let properties = json!({ name: { "type": "string" } });
         json!({ "type": "object", "properties": properties, "additionalProperties": false })

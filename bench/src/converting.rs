@@ -63,10 +63,11 @@ fn tool(n: usize) -> Value {
 /// Reads a document; the rules of `check` run as they do for the command, unless left out.
 fn load(text: &str, format: &str, rules: bool) -> LoadedDocument {
     let mut workspace = Workspace::new(Arc::new(InProcessAnalyzer));
-    workspace.overlay.set("tools.json", text);
+    let name = if format == "aios" { "tools.yaml" } else { "tools.json" };
+    workspace.overlay.set(name, text);
     let format = toolwright_formats::by_name(format).map(|format| format.id());
     let options = ReadOptions { format, rules, ..ReadOptions::default() };
-    let loaded = workspace.load(&[PathBuf::from("tools.json")], options);
+    let loaded = workspace.load(&[PathBuf::from(name)], options);
     loaded.documents.into_iter().next().expect("one document")
 }
 

@@ -2,7 +2,7 @@
 //! `record_text`, the JSON in `toolwright_workspace::record` (its fields are in docs/record.md).
 
 use anyhow::bail;
-use serde_json::json;
+use serde_json::Value as Json;
 use toolwright_formats::Reading;
 use toolwright_workspace::record;
 
@@ -50,7 +50,10 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
         };
         let tools: Vec<_> = readings.iter().enumerate().flat_map(of).collect();
         let toolsets: Vec<_> = readings.iter().map(|(it, _)| record::toolset(it)).collect();
-        let record = json!({"tools": tools, "toolsets": toolsets});
+        // Not `json!`, which would copy every value.
+        let lists = [("tools", tools), ("toolsets", toolsets)];
+        let record: Json =
+            lists.into_iter().map(|(name, list)| (name.to_owned(), Json::Array(list))).collect();
         output::print(&format!("{record:#}\n"))?;
     } else {
         let texts: Vec<String> = readings

@@ -94,13 +94,16 @@ fn has_crossed_bounds(members: &Map<String, Value>) -> bool {
     }
     let (low, above) = (number("minimum"), number("exclusiveMinimum"));
     let (high, below) = (number("maximum"), number("exclusiveMaximum"));
-    if (low.is_none() && above.is_none()) || (high.is_none() && below.is_none()) {
+    // The smallest and the largest whole number between the bounds. If there is one, the bounds do
+    // not contradict each other, whatever the type is.
+    let least = low.map(f64::ceil).into_iter().chain(above.map(|bound| bound.floor() + 1.0));
+    let most = high.map(f64::floor).into_iter().chain(below.map(|bound| bound.ceil() - 1.0));
+    let (Some(least), Some(most)) = (least.reduce(f64::max), most.reduce(f64::min)) else {
         return false;
-    }
-    // With more than plain bounds of whole numbers, the canonical form decides.
-    let exclusive = above.is_some() || below.is_some();
-    let whole = low.into_iter().chain(high).all(|bound| bound.fract() == 0.0);
-    exclusive || !whole || members.contains_key("multipleOf") || low > high
+    };
+    // Above this, one more or less may be the same number.
+    const EXACT: f64 = (1u64 << 53) as f64;
+    least > most || least.abs().max(most.abs()) >= EXACT || members.contains_key("multipleOf")
 }
 
 /// Whether the schema has an `enum` or `const` without a value that certainly matches.

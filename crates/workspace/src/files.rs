@@ -5,7 +5,7 @@
 //! what `.gitignore` lists are left out.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -142,13 +142,12 @@ pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
             .map_err(|e| LoadError::new(format!("cannot read standard input: {e}")));
     }
     let cannot = |why: &str| LoadError::new(format!("cannot read `{}`: {why}", path.display()));
-    if let Some(kind) = special_file(path) {
+    let about = path.metadata().ok();
+    if let Some(kind) = about.as_ref().and_then(|about| special_kind(path, about)) {
         return Err(cannot(&format!("it is {kind}")));
     }
-    let bytes = File::open(path).and_then(|file| {
-        let len = file.metadata().map_or(0, |about| about.len());
-        read_bounded(file, len)
-    });
+    let len = about.map_or(0, |about| about.len());
+    let bytes = File::open(path).and_then(|file| read_bounded(file, len));
     bytes.map_err(|error| cannot(&io_reason(&error)))
 }
 
@@ -156,8 +155,13 @@ pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
 /// forever: a named pipe, a socket or a device. Looked up before opening, because that is what
 /// waits. The pipes in `/dev/fd` are those of a shell, `toolwright check <(…)`, and have a writer.
 pub fn special_file(path: &Path) -> Option<&'static str> {
+    special_kind(path, &path.metadata().ok()?)
+}
+
+/// [`special_file`] for a path whose metadata are known.
+fn special_kind(path: &Path, about: &Metadata) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
-    let kind = path.metadata().ok()?.file_type();
+    let kind = about.file_type();
     let is_of_shell =
         ["/dev/fd", "/dev/stdin", "/proc/self/fd"].iter().any(|p| path.starts_with(p));
     match kind {

@@ -5,11 +5,13 @@
 //!  do · not · tell · …          Word   a token
 //!  instr*                       Stem   the first five letters of a longer word
 //!  do not · not tell · …        Pair   two neighbours
+//!  do … tell · not … the · …    Skip   two tokens with another between them
 //!  不要告                        Triple three characters of a script without spaces
 //! ```
 //!
-//! Names with an underscore are `#name` in pairs, numbers are `#number`, and what is quoted as an
-//! example is one token, `#quote`: a filter that lists "ignore all rules" does not say it.
+//! Names with an underscore are `#name` in pairs, numbers are `#number`, URLs and paths are
+//! `#address`, and what is quoted as an example is one token, `#quote`: a filter that lists "ignore
+//! all rules" does not say it.
 //!
 //! A feature is identified by a hash of its tokens. Nothing here depends on a language or on which
 //! features matter.
@@ -23,6 +25,8 @@ use super::near;
 const STEM: usize = 5;
 /// Bytes of a quotation that are skipped as an example at most. Shorter ones are names and values.
 const QUOTE: Range<usize> = 8..200;
+/// Bytes of an address at most; what follows is read as words.
+const MAX_ADDRESS: usize = 300;
 /// Bytes up to which a quotation is skipped wherever it stands.
 const SHORT_QUOTE: usize = 48;
 
@@ -42,6 +46,7 @@ pub(super) const NAME: &str = "#name";
 pub(super) const OWN_NAME: &str = "#own";
 const NUMBER: &str = "#number";
 const QUOTED: &str = "#quote";
+const ADDRESS: &str = "#address";
 
 impl<'t> Token<'t> {
     fn new(word: &'t str, class: &'t str, start: usize, len: usize) -> Self {
@@ -78,6 +83,9 @@ impl<'t> Token<'t> {
 /// server.
 pub(super) fn tokens<'t>(text: &'t str, own_tools: &HashSet<String>) -> Vec<Token<'t>> {
     let mut tokens: Vec<Token<'t>> = Vec::with_capacity(text.len() / 4);
+    // Most words are as long as no name, and need not be looked up.
+    let bit = |len: usize| 1u64 << len.min(63);
+    let name_lengths = own_tools.iter().fold(0, |lengths, name| lengths | bit(name.len()));
     let mut sentence = 0;
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
@@ -95,10 +103,14 @@ pub(super) fn tokens<'t>(text: &'t str, own_tools: &HashSet<String>) -> Vec<Toke
             tokens.push(Token::new(QUOTED, QUOTED, at, quote));
             at += quote;
             continue;
+        } else if let Some(address) = address_len(text, at, len) {
+            tokens.push(Token::new(ADDRESS, ADDRESS, at, address));
+            at += address;
+            continue;
         } else {
             let class = match word {
                 _ if word.bytes().all(|byte| byte.is_ascii_digit()) => NUMBER,
-                _ if own_tools.contains(word) => OWN_NAME,
+                _ if name_lengths & bit(len) != 0 && own_tools.contains(word) => OWN_NAME,
                 _ if len > 2 && word.contains('_') => NAME,
                 _ => word,
             };
@@ -115,6 +127,23 @@ pub(super) fn tokens<'t>(text: &'t str, own_tools: &HashSet<String>) -> Vec<Toke
         at += len;
     }
     tokens
+}
+
+/// Bytes of the URL or the path that begins here, if one does: `len` bytes that are followed by
+/// `://`, or two or more parts that each begin with a slash.
+fn address_len(text: &str, at: usize, len: usize) -> Option<usize> {
+    let is_word = text[at..].starts_with(char::is_alphanumeric);
+    let is_url = is_word && text[at + len..].starts_with("://");
+    if !is_url && !text[at..].starts_with('/') {
+        return None;
+    }
+    let near = near(text, at, MAX_ADDRESS);
+    let is_end = |c: char| c.is_whitespace() || "()[]<>\"'`,;，。、；（）「」”“".contains(c);
+    let run = &near[..near.find(is_end).unwrap_or(near.len())];
+    let run = run.trim_end_matches(['.', ':', '?', '!', '*']);
+    let begins_word = || !text[..at].ends_with(char::is_alphanumeric);
+    let is_path = || run.len() > 4 && run[1..].contains('/') && begins_word();
+    (is_url || is_path()).then_some(run.len())
 }
 
 /// Bytes of a quotation that begins here and is an example, a name or a value. A long one must be
@@ -239,13 +268,14 @@ enum FeatureKind {
     Word,
     Stem,
     Pair,
+    Skip,
     Triple,
 }
 
 /// Calls `each` with the key of every feature of these tokens and the token that it begins with,
 /// repeated ones repeatedly.
 pub(super) fn for_each_feature(tokens: &[Token<'_>], mut each: impl FnMut(usize, u64)) {
-    use FeatureKind::{Pair, Stem, Triple, Word};
+    use FeatureKind::{Pair, Skip, Stem, Triple, Word};
     for (first, token) in tokens.iter().enumerate() {
         let [word, class, stem] = token.hashes;
         let next = |n: usize| tokens.get(first + n).map(|token| token.hashes[1]);
@@ -258,6 +288,7 @@ pub(super) fn for_each_feature(tokens: &[Token<'_>], mut each: impl FnMut(usize,
         let Some(second) = next(1) else { continue };
         each(first, key(Pair, &[class, second]));
         let Some(third) = next(2) else { continue };
+        each(first, key(Skip, &[class, third]));
         if token.is_unspaced() {
             each(first, key(Triple, &[class, second, third]));
         }

@@ -1,5 +1,11 @@
-//! Fits the weights of `scorer` to the collections in `tests/tool_poisoning`, and measures what
-//! they are worth on an author who was left out.
+//! Fits the weights of `scorer` to the collections in `tests/tool_poisoning` and to a background of
+//! honest texts, and measures what they are worth on an author who was left out.
+//!
+//! The background is descriptions of published APIs. It is not in the repository: `background.py`
+//! there writes it, and the variable `TOOL_POISONING_BACKGROUND` names the file. Without it nothing
+//! is fitted, and the tests here print that they are skipped; `make e2e` runs them. The background
+//! teaches which words of the collections honest texts use as well; words that only it has get no
+//! weight.
 //!
 //! Each judge is a linear classifier with a squared hinge loss, found by dual coordinate descent
 //! (Hsieh and others 2008). A feature is scaled down if both kinds of text have it about as often
@@ -9,6 +15,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 use super::features::{Token, for_each_feature, tokens, windows};
 use super::host_markup::find_host_markup;
@@ -23,17 +30,24 @@ type TextSet = (&'static str, Pair<f64>, Pair<f64>);
 
 /// The first one whose name fits counts.
 const SOURCES: &[TextSet] = &[
-    ("outsider-a", [1.0, 1.0], [1.0, 1.0]),
-    ("outsider-", [1.0, 0.0], [1.0, 1.0]),
-    ("written-", [1.0, 1.0], [1.0, 1.0]),
+    ("outsider-a", [1.0, 1.0], [2.0, 2.0]),
+    ("outsider-", [1.0, 0.0], [2.0, 2.0]),
+    ("written-", [1.0, 1.0], [2.0, 1.0]),
     ("ordinary-", [0.0, 0.0], [1.0, 1.0]),
     ("plain-", [0.0, 3.0], [0.0, 0.0]),
-    ("", [0.3, 1.0], [0.7, 1.0]),
+    (BACKGROUND, [0.0, 0.0], [0.2, 0.2]),
+    ("", [0.3, 1.0], [2.0, 1.0]),
 ];
 
+/// The name of the collection of background texts.
+const BACKGROUND: &str = "background";
+
 /// The weight of an error against that of large weights.
-const COSTS: Pair<f64> = [0.5, 3.0];
+const COSTS: Pair<f64> = [2.0, 3.0];
 const EPOCHS: usize = 30;
+/// Texts that must have a feature, or it is left out: what a single author says once says little
+/// about others, and most features are of this kind.
+const MIN_TEXTS: u32 = 2;
 
 /// A text to fit to.
 struct TrainingText<'t> {
@@ -69,23 +83,44 @@ fn class_of_kind(kind: &str) -> Option<AttackClass> {
     })
 }
 
-/// The normalised texts of all collections, in the order of [`examples`].
-fn normalized_texts() -> Vec<String> {
-    let texts = COLLECTIONS.iter().flat_map(|(_, content)| entries(content));
-    texts.map(|[_, _, text]| NormalizedText::new(&text).text).collect()
+/// A text of a collection, before it is cut into tokens.
+struct NormalizedEntry {
+    collection: &'static str,
+    kind: String,
+    language: String,
+    text: String,
 }
 
-fn examples(texts: &[String]) -> Vec<TrainingText<'_>> {
+/// The texts of all collections, then those of the background. `None` if there is no background.
+fn all_entries() -> Option<Vec<NormalizedEntry>> {
+    let Some(path) = std::env::var_os("TOOL_POISONING_BACKGROUND") else {
+        let line = "nothing is fitted: TOOL_POISONING_BACKGROUND is not set\n";
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
+        return None;
+    };
+    let background: Vec<String> =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let background =
+        background.into_iter().map(|text| (BACKGROUND, ["harmless".into(), "en".into(), text]));
     let all = COLLECTIONS
         .iter()
         .flat_map(|(name, content)| entries(content).into_iter().map(move |entry| (*name, entry)));
+    let normalized = |(collection, [kind, language, text]): (_, [String; 3])| {
+        let text = NormalizedText::new(&text).text;
+        NormalizedEntry { collection, kind, language, text }
+    };
+    Some(all.chain(background).map(normalized).collect())
+}
+
+fn examples(entries: &[NormalizedEntry]) -> Vec<TrainingText<'_>> {
     let own_tools = HashSet::new();
-    all.zip(texts)
-        .map(|((collection, [kind, language, _]), text)| TrainingText {
+    entries
+        .iter()
+        .map(|NormalizedEntry { collection, kind, language, text }| TrainingText {
             collection,
             is_attack: collection.ends_with("-attacks"),
-            class: class_of_kind(&kind),
-            language,
+            class: class_of_kind(kind),
+            language: language.clone(),
             text,
             tokens: tokens(text, &own_tools),
         })
@@ -94,6 +129,8 @@ fn examples(texts: &[String]) -> Vec<TrainingText<'_>> {
 
 /// A row of the problem that is solved: the indices of the features that a text or a window has.
 struct Row {
+    /// Which text it belongs to.
+    text: usize,
     features: Vec<usize>,
     /// What each of them counts before it is scaled.
     part: f64,
@@ -109,6 +146,8 @@ type ByClass = [f64; AttackClass::ALL.len()];
 #[derive(Clone, Default)]
 struct Frequency {
     rows: u32,
+    texts: u32,
+    last_text: Option<usize>,
     /// Sums of the costs of attacks and of harmless texts.
     attacks: f64,
     harmless: f64,
@@ -123,11 +162,21 @@ struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The row for these tokens of a text.
-    fn row(&mut self, example: &TrainingText<'_>, tokens: &[Token<'_>], judge: usize) -> Row {
+    /// The row for these tokens of a text. Texts of the background add no features.
+    fn row(
+        &mut self,
+        text: usize,
+        example: &TrainingText<'_>,
+        tokens: &[Token<'_>],
+        judge: usize,
+    ) -> Row {
         let (mut features, mut count) = (Vec::new(), 0.0f64);
         for_each_feature(tokens, |_, key| {
             count += 1.0;
+            if example.collection == BACKGROUND {
+                features.extend(self.indices.get(&key).copied());
+                return;
+            }
             features.push(*self.indices.entry(key).or_insert_with(|| {
                 self.keys.push(key);
                 self.keys.len() - 1
@@ -136,6 +185,7 @@ impl Vocabulary {
         features.sort_unstable();
         features.dedup();
         Row {
+            text,
             features,
             part: 1.0 / count.max(MIN_FEATURES[judge]).sqrt(),
             is_attack: example.is_attack,
@@ -164,13 +214,13 @@ fn fit_judge(
         one.weight(judge) > 0.0 && (left_out.is_empty() || !one.collection.starts_with(left_out))
     };
     let mut rows = Vec::new();
-    for one in all.iter().filter(is_used) {
+    for (text, one) in all.iter().filter(is_used).enumerate() {
         if one.is_attack {
-            rows.push(vocabulary.row(one, &one.tokens, judge));
+            rows.push(vocabulary.row(text, one, &one.tokens, judge));
             continue;
         }
         for window in windows(&one.tokens, WINDOWS[judge]) {
-            rows.push(vocabulary.row(one, &one.tokens[window], judge));
+            rows.push(vocabulary.row(text, one, &one.tokens[window], judge));
         }
     }
 
@@ -181,12 +231,16 @@ fn fit_judge(
         for &feature in &row.features {
             let known = &mut frequencies[feature];
             known.rows += 1;
+            known.texts += u32::from(known.last_text.replace(row.text) != Some(row.text));
             *if row.is_attack { &mut known.attacks } else { &mut known.harmless } += row.cost;
             row.class.into_iter().for_each(|class| known.classes[class as usize] += row.cost);
         }
     }
     let log_of_all = log2(rows.len() as u32);
     let scale = |known: &Frequency| {
+        if known.texts < MIN_TEXTS {
+            return 0.0;
+        }
         let (a, b) = ((known.attacks + 0.5) / attacks, (known.harmless + 0.5) / harmless);
         let contrast = (2.0 * (a - b).abs() / (a + b) + 0.05).sqrt();
         let rarity = (log_of_all - log2(known.rows.max(1))) / log_of_all;
@@ -275,26 +329,36 @@ fn fit(all: &[TrainingText<'_>], left_out: &str) -> Vec<u8> {
     encode([indirect_bias, plain_bias], features)
 }
 
-/// `UPDATE_DOCS=1` writes the file.
-#[test]
-fn the_committed_weights_are_those_of_the_committed_texts() {
-    let texts = normalized_texts();
-    let fitted = fit(&examples(&texts), "");
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("src/tool_poisoning/data/weights.bin");
+/// Compares a file with what it should hold. `UPDATE_DOCS=1` writes it.
+fn assert_file(path: &str, expected: &[u8]) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &fitted).unwrap();
+        std::fs::write(&path, expected).unwrap();
     }
-    assert!(std::fs::read(path).unwrap() == fitted, "run with UPDATE_DOCS=1");
+    assert!(std::fs::read(&path).unwrap() == expected, "{}: UPDATE_DOCS=1", path.display());
 }
 
-/// Fits without the texts of one outsider and measures on these: what an attack by somebody unknown
+#[test]
+fn the_committed_weights_are_those_of_the_committed_texts() {
+    let Some(entries) = all_entries() else { return };
+    assert_file("src/tool_poisoning/data/weights.bin", &fit(&examples(&entries), ""));
+}
+
+/// Fits without the texts of one author and measures on these: what an attack by somebody unknown
 /// meets. By language and by class.
-pub(super) fn measure_on_authors_who_are_left_out() -> String {
-    let texts = normalized_texts();
-    let all = examples(&texts);
+#[test]
+fn the_committed_measurement_of_left_out_authors_is_current() {
+    let Some(entries) = all_entries() else { return };
+    let all = examples(&entries);
+    let mut authors: Vec<&str> = all
+        .iter()
+        .filter_map(|one| {
+            one.collection.strip_suffix("-attacks").filter(|name| name.starts_with("outsider-"))
+        })
+        .collect();
+    authors.dedup();
     let mut table = String::new();
-    for author in ["outsider-a", "outsider-c", "outsider-d", "outsider-e", "outsider-f"] {
+    for author in authors {
         let fitted = fit(&all, author);
         let mut counts: BTreeMap<(bool, String), (usize, usize)> = BTreeMap::new();
         for one in all.iter().filter(|one| one.collection.starts_with(author)) {
@@ -316,5 +380,5 @@ pub(super) fn measure_on_authors_who_are_left_out() -> String {
             end.expect("a string takes everything");
         }
     }
-    table
+    assert_file("tests/tool_poisoning/left_out_authors.txt", table.as_bytes());
 }

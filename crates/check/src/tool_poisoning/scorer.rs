@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! 4 bytes          the biases of both judges, in BIAS_UNIT, 16 bits each
-//! 2^17 × 4 bytes   slots: 13 bits of the key and 3 bits of class, then a weight for each judge
+//! 2^18 × 4 bytes   slots: 13 bits of the key and 3 bits of class, then a weight for each judge
 //! ```
 //!
 //! A feature is in the slot that the first bits of its key say, or in one of the next. An empty
@@ -41,10 +41,10 @@ pub(super) const MIN_FEATURES: Pair<f64> = [100.0, 25.0];
 pub(super) const WINDOWS: Pair<usize> = [60, 20];
 
 /// The score from which on a window is reported.
-pub(super) const THRESHOLDS: Pair<f64> = [-0.18, 0.5];
+pub(super) const THRESHOLDS: Pair<f64> = [-0.45, 0.35];
 
 /// Bits of a key that say its slot.
-const SLOT_BITS: u32 = 17;
+const SLOT_BITS: u32 = 18;
 /// Bits of a key that are compared.
 const TAG_BITS: u32 = 13;
 /// Bytes before the slots.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::fit::measure_on_authors_who_are_left_out;
 use super::host_markup::find_host_markup;
 use super::instructions::{InstructionDetector, find_instructions};
 use super::normalize::NormalizedText;
@@ -32,6 +31,15 @@ pub(super) const COLLECTIONS: &[(&str, &str)] = &[
     collection!("outsider-d-attacks"),
     collection!("outsider-e-attacks"),
     collection!("outsider-f-attacks"),
+    collection!("outsider-g-attacks"),
+    collection!("outsider-h-attacks"),
+    collection!("outsider-p-attacks"),
+    collection!("outsider-q-attacks"),
+    collection!("outsider-r-attacks"),
+    collection!("outsider-s-attacks"),
+    collection!("outsider-t-attacks"),
+    collection!("outsider-u-attacks"),
+    collection!("outsider-v-attacks"),
     collection!("written-attacks"),
     collection!("plain-attacks"),
     collection!("development-harmless"),
@@ -44,8 +52,24 @@ pub(super) const COLLECTIONS: &[(&str, &str)] = &[
     collection!("outsider-d-harmless"),
     collection!("outsider-e-harmless"),
     collection!("outsider-f-harmless"),
+    collection!("outsider-g-harmless"),
+    collection!("outsider-h-harmless"),
+    collection!("outsider-p-harmless"),
+    collection!("outsider-q-harmless"),
+    collection!("outsider-r-harmless"),
+    collection!("outsider-s-harmless"),
+    collection!("outsider-t-harmless"),
+    collection!("outsider-u-harmless"),
+    collection!("outsider-v-harmless"),
+    collection!("outsider-w-harmless"),
     collection!("written-harmless"),
     collection!("ordinary-harmless"),
+    collection!("ordinary-infrastructure-harmless"),
+    collection!("ordinary-web-harmless"),
+    collection!("ordinary-data-harmless"),
+    collection!("ordinary-communication-harmless"),
+    collection!("ordinary-strict-harmless"),
+    collection!("ordinary-reference-harmless"),
 ];
 
 /// Kind, language and text of every entry of a collection.
@@ -85,11 +109,11 @@ fn class_of(text: &str) -> String {
     }
 }
 
-/// What the detectors find, as `tests/tool_poisoning/measured.txt` has it: first what weights find
-/// that were fitted without an author; then for each collection how many texts are reported, for
-/// attacks by kind and by language, and which class each kind is reported as.
+/// What the detectors find, as `tests/tool_poisoning/measured.txt` has it: for each collection how
+/// many texts are reported, for attacks by kind and by language, and which class each kind is
+/// reported as. `fit` measures on authors who are left out.
 fn measure() -> String {
-    let mut table = measure_on_authors_who_are_left_out();
+    let mut table = String::new();
     for (name, content) in COLLECTIONS {
         let entries = entries(content);
         let reported = entries.iter().filter(|[_, _, text]| is_reported(text)).count();
@@ -145,8 +169,13 @@ fn nine_of_ten_attacks_are_found() {
     }
 }
 
-/// Harmless texts of these sets that are reported. Others exist outside of them.
-const KNOWN_FALSE_ALARMS: &[&str] = &[];
+/// How the harmless texts of these sets begin that are reported. Others exist outside of them.
+const KNOWN_FALSE_ALARMS: &[&str] = &[
+    "점검 안내: 매일 02시부터",
+    "تعرض سجل التدقيق",
+    "Sucht Zugverbindungen zwischen zwei",
+    "<usecase>The user wants to know how a post",
+];
 
 #[test]
 fn only_known_harmless_texts_are_reported() {
@@ -156,7 +185,12 @@ fn only_known_harmless_texts_are_reported() {
         .flat_map(|name| split_reported(name)[0].clone())
         .map(|[_, _, text]| text)
         .collect();
-    assert_eq!(alarms, KNOWN_FALSE_ALARMS);
+    let is_known = |(text, known): (&String, &&str)| text.starts_with(known);
+    assert!(
+        alarms.len() == KNOWN_FALSE_ALARMS.len()
+            && alarms.iter().zip(KNOWN_FALSE_ALARMS).all(is_known),
+        "{alarms:#?}"
+    );
 }
 
 /// Sentences of honest definitions that earlier versions reported.

@@ -258,6 +258,7 @@ async fn runner_alone() {
                 body: Err(""),
                 limits: &functions,
                 environment: &[],
+                task: &toolwright_exec::mcp::TaskMode::Hidden,
                 budget: &budget,
             };
             let start = Instant::now();

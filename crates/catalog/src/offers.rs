@@ -78,6 +78,12 @@ pub struct OfferedCapabilities {
     pub completions: bool,
     /// Runs calls as tasks, by the extension of 2026-07-28.
     pub tasks: bool,
+    /// Runs calls as tasks of revision 2025-11-25.
+    pub task_calls: bool,
+    /// Lists such tasks.
+    pub task_list: bool,
+    /// Cancels such tasks.
+    pub task_cancel: bool,
     /// Sends log messages.
     pub logging: bool,
 }
@@ -117,6 +123,8 @@ struct OfferingServer {
     upstream: Arc<Upstream>,
     prefix: UriPrefix,
     has_resources: bool,
+    /// Whether it runs calls as tasks of revision 2025-11-25.
+    has_tasks: bool,
     /// The URIs that it lists.
     listed: HashSet<String>,
     /// Those of them that another server lists, too.
@@ -231,12 +239,16 @@ impl Offers {
         offers.instructions =
             instructions::join(named.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let has = |capability: &str| sources.iter().any(|source| source.offers.has(capability));
+        let has_tasks = |part: &str| sources.iter().any(|source| source.offers.has_tasks(part));
         offers.capabilities = OfferedCapabilities {
             resources: offers.with_resources > 0,
             subscribe: has("resources.subscribe"),
             prompts: has("prompts") || !offers.prompts.is_empty(),
             completions: has("completions"),
             tasks: sources.iter().any(|source| source.offers.has_extension(meta::TASKS_EXTENSION)),
+            task_calls: has_tasks("requests.tools.call"),
+            task_list: has_tasks("list"),
+            task_cancel: has_tasks("cancel"),
             logging: has("logging"),
         };
         offers
@@ -272,6 +284,7 @@ impl Offers {
                 upstream: Arc::clone(&source.upstream),
                 prefix: UriPrefix::new(&source.name, &mut taken),
                 has_resources,
+                has_tasks: source.offers.has_tasks("requests.tools.call"),
                 listed,
                 renamed,
                 templates: own_templates.collect(),
@@ -388,6 +401,11 @@ impl Offers {
     /// Where a template of resources is, by the text that clients see.
     pub fn template(&self, uri_template: &str) -> Option<OfferedItem> {
         self.template_table.get(uri_template).map(|key| self.item(key))
+    }
+
+    /// Whether this server runs calls as tasks of revision 2025-11-25.
+    pub fn has_tasks(&self, server: &Arc<Server>) -> bool {
+        self.number_of(server).is_some_and(|n| self.servers[n].has_tasks)
     }
 
     /// The URI that clients see for a URI of this server.

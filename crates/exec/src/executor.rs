@@ -31,6 +31,8 @@ pub struct Call<'a> {
     pub limits: &'a FunctionLimits,
     /// Variables that the tool's source adds to [`ExecutorContext::environment`].
     pub environment: &'a [(OsString, OsString)],
+    /// How the call deals with tasks of its server.
+    pub task: &'a mcp::TaskMode,
     /// Time and output that the call may use.
     pub budget: &'a Budget,
 }

@@ -24,6 +24,21 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
+/// Characters of a progress message that are kept. It is text from a server for a terminal.
+const MAX_PROGRESS_CHARS: usize = 1_000;
+
+impl Progress {
+    /// Reads the parameters of `notifications/progress`. `None` if they lack the number.
+    pub(crate) fn read(params: &Json) -> Option<Progress> {
+        let message = params["message"].as_str();
+        Some(Progress {
+            done: params["progress"].as_f64()?,
+            total: params["total"].as_f64(),
+            message: message.map(|text| text.chars().take(MAX_PROGRESS_CHARS).collect()),
+        })
+    }
+}
+
 /// A request of a server to the client: `elicitation/create`, `sampling/createMessage` or
 /// `roots/list`.
 #[derive(Clone, Debug, PartialEq)]

@@ -81,6 +81,11 @@ impl CallHost {
         *self.link() = link;
     }
 
+    /// The token that the client chose for progress.
+    pub(crate) fn progress_token(&self) -> Option<Json> {
+        self.link().as_ref().and_then(|link| link.progress_token.clone())
+    }
+
     /// Queues a message. Executors must not be blocked by a slow client, so a full queue loses it.
     fn notify(link: &RequestLink, method: &str, params: &Json) {
         let _ = link.queue.try_send(Message::notification(method, params).to_bytes().into());

@@ -21,6 +21,7 @@ use crate::Gateway;
 use crate::client_session::ClientSession;
 use crate::log_level::MessageLevel;
 use crate::subscription_listeners::ListChange;
+use crate::task_requests::task_of;
 use crate::tool_listing::ToolListing;
 
 impl Gateway {
@@ -103,7 +104,10 @@ impl Gateway {
     }
 
     /// Passes what a server reported to the clients that it concerns.
-    async fn forward_notice(&self, notice: ServerNotice) {
+    pub(crate) async fn forward_notice(&self, mut notice: ServerNotice) {
+        if is_about_task(&notice.event) && !self.claim_notice(&mut notice) {
+            return;
+        }
         let (offers, of) = (self.offers(), notice.session);
         let concerns = |session: &ClientSession| of.is_none_or(|own| own == session.number);
         match notice.event {
@@ -156,6 +160,13 @@ impl Gateway {
             }
         }
     }
+}
+
+/// Whether an event concerns one client only, the one that has the task.
+fn is_about_task(event: &UpstreamEvent) -> bool {
+    let is_progress = matches!(event, UpstreamEvent::Other { method, .. }
+        if method == "notifications/progress");
+    is_progress || task_of(event).is_some()
 }
 
 /// The lists that differ between two moments.

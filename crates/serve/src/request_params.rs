@@ -28,6 +28,8 @@ pub(crate) struct RequestParams<'a> {
     #[serde(borrow)]
     pub(crate) level: Option<&'a RawValue>,
     #[serde(borrow)]
+    pub(crate) task: Option<&'a RawValue>,
+    #[serde(borrow)]
     pub(crate) task_id: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) notifications: Option<&'a RawValue>,

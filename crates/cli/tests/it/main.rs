@@ -46,6 +46,7 @@ mod silencing_comments;
 mod sources;
 mod starting;
 mod targets;
+mod tasks;
 mod upstreams;
 mod validation;
 mod vendor_calls;

@@ -409,7 +409,7 @@ impl UpstreamConnection {
         round: Option<&InputRound>,
         caller: &RequestCaller<'_>,
     ) -> Result<Box<RawValue>, AttemptError> {
-        let Some(open) = self.dispatcher.register(caller.owner) else {
+        let Some(open) = self.dispatcher.register(caller.owner, request.task) else {
             return Err(AttemptError::Ended);
         };
         let is_initialize = request.method == "initialize";
@@ -500,7 +500,10 @@ impl UpstreamConnection {
                 event = open.next() => event,
                 Some(answered) = questions.next() => {
                     // `Err`: the server has withdrawn the question.
-                    if let Ok((id, answer)) = answered {
+                    if let Ok((id, mut answer)) = answered {
+                        if let (Some(link), Ok(answer)) = (&open.task, &mut answer) {
+                            link.hide(answer);
+                        }
                         unanswered.retain(|question| question.id != id);
                         self.dispatcher.close_question(&id);
                         self.reply(id, answer);

@@ -9,21 +9,25 @@
 //! context of the client ───┘   (2026-07-28: revision, client, capabilities, log level)
 //! ```
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 use toolwright_mcp::{meta, standard_headers};
 
+use super::tasks::{TaskLink, TaskRequest};
 use crate::CallArguments;
 
 /// What is asked of a server.
 pub(super) struct OutgoingRequest<'a> {
     pub(super) method: &'a str,
     pub(super) params: OutgoingParams<'a>,
+    /// The task whose result is asked for: what the server sends about it belongs to this request.
+    pub(super) task: Option<&'a TaskLink>,
 }
 
 /// The parameters of a request.
 pub(super) enum OutgoingParams<'a> {
     /// Those of `tools/call`, with the arguments as the caller wrote them.
-    Call { tool: &'a str, arguments: &'a CallArguments },
+    Call { tool: &'a str, arguments: &'a CallArguments, task: Option<&'a TaskRequest> },
     /// Any others.
     Members(&'a Map<String, Json>),
 }
@@ -39,13 +43,17 @@ pub(super) struct InputRound {
 impl<'a> OutgoingRequest<'a> {
     /// A request with these parameters.
     pub(super) fn new(method: &'a str, params: &'a Map<String, Json>) -> OutgoingRequest<'a> {
-        OutgoingRequest { method, params: OutgoingParams::Members(params) }
+        OutgoingRequest { method, params: OutgoingParams::Members(params), task: None }
     }
 
-    /// A call of a tool.
-    pub(super) fn call(tool: &'a str, arguments: &'a CallArguments) -> OutgoingRequest<'a> {
-        let params = OutgoingParams::Call { tool, arguments };
-        OutgoingRequest { method: "tools/call", params }
+    /// A call of a tool, perhaps as a task.
+    pub(super) fn call(
+        tool: &'a str,
+        arguments: &'a CallArguments,
+        task: Option<&'a TaskRequest>,
+    ) -> OutgoingRequest<'a> {
+        let params = OutgoingParams::Call { tool, arguments, task };
+        OutgoingRequest { method: "tools/call", params, task: None }
     }
 
     /// The message as JSON on one line.
@@ -67,11 +75,14 @@ impl<'a> OutgoingRequest<'a> {
         write_json(&mut text, &Json::from(self.method));
         text.extend_from_slice(br#","params":{"#);
         match &self.params {
-            OutgoingParams::Call { tool, .. } => {
+            OutgoingParams::Call { tool, task, .. } => {
                 write_member(&mut text, "name", &Json::from(*tool));
                 text.extend_from_slice(br#""arguments":"#);
                 text.extend_from_slice(arguments.as_deref().unwrap_or("{}").as_bytes());
                 text.push(b',');
+                if let Some(task) = task {
+                    write_raw(&mut text, "task", &task.params);
+                }
             }
             OutgoingParams::Members(members) => {
                 for (name, value) in members.iter().filter(|(name, _)| *name != "_meta") {
@@ -100,9 +111,14 @@ impl<'a> OutgoingRequest<'a> {
         client_meta: Option<&Map<String, Json>>,
         context: &[(&str, Json)],
     ) {
-        // The id of a request is also its token: unique, and needs no second table.
+        // The id of a request is also its token: unique, and needs no second table. The token of a
+        // task outlives its request.
+        let token = match &self.params {
+            OutgoingParams::Call { task: Some(task), .. } => task.progress_token,
+            _ => id,
+        };
         text.extend_from_slice(br#""_meta":{"progressToken":"#);
-        text.extend_from_slice(id.to_string().as_bytes());
+        text.extend_from_slice(token.to_string().as_bytes());
         let own = match &self.params {
             OutgoingParams::Members(members) => members.get("_meta").and_then(Json::as_object),
             OutgoingParams::Call { .. } => None,
@@ -146,6 +162,16 @@ impl<'a> OutgoingRequest<'a> {
     }
 }
 
+/// Writes `"name":json,` as it was written, on one line: inside of strings, JSON has no line
+/// breaks.
+fn write_raw(text: &mut Vec<u8>, name: &str, json: &RawValue) {
+    write_json(text, &Json::from(name));
+    text.push(b':');
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    text.extend(json.get().bytes().map(|byte| if is_break(&byte) { b' ' } else { byte }));
+    text.push(b',');
+}
+
 /// Writes `"name":value,`.
 fn write_member(text: &mut Vec<u8>, name: &str, value: &Json) {
     write_json(text, &Json::from(name));
@@ -172,7 +198,7 @@ mod tests {
     fn arguments_are_written_as_they_were_given() {
         let text = r#"{"n": 12345678901234567890123, "z": -0.0, "d": 0.10}"#;
         let arguments = CallArguments::parse(text).expect("JSON");
-        let written = OutgoingRequest::call("echo", &arguments).to_bytes(7, None, &[], None);
+        let written = OutgoingRequest::call("echo", &arguments, None).to_bytes(7, None, &[], None);
         let message = String::from_utf8(written.clone()).expect("UTF-8");
         assert!(message.contains(&format!(r#""arguments":{text}"#)), "{message}");
         let params = &read(&written)["params"];

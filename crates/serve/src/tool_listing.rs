@@ -32,7 +32,7 @@ pub(crate) struct ToolListing {
     tools_before_2026: ListedItems,
     /// The same for clients that know tasks as part of the protocol; empty if no tool has them.
     tools_with_tasks: ListedItems,
-    /// The input schema of each exposed name.
+    /// The input schema of each tool, by id.
     inputs: HashMap<String, Map<String, Json>>,
 }
 
@@ -57,7 +57,7 @@ impl ToolListing {
             }
             let mut tool = describe(entry, &name, &id, &offers);
             if let Some(Json::Object(input)) = tool.get("inputSchema") {
-                listing.inputs.insert(name, input.clone());
+                listing.inputs.insert(id.clone(), input.clone());
             }
             listing.tools.push((id.clone(), tool.to_string().into()));
             drop_unsupported_schema(&mut tool);
@@ -88,9 +88,10 @@ impl ToolListing {
         self.names.id(name).unwrap_or(name)
     }
 
-    /// The input schema of the tool with this exposed name.
+    /// The input schema of the tool with this exposed name or id.
     pub(crate) fn input_schema(&self, name: &str) -> Option<&Map<String, Json>> {
-        self.inputs.get(name)
+        let id = self.id(name);
+        self.inputs.get(id).or_else(|| self.inputs.get(&self.of.0.get(id)?.id.to_string()))
     }
 }
 

@@ -1009,3 +1009,37 @@ fn stateless_calls_get_questions_and_log_messages_that_newer_ones_do_not_want() 
     assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
     assert_eq!(answer_to_question(&servers)["result"], json!({"action": "accept"}));
 }
+
+#[test]
+fn rules_for_headers_of_arguments_hold_on_every_transport_and_for_ids() {
+    let tool = |name: &str, properties: Json| json!({"name": name, "inputSchema": {"type": "object", "properties": properties}});
+    let marked = |header: &str| json!({"type": "string", "x-mcp-header": header});
+    let tools = [
+        tool("good", json!({"r": marked("Region")})),
+        tool("space", json!({"r": marked("Bad Header")})),
+        tool("twice", json!({"r": marked("A"), "s": marked("a")})),
+    ];
+    let script = json!({"tools/list": {"result": {"tools": tools}}});
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let web = HttpClient::start(servers.path(), &[], &[]);
+    let list = web.ask_modern(1, "tools/list", json!({})).body;
+    assert!(list.contains("up__good"), "{list}");
+    assert!(!list.contains("up__space") && !list.contains("up__twice"), "{list}");
+    let log = web.running.stderr();
+    assert!(log.contains("up: the tool `space` is left out: `x-mcp-header` of `r`"), "{log}");
+    for name in ["up__good", "up:good"] {
+        let call = |headers: &[(&str, &str)]| {
+            let params = modern(json!({"name": name, "arguments": {"r": "eu"}}));
+            let own = [
+                ("MCP-Protocol-Version", MODERN),
+                ("Mcp-Method", "tools/call"),
+                ("Mcp-Name", name),
+            ];
+            let call = request(&json!(1), "tools/call", &params);
+            web.post(&[&own, headers].concat(), &call).answer(&json!(1))
+        };
+        assert_eq!(call(&[])["error"]["code"], -32020, "{name}");
+        let done = call(&[("Mcp-Param-Region", "eu")]);
+        assert_eq!(done["result"]["content"][0]["text"], "called", "{name}: {done}");
+    }
+}

@@ -471,7 +471,7 @@ impl UpstreamConnection {
         add(standard_headers::METHOD_HEADER, request.method);
         if let Some(name) = request.name() {
             add(standard_headers::NAME_HEADER, &standard_headers::header_value(name));
-            if let Some(arguments) = request.arguments() {
+            if let Some(arguments) = request.arguments().filter(|_| self.is_stateless()) {
                 for (header, value) in self.links.param_headers.of(name, arguments) {
                     add(&header, &value);
                 }

@@ -355,9 +355,8 @@ impl Upstream {
             }
             items => items.map_err(|error| call_failure(self.redacted(error)))?,
         };
-        let is_routed =
-            connection.is_stateless() && matches!(connection.wire(), ServerWire::Http(_));
-        if kind == ListKind::Tools && is_routed {
+        // Whatever its own transport: clients get the tool over HTTP, too.
+        if kind == ListKind::Tools {
             for reason in self.links.param_headers.learn(&mut items) {
                 self.links.log.line(&reason);
             }

@@ -51,8 +51,15 @@ impl Gateway {
                     before = now;
                     self.move_subscriptions();
                 }
+                () = self.unclaimed_notices().new_task.notified() => {
+                    self.forward_claimable_notices().await;
+                }
                 notice = notices.recv(), if has_notices => match notice {
-                    Ok(notice) => self.forward_notice(notice).await,
+                    Ok(notice) => {
+                        // Those that came before it.
+                        self.forward_claimable_notices().await;
+                        self.forward_notice(notice).await;
+                    }
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => has_notices = false,
                 },
@@ -103,8 +110,15 @@ impl Gateway {
         }
     }
 
+    /// Passes on the notices about tasks whose client was not known when they came.
+    async fn forward_claimable_notices(&self) {
+        for notice in self.unclaimed_notices().take_claimable() {
+            self.forward_notice(notice).await;
+        }
+    }
+
     /// Passes what a server reported to the clients that it concerns.
-    pub(crate) async fn forward_notice(&self, mut notice: ServerNotice) {
+    async fn forward_notice(&self, mut notice: ServerNotice) {
         if is_about_task(&notice.event) && !self.claim_notice(&mut notice) {
             return;
         }

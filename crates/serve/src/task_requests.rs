@@ -12,11 +12,13 @@
 //! 2025-11-25 has all of them, the extension of 2026-07-28 neither `tasks/result` nor `tasks/list`.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::join_all;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
+use tokio::sync::Notify;
 use toolwright_catalog::ServerNotice;
 use toolwright_exec::mcp::{
     RequestError, TaskMode, TaskRequest, UpstreamEvent, related_task, rename_task,
@@ -45,11 +47,25 @@ const MAX_UNCLAIMED: usize = 64;
 
 /// The notices that wait for the client of their task.
 #[derive(Default)]
-pub(crate) struct UnclaimedNotices(Mutex<VecDeque<ServerNotice>>);
+pub(crate) struct UnclaimedNotices {
+    waiting: Mutex<VecDeque<ServerNotice>>,
+    /// Whether a client got a task since they were last looked at.
+    has_new_task: AtomicBool,
+    /// Wakes the forwarder when that is set.
+    pub(crate) new_task: Notify,
+}
 
 impl UnclaimedNotices {
     fn all(&self) -> MutexGuard<'_, VecDeque<ServerNotice>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The waiting notices, if one of them may have a client now.
+    pub(crate) fn take_claimable(&self) -> VecDeque<ServerNotice> {
+        match self.has_new_task.swap(false, Ordering::AcqRel) {
+            true => std::mem::take(&mut *self.all()),
+            false => VecDeque::new(),
+        }
     }
 }
 
@@ -139,16 +155,10 @@ impl Gateway {
             }
             outcome.meta = Some(meta["_meta"].take()).filter(|meta| !meta.is_null());
         }
-        let is_it = |notice: &ServerNotice| {
-            notice.server == *server && task_of(&notice.event).is_some_and(|id| id == own)
-        };
-        let mut unclaimed = self.unclaimed_notices().all();
-        let (claimed, left) = std::mem::take(&mut *unclaimed).into_iter().partition(is_it);
-        *unclaimed = left;
-        drop(unclaimed);
-        for notice in Vec::from(claimed) {
-            let gateway = self.clone();
-            tokio::spawn(async move { gateway.forward_notice(notice).await });
+        let unclaimed = self.unclaimed_notices();
+        if !unclaimed.all().is_empty() {
+            unclaimed.has_new_task.store(true, Ordering::Release);
+            unclaimed.new_task.notify_one();
         }
     }
 

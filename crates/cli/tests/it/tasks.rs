@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde_json::{Value as Json, json};
 
@@ -160,17 +161,17 @@ fn events(web: &HttpClient, headers: &[(&str, &str)]) -> BufReader<TcpStream> {
     reader
 }
 
-/// The next message on such a stream that fits.
-fn next_event(stream: &mut BufReader<TcpStream>, method: &str) -> Json {
-    loop {
+/// The next `count` messages on such a stream.
+fn next_events(stream: &mut BufReader<TcpStream>, count: usize) -> Vec<Json> {
+    let (mut found, deadline) = (Vec::new(), Instant::now() + LONG);
+    while found.len() < count {
+        assert!(Instant::now() < deadline, "only {found:?}");
         let mut line = String::new();
-        assert!(stream.read_line(&mut line).expect("an event") > 0, "no `{method}`");
-        let Some(data) = line.strip_prefix("data:") else { continue };
-        match serde_json::from_str::<Json>(data.trim()) {
-            Ok(message) if message["method"] == method => return message,
-            _ => {}
-        }
+        assert!(stream.read_line(&mut line).expect("an event") > 0, "only {found:?}");
+        let data = line.strip_prefix("data:").map(str::trim).filter(|data| !data.is_empty());
+        found.extend(data.map(|data| serde_json::from_str::<Json>(data).expect("JSON")));
     }
+    found
 }
 
 #[test]
@@ -189,16 +190,21 @@ fn a_task_belongs_to_the_session_that_created_it() {
     let tasks = [create(&one, "one", "of one"), create(&two, "two", "of two")];
     assert_eq!(tasks, ["t1", "t2"]);
     for (stream, (task, name)) in streams.iter_mut().zip(tasks.iter().zip(["one", "two"])) {
-        // The first message of each kind is the session's own: no other came before it.
-        let status = next_event(stream, "notifications/tasks/status");
-        assert_eq!(status["params"]["taskId"], *task, "{status}");
-        for n in [1, 2] {
-            let progress = next_event(stream, "notifications/progress");
-            assert_eq!(progress["params"]["progressToken"], name, "{progress}");
-            assert_eq!(progress["params"]["progress"], n, "{progress}");
-        }
-        let log = next_event(stream, "notifications/message");
-        assert_eq!(log["params"]["data"], format!("of {name}"), "{log}");
+        // All of its own, and nothing else.
+        let events = next_events(stream, 4);
+        let of = |method: &str| {
+            let method = format!("notifications/{method}");
+            let fits = |event: &&Json| event["method"] == method.as_str();
+            events.iter().filter(fits).map(|event| event["params"].clone()).collect::<Vec<_>>()
+        };
+        let [status] = &of("tasks/status")[..] else { panic!("{events:?}") };
+        assert_eq!(status["taskId"], *task, "{events:?}");
+        let [log] = &of("message")[..] else { panic!("{events:?}") };
+        assert_eq!(log["data"], format!("of {name}"), "{events:?}");
+        let progress: Vec<_> = of("progress");
+        let found = progress.iter().map(|it| (it["progressToken"].clone(), it["progress"].clone()));
+        let found: Vec<_> = found.collect();
+        assert_eq!(found, [(json!(name), json!(1)), (json!(name), json!(2))], "{events:?}");
     }
     for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
         let foreign = two.ask(2, method, json!({"taskId": "t1"})).answer(&json!(2));

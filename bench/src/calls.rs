@@ -258,6 +258,7 @@ async fn runner_alone() {
                 body: Err(""),
                 limits: &functions,
                 environment: &[],
+                more: &[],
                 task: &toolwright_exec::mcp::TaskMode::Hidden,
                 budget: &budget,
             };

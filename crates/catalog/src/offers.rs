@@ -54,6 +54,10 @@ pub struct Offers {
     pub instructions: Option<String>,
     /// What at least one server can do.
     pub capabilities: OfferedCapabilities,
+    /// The capabilities beyond the protocol: those that all servers that have them describe alike.
+    pub experimental: serde_json::Map<String, Json>,
+    /// The extensions of the protocol, by the same rule.
+    pub extensions: serde_json::Map<String, Json>,
     servers: Vec<OfferingServer>,
     /// By exposed URI.
     resource_table: HashMap<String, OwnKey>,
@@ -239,6 +243,8 @@ impl Offers {
         offers.instructions =
             instructions::join(named.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let has = |capability: &str| sources.iter().any(|source| source.offers.has(capability));
+        offers.experimental = agreed_members(&sources, "experimental");
+        offers.extensions = agreed_members(&sources, "extensions");
         let has_tasks = |part: &str| sources.iter().any(|source| source.offers.has_tasks(part));
         offers.capabilities = OfferedCapabilities {
             resources: offers.with_resources > 0,
@@ -456,6 +462,23 @@ impl Offers {
             ReferenceWalk::new(self, server).value(value, 0);
         }
     }
+}
+
+/// The members of a capability that no two servers describe differently: what a client is promised
+/// must hold for whichever of them it asks.
+fn agreed_members(sources: &[OfferSource], capability: &str) -> serde_json::Map<String, Json> {
+    let (mut agreed, mut disputed) = (serde_json::Map::new(), HashSet::new());
+    for source in sources {
+        let all = source.offers.description.as_ref().map(|it| &it.capabilities[capability]);
+        for (name, value) in all.and_then(Json::as_object).into_iter().flatten() {
+            match agreed.get(name) {
+                Some(known) if known != value => drop(disputed.insert(name.clone())),
+                _ => drop(agreed.insert(name.clone(), value.clone())),
+            }
+        }
+    }
+    agreed.retain(|name, _| !disputed.contains(name));
+    agreed
 }
 
 /// The texts at `key` of these items.

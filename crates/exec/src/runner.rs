@@ -16,6 +16,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use toolwright_model::{Binding, CallLimits, OutputCheck};
@@ -47,6 +48,8 @@ pub struct CallRequest {
     pub arguments: CallArguments,
     /// The caller's own time limit. It counts from `started`, so it includes waiting for a permit.
     pub timeout: Option<Duration>,
+    /// Members of the caller's request that nothing here knows, for the server of the tool.
+    pub more: Vec<(String, Box<RawValue>)>,
     /// How the call deals with tasks of its server.
     pub task: TaskMode,
     /// The caller cancels this to give up the call.
@@ -63,6 +66,7 @@ impl CallRequest {
             id: id.into(),
             arguments: Json::Object(serde_json::Map::new()).into(),
             timeout: None,
+            more: Vec::new(),
             task: TaskMode::default(),
             cancel: CancellationToken::new(),
             started: now(),
@@ -171,8 +175,8 @@ impl Runner {
                 // A processor replaces the arguments. They are not checked against the schema
                 // again: what it makes is for the tool, not for callers.
                 let arguments = prepared.as_ref().unwrap_or(given);
-                let task = &request.task;
-                let outcome = self.execute(&tool, arguments, task, &limits, &budget, host).await?;
+                let call = CallParts { arguments, request: &request, limits: &limits };
+                let outcome = self.execute(&tool, call, &budget, host).await?;
                 match &knowledge {
                     // `finish_task` does the rest when there is a result.
                     Some(knowledge) if !outcome.is_task() => {
@@ -270,9 +274,7 @@ impl Runner {
     async fn execute(
         &self,
         tool: &RegisteredTool,
-        arguments: &CallArguments,
-        task: &TaskMode,
-        limits: &CallLimits,
+        parts: CallParts<'_>,
         budget: &Budget,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
@@ -286,15 +288,24 @@ impl Runner {
         };
         let call = Call {
             tool: &tool.tool,
-            arguments,
+            arguments: parts.arguments,
             body: tool.body.as_deref().map_err(|why| &**why),
-            limits: &limits.functions,
+            limits: &parts.limits.functions,
             environment: &tool.environment,
-            task,
+            more: &parts.request.more,
+            task: &parts.request.task,
             budget,
         };
         executor.run(call, host).await
     }
+}
+
+/// What an executor gets of a call.
+struct CallParts<'c> {
+    /// Those of the request, or what a processor made of them.
+    arguments: &'c CallArguments,
+    request: &'c CallRequest,
+    limits: &'c CallLimits,
 }
 
 /// Does the work until the caller cancels or the deadline passes; then drops it, which stops it.

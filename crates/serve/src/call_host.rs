@@ -152,13 +152,8 @@ impl Host for CallHost {
         let link = self.link();
         let Some(link) = link.as_ref() else { return };
         let Some(token) = &link.progress_token else { return };
-        let mut params = json!({"progressToken": token, "progress": progress.done});
-        if let Some(total) = progress.total {
-            params["total"] = json!(total);
-        }
-        if let Some(message) = progress.message {
-            params["message"] = json!(message);
-        }
+        let mut params = progress.given;
+        params["progressToken"] = token.clone();
         CallHost::notify(link, "notifications/progress", &params);
     }
 

@@ -122,8 +122,10 @@ impl Gateway {
                     session.cancel(&request_id);
                 }
             }
-            // Roots are asked for when a server needs them, so a change needs no reaction; progress
-            // of our own questions interests nobody.
+            "notifications/roots/list_changed" => {
+                self.catalog().runner().context().upstreams.roots_changed(session.number);
+            }
+            // Progress of our own questions interests nobody.
             _ => {}
         }
     }
@@ -380,7 +382,8 @@ impl Gateway {
 
     /// What this server can do: tools always, the rest if a server behind it can.
     fn capabilities(&self, revision: Revision) -> Json {
-        let offered = self.offers().capabilities;
+        let offers = self.offers();
+        let offered = offers.capabilities;
         let mut all = json!({"tools": {"listChanged": true}});
         if offered.resources {
             all["resources"] = json!({"listChanged": true});
@@ -407,8 +410,17 @@ impl Gateway {
                 }
             }
         }
+        let mut extensions = offers.extensions.clone();
+        extensions.shift_remove(meta::TASKS_EXTENSION);
         if offered.tasks && !revision.has_handshake() {
-            all["extensions"] = json!({(meta::TASKS_EXTENSION): {}});
+            extensions.insert(meta::TASKS_EXTENSION.to_owned(), json!({}));
+        }
+        for (name, members) in
+            [("extensions", extensions), ("experimental", offers.experimental.clone())]
+        {
+            if !members.is_empty() {
+                all[name] = Json::Object(members);
+            }
         }
         all
     }

@@ -70,6 +70,8 @@ impl Gateway {
         let mut call = CallRequest::new("");
         call.cancel = context.cancel.clone();
         call.task = task_mode(context)?;
+        let others = context.params.rest.iter();
+        call.more = others.map(|(name, value)| (name.to_string(), (*value).to_owned())).collect();
         self.note_task_progress(&call.task, context.session, host);
         let result = match CallArguments::read(arguments.into()).await {
             Ok(arguments) => {

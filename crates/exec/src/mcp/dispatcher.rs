@@ -420,7 +420,9 @@ impl Dispatcher {
             // The token is the id of the request; see `outgoing_request`.
             let request = params["progressToken"].as_i64();
             let request = request.and_then(|id| self.table().open.get(&id).cloned());
-            if let (Some(request), Some(progress)) = (request, Progress::read(&params)) {
+            if let Some(request) = request
+                && let Some(progress) = Progress::read(params)
+            {
                 request.push(RequestEvent::Progress(progress));
             }
             return NextStep::Continue;

@@ -49,6 +49,7 @@ pub use toolwright_mcp::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;
 
+use outgoing_request::ToolCall;
 use redact::Redactor;
 
 use crate::{
@@ -98,15 +99,16 @@ impl Executor for McpExecutor {
             };
             let upstream = self.upstreams.get(server);
             let clock = &call.budget.clock;
-            let task = match call.task {
-                TaskMode::Created(task) => Some(&**task),
+            let (arguments, more) = (call.arguments, call.more);
+            let mut request = ToolCall { tool, arguments, more, task: None };
+            match call.task {
+                TaskMode::Created(task) => request.task = Some(&**task),
                 TaskMode::Hidden if tasks::needs_task(call.tool) => {
-                    let called = upstream.call_with_hidden_task(tool, call.arguments, host, clock);
-                    return Box::pin(called).await;
+                    return Box::pin(upstream.call_with_hidden_task(request, host, clock)).await;
                 }
-                TaskMode::Hidden | TaskMode::None => None,
-            };
-            upstream.call(tool, call.arguments, task, host, clock).await
+                TaskMode::Hidden | TaskMode::None => {}
+            }
+            upstream.call(&request, host, clock).await
         })
     }
 

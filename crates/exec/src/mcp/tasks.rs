@@ -29,10 +29,10 @@ use toolwright_mcp::raw_json;
 
 use super::connect_error::no_answer;
 use super::connection::UpstreamConnection;
-use super::outgoing_request::OutgoingRequest;
+use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::{RequestError, Upstream, UpstreamEvent, UpstreamNotice};
 use crate::budget::now;
-use crate::{CallArguments, CallClock, Host, Json, Outcome, Progress};
+use crate::{CallClock, Host, Json, Outcome, Progress};
 
 /// How often a server is asked for a task if it does not suggest an interval.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -155,8 +155,7 @@ impl Upstream {
     /// Calls a tool as a task, and waits for the result. Dropping the future cancels the task.
     pub(super) async fn call_as_task(
         self: &Arc<Self>,
-        tool: &str,
-        arguments: &CallArguments,
+        call: ToolCall<'_>,
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Box<RawValue>, RequestError> {
@@ -164,8 +163,8 @@ impl Upstream {
         // The server may forget the task when nobody can want its result any more.
         let ttl = clock.latest().saturating_duration_since(now()).as_millis();
         let request = TaskRequest::new(raw_json(&json!({"ttl": u64::try_from(ttl).ok()})));
-        let call = OutgoingRequest::call(tool, arguments, Some(&request));
-        let created = self.send(&call, host, clock).await?;
+        let call = ToolCall { task: Some(&request), ..call };
+        let created = self.send(&OutgoingRequest::call(&call), host, clock).await?;
         let task: Json = serde_json::from_str(created.get()).unwrap_or_default();
         // The server has answered at once.
         let Some(own) = task["task"]["taskId"].as_str() else { return Ok(created) };
@@ -294,8 +293,10 @@ impl StatusReports {
         }
         message.clone_into(&mut self.last);
         self.sent += 1;
-        let message = Some(message.to_owned());
-        host.progress(Progress { done: f64::from(self.sent), total: None, message });
+        let given = json!({"progress": self.sent, "message": message});
+        if let Some(progress) = Progress::read(given) {
+            host.progress(progress);
+        }
     }
 }
 
@@ -323,7 +324,10 @@ async fn next_of_task(
                 return Some(TaskNotice::Status(params));
             }
             "notifications/progress" if params["progressToken"] == token => {
-                match Progress::read(&params) {
+                let link = TaskLink { own: task.to_owned(), exposed: None };
+                let mut params = params;
+                link.expose(&mut params);
+                match Progress::read(params) {
                     Some(progress) => return Some(TaskNotice::Progress(progress)),
                     None => continue,
                 }

@@ -17,7 +17,7 @@
 //! that caused it. Opening is a task of its own, so a caller that gives up does not abort it and
 //! the next caller does not start over.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,18 +31,17 @@ use super::connect_error::{call_failure, no_answer, seconds};
 use super::connection::{ConnectionLinks, RequestCaller, ServerWire, UpstreamConnection};
 use super::dispatcher::ConnectionSharing;
 use super::open_request::RequestOwner;
-use super::outgoing_request::OutgoingRequest;
+use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::redact::Redactor;
 use super::server_lists::collect_pages;
 use super::session_upstreams::SessionUpstream;
 use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};
-use super::tasks::TaskRequest;
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{
     ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamLog, UpstreamNotice,
 };
 use crate::offload::{WorkSize, offload};
-use crate::{CallArguments, CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
+use crate::{CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
 
 /// The pause after the first failure; it doubles with every further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -107,6 +106,7 @@ impl Upstream {
             log_level,
             sharing: ConnectionSharing::AllSessions,
             subscribed: watch::Sender::default(),
+            asked_for_roots: Arc::default(),
         };
         Upstream {
             server: Arc::clone(server),
@@ -144,31 +144,28 @@ impl Upstream {
     /// Signs of life of the server move the clock.
     pub(super) async fn call(
         self: &Arc<Self>,
-        tool: &str,
-        arguments: &CallArguments,
-        task: Option<&TaskRequest>,
+        call: &ToolCall<'_>,
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Outcome, Failure> {
-        let request = OutgoingRequest::call(tool, arguments, task);
-        let result = self.send(&request, host, clock).await.map_err(call_failure)?;
+        let result =
+            self.send(&OutgoingRequest::call(call), host, clock).await.map_err(call_failure)?;
         Upstream::read_outcome(result).await
     }
 
     /// Calls a tool that needs a task, for a caller that knows nothing of tasks.
     pub(super) async fn call_with_hidden_task(
         self: &Arc<Self>,
-        tool: &str,
-        arguments: &CallArguments,
+        call: ToolCall<'_>,
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Outcome, Failure> {
         let connected = self.of_session(host.session())?.connected_for(clock).await;
         let connection = connected.map_err(call_failure)?;
         if !connection.known_description().has(TASK_CALLS) {
-            return self.call(tool, arguments, None, host, clock).await;
+            return self.call(&call, host, clock).await;
         }
-        let result = self.call_as_task(tool, arguments, host, clock).await;
+        let result = self.call_as_task(call, host, clock).await;
         let mut outcome = Upstream::read_outcome(result.map_err(call_failure)?).await?;
         if let Some(Json::Object(meta)) = &mut outcome.meta {
             meta.shift_remove(meta::RELATED_TASK);
@@ -620,6 +617,11 @@ impl Upstream {
             UpstreamState::Opening { .. } => true,
             _ => false,
         }
+    }
+
+    /// The sessions that the server has asked for their roots.
+    pub(super) fn roots_askers(&self) -> MutexGuard<'_, HashSet<SessionNumber>> {
+        self.links.asked_for_roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn sessions(&self) -> MutexGuard<'_, HashMap<SessionNumber, SessionUpstream>> {

@@ -52,6 +52,18 @@ async function sdk1() {
       return client;
     },
     call: (client, params, options) => client.callTool(params, undefined, options),
+    // A call as a task: the kinds of messages about it, its result, and the list of tasks.
+    task: async (client, params) => {
+      const { tasks } = client.experimental;
+      const kinds = [];
+      let result;
+      for await (const message of tasks.callToolStream(params, types.CallToolResultSchema, { task: { ttl: 60_000 } })) {
+        if (message.type === 'error') throw message.error;
+        if (!kinds.includes(message.type)) kinds.push(message.type);
+        if (message.type === 'result') result = message.result.content;
+      }
+      return [kinds, result, (await tasks.listTasks()).tasks.map(({ status }) => status)];
+    },
     revision: (_client, transport) => transport.protocolVersion ?? '2025-11-25',
   };
 }
@@ -201,6 +213,7 @@ function probes(client, isModern) {
       return [seen.filter(({ method }) => method === 'asked').map(({ params }) => params), result];
     },
     'roots': () => call('get-roots-list'),
+    'task': () => sdk.task?.(client, { name: 'simulate-research-query', arguments: { topic: 'e2e', ambiguous: true } }) ?? null,
     'ping': () => (isModern ? null : client.ping()),
   };
 }

@@ -210,6 +210,8 @@ async def features(c):
     }
     for feature, probe in probes.items():
         await note(feature, probe)
+    # The SDK has no tasks.
+    FOUND["task"] = None
     FOUND["ping"] = None
     if not is_modern:
         await note("ping", constant(dump(await c.send_ping())))

@@ -258,6 +258,8 @@ async fn runner_alone() {
                 body: Err(""),
                 limits: &functions,
                 environment: &[],
+                more: &[],
+                task: &toolwright_exec::mcp::TaskMode::Hidden,
                 budget: &budget,
             };
             let start = Instant::now();

@@ -54,6 +54,10 @@ pub struct Offers {
     pub instructions: Option<String>,
     /// What at least one server can do.
     pub capabilities: OfferedCapabilities,
+    /// The capabilities beyond the protocol: those that all servers that have them describe alike.
+    pub experimental: serde_json::Map<String, Json>,
+    /// The extensions of the protocol, by the same rule.
+    pub extensions: serde_json::Map<String, Json>,
     servers: Vec<OfferingServer>,
     /// By exposed URI.
     resource_table: HashMap<String, OwnKey>,
@@ -78,6 +82,12 @@ pub struct OfferedCapabilities {
     pub completions: bool,
     /// Runs calls as tasks, by the extension of 2026-07-28.
     pub tasks: bool,
+    /// Runs calls as tasks of revision 2025-11-25.
+    pub task_calls: bool,
+    /// Lists such tasks.
+    pub task_list: bool,
+    /// Cancels such tasks.
+    pub task_cancel: bool,
     /// Sends log messages.
     pub logging: bool,
 }
@@ -117,6 +127,8 @@ struct OfferingServer {
     upstream: Arc<Upstream>,
     prefix: UriPrefix,
     has_resources: bool,
+    /// Whether it runs calls as tasks of revision 2025-11-25.
+    has_tasks: bool,
     /// The URIs that it lists.
     listed: HashSet<String>,
     /// Those of them that another server lists, too.
@@ -231,12 +243,18 @@ impl Offers {
         offers.instructions =
             instructions::join(named.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let has = |capability: &str| sources.iter().any(|source| source.offers.has(capability));
+        offers.experimental = agreed_members(&sources, "experimental");
+        offers.extensions = agreed_members(&sources, "extensions");
+        let has_tasks = |part: &str| sources.iter().any(|source| source.offers.has_tasks(part));
         offers.capabilities = OfferedCapabilities {
             resources: offers.with_resources > 0,
             subscribe: has("resources.subscribe"),
             prompts: has("prompts") || !offers.prompts.is_empty(),
             completions: has("completions"),
             tasks: sources.iter().any(|source| source.offers.has_extension(meta::TASKS_EXTENSION)),
+            task_calls: has_tasks("requests.tools.call"),
+            task_list: has_tasks("list"),
+            task_cancel: has_tasks("cancel"),
             logging: has("logging"),
         };
         offers
@@ -272,6 +290,7 @@ impl Offers {
                 upstream: Arc::clone(&source.upstream),
                 prefix: UriPrefix::new(&source.name, &mut taken),
                 has_resources,
+                has_tasks: source.offers.has_tasks("requests.tools.call"),
                 listed,
                 renamed,
                 templates: own_templates.collect(),
@@ -390,6 +409,11 @@ impl Offers {
         self.template_table.get(uri_template).map(|key| self.item(key))
     }
 
+    /// Whether this server runs calls as tasks of revision 2025-11-25.
+    pub fn has_tasks(&self, server: &Arc<Server>) -> bool {
+        self.number_of(server).is_some_and(|n| self.servers[n].has_tasks)
+    }
+
     /// The URI that clients see for a URI of this server.
     pub fn exposed_uri(&self, server: &Arc<Server>, own: &str) -> String {
         let budget = &mut { MATCH_BUDGET };
@@ -438,6 +462,23 @@ impl Offers {
             ReferenceWalk::new(self, server).value(value, 0);
         }
     }
+}
+
+/// The members of a capability that no two servers describe differently: what a client is promised
+/// must hold for whichever of them it asks.
+fn agreed_members(sources: &[OfferSource], capability: &str) -> serde_json::Map<String, Json> {
+    let (mut agreed, mut disputed) = (serde_json::Map::new(), HashSet::new());
+    for source in sources {
+        let all = source.offers.description.as_ref().map(|it| &it.capabilities[capability]);
+        for (name, value) in all.and_then(Json::as_object).into_iter().flatten() {
+            match agreed.get(name) {
+                Some(known) if known != value => drop(disputed.insert(name.clone())),
+                _ => drop(agreed.insert(name.clone(), value.clone())),
+            }
+        }
+    }
+    agreed.retain(|name, _| !disputed.contains(name));
+    agreed
 }
 
 /// The texts at `key` of these items.

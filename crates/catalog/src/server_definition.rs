@@ -170,6 +170,12 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
     if details.annotations == Annotations::default() {
         details.annotations = theirs.annotations.clone();
     }
+    // Not for the author to decide: the server refuses calls that it does not allow.
+    for (format, members) in theirs.rest.iter() {
+        if let Some(execution) = members.get("/execution") {
+            details.rest.keep(format, "/execution", execution.clone());
+        }
+    }
     if details.icons.is_empty() {
         details.icons.clone_from(&theirs.icons);
     }

@@ -87,6 +87,12 @@ impl ServerOffers {
         description.is_some_and(|it| it.capabilities["extensions"].get(name).is_some())
     }
 
+    /// Whether the server has a part of the capability for tasks of revision 2025-11-25.
+    pub(crate) fn has_tasks(&self, part: &str) -> bool {
+        let description = self.description.as_ref();
+        description.is_some_and(|it| it.revision.has_tasks()) && self.has(&format!("tasks.{part}"))
+    }
+
     /// Whether the server has a capability, such as `resources.subscribe`.
     pub(crate) fn has(&self, capability: &str) -> bool {
         self.description.as_ref().is_some_and(|description| description.has(capability))

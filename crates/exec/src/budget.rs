@@ -97,6 +97,16 @@ impl CallClock {
         }
     }
 
+    /// The idle time; zero if the deadline does not move.
+    pub(crate) fn idle(&self) -> Duration {
+        self.idle
+    }
+
+    /// The time that nothing moves the deadline beyond.
+    pub(crate) fn latest(&self) -> Instant {
+        self.cap
+    }
+
     fn next_deadline(&self) -> Instant {
         (now() + self.idle).min(self.cap)
     }

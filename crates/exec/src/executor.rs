@@ -9,6 +9,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use toolwright_model::{Binding, FunctionLimits, Tool};
 use toolwright_sandbox::WorkerPool;
 use toolwright_script::ScriptAnalyzer;
@@ -31,6 +32,10 @@ pub struct Call<'a> {
     pub limits: &'a FunctionLimits,
     /// Variables that the tool's source adds to [`ExecutorContext::environment`].
     pub environment: &'a [(OsString, OsString)],
+    /// Members of the caller's request that nothing here knows, for the server of the tool.
+    pub more: &'a [(String, Box<RawValue>)],
+    /// How the call deals with tasks of its server.
+    pub task: &'a mcp::TaskMode,
     /// Time and output that the call may use.
     pub budget: &'a Budget,
 }

@@ -22,6 +22,25 @@ pub struct Progress {
     pub total: Option<f64>,
     /// A short text for people.
     pub message: Option<String>,
+    /// All of it as the tool sent it, but for the token: MCP clients get this.
+    pub given: Json,
+}
+
+/// Characters of a progress message that are kept. It is text from a server for a terminal.
+const MAX_PROGRESS_CHARS: usize = 1_000;
+
+impl Progress {
+    /// Reads the parameters of `notifications/progress`. `None` if they lack the number.
+    pub(crate) fn read(mut params: Json) -> Option<Progress> {
+        params.as_object_mut()?.shift_remove("progressToken");
+        let message = params["message"].as_str();
+        Some(Progress {
+            done: params["progress"].as_f64()?,
+            total: params["total"].as_f64(),
+            message: message.map(|text| text.chars().take(MAX_PROGRESS_CHARS).collect()),
+            given: params,
+        })
+    }
 }
 
 /// A request of a server to the client: `elicitation/create`, `sampling/createMessage` or

@@ -53,6 +53,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether this is a task that was created (2025-11-25, or the extension of 2026-07-28): the
+    /// result comes later.
+    pub fn is_task(&self) -> bool {
+        let is_created = self.rest.get("task").is_some_and(Json::is_object)
+            || self.rest.get("resultType").is_some_and(|kind| kind == "task");
+        is_created && self.content.is_empty() && self.structured.is_none()
+    }
+
     /// A JSON result: structured, and as text for clients that read only text (MCP recommends
     /// both).
     pub fn json(value: Json) -> Outcome {

@@ -17,6 +17,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use toolwright_model::{Binding, CallLimits, OutputCheck};
@@ -27,6 +28,7 @@ use crate::budget::now;
 use crate::capped_texts::{MAX_CHARS, clip};
 use crate::concurrency::CallPermit;
 use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, too_large};
+use crate::mcp::TaskMode;
 use crate::offload::LARGE;
 use crate::outcome::json_size;
 use crate::{
@@ -47,6 +49,10 @@ pub struct CallRequest {
     pub arguments: CallArguments,
     /// The caller's own time limit. It counts from `started`, so it includes waiting for a permit.
     pub timeout: Option<Duration>,
+    /// Members of the caller's request that nothing here knows, for the server of the tool.
+    pub more: Vec<(String, Box<RawValue>)>,
+    /// How the call deals with tasks of its server.
+    pub task: TaskMode,
     /// The caller cancels this to give up the call.
     pub cancel: CancellationToken,
     /// When the caller began to wait; before [`Runner::call`] if the request was delayed on the way
@@ -61,6 +67,8 @@ impl CallRequest {
             id: id.into(),
             arguments: Json::Object(serde_json::Map::new()).into(),
             timeout: None,
+            more: Vec::new(),
+            task: TaskMode::default(),
             cancel: CancellationToken::new(),
             started: now(),
         }
@@ -168,10 +176,14 @@ impl Runner {
                 // A processor replaces the arguments. They are not checked against the schema
                 // again: what it makes is for the tool, not for callers.
                 let arguments = prepared.as_ref().unwrap_or(given);
-                let outcome = self.execute(&tool, arguments, &limits, &budget, host).await?;
+                let call = CallParts { arguments, request: &request, limits: &limits };
+                let outcome = self.execute(&tool, call, &budget, host).await?;
                 match &knowledge {
-                    Some(knowledge) => Box::pin(knowledge.respond(outcome, &budget)).await,
-                    None => Ok(outcome),
+                    // `finish_task` does the rest when there is a result.
+                    Some(knowledge) if !outcome.is_task() => {
+                        Box::pin(knowledge.respond(outcome, &budget)).await
+                    }
+                    _ => Ok(outcome),
                 }
             };
             let outcome = within_budget(&budget, &tool, knowledge.as_ref(), work).await;
@@ -191,6 +203,35 @@ impl Runner {
             self.context.log.line(&format!("{}: {}: {message}: {detail}", request.id, code.name));
         }
         result
+    }
+
+    /// Completes the result of a task that a call of this tool has created: the steps that follow
+    /// the executor. A tool that is gone meanwhile has only the limits of size.
+    ///
+    /// # Errors
+    /// The failure of the first step that did not succeed.
+    pub async fn finish_task(
+        &self,
+        id: &str,
+        outcome: Outcome,
+        cancel: &CancellationToken,
+    ) -> Result<Outcome, Failure> {
+        let limits = self.limits();
+        let Ok(tool) = self.resolve(id) else {
+            return check_size(outcome, limits.output, limits.media);
+        };
+        let knowledge = CallKnowledge::of(&tool, &self.context, &limits);
+        let request = CallRequest { cancel: cancel.clone(), ..CallRequest::new(id) };
+        let budget =
+            TimeLimit::of(&tool, &request, &limits).budget(&request, &limits, Duration::ZERO);
+        let work = async {
+            let outcome = match &knowledge {
+                Some(knowledge) => knowledge.respond(outcome, &budget).await?,
+                None => outcome,
+            };
+            check_outcome(&tool, outcome, &limits).await
+        };
+        within_budget(&budget, &tool, knowledge.as_ref(), work).await
     }
 
     /// Closes all connections and stops all servers. Calls that still run fail.
@@ -234,8 +275,7 @@ impl Runner {
     async fn execute(
         &self,
         tool: &RegisteredTool,
-        arguments: &CallArguments,
-        limits: &CallLimits,
+        parts: CallParts<'_>,
         budget: &Budget,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
@@ -249,14 +289,24 @@ impl Runner {
         };
         let call = Call {
             tool: &tool.tool,
-            arguments,
+            arguments: parts.arguments,
             body: tool.body.as_deref().map_err(|why| &**why),
-            limits: &limits.functions,
+            limits: &parts.limits.functions,
             environment: &tool.environment,
+            more: &parts.request.more,
+            task: &parts.request.task,
             budget,
         };
         executor.run(call, host).await
     }
+}
+
+/// What an executor gets of a call.
+struct CallParts<'c> {
+    /// Those of the request, or what a processor made of them.
+    arguments: &'c CallArguments,
+    request: &'c CallRequest,
+    limits: &'c CallLimits,
 }
 
 /// Does the work until the caller cancels or the deadline passes; then drops it, which stops it.
@@ -574,7 +624,8 @@ fn is_quickly_complete(tool: &RegisteredTool, outcome: &Outcome, limits: &CallLi
     bytes <= LARGE.min(limits.output)
         && media <= limits.media
         && tool.validator.as_ref().is_none_or(|validator| {
-            let is_exempt = outcome.is_error || limits.output_check == OutputCheck::Off;
+            let is_exempt =
+                outcome.is_error || outcome.is_task() || limits.output_check == OutputCheck::Off;
             let matches = |value: &Json| {
                 validator.is_quick_for_output(json_size(value, LARGE))
                     && validator.accepts_output(value)
@@ -609,15 +660,16 @@ fn check_size(outcome: Outcome, cap: usize, media: usize) -> Result<Outcome, Fai
 }
 
 /// Checks the result against the output schema. A result that reports an error is exempt, as MCP
-/// has it: its content is the error, not the promised data.
+/// has it: its content is the error, not the promised data. A task has no result yet.
 fn check_output(
     tool: &RegisteredTool,
     mut outcome: Outcome,
     check: OutputCheck,
 ) -> Result<Outcome, Failure> {
-    // Three reasons to skip the check: no schema, a configuration that switches it off, an error.
+    // The reasons to skip the check: no schema, a configuration that switches it off, an error, a
+    // task.
     let has_to_match = |own: &&Arc<SchemaValidator>| {
-        own.has_output() && check != OutputCheck::Off && !outcome.is_error
+        own.has_output() && check != OutputCheck::Off && !outcome.is_error && !outcome.is_task()
     };
     let Some(validator) = tool.validator.as_ref().filter(has_to_match) else {
         return Ok(outcome);

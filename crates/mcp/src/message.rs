@@ -157,7 +157,7 @@ impl MalformedMessage {
 #[derive(Deserialize)]
 struct Envelope<'a> {
     jsonrpc: Option<&'a str>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present_id")]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<std::borrow::Cow<'a, str>>,
@@ -170,6 +170,13 @@ struct Envelope<'a> {
 /// A member that is there, also if it is `null`: that is a result, too.
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::<RawValue>::deserialize(from).map(Some)
+}
+
+/// The same for the id: a request whose id is `null` is not a notification.
+fn present_id<'de: 'a, 'a, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
 }
 
 #[derive(Deserialize)]
@@ -193,7 +200,9 @@ impl Message {
         if envelope.jsonrpc != Some("2.0") {
             return malformed();
         }
-        // `null` is a missing id, except in an error about an unreadable message.
+        // `null` is a missing id in notifications, which some servers send that way, and in an
+        // error about an unreadable message.
+        let is_null = envelope.id.is_some_and(|id| id.get() == "null");
         let id = match envelope.id.map(RawValue::get) {
             None | Some("null") => None,
             Some(id) => match serde_json::from_str(id) {
@@ -207,6 +216,11 @@ impl Message {
             (Some(method), Some(id), None, None) => {
                 let method = method.into_owned();
                 Ok(Message::Request(RpcRequest { id, method, params }))
+            }
+            (Some(method), None, None, None)
+                if is_null && !method.starts_with("notifications/") =>
+            {
+                malformed()
             }
             (Some(method), None, None, None) => {
                 let method = method.into_owned();

@@ -13,6 +13,8 @@ pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// The subscription that a notification belongs to: the id of its `subscriptions/listen`.
 pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+/// The task that a message belongs to (2025-11-25).
+pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// The token of progress notifications, chosen by the one who sends the request.
 pub const PROGRESS_TOKEN: &str = "progressToken";
 

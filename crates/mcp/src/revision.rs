@@ -51,6 +51,11 @@ impl Revision {
         self <= Revision::NEWEST_WITH_HANDSHAKE
     }
 
+    /// Whether tasks are part of the protocol itself. In 2026-07-28 they are an extension.
+    pub fn has_tasks(self) -> bool {
+        self == Revision::V2025_11_25
+    }
+
     /// Whether several messages may be sent as one JSON array.
     pub fn has_batches(self) -> bool {
         self <= Revision::V2025_03_26

@@ -81,6 +81,11 @@ impl CallHost {
         *self.link() = link;
     }
 
+    /// The token that the client chose for progress.
+    pub(crate) fn progress_token(&self) -> Option<Json> {
+        self.link().as_ref().and_then(|link| link.progress_token.clone())
+    }
+
     /// Queues a message. Executors must not be blocked by a slow client, so a full queue loses it.
     fn notify(link: &RequestLink, method: &str, params: &Json) {
         let _ = link.queue.try_send(Message::notification(method, params).to_bytes().into());
@@ -147,13 +152,8 @@ impl Host for CallHost {
         let link = self.link();
         let Some(link) = link.as_ref() else { return };
         let Some(token) = &link.progress_token else { return };
-        let mut params = json!({"progressToken": token, "progress": progress.done});
-        if let Some(total) = progress.total {
-            params["total"] = json!(total);
-        }
-        if let Some(message) = progress.message {
-            params["message"] = json!(message);
-        }
+        let mut params = progress.given;
+        params["progressToken"] = token.clone();
         CallHost::notify(link, "notifications/progress", &params);
     }
 

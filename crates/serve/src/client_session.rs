@@ -13,15 +13,12 @@ use std::time::Instant;
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use toolwright_exec::mcp::Upstream;
 use toolwright_exec::{ClientAnswer, SessionNumber};
 use toolwright_mcp::{RequestId, Revision, RpcResponse};
 
 use crate::log_level::MessageLevel;
 use crate::outlet::Outlet;
-
-/// Task ids that a session remembers; the oldest are forgotten first.
-const MAX_TASKS: usize = 1000;
+use crate::session_tasks::SessionTasks;
 
 /// What a client declared in its handshake.
 #[derive(Clone)]
@@ -61,8 +58,7 @@ struct SessionState {
     asked: i64,
     /// URIs of resources whose updates the client wants, as it sees them.
     subscriptions: HashSet<String>,
-    /// Which server runs a task, oldest first.
-    tasks: Vec<(String, Arc<Upstream>)>,
+    tasks: SessionTasks,
     last_used: Option<Instant>,
 }
 
@@ -238,20 +234,9 @@ impl ClientSession {
         std::mem::take(&mut self.state().subscriptions)
     }
 
-    /// Remembers which server runs a task.
-    pub(crate) fn remember_task(&self, id: String, upstream: Arc<Upstream>) {
-        let mut state = self.state();
-        state.tasks.retain(|(known, _)| *known != id);
-        if state.tasks.len() >= MAX_TASKS {
-            state.tasks.remove(0);
-        }
-        state.tasks.push((id, upstream));
-    }
-
-    /// The server that runs a task of this session.
-    pub(crate) fn task_owner(&self, id: &str) -> Option<Arc<Upstream>> {
-        let state = self.state();
-        state.tasks.iter().find(|(known, _)| known == id).map(|(_, owner)| Arc::clone(owner))
+    /// The tasks of this session. Locks the session.
+    pub(crate) fn with_tasks<T>(&self, use_them: impl FnOnce(&mut SessionTasks) -> T) -> T {
+        use_them(&mut self.state().tasks)
     }
 }
 

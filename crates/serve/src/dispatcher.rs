@@ -5,8 +5,9 @@
 //!                                               └─ request ─▶ RequestParams, RequestTerms
 //!                                                       │
 //!    initialize, ping, discover, setLevel ◀─ here ──────┼─▶ tool_calls: tools/*
-//!    subscription_listeners: subscriptions/listen ◀─────┴─▶ offered_items: resources/*, prompts/*,
-//!                                                            completion/complete, tasks/*
+//!    subscription_listeners: subscriptions/listen ◀─────┼─▶ offered_items: resources/*, prompts/*,
+//!                                                       │                  completion/complete
+//!                                                       └─▶ task_requests: tasks/*
 //! ```
 //!
 //! Messages keep the JSON they were: only what a method needs is parsed, and results are written
@@ -121,8 +122,10 @@ impl Gateway {
                     session.cancel(&request_id);
                 }
             }
-            // Roots are asked for when a server needs them, so a change needs no reaction; progress
-            // of our own questions interests nobody.
+            "notifications/roots/list_changed" => {
+                self.catalog().runner().context().upstreams.roots_changed(session.number);
+            }
+            // Progress of our own questions interests nobody.
             _ => {}
         }
     }
@@ -204,7 +207,7 @@ impl Gateway {
                     let host = CallHost::new(
                         Arc::clone(context.session),
                         Arc::clone(&context.terms.capabilities),
-                        given_meta.to_forward(),
+                        forwarded_meta(context, given_meta),
                         AskMode::Requests,
                         link,
                     );
@@ -231,7 +234,7 @@ impl Gateway {
             "resources/read" => Box::pin(self.read_resource(context, raw, host)).await,
             "prompts/get" => Box::pin(self.get_prompt(context, raw, host)).await,
             "completion/complete" => Box::pin(self.complete(context, raw, host)).await,
-            _ => Box::pin(self.forward_task_request(context, raw, host)).await,
+            _ => Box::pin(self.answer_task_request(context, raw, host)).await,
         }
     }
 
@@ -248,7 +251,7 @@ impl Gateway {
         let host = Arc::new(CallHost::new(
             Arc::clone(context.session),
             Arc::clone(&context.terms.capabilities),
-            given_meta.to_forward(),
+            forwarded_meta(context, given_meta),
             AskMode::Suspension(questions),
             link,
         ));
@@ -379,7 +382,8 @@ impl Gateway {
 
     /// What this server can do: tools always, the rest if a server behind it can.
     fn capabilities(&self, revision: Revision) -> Json {
-        let offered = self.offers().capabilities;
+        let offers = self.offers();
+        let offered = offers.capabilities;
         let mut all = json!({"tools": {"listChanged": true}});
         if offered.resources {
             all["resources"] = json!({"listChanged": true});
@@ -397,8 +401,26 @@ impl Gateway {
         if offered.logging {
             all["logging"] = json!({});
         }
+        if offered.task_calls && revision.has_tasks() {
+            all["tasks"] = json!({"requests": {"tools": {"call": {}}}});
+            for (name, is_offered) in [("list", offered.task_list), ("cancel", offered.task_cancel)]
+            {
+                if is_offered {
+                    all["tasks"][name] = json!({});
+                }
+            }
+        }
+        let mut extensions = offers.extensions.clone();
+        extensions.shift_remove(meta::TASKS_EXTENSION);
         if offered.tasks && !revision.has_handshake() {
-            all["extensions"] = json!({(meta::TASKS_EXTENSION): {}});
+            extensions.insert(meta::TASKS_EXTENSION.to_owned(), json!({}));
+        }
+        for (name, members) in
+            [("extensions", extensions), ("experimental", offers.experimental.clone())]
+        {
+            if !members.is_empty() {
+                all[name] = Json::Object(members);
+            }
         }
         all
     }
@@ -438,6 +460,25 @@ fn set_log_level(session: &ClientSession, params: &RequestParams<'_>) -> MethodR
         .ok_or_else(|| invalid_params(format!("`{name}` is not a log level")))?;
     session.set_log_level(level);
     Ok(ResultBody::Text("{}".into()))
+}
+
+/// The `_meta` that servers get. A task in it has the id that its server knows.
+fn forwarded_meta(context: &RequestContext<'_>, given: &RequestMeta) -> Option<Map<String, Json>> {
+    let mut kept = given.to_forward()?;
+    if let Some(related) = kept.get_mut(meta::RELATED_TASK) {
+        let task = related["taskId"]
+            .as_str()
+            .map(str::to_owned)
+            .and_then(|id| context.session.with_tasks(|tasks| tasks.get(&id)));
+        match task {
+            Some(task) if !context.method.starts_with("tasks/") => {
+                related["taskId"] = json!(task.own);
+            }
+            // The parameters of those methods name the task.
+            _ => drop(kept.shift_remove(meta::RELATED_TASK)),
+        }
+    }
+    Some(kept)
 }
 
 /// Sends queued messages until all senders are gone.

@@ -20,6 +20,7 @@ use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::stored_results::StoredResults;
 use crate::subscription_listeners::SubscriptionListeners;
 use crate::suspended_calls::SuspendedCalls;
+use crate::task_requests::UnclaimedNotices;
 use crate::tool_listing::{ListingCache, ToolListing};
 
 /// How long the answer to a handshake waits for servers whose answers are not known from an earlier
@@ -50,6 +51,7 @@ struct GatewayState {
     stored: StoredResults,
     listeners: SubscriptionListeners,
     subscriptions: ResourceSubscriptions,
+    unclaimed: UnclaimedNotices,
 }
 
 /// Counts a request as running until it is dropped.
@@ -78,6 +80,7 @@ impl Gateway {
             stored: StoredResults::default(),
             listeners: SubscriptionListeners::default(),
             subscriptions: ResourceSubscriptions::default(),
+            unclaimed: UnclaimedNotices::default(),
         }))
     }
 
@@ -130,6 +133,10 @@ impl Gateway {
 
     pub(crate) fn subscriptions(&self) -> &ResourceSubscriptions {
         &self.0.subscriptions
+    }
+
+    pub(crate) fn unclaimed_notices(&self) -> &UnclaimedNotices {
+        &self.0.unclaimed
     }
 
     /// What is left of the startup time; zero afterwards.

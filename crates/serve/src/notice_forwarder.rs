@@ -21,6 +21,7 @@ use crate::Gateway;
 use crate::client_session::ClientSession;
 use crate::log_level::MessageLevel;
 use crate::subscription_listeners::ListChange;
+use crate::task_requests::task_of;
 use crate::tool_listing::ToolListing;
 
 impl Gateway {
@@ -50,8 +51,15 @@ impl Gateway {
                     before = now;
                     self.move_subscriptions();
                 }
+                () = self.unclaimed_notices().new_task.notified() => {
+                    self.forward_claimable_notices().await;
+                }
                 notice = notices.recv(), if has_notices => match notice {
-                    Ok(notice) => self.forward_notice(notice).await,
+                    Ok(notice) => {
+                        // Those that came before it.
+                        self.forward_claimable_notices().await;
+                        self.forward_notice(notice).await;
+                    }
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => has_notices = false,
                 },
@@ -102,8 +110,18 @@ impl Gateway {
         }
     }
 
+    /// Passes on the notices about tasks whose client was not known when they came.
+    async fn forward_claimable_notices(&self) {
+        for notice in self.unclaimed_notices().take_claimable() {
+            self.forward_notice(notice).await;
+        }
+    }
+
     /// Passes what a server reported to the clients that it concerns.
-    async fn forward_notice(&self, notice: ServerNotice) {
+    async fn forward_notice(&self, mut notice: ServerNotice) {
+        if is_about_task(&notice.event) && !self.claim_notice(&mut notice) {
+            return;
+        }
         let (offers, of) = (self.offers(), notice.session);
         let concerns = |session: &ClientSession| of.is_none_or(|own| own == session.number);
         match notice.event {
@@ -156,6 +174,13 @@ impl Gateway {
             }
         }
     }
+}
+
+/// Whether an event concerns one client only, the one that has the task.
+fn is_about_task(event: &UpstreamEvent) -> bool {
+    let is_progress = matches!(event, UpstreamEvent::Other { method, .. }
+        if method == "notifications/progress");
+    is_progress || task_of(event).is_some()
 }
 
 /// The lists that differ between two moments.

@@ -1,14 +1,15 @@
-//! Resources, prompts, completions and tasks: lists are answered from the catalog, everything else
+//! Resources, prompts and completions: lists are answered from the catalog, everything else
 //! is forwarded to the server that has the item, with the names that this server knows.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::OfferedItem;
 use toolwright_exec::Host;
-use toolwright_exec::mcp::RequestError;
-use toolwright_mcp::{RpcError, error_code, meta};
+use toolwright_exec::mcp::{RequestError, Upstream};
+use toolwright_mcp::{RpcError, error_code};
 
 use crate::Gateway;
 use crate::call_host::CallHost;
@@ -123,50 +124,6 @@ impl Gateway {
         self.forward(context, &item, params, host).await
     }
 
-    /// Answers `tasks/get` and its like: the server that runs the task does.
-    pub(crate) async fn forward_task_request(
-        &self,
-        context: &RequestContext<'_>,
-        raw: Option<&RawValue>,
-        host: &CallHost,
-    ) -> MethodResult {
-        if !["tasks/get", "tasks/result", "tasks/cancel", "tasks/update", "tasks/list"]
-            .contains(&context.method)
-        {
-            return Err(unknown_method(context.method));
-        }
-        // Tasks of several servers cannot be listed as one list with one cursor.
-        if context.method == "tasks/list" {
-            return Err(unknown_method(context.method));
-        }
-        let id = RequestParams::text(context.params.task_id, "taskId")?;
-        // The extension is declared with every request; before 2026-07-28 it is part of MCP.
-        let declared = host.client_capabilities();
-        if context.terms.is_stateless()
-            && declared["extensions"].get(meta::TASKS_EXTENSION).is_none()
-        {
-            let message = "the client does not have the extension for tasks";
-            let mut error = RpcError::new(error_code::MISSING_CAPABILITY, message);
-            let required = json!({"extensions": {(meta::TASKS_EXTENSION): {}}});
-            error.data = Some(json!({"requiredCapabilities": required}));
-            return Err(error);
-        }
-        let upstream = context
-            .session
-            .task_owner(&id)
-            .ok_or_else(|| invalid_params(format!("there is no task `{id}` in this session")))?;
-        let item = OfferedItem { upstream, own: id.into_owned() };
-        let mut params = forwarded_params(raw)?;
-        // Here the answers are for the task, and not for a request that waits in this program.
-        if let Some(Json::Object(mut given)) =
-            raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
-            && let Some(answers) = given.remove("inputResponses")
-        {
-            params.insert("inputResponses".to_owned(), answers);
-        }
-        self.forward(context, &item, params, host).await
-    }
-
     /// Sends a request to the server of an item and returns its result as the client accepts it.
     async fn forward(
         &self,
@@ -175,33 +132,56 @@ impl Gateway {
         params: Map<String, Json>,
         host: &dyn Host,
     ) -> MethodResult {
-        let answer = tokio::select! {
-            answer = item.upstream.request(context.method, params, host) => answer,
-            () = context.cancel.cancelled() => {
-                let message = "the request was cancelled";
-                return Err(RpcError::new(error_code::INTERNAL_ERROR, message));
-            }
-            () = self.aborted().cancelled() => {
-                let message = "the request ended with the server";
-                return Err(RpcError::new(error_code::INTERNAL_ERROR, message));
-            }
-        };
-        let mut result = answer.map_err(|error| match error {
-            RequestError::Answered(error) => error,
-            RequestError::Failed(failure) => {
-                let mut error = RpcError::new(error_code::INTERNAL_ERROR, failure.to_string());
-                error.data = Some(failure.to_json());
-                error
-            }
-        })?;
-        self.offers().expose(item.upstream.server(), &mut result);
+        let asking = self.ask_server(context, &item.upstream, context.method, params, host);
+        let result = asking.await?;
         Ok(ResultBody::Json(adapt_result(result, context.method, context.terms)))
+    }
+
+    /// Sends a request to a server and returns its result, with the URIs that clients see.
+    pub(crate) async fn ask_server(
+        &self,
+        context: &RequestContext<'_>,
+        upstream: &Arc<Upstream>,
+        method: &str,
+        params: Map<String, Json>,
+        host: &dyn Host,
+    ) -> Result<Json, RpcError> {
+        let asking = upstream.request(method, params, host);
+        let mut result = self.unless_ended(context, asking).await?.map_err(request_error)?;
+        self.offers().expose(upstream.server(), &mut result);
+        Ok(result)
+    }
+
+    /// Does some work until the request is cancelled or the program ends.
+    pub(crate) async fn unless_ended<T>(
+        &self,
+        context: &RequestContext<'_>,
+        work: impl Future<Output = T>,
+    ) -> Result<T, RpcError> {
+        let why = tokio::select! {
+            result = work => return Ok(result),
+            () = context.cancel.cancelled() => "the request was cancelled",
+            () = self.aborted().cancelled() => "the request ended with the server",
+        };
+        Err(RpcError::new(error_code::INTERNAL_ERROR, why))
+    }
+}
+
+/// The error of a request to a server, for the client.
+fn request_error(error: RequestError) -> RpcError {
+    match error {
+        RequestError::Answered(error) => error,
+        RequestError::Failed(failure) => {
+            let mut error = RpcError::new(error_code::INTERNAL_ERROR, failure.to_string());
+            error.data = Some(failure.to_json());
+            error
+        }
     }
 }
 
 /// Adds to a server's result what the revision of the client demands, or removes what it does not
 /// have.
-fn adapt_result(mut result: Json, method: &str, terms: &RequestTerms) -> Json {
+pub(crate) fn adapt_result(mut result: Json, method: &str, terms: &RequestTerms) -> Json {
     let Some(members) = result.as_object_mut() else { return result };
     if terms.is_stateless() {
         members.entry("resultType").or_insert_with(|| json!("complete"));
@@ -218,7 +198,7 @@ fn adapt_result(mut result: Json, method: &str, terms: &RequestTerms) -> Json {
 }
 
 /// The parameters of a request without those of this hop; the upstream adds its own.
-fn forwarded_params(raw: Option<&RawValue>) -> Result<Map<String, Json>, RpcError> {
+pub(crate) fn forwarded_params(raw: Option<&RawValue>) -> Result<Map<String, Json>, RpcError> {
     let Some(raw) = raw else { return Ok(Map::new()) };
     let mut params: Map<String, Json> = serde_json::from_str(raw.get())
         .map_err(|error| invalid_params(format!("the parameters are invalid: {error}")))?;
@@ -241,8 +221,6 @@ pub(crate) fn unknown_resource(uri: &str, terms: &RequestTerms) -> RpcError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use toolwright_mcp::Revision;
 
     use super::*;

@@ -5,41 +5,94 @@
 //! is an error, because two readers could disagree about which of the two counts.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 use toolwright_mcp::{RpcError, error_code, meta};
 
-/// The members of `params` that some method uses.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// The members of `params`: those that some method uses, and the others. `null` is a missing
+/// member.
+#[derive(Debug, Default)]
 pub(crate) struct RequestParams<'a> {
-    #[serde(borrow, rename = "_meta")]
     meta: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) name: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) uri: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) cursor: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) level: Option<&'a RawValue>,
-    #[serde(borrow)]
+    pub(crate) task: Option<&'a RawValue>,
     pub(crate) task_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) notifications: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) input_responses: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) request_state: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) protocol_version: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(crate) capabilities: Option<&'a RawValue>,
+    /// Members that no method uses.
+    pub(crate) rest: BTreeMap<Cow<'a, str>, &'a RawValue>,
 }
+
+impl<'a> Deserialize<'a> for RequestParams<'a> {
+    fn deserialize<D: serde::Deserializer<'a>>(from: D) -> Result<RequestParams<'a>, D::Error> {
+        from.deserialize_map(ParamsVisitor)
+    }
+}
+
+struct ParamsVisitor;
+
+impl<'a> serde::de::Visitor<'a> for ParamsVisitor {
+    type Value = RequestParams<'a>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: serde::de::MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut params = RequestParams::default();
+        // A bit for each member that was there, also as `null`.
+        let mut seen = 0_u16;
+        while let Some(Text(name)) = map.next_key()? {
+            let value: &'a RawValue = map.next_value()?;
+            let (bit, slot) = match &*name {
+                "_meta" => (0, &mut params.meta),
+                "name" => (1, &mut params.name),
+                "arguments" => (2, &mut params.arguments),
+                "uri" => (3, &mut params.uri),
+                "cursor" => (4, &mut params.cursor),
+                "level" => (5, &mut params.level),
+                "task" => (6, &mut params.task),
+                "taskId" => (7, &mut params.task_id),
+                "notifications" => (8, &mut params.notifications),
+                "inputResponses" => (9, &mut params.input_responses),
+                "requestState" => (10, &mut params.request_state),
+                "protocolVersion" => (11, &mut params.protocol_version),
+                "capabilities" => (12, &mut params.capabilities),
+                _ => {
+                    if let Some((name, _)) = params.rest.remove_entry(&name) {
+                        return Err(appears_twice(&name));
+                    }
+                    params.rest.insert(name, value);
+                    continue;
+                }
+            };
+            if seen & (1 << bit) != 0 {
+                return Err(appears_twice(&name));
+            }
+            seen |= 1 << bit;
+            *slot = Some(value).filter(|value| value.get() != "null");
+        }
+        Ok(params)
+    }
+}
+
+fn appears_twice<E: serde::de::Error>(name: &str) -> E {
+    E::custom(format!("`{name}` appears twice"))
+}
+
+/// A text, borrowed if it has no escapes. `Cow` alone is always deserialized as owned.
+#[derive(Deserialize)]
+struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
 
 impl<'a> RequestParams<'a> {
     /// Splits the parameters of a request into their members.
@@ -102,9 +155,6 @@ impl<'a> RequestParams<'a> {
 
 /// The text of a JSON string, borrowed if it has no escapes.
 fn read_text(given: &RawValue) -> Option<Cow<'_, str>> {
-    /// `Cow` alone is always deserialized as owned.
-    #[derive(Deserialize)]
-    struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
     serde_json::from_str(given.get()).ok().map(|Text(text)| text)
 }
 
@@ -167,9 +217,14 @@ mod tests {
 
     #[test]
     fn lists_and_members_that_appear_twice_are_refused() {
-        for text in
-            ["[1]", "\"x\"", r#"{"name": "a", "name": "b"}"#, r#"{"_meta": {}, "_meta": {}}"#]
-        {
+        for text in [
+            "[1]",
+            "\"x\"",
+            r#"{"name": "a", "name": "b"}"#,
+            r#"{"name": null, "name": "b"}"#,
+            r#"{"_meta": {}, "_meta": {}}"#,
+            r#"{"other": 1, "other": 2}"#,
+        ] {
             let given = raw(text);
             let refused = RequestParams::parse("x", Some(&given)).expect_err(text);
             assert_eq!(refused.code, error_code::INVALID_PARAMS, "{text}");

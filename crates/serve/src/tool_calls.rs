@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::Offers;
+use toolwright_exec::mcp::TaskMode;
 use toolwright_exec::{
     CallArguments, CallRequest, Failure, Host, Outcome, ResultContent, WorkSize, code, offload,
 };
@@ -15,7 +16,6 @@ use toolwright_model::{Binding, Server};
 
 use crate::Gateway;
 use crate::call_host::CallHost;
-use crate::client_session::ClientSession;
 use crate::dispatcher::RequestContext;
 use crate::list_pages::PagedList;
 use crate::offered_items::STATELESS_ONLY;
@@ -24,14 +24,12 @@ use crate::request_terms::RequestTerms;
 use crate::result_body::{ResultBody, ToolResult};
 use crate::result_reader;
 use crate::suspended_calls::MethodResult;
+use crate::task_requests::task_mode;
 
 /// The members that lists of revision 2026-07-28 have: they are complete, and clients must ask
 /// again, because a list can change at any time.
 pub(crate) const STATELESS_MEMBERS: [&str; 3] =
     [r#""resultType":"complete""#, r#""ttlMs":0"#, r#""cacheScope":"private""#];
-
-/// The key under which a result names the task that goes on after it.
-const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
 impl Gateway {
     /// Answers `tools/list` with a page.
@@ -40,8 +38,7 @@ impl Gateway {
         self.wait_for_sources().await;
         let listing = self.listing();
         let is_stateless = context.terms.is_stateless();
-        let items = if is_stateless { &listing.tools } else { &listing.tools_before_2026 };
-        let mut items = Cow::Borrowed(items);
+        let mut items = Cow::Borrowed(listing.tools_for(context.terms.revision));
         if context.session.has_stored_results() {
             let own = self.result_reader_name();
             let at = items.partition_point(|(id, _)| id.as_str() < own);
@@ -72,6 +69,10 @@ impl Gateway {
         // `run_tool` fills in the id when the tool is known.
         let mut call = CallRequest::new("");
         call.cancel = context.cancel.clone();
+        call.task = task_mode(context)?;
+        let others = context.params.rest.iter();
+        call.more = others.map(|(name, value)| (name.to_string(), (*value).to_owned())).collect();
+        self.note_task_progress(&call.task, context.session, host);
         let result = match CallArguments::read(arguments.into()).await {
             Ok(arguments) => {
                 call.arguments = arguments;
@@ -86,7 +87,7 @@ impl Gateway {
             Ok(outcome) => Ok(self.tool_result(context, &call.id, outcome).await),
             Err(failure) => match protocol_error(&failure) {
                 Some(error) => Err(error),
-                None => Ok(failure_result(&failure, context.terms)),
+                None => Ok(ResultBody::Tool(Box::new(failure_result(&failure, context.terms)))),
             },
         }
     }
@@ -101,6 +102,9 @@ impl Gateway {
         let runner = self.catalog().runner();
         if !self.find_tool(name, request) {
             Box::pin(self.wait_for_tool(name, request)).await?;
+        }
+        if let TaskMode::Created(_) = request.task {
+            self.check_task(request)?;
         }
         // Dropping the runner's future ends the work of the tool.
         tokio::select! {
@@ -155,11 +159,11 @@ impl Gateway {
     }
 
     /// The result of a call that the tool answered, also with an error of its own.
-    async fn tool_result(
+    pub(crate) async fn tool_result(
         &self,
         context: &RequestContext<'_>,
         id: &str,
-        outcome: Outcome,
+        mut outcome: Outcome,
     ) -> ResultBody {
         let registry = self.catalog().runner().registry();
         let tool = registry.find(id);
@@ -168,7 +172,9 @@ impl Gateway {
             _ => None,
         });
         let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
-        self.remember_task_of(context.session, server.as_ref(), &outcome);
+        if let Some(server) = &server {
+            self.remember_task(context.session, server, id, &mut outcome);
+        }
         let (size, offers, terms) = (outcome.work_size(), self.offers(), context.terms.clone());
         let mut result = offload(size, move || {
             let mut result = success_result(outcome, &terms);
@@ -182,29 +188,11 @@ impl Gateway {
         self.store_if_too_long(context, &mut result, has_output_schema).await;
         ResultBody::Tool(Box::new(result))
     }
-
-    /// Remembers which server runs the task that a result refers to.
-    fn remember_task_of(
-        &self,
-        session: &ClientSession,
-        server: Option<&Arc<Server>>,
-        outcome: &Outcome,
-    ) {
-        let related = outcome.meta.as_ref().and_then(|meta| meta.get(RELATED_TASK));
-        // 2025-11-25 has the new task as a member, 2026-07-28 its members in the result.
-        let created = outcome.rest.get("task");
-        let task = related.or(created).and_then(|task| task.get("taskId"));
-        let task = task.or_else(|| outcome.rest.get("taskId")).and_then(Json::as_str);
-        if let (Some(task), Some(server)) = (task, server) {
-            let upstream = self.catalog().runner().context().upstreams.get(server);
-            session.remember_task(task.to_owned(), upstream);
-        }
-    }
 }
 
 /// The error of the protocol that a failure is; `None` if it is for the model to read, such as a
 /// time-out or wrong arguments.
-fn protocol_error(failure: &Failure) -> Option<RpcError> {
+pub(crate) fn protocol_error(failure: &Failure) -> Option<RpcError> {
     // The error that a server answered with, whole.
     if let Some(error) = &failure.rpc_error {
         return Some((**error).clone());
@@ -264,13 +252,13 @@ fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) {
 }
 
 /// The result of a call that failed: text for the model, and the structured error for programs.
-fn failure_result(failure: &Failure, terms: &RequestTerms) -> ResultBody {
-    ResultBody::Tool(Box::new(ToolResult {
+pub(crate) fn failure_result(failure: &Failure, terms: &RequestTerms) -> ToolResult {
+    ToolResult {
         content: vec![ResultContent::text(failure.to_text())],
         is_error: true,
         meta: Map::from_iter([("toolwright/error".to_owned(), failure.to_json())]),
         is_marked_complete: terms.is_stateless(),
         size: Some(WorkSize::Small),
         ..ToolResult::default()
-    }))
+    }
 }

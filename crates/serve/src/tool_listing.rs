@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::{ExposedNames, Offers};
-use toolwright_exec::{RegisteredTool, ToolRegistry, ToolStatus};
+use toolwright_exec::{RegisteredTool, ToolRegistry, ToolStatus, mcp};
+use toolwright_mcp::Revision;
 use toolwright_model::Binding;
 
 /// The `_meta` key with the id that the tool has here, since the exposed name may differ.
@@ -28,8 +29,10 @@ pub(crate) struct ToolListing {
     /// The tools that may be called, ordered by id.
     pub(crate) tools: ListedItems,
     /// The same for clients that accept only output schemas of type `object`.
-    pub(crate) tools_before_2026: ListedItems,
-    /// The input schema of each exposed name.
+    tools_before_2026: ListedItems,
+    /// The same for clients that know tasks as part of the protocol; empty if no tool has them.
+    tools_with_tasks: ListedItems,
+    /// The input schema of each tool, by id.
     inputs: HashMap<String, Map<String, Json>>,
 }
 
@@ -44,21 +47,40 @@ impl ToolListing {
             names,
             tools: Vec::new(),
             tools_before_2026: Vec::new(),
+            tools_with_tasks: Vec::new(),
             inputs: HashMap::new(),
         };
+        let has_tasks = of.iter().any(|entry| task_execution(entry, &offers).is_some());
         for ((entry, name), id) in of.iter().zip(given).zip(ids) {
             if entry.status != ToolStatus::Ready {
                 continue;
             }
             let mut tool = describe(entry, &name, &id, &offers);
             if let Some(Json::Object(input)) = tool.get("inputSchema") {
-                listing.inputs.insert(name, input.clone());
+                listing.inputs.insert(id.clone(), input.clone());
             }
             listing.tools.push((id.clone(), tool.to_string().into()));
             drop_unsupported_schema(&mut tool);
-            listing.tools_before_2026.push((id, tool.to_string().into()));
+            listing.tools_before_2026.push((id.clone(), tool.to_string().into()));
+            if has_tasks {
+                if let Some(execution) = task_execution(entry, &offers) {
+                    tool["execution"] = execution.clone();
+                }
+                listing.tools_with_tasks.push((id, tool.to_string().into()));
+            }
         }
         listing
+    }
+
+    /// The tools as clients of this revision accept them.
+    pub(crate) fn tools_for(&self, revision: Revision) -> &ListedItems {
+        match revision {
+            _ if !revision.has_handshake() => &self.tools,
+            _ if revision.has_tasks() && !self.tools_with_tasks.is_empty() => {
+                &self.tools_with_tasks
+            }
+            _ => &self.tools_before_2026,
+        }
     }
 
     /// The id of an exposed name. Other text is returned as it is, so that ids work as well.
@@ -66,9 +88,10 @@ impl ToolListing {
         self.names.id(name).unwrap_or(name)
     }
 
-    /// The input schema of the tool with this exposed name.
+    /// The input schema of the tool with this exposed name or id.
     pub(crate) fn input_schema(&self, name: &str) -> Option<&Map<String, Json>> {
-        self.inputs.get(name)
+        let id = self.id(name);
+        self.inputs.get(id).or_else(|| self.inputs.get(&self.of.0.get(id)?.id.to_string()))
     }
 }
 
@@ -100,10 +123,23 @@ impl ListingCache {
     }
 }
 
-/// Whether two snapshots rename the same resources: the same one, or two without any.
+/// Whether two snapshots make the same of a tool: the same one, or two without resources and tasks.
 fn is_same(one: &Arc<Offers>, other: &Arc<Offers>) -> bool {
-    let is_empty = |offers: &Offers| offers.resources.is_empty() && offers.templates.is_empty();
+    let is_empty = |offers: &Offers| {
+        offers.resources.is_empty()
+            && offers.templates.is_empty()
+            && !offers.capabilities.task_calls
+    };
     Arc::ptr_eq(one, other) || (is_empty(one) && is_empty(other))
+}
+
+/// How a tool can be run, if its server has tasks: without them the member means nothing.
+fn task_execution<'e>(entry: &'e RegisteredTool, offers: &Offers) -> Option<&'e Json> {
+    let execution = mcp::execution(&entry.tool).filter(|it| it.is_object())?;
+    match &entry.tool.details.binding {
+        Binding::Server { server, .. } => offers.has_tasks(server).then_some(execution),
+        _ => None,
+    }
 }
 
 /// A tool as MCP describes it.

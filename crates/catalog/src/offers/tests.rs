@@ -129,6 +129,9 @@ fn capabilities_and_instructions_are_those_of_all() {
         prompts: true,
         completions: false,
         tasks: false,
+        task_calls: false,
+        task_list: false,
+        task_cancel: false,
         logging: true,
     };
     assert_eq!(offers.capabilities, expected);

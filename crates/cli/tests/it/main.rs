@@ -55,6 +55,7 @@ mod silencing_comments;
 mod sources;
 mod starting;
 mod targets;
+mod tasks;
 mod upstreams;
 mod validation;
 mod vendor_calls;

@@ -204,3 +204,22 @@ fn health_and_readiness_need_no_token() {
     // After its `start_timeout` it is given up.
     until("readiness", LONG, || (status("/readyz") == 200).then_some(()));
 }
+
+#[test]
+fn a_request_whose_id_is_null_is_refused() {
+    let (folder, _) = config_with_tools(&[], "");
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let ping = json!({"jsonrpc": "2.0", "id": null, "method": "ping"});
+    client.line(ping.to_string().as_bytes());
+    let refused = client.find("an error", |it| it.get("error").is_some());
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    assert_eq!(refused["id"], Json::Null, "{refused}");
+    let web = HttpClient::start(folder.path(), &[], &[]);
+    let session = web.session("2025-11-25");
+    let reply = session.post(&ping);
+    assert_eq!(reply.status, 400, "{reply:?}");
+    assert_eq!(reply.messages()[0]["error"]["code"], -32600, "{reply:?}");
+    // Some clients send notifications that way.
+    let note = json!({"jsonrpc": "2.0", "id": null, "method": "notifications/initialized"});
+    assert_eq!(session.post(&note).status, 202);
+}

@@ -5,8 +5,8 @@
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    EXIT, HttpClient, LONG, StdioClient, configured, descendants, faulty_server, gone, pid_in,
-    until,
+    EXIT, HttpClient, LONG, MODERN, StdioClient, configured, descendants, faulty_server, gone,
+    modern, pid_in, request, until,
 };
 use crate::scripted_servers::{ScriptedServers, is_question, notification};
 use crate::serving::{LONG_STARTUP, server};
@@ -347,4 +347,126 @@ fn secrets_are_replaced_wherever_a_server_repeats_them() {
         assert!(message.to_string().contains("<***> <***>"), "{message}");
     }
     assert!(!client.stderr().contains("s3cr3t"), "{}", client.stderr());
+}
+
+#[test]
+fn rules_for_headers_of_arguments_hold_on_every_transport_and_for_ids() {
+    let tool = |name: &str, properties: Json| json!({"name": name, "inputSchema": {"type": "object", "properties": properties}});
+    let marked = |header: &str| json!({"type": "string", "x-mcp-header": header});
+    let tools = [
+        tool("good", json!({"r": marked("Region")})),
+        tool("space", json!({"r": marked("Bad Header")})),
+        tool("twice", json!({"r": marked("A"), "s": marked("a")})),
+    ];
+    let script = json!({"tools/list": {"result": {"tools": tools}}});
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let web = HttpClient::start(servers.path(), &[], &[]);
+    let list = web.ask_modern(1, "tools/list", json!({})).body;
+    assert!(list.contains("up__good"), "{list}");
+    assert!(!list.contains("up__space") && !list.contains("up__twice"), "{list}");
+    let log = web.running.stderr();
+    assert!(log.contains("up: the tool `space` is left out: `x-mcp-header` of `r`"), "{log}");
+    for name in ["up__good", "up:good"] {
+        let call = |headers: &[(&str, &str)]| {
+            let params = modern(json!({"name": name, "arguments": {"r": "eu"}}));
+            let own = [
+                ("MCP-Protocol-Version", MODERN),
+                ("Mcp-Method", "tools/call"),
+                ("Mcp-Name", name),
+            ];
+            let call = request(&json!(1), "tools/call", &params);
+            web.post(&[&own, headers].concat(), &call).answer(&json!(1))
+        };
+        assert_eq!(call(&[])["error"]["code"], -32020, "{name}");
+        let done = call(&[("Mcp-Param-Region", "eu")]);
+        assert_eq!(done["result"]["content"][0]["text"], "called", "{name}: {done}");
+    }
+}
+
+#[test]
+fn what_the_protocol_does_not_know_passes_in_both_directions() {
+    let capabilities = |own: &str| {
+        json!({"initialize": {"result": {
+            "protocolVersion": "2025-11-25", "serverInfo": {"name": "x", "version": "1"},
+            "capabilities": {
+                "tools": {},
+                "experimental": {"alike": {"a": 1}, "disputed": {"of": own}, (own): {}},
+                "extensions": {"org.example/x": {"v": [1]}},
+            },
+        }}})
+    };
+    // The first request of a client after the handshake of `one` is its call.
+    let mut one = capabilities("one");
+    let report = |id: u64| {
+        json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {
+            "progressToken": id, "progress": 1, "total": 2.5, "message": "m".repeat(1500),
+            "_meta": {"org.example/p": true}, "more": [null],
+        }})
+    };
+    one["tools/call"] = json!({
+        "before": (1..40).map(report).collect::<Vec<_>>(),
+        "result": {"content": [{"type": "text", "text": "called"}]},
+    });
+    let servers = ScriptedServers::new(&[("one", "", one), ("two", "", capabilities("two"))]);
+    let mut client = StdioClient::bare(servers.path(), &[], &[]);
+    let greeting = client.shake_hands("2025-11-25");
+    let announced = &greeting["result"]["capabilities"];
+    let expected = json!({"alike": {"a": 1}, "one": {}, "two": {}});
+    assert_eq!(announced["experimental"], expected, "{greeting}");
+    assert_eq!(announced["extensions"], json!({"org.example/x": {"v": [1]}}), "{greeting}");
+    let params = json!({
+        "name": "one__t", "arguments": {"n": 1}, "org.example/new": {"x": [1.0]},
+        "_meta": {"progressToken": "p"},
+    });
+    let done = client.ask("tools/call", params);
+    assert_eq!(done["result"]["content"][0]["text"], "called", "{done}");
+    let call = servers.sent_to("one").into_iter().find(|it| it["method"] == "tools/call");
+    let call = call.expect("the call");
+    assert_eq!(call["params"]["org.example/new"], json!({"x": [1.0]}), "{call}");
+    let mut reports = client.kept.iter().filter(|it| it["method"] == "notifications/progress");
+    let report = reports.next().expect("a report");
+    assert_eq!(
+        report["params"].to_string(),
+        json!({
+            "progress": 1, "total": 2.5, "message": "m".repeat(1500),
+            "_meta": {"org.example/p": true}, "more": [null], "progressToken": "p",
+        })
+        .to_string()
+    );
+}
+
+#[test]
+fn changed_roots_are_reported_to_servers_that_asked_for_them() {
+    let question = json!({"jsonrpc": "2.0", "id": "r", "method": "roots/list"});
+    let asking = |protocol: &str| {
+        json!({
+            "initialize": {"result": {
+                "protocolVersion": protocol, "capabilities": {"tools": {}},
+                "serverInfo": {"name": "x", "version": "1"},
+            }},
+            "tools/call": {
+                "before": [question], "result": {"content": [{"type": "text", "text": "called"}]},
+            },
+        })
+    };
+    let servers = ScriptedServers::new(&[
+        ("asks", "", asking("2025-06-18")),
+        ("silent", "", json!({})),
+        ("own", "isolation = \"session\"", json!({})),
+    ]);
+    let mut client = servers.serve();
+    for name in ["asks__t", "silent__t", "own__t"] {
+        client.call(name, json!({}));
+    }
+    client.notify("notifications/roots/list_changed", json!({}));
+    let changed = |name: &str| {
+        let sent = servers.sent_to(name);
+        sent.iter().filter(|it| it["method"] == "notifications/roots/list_changed").count()
+    };
+    until("the notification", LONG, || (changed("asks") == 1 && changed("own") == 1).then_some(()));
+    // Sent after it on the same way.
+    client.call("silent__t", json!({}));
+    assert_eq!(changed("silent"), 0);
+    let declared = servers.sent_to("asks")[0]["params"]["capabilities"]["roots"].clone();
+    assert_eq!(declared, json!({"listChanged": true}));
 }

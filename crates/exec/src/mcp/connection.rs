@@ -13,8 +13,9 @@
 //! A task watches the connection. When it ends, the task ends the server's process as well and
 //! publishes a sentence about how it ended, which waiting requests put into their failures.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
@@ -44,7 +45,9 @@ use super::stdio_wire::{self, StdioWire};
 use super::subscription::SubscribedUris;
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
-use crate::{CallClock, ClientAnswer, ClockPause, Failure, Host, Json, ServerRequest, code};
+use crate::{
+    CallClock, ClientAnswer, ClockPause, Failure, Host, Json, ServerRequest, SessionNumber, code,
+};
 
 /// The level of log messages of stateless servers until a client sets another.
 const DEFAULT_LOG_LEVEL: &str = "info";
@@ -87,6 +90,8 @@ pub(super) struct ConnectionLinks {
     pub(super) sharing: ConnectionSharing,
     /// The resources that clients subscribed to. They survive a restart of the server.
     pub(super) subscribed: watch::Sender<SubscribedUris>,
+    /// The sessions that were asked for their roots.
+    pub(super) asked_for_roots: Arc<Mutex<HashSet<SessionNumber>>>,
 }
 
 /// The transport.
@@ -409,7 +414,7 @@ impl UpstreamConnection {
         round: Option<&InputRound>,
         caller: &RequestCaller<'_>,
     ) -> Result<Box<RawValue>, AttemptError> {
-        let Some(open) = self.dispatcher.register(caller.owner) else {
+        let Some(open) = self.dispatcher.register(caller.owner, request.task) else {
             return Err(AttemptError::Ended);
         };
         let is_initialize = request.method == "initialize";
@@ -471,7 +476,7 @@ impl UpstreamConnection {
         add(standard_headers::METHOD_HEADER, request.method);
         if let Some(name) = request.name() {
             add(standard_headers::NAME_HEADER, &standard_headers::header_value(name));
-            if let Some(arguments) = request.arguments() {
+            if let Some(arguments) = request.arguments().filter(|_| self.is_stateless()) {
                 for (header, value) in self.links.param_headers.of(name, arguments) {
                     add(&header, &value);
                 }
@@ -500,7 +505,10 @@ impl UpstreamConnection {
                 event = open.next() => event,
                 Some(answered) = questions.next() => {
                     // `Err`: the server has withdrawn the question.
-                    if let Ok((id, answer)) = answered {
+                    if let Ok((id, mut answer)) = answered {
+                        if let (Some(link), Ok(answer)) = (&open.task, &mut answer) {
+                            link.hide(answer);
+                        }
                         unanswered.retain(|question| question.id != id);
                         self.dispatcher.close_question(&id);
                         self.reply(id, answer);
@@ -571,9 +579,14 @@ impl UpstreamConnection {
     }
 
     /// Passes a question that may be of any open call of the client to the host, and waits for the
-    /// answer in a task of its own. Returns false if this call has to ask.
+    /// answer in a task of its own. Returns false if this call has to ask. Every question comes by
+    /// here, so this notes who is asked for roots.
     fn ask_beyond_call(&self, question: &ServerQuestion, caller: &RequestCaller<'_>) -> bool {
         let ServerQuestion { id, method, params, is_doubtful, is_attributed } = question;
+        if let Some(session) = caller.host.session().filter(|_| method == "roots/list") {
+            let asked = self.links.asked_for_roots.lock();
+            asked.unwrap_or_else(PoisonError::into_inner).insert(session);
+        }
         let capabilities = caller.host.client_capabilities();
         if *is_doubtful
             || *is_attributed
@@ -638,6 +651,11 @@ impl UpstreamConnection {
             ServerWire::Stdio(wire) => wire.write(message).await.map_err(|_| AttemptError::Ended),
             ServerWire::Http(wire) => wire.send(message).await.map_err(AttemptError::Http),
         }
+    }
+
+    /// Sends a notification without parameters, and does not wait for it.
+    pub(super) fn notify_later(&self, method: &str) {
+        self.wire.send_later(Message::notification(method, &json!({})).to_bytes());
     }
 
     /// A request of this program itself.

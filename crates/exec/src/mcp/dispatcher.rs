@@ -15,6 +15,7 @@
 //! because the wrong person must never be asked. It is put to the client on the stream of the
 //! newest of them, and belongs to all: it stays open until it is answered or the last of them has
 //! ended, and their clocks stand still meanwhile. A log message goes to the newest that wants it.
+//! What names a task in its `_meta` goes to the open `tasks/result` of that task.
 //!
 //! Many servers ask for the roots on their own, once, soon after the handshake. So the first
 //! `roots/list` of a shared connection is doubtful: it is held back for a moment, and refused if
@@ -40,6 +41,7 @@ use super::open_request::{
     UpstreamAnswer,
 };
 use super::redact::Redactor;
+use super::tasks::{TaskLink, related_task};
 use super::{ListKind, UpstreamEvent, UpstreamLog, UpstreamNotice};
 use crate::{Json, Progress, SessionNumber};
 
@@ -57,8 +59,6 @@ const MAX_NOTICES: u32 = 10_000;
 /// After this many dropped ones the reader pauses for a moment, so that a server that does nothing
 /// else cannot occupy a thread.
 const NOTICES_PER_PAUSE: u32 = 1_000;
-/// Characters of a progress message that are kept. It is text from a server for a terminal.
-const MAX_PROGRESS_CHARS: usize = 1_000;
 
 /// Who makes the requests of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,13 +195,17 @@ impl Dispatcher {
 
     /// Registers a request before anything is sent, so that its answer cannot come too early.
     /// `None` if the connection has ended.
-    pub(super) fn register(&self, owner: RequestOwner) -> Option<Arc<OpenRequest>> {
+    pub(super) fn register(
+        &self,
+        owner: RequestOwner,
+        task: Option<&TaskLink>,
+    ) -> Option<Arc<OpenRequest>> {
         let mut table = self.table();
         if table.ended {
             return None;
         }
         table.made += 1;
-        let request = Arc::new(OpenRequest::new(table.made, owner));
+        let request = Arc::new(OpenRequest::new(table.made, owner, task.cloned()));
         table.open.insert(request.id, Arc::clone(&request));
         Some(request)
     }
@@ -406,24 +410,26 @@ impl Dispatcher {
         if let Some(step) = self.limit_notices() {
             return step;
         }
-        let params = parse_params(params);
+        let mut params = parse_params(params);
         if method == "notifications/progress" {
-            let number = |name: &str| params[name].as_f64();
+            // Tokens of tasks are negative: their requests have ended.
+            if params["progressToken"].as_i64().is_some_and(|token| token < 0) {
+                self.publish(UpstreamEvent::Other { method: method.to_owned(), params });
+                return NextStep::Continue;
+            }
             // The token is the id of the request; see `outgoing_request`.
             let request = params["progressToken"].as_i64();
             let request = request.and_then(|id| self.table().open.get(&id).cloned());
-            if let (Some(request), Some(done)) = (request, number("progress")) {
-                let message = params["message"].as_str();
-                let message = message.map(|text| text.chars().take(MAX_PROGRESS_CHARS).collect());
-                let progress = Progress { done, total: number("total"), message };
+            if let Some(request) = request
+                && let Some(progress) = Progress::read(params)
+            {
                 request.push(RequestEvent::Progress(progress));
             }
             return NextStep::Continue;
         }
-        match self.request_of(of) {
-            Some(request) => {
-                let notice = LogNotice { params, is_attributed: of.is_some() };
-                request.push(RequestEvent::Log(notice));
+        match self.request_about(&mut params, of) {
+            Some((request, is_attributed)) => {
+                request.push(RequestEvent::Log(LogNotice { params, is_attributed }));
             }
             None => self.publish(UpstreamEvent::Log(params)),
         }
@@ -468,6 +474,32 @@ impl Dispatcher {
         Some(Arc::clone(newest))
     }
 
+    /// The request that a message belongs to, and whether it can be no other. A message that names
+    /// a task belongs to the request for the result of that task; without one, to nobody.
+    fn request_about(
+        &self,
+        params: &mut Json,
+        of: Option<i64>,
+    ) -> Option<(Arc<OpenRequest>, bool)> {
+        let Some(task) = related_task(params) else {
+            return self.request_of(of).map(|request| (request, of.is_some()));
+        };
+        let waits_for = |request: &&Arc<OpenRequest>| {
+            request.task.as_ref().is_some_and(|link| link.own == task)
+        };
+        let waiting = self.table().open.values().find(waits_for).cloned();
+        let is_shared = self.sharing == ConnectionSharing::AllSessions;
+        let request = match waiting {
+            None if of.is_none() && is_shared => None,
+            None => self.request_of(of),
+            waiting => waiting,
+        }?;
+        if let Some(link) = &request.task {
+            link.expose(params);
+        }
+        Some((request, true))
+    }
+
     fn receive_request(&self, request: RpcRequest, of: Option<i64>) -> NextStep {
         if let disconnect @ NextStep::Disconnect(_) = self.count_unrequested() {
             return disconnect;
@@ -485,7 +517,8 @@ impl Dispatcher {
                 let is_doubtful = method == "roots/list"
                     && of.is_none()
                     && self.expects_own_roots.swap(false, Ordering::Relaxed);
-                let Some(request) = self.request_of(of) else {
+                let mut params = parse_params(params.as_deref());
+                let Some((request, is_attributed)) = self.request_about(&mut params, of) else {
                     return refuse(error_code::INVALID_REQUEST, self.log_unattributed(&method));
                 };
                 if let Err(why) = self.open_question(&request, &id) {
@@ -494,8 +527,6 @@ impl Dispatcher {
                     }
                     return refuse(error_code::INVALID_REQUEST, why);
                 }
-                let params = parse_params(params.as_deref());
-                let is_attributed = of.is_some();
                 let question = ServerQuestion { id, method, params, is_doubtful, is_attributed };
                 request.push(RequestEvent::Question(question));
                 NextStep::Continue

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Messages stay the JSON they were: only what is needed to route them is parsed. `questions` has
-//! what servers ask the person, `subscription` the changes that stateless servers report,
-//! `session_upstreams` servers that are not shared, `redact` keeps secrets out of messages,
-//! `connect_error` and `http_client` word what users read.
+//! what servers ask the person, `tasks` calls that are answered later, `subscription` the changes
+//! that stateless servers report, `session_upstreams` servers that are not shared, `redact` keeps
+//! secrets out of messages, `connect_error` and `http_client` word what users read.
 //!
 //! Not here: which tools there are (the catalog calls [`Upstream::items`]), deadlines of calls, and
 //! caps on results.
@@ -33,6 +33,7 @@ mod server_process;
 mod session_upstreams;
 mod stdio_wire;
 mod subscription;
+mod tasks;
 mod upstream;
 mod upstreams;
 
@@ -43,10 +44,12 @@ use serde_json::value::RawValue;
 use toolwright_model::Binding;
 
 pub use server_lists::{ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamNotice};
+pub use tasks::{TaskLink, TaskMode, TaskRequest, execution, related_task, rename_task};
 pub use toolwright_mcp::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;
 
+use outgoing_request::ToolCall;
 use redact::Redactor;
 
 use crate::{
@@ -95,7 +98,17 @@ impl Executor for McpExecutor {
                 return Err(Failure::new(&code::NOT_RUNNABLE, message));
             };
             let upstream = self.upstreams.get(server);
-            upstream.call(tool, call.arguments, host, &call.budget.clock).await
+            let clock = &call.budget.clock;
+            let (arguments, more) = (call.arguments, call.more);
+            let mut request = ToolCall { tool, arguments, more, task: None };
+            match call.task {
+                TaskMode::Created(task) => request.task = Some(&**task),
+                TaskMode::Hidden if tasks::needs_task(call.tool) => {
+                    return Box::pin(upstream.call_with_hidden_task(request, host, clock)).await;
+                }
+                TaskMode::Hidden | TaskMode::None => {}
+            }
+            upstream.call(&request, host, clock).await
         })
     }
 

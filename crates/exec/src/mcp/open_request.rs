@@ -16,6 +16,7 @@ use std::task::{Poll, Waker};
 use serde_json::value::RawValue;
 use toolwright_mcp::{RequestId, RpcError};
 
+use super::tasks::TaskLink;
 use crate::{Json, Progress, SessionNumber};
 
 /// Progress and log messages that may wait for one request; further ones are dropped.
@@ -27,6 +28,8 @@ pub(super) const MAX_QUESTIONS: u32 = 64;
 pub(super) struct OpenRequest {
     pub(super) id: i64,
     pub(super) owner: RequestOwner,
+    /// The task whose result it waits for.
+    pub(super) task: Option<TaskLink>,
     questions: AtomicU32,
     inbox: Mutex<RequestInbox>,
 }
@@ -99,8 +102,8 @@ pub(super) enum UpstreamAnswer {
 }
 
 impl OpenRequest {
-    pub(super) fn new(id: i64, owner: RequestOwner) -> OpenRequest {
-        OpenRequest { id, owner, questions: AtomicU32::new(0), inbox: Mutex::default() }
+    pub(super) fn new(id: i64, owner: RequestOwner, task: Option<TaskLink>) -> OpenRequest {
+        OpenRequest { id, owner, task, questions: AtomicU32::new(0), inbox: Mutex::default() }
     }
 
     fn inbox(&self) -> MutexGuard<'_, RequestInbox> {

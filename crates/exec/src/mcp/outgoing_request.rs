@@ -9,23 +9,39 @@
 //! context of the client ───┘   (2026-07-28: revision, client, capabilities, log level)
 //! ```
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 use toolwright_mcp::{meta, standard_headers};
 
+use super::tasks::{TaskLink, TaskRequest};
 use crate::CallArguments;
 
 /// What is asked of a server.
 pub(super) struct OutgoingRequest<'a> {
     pub(super) method: &'a str,
     pub(super) params: OutgoingParams<'a>,
+    /// The task whose result is asked for: what the server sends about it belongs to this request.
+    pub(super) task: Option<&'a TaskLink>,
 }
 
 /// The parameters of a request.
 pub(super) enum OutgoingParams<'a> {
     /// Those of `tools/call`, with the arguments as the caller wrote them.
-    Call { tool: &'a str, arguments: &'a CallArguments },
+    Call(&'a ToolCall<'a>),
     /// Any others.
     Members(&'a Map<String, Json>),
+}
+
+/// A call of a tool.
+#[derive(Clone, Copy)]
+pub(super) struct ToolCall<'a> {
+    pub(super) tool: &'a str,
+    /// As the caller wrote them.
+    pub(super) arguments: &'a CallArguments,
+    /// Members that nothing here knows.
+    pub(super) more: &'a [(String, Box<RawValue>)],
+    /// Set if it is to be a task.
+    pub(super) task: Option<&'a TaskRequest>,
 }
 
 /// The answers to the questions of an earlier round (2026-07-28), for the next one.
@@ -39,13 +55,12 @@ pub(super) struct InputRound {
 impl<'a> OutgoingRequest<'a> {
     /// A request with these parameters.
     pub(super) fn new(method: &'a str, params: &'a Map<String, Json>) -> OutgoingRequest<'a> {
-        OutgoingRequest { method, params: OutgoingParams::Members(params) }
+        OutgoingRequest { method, params: OutgoingParams::Members(params), task: None }
     }
 
     /// A call of a tool.
-    pub(super) fn call(tool: &'a str, arguments: &'a CallArguments) -> OutgoingRequest<'a> {
-        let params = OutgoingParams::Call { tool, arguments };
-        OutgoingRequest { method: "tools/call", params }
+    pub(super) fn call(call: &'a ToolCall<'a>) -> OutgoingRequest<'a> {
+        OutgoingRequest { method: "tools/call", params: OutgoingParams::Call(call), task: None }
     }
 
     /// The message as JSON on one line.
@@ -57,7 +72,7 @@ impl<'a> OutgoingRequest<'a> {
         round: Option<&InputRound>,
     ) -> Vec<u8> {
         let arguments = match &self.params {
-            OutgoingParams::Call { arguments, .. } => Some(arguments.to_text()),
+            OutgoingParams::Call(call) => Some(call.arguments.to_text()),
             OutgoingParams::Members(_) => None,
         };
         let mut text = Vec::with_capacity(192 + arguments.as_ref().map_or(64, |it| it.len()));
@@ -67,11 +82,17 @@ impl<'a> OutgoingRequest<'a> {
         write_json(&mut text, &Json::from(self.method));
         text.extend_from_slice(br#","params":{"#);
         match &self.params {
-            OutgoingParams::Call { tool, .. } => {
-                write_member(&mut text, "name", &Json::from(*tool));
+            OutgoingParams::Call(call) => {
+                write_member(&mut text, "name", &Json::from(call.tool));
                 text.extend_from_slice(br#""arguments":"#);
                 text.extend_from_slice(arguments.as_deref().unwrap_or("{}").as_bytes());
                 text.push(b',');
+                for (name, value) in call.more {
+                    write_raw(&mut text, name, value);
+                }
+                if let Some(task) = call.task {
+                    write_raw(&mut text, "task", &task.params);
+                }
             }
             OutgoingParams::Members(members) => {
                 for (name, value) in members.iter().filter(|(name, _)| *name != "_meta") {
@@ -100,12 +121,17 @@ impl<'a> OutgoingRequest<'a> {
         client_meta: Option<&Map<String, Json>>,
         context: &[(&str, Json)],
     ) {
-        // The id of a request is also its token: unique, and needs no second table.
+        // The id of a request is also its token: unique, and needs no second table. The token of a
+        // task outlives its request.
+        let token = match &self.params {
+            OutgoingParams::Call(ToolCall { task: Some(task), .. }) => task.progress_token,
+            _ => id,
+        };
         text.extend_from_slice(br#""_meta":{"progressToken":"#);
-        text.extend_from_slice(id.to_string().as_bytes());
+        text.extend_from_slice(token.to_string().as_bytes());
         let own = match &self.params {
             OutgoingParams::Members(members) => members.get("_meta").and_then(Json::as_object),
-            OutgoingParams::Call { .. } => None,
+            OutgoingParams::Call(_) => None,
         };
         // The `_meta` of the host comes later and replaces what the parameters have.
         let is_replaced = |key: &str| client_meta.is_some_and(|meta| meta.contains_key(key));
@@ -129,7 +155,7 @@ impl<'a> OutgoingRequest<'a> {
     pub(super) fn name(&self) -> Option<&str> {
         let member = standard_headers::name_member(self.method)?;
         match &self.params {
-            OutgoingParams::Call { tool, .. } => Some(tool),
+            OutgoingParams::Call(call) => Some(call.tool),
             OutgoingParams::Members(members) => members.get(member)?.as_str(),
         }
     }
@@ -137,13 +163,23 @@ impl<'a> OutgoingRequest<'a> {
     /// The arguments of a call of a tool.
     pub(super) fn arguments(&self) -> Option<&Json> {
         match &self.params {
-            OutgoingParams::Call { arguments, .. } => Some(arguments),
+            OutgoingParams::Call(call) => Some(call.arguments),
             OutgoingParams::Members(members) if self.method == "tools/call" => {
                 members.get("arguments")
             }
             OutgoingParams::Members(_) => None,
         }
     }
+}
+
+/// Writes `"name":json,` as it was written, on one line: inside of strings, JSON has no line
+/// breaks.
+fn write_raw(text: &mut Vec<u8>, name: &str, json: &RawValue) {
+    write_json(text, &Json::from(name));
+    text.push(b':');
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    text.extend(json.get().bytes().map(|byte| if is_break(&byte) { b' ' } else { byte }));
+    text.push(b',');
 }
 
 /// Writes `"name":value,`.
@@ -172,9 +208,13 @@ mod tests {
     fn arguments_are_written_as_they_were_given() {
         let text = r#"{"n": 12345678901234567890123, "z": -0.0, "d": 0.10}"#;
         let arguments = CallArguments::parse(text).expect("JSON");
-        let written = OutgoingRequest::call("echo", &arguments).to_bytes(7, None, &[], None);
+        let other = RawValue::from_string("[1.0,\n2]".to_owned()).expect("JSON");
+        let more = [("x\"y".to_owned(), other)];
+        let call = ToolCall { tool: "echo", arguments: &arguments, more: &more, task: None };
+        let written = OutgoingRequest::call(&call).to_bytes(7, None, &[], None);
         let message = String::from_utf8(written.clone()).expect("UTF-8");
         assert!(message.contains(&format!(r#""arguments":{text}"#)), "{message}");
+        assert!(message.contains(r#""x\"y":[1.0, 2],"#), "{message}");
         let params = &read(&written)["params"];
         assert_eq!(
             (&params["name"], &params["_meta"]),

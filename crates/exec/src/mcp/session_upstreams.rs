@@ -60,8 +60,24 @@ impl Upstream {
         Ok(upstream)
     }
 
+    /// Notifies the server that the roots of a session have changed: its own one, or the shared one
+    /// if that has asked for them.
+    pub(super) fn roots_changed(&self, session: SessionNumber) {
+        let own = self.sessions().get(&session).map(|own| Arc::clone(&own.upstream));
+        let connection = match own {
+            Some(own) => own.open_connection_now(),
+            None if self.roots_askers().contains(&session) => self.open_connection_now(),
+            None => None,
+        };
+        // Stateless servers ask when they need them.
+        if let Some(connection) = connection.filter(|it| !it.is_stateless()) {
+            connection.notify_later("notifications/roots/list_changed");
+        }
+    }
+
     /// Closes the connection of a session, if it has one of its own.
     pub(super) fn end_session(&self, session: SessionNumber) {
+        self.roots_askers().remove(&session);
         if let Some(own) = self.sessions().remove(&session) {
             own.upstream.close();
         }

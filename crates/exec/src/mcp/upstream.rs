@@ -17,21 +17,21 @@
 //! that caused it. Opening is a task of its own, so a caller that gives up does not abort it and
 //! the next caller does not start over.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 use serde_json::{Map, json};
 use tokio::sync::{Semaphore, broadcast, watch};
-use toolwright_mcp::error_code;
+use toolwright_mcp::{error_code, meta};
 use toolwright_model::{CallLimits, Connection, Isolation, Server};
 
 use super::connect_error::{call_failure, no_answer, seconds};
 use super::connection::{ConnectionLinks, RequestCaller, ServerWire, UpstreamConnection};
 use super::dispatcher::ConnectionSharing;
 use super::open_request::RequestOwner;
-use super::outgoing_request::OutgoingRequest;
+use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::redact::Redactor;
 use super::server_lists::collect_pages;
 use super::session_upstreams::SessionUpstream;
@@ -41,7 +41,7 @@ use super::{
     ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamLog, UpstreamNotice,
 };
 use crate::offload::{WorkSize, offload};
-use crate::{CallArguments, CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
+use crate::{CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
 
 /// The pause after the first failure; it doubles with every further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -55,6 +55,9 @@ const HEALTHY_AFTER: Duration = Duration::from_secs(10);
 const START_BURST: Duration = Duration::from_secs(5);
 /// Events that a slow receiver may be behind.
 const MAX_EVENTS: usize = 1_024;
+
+/// The capability of servers whose tools can be called as tasks (2025-11-25).
+const TASK_CALLS: &str = "tasks.requests.tools.call";
 
 /// A server and the state of the connection to it.
 pub struct Upstream {
@@ -103,6 +106,7 @@ impl Upstream {
             log_level,
             sharing: ConnectionSharing::AllSessions,
             subscribed: watch::Sender::default(),
+            asked_for_roots: Arc::default(),
         };
         Upstream {
             server: Arc::clone(server),
@@ -136,17 +140,41 @@ impl Upstream {
         }
     }
 
-    /// Calls a tool of the server. Opens the connection first if there is none. Signs of life of
-    /// the server move the clock.
+    /// Calls a tool of the server, perhaps as a task. Opens the connection first if there is none.
+    /// Signs of life of the server move the clock.
     pub(super) async fn call(
         self: &Arc<Self>,
-        tool: &str,
-        arguments: &CallArguments,
+        call: &ToolCall<'_>,
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Outcome, Failure> {
-        let request = OutgoingRequest::call(tool, arguments);
-        let result = self.send(&request, host, clock).await.map_err(call_failure)?;
+        let result =
+            self.send(&OutgoingRequest::call(call), host, clock).await.map_err(call_failure)?;
+        Upstream::read_outcome(result).await
+    }
+
+    /// Calls a tool that needs a task, for a caller that knows nothing of tasks.
+    pub(super) async fn call_with_hidden_task(
+        self: &Arc<Self>,
+        call: ToolCall<'_>,
+        host: &dyn Host,
+        clock: &CallClock,
+    ) -> Result<Outcome, Failure> {
+        let connected = self.of_session(host.session())?.connected_for(clock).await;
+        let connection = connected.map_err(call_failure)?;
+        if !connection.known_description().has(TASK_CALLS) {
+            return self.call(&call, host, clock).await;
+        }
+        let result = self.call_as_task(call, host, clock).await;
+        let mut outcome = Upstream::read_outcome(result.map_err(call_failure)?).await?;
+        if let Some(Json::Object(meta)) = &mut outcome.meta {
+            meta.shift_remove(meta::RELATED_TASK);
+        }
+        Ok(outcome)
+    }
+
+    /// Reads the result of a call; a large one on another thread.
+    pub(super) async fn read_outcome(result: Box<RawValue>) -> Result<Outcome, Failure> {
         let size = WorkSize::of_bytes(result.get().len());
         offload(size, move || super::read_result(&result)).await
     }
@@ -175,10 +203,7 @@ impl Upstream {
         params: Map<String, Json>,
         host: &dyn Host,
     ) -> Result<Json, RequestError> {
-        let settings = &self.server.settings;
-        let limits = CallLimits::default();
-        let cap = settings.max_timeout.unwrap_or(limits.max_timeout);
-        let idle = settings.timeout.unwrap_or(limits.server_timeout).min(cap);
+        let (idle, cap) = self.time_limits();
         let clock = CallClock::moving(idle, crate::budget::now() + cap);
         tokio::select! {
             biased;
@@ -187,6 +212,14 @@ impl Upstream {
                 Err(RequestError::Failed(no_answer(method, idle)))
             }
         }
+    }
+
+    /// How long a request may go without a sign of life of the server, and how long it may take.
+    pub(super) fn time_limits(&self) -> (Duration, Duration) {
+        let settings = &self.server.settings;
+        let limits = CallLimits::default();
+        let cap = settings.max_timeout.unwrap_or(limits.max_timeout);
+        (settings.timeout.unwrap_or(limits.server_timeout).min(cap), cap)
     }
 
     async fn request_translated(
@@ -233,7 +266,7 @@ impl Upstream {
     }
 
     /// Sends a request over the connection of the host's session.
-    async fn send(
+    pub(super) async fn send(
         self: &Arc<Self>,
         request: &OutgoingRequest<'_>,
         host: &dyn Host,
@@ -319,9 +352,8 @@ impl Upstream {
             }
             items => items.map_err(|error| call_failure(self.redacted(error)))?,
         };
-        let is_routed =
-            connection.is_stateless() && matches!(connection.wire(), ServerWire::Http(_));
-        if kind == ListKind::Tools && is_routed {
+        // Whatever its own transport: clients get the tool over HTTP, too.
+        if kind == ListKind::Tools {
             for reason in self.links.param_headers.learn(&mut items) {
                 self.links.log.line(&reason);
             }
@@ -340,7 +372,7 @@ impl Upstream {
     }
 
     /// The upstream of a session: this one, or one of its own if the server is not shared.
-    fn of_session(
+    pub(super) fn of_session(
         self: &Arc<Self>,
         session: Option<SessionNumber>,
     ) -> Result<Arc<Upstream>, Failure> {
@@ -375,7 +407,7 @@ impl Upstream {
     }
 
     /// The connection, if one is open.
-    fn open_connection_now(&self) -> Option<Arc<UpstreamConnection>> {
+    pub(super) fn open_connection_now(&self) -> Option<Arc<UpstreamConnection>> {
         match &*self.state.borrow() {
             UpstreamState::Open { connection, .. } if !connection.has_ended() => {
                 Some(Arc::clone(connection))
@@ -585,6 +617,11 @@ impl Upstream {
             UpstreamState::Opening { .. } => true,
             _ => false,
         }
+    }
+
+    /// The sessions that the server has asked for their roots.
+    pub(super) fn roots_askers(&self) -> MutexGuard<'_, HashSet<SessionNumber>> {
+        self.links.asked_for_roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn sessions(&self) -> MutexGuard<'_, HashMap<SessionNumber, SessionUpstream>> {

@@ -128,6 +128,13 @@ impl Upstreams {
         self.log_level.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
+    /// Notifies the servers that have asked a session for its roots that they have changed.
+    pub fn roots_changed(&self, session: SessionNumber) {
+        for upstream in self.all().iter() {
+            upstream.roots_changed(session);
+        }
+    }
+
     /// Closes the connections that a session had for itself.
     pub fn end_session(&self, session: SessionNumber) {
         for upstream in self.all().iter() {

@@ -313,6 +313,7 @@ pub(crate) fn steps(count: u32) -> Vec<Progress> {
             done: n.into(),
             total: Some(count.into()),
             message: Some(format!("step {n}")),
+            given: json!({"progress": n, "total": count, "message": format!("step {n}")}),
         })
         .collect()
 }

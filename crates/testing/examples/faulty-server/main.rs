@@ -4,6 +4,7 @@
 //! ```text
 //! faulty-server mcp MODE             on stdin and stdout
 //! faulty-server scripted FILE        the same, with the answers in a file, see `scripted.rs`
+//! faulty-server tasks                the same, with tasks of 2025-11-25, see `tasks.rs`
 //! faulty-server http MODE ADDRESS    on http://ADDRESS/mcp; ADDRESS may end in `:0`
 //! ```
 //!
@@ -97,6 +98,7 @@ mod odd_list;
 mod protocol;
 mod scripted;
 mod stdio;
+mod tasks;
 mod tools;
 
 use toolwright_testing::actions::{refuse, start_watchdog};
@@ -108,7 +110,8 @@ fn main() {
     match arguments.as_slice() {
         ["mcp", mode] => stdio::serve(mode),
         ["scripted", file] => scripted::serve(file),
+        ["tasks"] => tasks::serve(),
         ["http", mode, address] => http::serve(mode, address),
-        _ => refuse("usage: faulty-server mcp MODE | scripted FILE | http MODE ADDRESS"),
+        _ => refuse("usage: faulty-server mcp MODE | scripted FILE | tasks | http MODE ADDRESS"),
     }
 }

@@ -1,0 +1,359 @@
+//! Tasks of revision 2025-11-25 through the gateway: clients that know them, and clients that do
+//! not. The server is `faulty-server tasks`; what its tasks do is in the arguments of a call.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::{Value as Json, json};
+
+use crate::client::{
+    HttpClient, LONG, Reply, StdioClient, configured, faulty_server, handshake, modern, until,
+};
+use crate::serving::{LONG_STARTUP, server};
+
+const RELATED: &str = "io.modelcontextprotocol/related-task";
+
+/// A source with tasks, with more keys.
+fn with_tasks(name: &str, more: &str) -> String {
+    let log = format!("env = {{ CALL_LOG = \"calls.{name}\" }}");
+    let program = faulty_server();
+    format!("[[source]]\nname = \"{name}\"\ncommand = [\"{program}\", \"tasks\"]\n{log}\n{more}\n")
+}
+
+/// The methods that a source was sent.
+fn sent_to(folder: &Path, name: &str) -> Vec<String> {
+    let log = std::fs::read_to_string(folder.join(format!("calls.{name}"))).unwrap_or_default();
+    log.lines().map(str::to_owned).collect()
+}
+
+/// A client of 2025-11-25 that can be asked, with more capabilities; also its handshake.
+fn knowing_tasks(folder: &Path, capabilities: Json) -> (StdioClient, Json) {
+    let mut client = StdioClient::bare(folder, &[], &[]);
+    let mut params = handshake("2025-11-25");
+    params["capabilities"] = capabilities;
+    let answer = client.ask("initialize", params);
+    client.notify("notifications/initialized", json!({}));
+    (client, answer["result"].clone())
+}
+
+fn call_params(name: &str, arguments: &Json) -> Json {
+    json!({"name": name, "arguments": arguments, "task": {"ttl": 60000}})
+}
+
+/// Calls a tool as a task and returns the id of the task.
+fn create(client: &mut StdioClient, name: &str, arguments: Json) -> String {
+    let answer = client.ask("tools/call", call_params(name, &arguments));
+    let id = answer["result"]["task"]["taskId"].as_str();
+    id.unwrap_or_else(|| panic!("not a task: {answer}")).to_owned()
+}
+
+fn of_task(client: &mut StdioClient, method: &str, id: &str) -> Json {
+    client.ask(method, json!({"taskId": id}))
+}
+
+fn gate(folder: &Path) -> (Json, PathBuf) {
+    let gate = folder.join("gate");
+    (json!(gate.display().to_string()), gate)
+}
+
+fn open(gate: &Path) {
+    std::fs::write(gate, "").expect("a file");
+}
+
+#[test]
+fn a_client_with_tasks_has_them_as_on_the_server() {
+    let (folder, path) = configured(&(with_tasks("up", "") + LONG_STARTUP));
+    let (mut client, greeting) = knowing_tasks(&path, json!({}));
+    let tasks = json!({"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}});
+    assert_eq!(greeting["capabilities"]["tasks"], tasks, "{greeting}");
+    let listed = client.ask("tools/list", json!({}));
+    let support = |tool: &Json| tool["execution"]["taskSupport"].as_str().map(str::to_owned);
+    let found: Vec<_> =
+        listed["result"]["tools"].as_array().expect("tools").iter().filter_map(support).collect();
+    assert_eq!(found, ["optional", "required", "forbidden"], "{listed}");
+
+    let (file, gate) = gate(&path);
+    let made = client.ask("tools/call", call_params("up__must", &json!({"n": 1, "gate": file})));
+    let task = json!({
+        "taskId": "t1", "status": "working", "statusMessage": "begun",
+        "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
+        "ttl": 60000, "pollInterval": 10,
+    });
+    let meta = json!({"io.modelcontextprotocol/model-immediate-response": "wait"});
+    assert_eq!(made["result"], json!({"task": task, "_meta": meta}));
+    assert_eq!(of_task(&mut client, "tasks/get", "t1")["result"], task);
+    let waiting = client.send("tasks/result", json!({"taskId": "t1"}));
+    until("the request for the result", LONG, || {
+        sent_to(&path, "up").contains(&"tasks/result".to_owned()).then_some(())
+    });
+    open(&gate);
+    let done = client.answer(&waiting);
+    assert_eq!(done["result"]["structuredContent"]["echo"]["n"], 1, "{done}");
+    assert_eq!(done["result"]["_meta"][RELATED], json!({"taskId": "t1"}), "{done}");
+
+    let second = create(&mut client, "up__may", json!({"gate": "/nowhere/ever"}));
+    let dropped = create(&mut client, "up__may", json!({"forget": true}));
+    until("the end of the third task", LONG, || {
+        let gone = of_task(&mut client, "tasks/get", &dropped);
+        (gone["error"]["code"] == -32602).then_some(())
+    });
+    let cancelled = of_task(&mut client, "tasks/cancel", &second);
+    assert_eq!(cancelled["result"]["status"], "cancelled", "{cancelled}");
+    let refused = of_task(&mut client, "tasks/result", &second);
+    assert_eq!(refused["error"]["code"], -32000, "{refused}");
+    let list = client.ask("tasks/list", json!({}));
+    let states = list["result"]["tasks"].as_array().expect("tasks").iter();
+    let states: Vec<_> =
+        states.map(|task| (task["taskId"].clone(), task["status"].clone())).collect();
+    let expected = [("t1", "completed"), ("t2", "cancelled")];
+    assert_eq!(states, expected.map(|(id, status)| (json!(id), json!(status))), "{list}");
+    let unknown = client.ask("tasks/list", json!({"cursor": "t9"}));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    drop(folder);
+}
+
+#[test]
+fn tasks_of_two_servers_with_one_id_do_not_collide() {
+    let (folder, path) = configured(&(with_tasks("a", "") + &with_tasks("b", "") + LONG_STARTUP));
+    let (mut client, _) = knowing_tasks(&path, json!({"elicitation": {}}));
+    let own = create(&mut client, "a__may", json!({"n": 1}));
+    let arguments = json!({"n": 2, "ask": true, "early": true, "status": ["busy"]});
+    let other = create(&mut client, "b__may", arguments);
+    assert_eq!((own.as_str(), other.as_str()), ("t1", "t1-2"));
+    // Every place that names the task follows: notifications, questions, answers, results.
+    for text in ["begun", "busy"] {
+        let status = client.find("a status", |it| {
+            it["method"] == "notifications/tasks/status" && it["params"]["statusMessage"] == text
+        });
+        assert_eq!(status["params"]["taskId"], "t1-2", "{status}");
+    }
+    let waiting = client.send("tasks/result", json!({"taskId": "t1-2"}));
+    let asked = client.find("a question", |it| it["method"] == "elicitation/create");
+    assert_eq!(asked["params"]["_meta"][RELATED]["taskId"], "t1-2", "{asked}");
+    let found = of_task(&mut client, "tasks/get", "t1-2");
+    assert_eq!(found["result"]["taskId"], "t1-2", "{found}");
+    let answer = json!({"action": "accept", "_meta": {RELATED: {"taskId": "t1-2"}}});
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer});
+    client.line(answer.to_string().as_bytes());
+    let done = client.answer(&waiting);
+    let structured = &done["result"]["structuredContent"];
+    assert_eq!(structured["answer"]["action"], "accept", "{done}");
+    assert_eq!(structured["answer"]["_meta"][RELATED]["taskId"], "t1", "{done}");
+    assert_eq!(done["result"]["_meta"][RELATED]["taskId"], "t1-2", "{done}");
+    let done = of_task(&mut client, "tasks/result", "t1");
+    assert_eq!(done["result"]["structuredContent"]["echo"]["n"], 1, "{done}");
+    let list = client.ask("tasks/list", json!({}));
+    let ids = list["result"]["tasks"].as_array().expect("tasks").iter();
+    let ids: Vec<_> = ids.map(|task| task["taskId"].clone()).collect();
+    assert_eq!(ids, ["t1", "t1-2"], "{list}");
+    drop(folder);
+}
+
+/// The messages that a session is sent outside of its requests.
+fn events(web: &HttpClient, headers: &[(&str, &str)]) -> BufReader<TcpStream> {
+    let mut stream = web.connect();
+    let headers = [headers, &[("Accept", "text/event-stream")]].concat();
+    stream.write_all(&web.bytes("GET", "/mcp", &headers, "")).expect("it reads");
+    let mut reader = BufReader::new(stream);
+    assert_eq!(Reply::read_head(&mut reader).status, 200);
+    reader
+}
+
+/// The next `count` messages on such a stream.
+fn next_events(stream: &mut BufReader<TcpStream>, count: usize) -> Vec<Json> {
+    let (mut found, deadline) = (Vec::new(), Instant::now() + LONG);
+    while found.len() < count {
+        assert!(Instant::now() < deadline, "only {found:?}");
+        let mut line = String::new();
+        assert!(stream.read_line(&mut line).expect("an event") > 0, "only {found:?}");
+        let data = line.strip_prefix("data:").map(str::trim).filter(|data| !data.is_empty());
+        found.extend(data.map(|data| serde_json::from_str::<Json>(data).expect("JSON")));
+    }
+    found
+}
+
+#[test]
+fn a_task_belongs_to_the_session_that_created_it() {
+    let (folder, path) = configured(&(with_tasks("up", "") + LONG_STARTUP));
+    let web = HttpClient::start(&path, &[], &[]);
+    let (one, two) = (web.session("2025-11-25"), web.session("2025-11-25"));
+    let mut streams = [events(&web, &one.headers()), events(&web, &two.headers())];
+    let create = |session: &crate::client::Session<'_>, token: &str, text: &str| {
+        let arguments = json!({"status": [text], "progress": 2, "log": text});
+        let mut params = call_params("up__may", &arguments);
+        params["_meta"] = json!({"progressToken": token});
+        let made = session.ask(1, "tools/call", params).answer(&json!(1));
+        made["result"]["task"]["taskId"].as_str().expect("a task").to_owned()
+    };
+    let tasks = [create(&one, "one", "of one"), create(&two, "two", "of two")];
+    assert_eq!(tasks, ["t1", "t2"]);
+    for (stream, (task, name)) in streams.iter_mut().zip(tasks.iter().zip(["one", "two"])) {
+        // All of its own, and nothing else.
+        let events = next_events(stream, 4);
+        let of = |method: &str| {
+            let method = format!("notifications/{method}");
+            let fits = |event: &&Json| event["method"] == method.as_str();
+            events.iter().filter(fits).map(|event| event["params"].clone()).collect::<Vec<_>>()
+        };
+        let [status] = &of("tasks/status")[..] else { panic!("{events:?}") };
+        assert_eq!(status["taskId"], *task, "{events:?}");
+        let [log] = &of("message")[..] else { panic!("{events:?}") };
+        assert_eq!(log["data"], format!("of {name}"), "{events:?}");
+        let progress: Vec<_> = of("progress");
+        let found = progress.iter().map(|it| (it["progressToken"].clone(), it["progress"].clone()));
+        let found: Vec<_> = found.collect();
+        assert_eq!(found, [(json!(name), json!(1)), (json!(name), json!(2))], "{events:?}");
+    }
+    for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+        let foreign = two.ask(2, method, json!({"taskId": "t1"})).answer(&json!(2));
+        assert_eq!(foreign["error"]["code"], -32602, "{method}: {foreign}");
+    }
+    let list = two.ask(3, "tasks/list", json!({})).answer(&json!(3));
+    let list = list["result"]["tasks"].as_array().expect("tasks").clone();
+    assert_eq!((list.len(), &list[0]["taskId"]), (1, &json!("t2")));
+    drop(folder);
+}
+
+#[test]
+fn the_wait_for_a_result_lasts_as_long_as_its_task() {
+    let (folder, path) = configured(&(with_tasks("up", "timeout = 600") + LONG_STARTUP));
+    let (mut client, _) = knowing_tasks(&path, json!({}));
+    let (file, gate) = gate(&path);
+    let task = create(&mut client, "up__must", json!({"gate": file}));
+    let waiting = client.send("tasks/result", json!({"taskId": task}));
+    // Asked three times in the idle time, so this is twice as long.
+    until("signs of life", LONG, || {
+        let asked = sent_to(&path, "up").iter().filter(|method| *method == "tasks/get").count();
+        (asked >= 6).then_some(())
+    });
+    open(&gate);
+    let done = client.answer(&waiting);
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+    drop(folder);
+}
+
+#[test]
+fn a_client_without_tasks_gets_the_result_of_a_tool_that_needs_one() {
+    let (folder, path) = configured(&(with_tasks("up", "timeout = 600") + LONG_STARTUP));
+    for (revision, capabilities) in
+        [("2025-06-18", json!({"elicitation": {}})), ("2025-11-25", json!({"elicitation": {}}))]
+    {
+        let mut client = StdioClient::bare(&path, &[], &[]);
+        let mut params = handshake(revision);
+        params["capabilities"] = capabilities;
+        client.ask("initialize", params);
+        client.notify("notifications/initialized", json!({}));
+        if revision == "2025-06-18" {
+            let list = client.ask("tools/list", json!({})).to_string();
+            assert!(!list.contains("taskSupport"), "{list}");
+        }
+        // Waits longer than the idle time: the task is a sign of life.
+        let (file, gate) = gate(&path);
+        let arguments = json!({"ask": true, "gate": file, "status": ["one", "two"]});
+        let mut params = json!({"name": "up__must", "arguments": arguments});
+        params["_meta"] = json!({"progressToken": 7});
+        let call = client.send("tools/call", params);
+        for (n, text) in [(1, "begun"), (2, "one"), (3, "two")] {
+            let progress = client.find("progress", |it| it["method"] == "notifications/progress");
+            assert_eq!(progress["params"]["message"], text, "{progress}");
+            assert_eq!(progress["params"]["progress"].as_f64(), Some(f64::from(n)), "{progress}");
+        }
+        let asked = client.find("a question", |it| it["method"] == "elicitation/create");
+        assert_eq!(asked["params"]["_meta"].get(RELATED), None, "{asked}");
+        let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}});
+        client.line(answer.to_string().as_bytes());
+        let before = sent_to(&path, "up").len();
+        until("signs of life", LONG, || (sent_to(&path, "up").len() >= before + 6).then_some(()));
+        open(&gate);
+        let done = client.answer(&call);
+        assert_eq!(done["result"]["structuredContent"]["answer"]["action"], "accept", "{done}");
+        assert_eq!(done["result"].get("_meta"), None, "{done}");
+        std::fs::remove_file(&gate).expect("a file");
+    }
+    // The revision without sessions, and an error of the task.
+    let web = HttpClient::start(&path, &[], &[]);
+    let list = web.ask_modern(1, "tools/list", json!({})).body;
+    assert!(list.contains("up__must") && !list.contains("taskSupport"), "{list}");
+    let done = web.call("up__must", json!({"n": 3}));
+    assert_eq!(done["result"]["structuredContent"]["echo"]["n"], 3, "{done}");
+    let failed = web.call("up__must", json!({"error": {"code": -32050, "message": "no"}}));
+    assert_eq!(failed["error"]["code"], -32050, "{failed}");
+    drop(folder);
+}
+
+#[test]
+fn progress_of_a_hidden_task_reaches_the_client_and_cancelling_the_call_cancels_it() {
+    let (folder, path) = configured(&(with_tasks("up", "") + LONG_STARTUP));
+    let mut client = StdioClient::start(&path, &[], &[]);
+    let mut params =
+        json!({"name": "up__must", "arguments": {"progress": 2, "gate": "/nowhere/ever"}});
+    params["_meta"] = json!({"progressToken": "p"});
+    let call = client.send("tools/call", params);
+    for n in [1.0, 2.0] {
+        let progress = client.find("progress", |it| {
+            it["method"] == "notifications/progress" && it["params"].get("message").is_none()
+        });
+        assert_eq!(progress["params"]["progress"].as_f64(), Some(n), "{progress}");
+        assert_eq!(progress["params"]["progressToken"], "p", "{progress}");
+    }
+    client.notify("notifications/cancelled", json!({"requestId": call}));
+    until("the end of the task", LONG, || {
+        sent_to(&path, "up").contains(&"tasks/cancel".to_owned()).then_some(())
+    });
+    drop(folder);
+}
+
+#[test]
+fn results_of_tasks_are_checked_like_others() {
+    let more = format!("{LONG_STARTUP}answer_tokens = 100\n");
+    let (folder, path) = configured(&(with_tasks("up", "") + &more));
+    let (mut client, _) = knowing_tasks(&path, json!({}));
+    let wrong = client.ask("tools/call", call_params("up__may", &json!({"n": "one"})));
+    assert_eq!(wrong["result"]["isError"], true, "{wrong}");
+    let code = |answer: &Json| answer["result"]["_meta"]["toolwright/error"]["code"].clone();
+    assert_eq!(code(&wrong), "INPUT_INVALID", "{wrong}");
+    let result = json!({"content": [], "structuredContent": {"other": 1}});
+    let task = create(&mut client, "up__may", json!({"result": result}));
+    let done = of_task(&mut client, "tasks/result", &task);
+    assert_eq!(code(&done), "OUTPUT_INVALID", "{done}");
+    assert_eq!(done["result"]["_meta"][RELATED]["taskId"], task, "{done}");
+    let long =
+        json!({"content": [{"type": "text", "text": "long ".repeat(1000)}], "isError": true});
+    let task = create(&mut client, "up__may", json!({"result": long}));
+    let done = of_task(&mut client, "tasks/result", &task);
+    assert!(done.to_string().contains("read_result"), "{done}");
+    assert!(done.to_string().len() < 3000, "{done}");
+    drop(folder);
+}
+
+#[test]
+fn a_task_for_a_tool_without_tasks_is_refused_or_ignored() {
+    let both = with_tasks("up", "") + &server("good", "good") + LONG_STARTUP;
+    let (folder, path) = configured(&both);
+    let (mut client, _) = knowing_tasks(&path, json!({"tasks": {}}));
+    for name in ["good__echo", "up__plain"] {
+        let refused = client.ask("tools/call", call_params(name, &json!({})));
+        assert_eq!(refused["error"]["code"], -32601, "{name}: {refused}");
+    }
+    // A client that knows tasks gets the refusal of the server, as directly.
+    let refused = client.ask("tools/call", json!({"name": "up__must", "arguments": {}}));
+    assert_eq!(refused["error"]["code"], -32601, "{refused}");
+    let wrong = json!({"name": "up__may", "arguments": {}, "task": true});
+    assert_eq!(client.ask("tools/call", wrong)["error"]["code"], -32602);
+    drop((client, folder));
+
+    // Without any tasks, the wish for one is ignored, as the specification has it.
+    let (folder, path) = configured(&(server("good", "good") + LONG_STARTUP));
+    let (mut client, greeting) = knowing_tasks(&path, json!({}));
+    assert_eq!(greeting["capabilities"].get("tasks"), None, "{greeting}");
+    let done = client.ask("tools/call", call_params("good__echo", &json!({"n": 1})));
+    assert_eq!(done["result"]["structuredContent"], json!({"echo": {"n": 1}}), "{done}");
+    let refused = client.ask("tasks/list", json!({}));
+    assert_eq!(refused["error"]["code"], -32601, "{refused}");
+    let stateless = modern(call_params("good__echo", &json!({"n": 2})));
+    let done = client.ask("tools/call", stateless);
+    assert_eq!(done["result"]["structuredContent"], json!({"echo": {"n": 2}}), "{done}");
+    drop(folder);
+}

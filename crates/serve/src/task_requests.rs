@@ -1,0 +1,322 @@
+//! Tasks: calls whose result a client fetches later. `tasks/*` go to the server that runs the task,
+//! and what it reports about a task to the client that owns it.
+//!
+//! ```text
+//! tools/call, task ─▶ tool_calls ─▶ server: new task ─▶ SessionTasks of the client
+//! tasks/get, cancel, update ─▶ SessionTasks ─▶ server, with its own id
+//! tasks/result ─▶ the same, then the last steps of every call (size, output schema, length)
+//! tasks/list ─▶ tasks/get for each task of the client
+//! notifications about a task ─▶ SessionTasks of all clients ─▶ its client
+//! ```
+//!
+//! 2025-11-25 has all of them, the extension of 2026-07-28 neither `tasks/result` nor `tasks/list`.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::join_all;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json, json};
+use tokio::sync::Notify;
+use toolwright_catalog::ServerNotice;
+use toolwright_exec::mcp::{
+    RequestError, TaskMode, TaskRequest, UpstreamEvent, related_task, rename_task,
+};
+use toolwright_exec::{CallRequest, Failure, Host, Outcome, code};
+use toolwright_mcp::{RpcError, error_code, meta};
+use toolwright_model::{Binding, Server};
+
+use crate::Gateway;
+use crate::call_host::CallHost;
+use crate::client_session::ClientSession;
+use crate::dispatcher::RequestContext;
+use crate::offered_items::{adapt_result, forwarded_params};
+use crate::request_params::{RequestParams, invalid_params};
+use crate::request_terms::unknown_method;
+use crate::result_body::ResultBody;
+use crate::session_tasks::ClientTask;
+use crate::suspended_calls::MethodResult;
+use crate::tool_calls::{failure_result, protocol_error};
+
+/// Tasks of one page of `tasks/list`. Each costs a request.
+const PAGE_SIZE: usize = 50;
+/// Notices about tasks that no client has yet; the oldest are dropped first. A server may report
+/// about a new task before its client has got the id.
+const MAX_UNCLAIMED: usize = 64;
+
+/// The notices that wait for the client of their task.
+#[derive(Default)]
+pub(crate) struct UnclaimedNotices {
+    waiting: Mutex<VecDeque<ServerNotice>>,
+    /// Whether a client got a task since they were last looked at.
+    has_new_task: AtomicBool,
+    /// Wakes the forwarder when that is set.
+    pub(crate) new_task: Notify,
+}
+
+impl UnclaimedNotices {
+    fn all(&self) -> MutexGuard<'_, VecDeque<ServerNotice>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The waiting notices, if one of them may have a client now.
+    pub(crate) fn take_claimable(&self) -> VecDeque<ServerNotice> {
+        match self.has_new_task.swap(false, Ordering::AcqRel) {
+            true => std::mem::take(&mut *self.all()),
+            false => VecDeque::new(),
+        }
+    }
+}
+
+/// What a `tools/call` says of tasks.
+///
+/// # Errors
+/// If its `task` is not an object.
+pub(crate) fn task_mode(context: &RequestContext<'_>) -> Result<TaskMode, RpcError> {
+    if !context.terms.revision.has_tasks() {
+        return Ok(TaskMode::Hidden);
+    }
+    match context.params.task {
+        Some(task) if task.get().starts_with('{') => {
+            Ok(TaskMode::Created(Arc::new(TaskRequest::new(task.to_owned()))))
+        }
+        Some(task) if task.get() != "null" => Err(invalid_params("`task` is not an object")),
+        // The server's refusal of a call that must be a task is for clients that can make it one.
+        _ if context.terms.capabilities.get("tasks").is_some_and(Json::is_object) => {
+            Ok(TaskMode::None)
+        }
+        _ => Ok(TaskMode::Hidden),
+    }
+}
+
+impl Gateway {
+    /// Drops the wish for a task from a call whose tool cannot be one. By the specification a
+    /// server without tasks ignores the wish, and one with tasks refuses it for other tools.
+    ///
+    /// # Errors
+    /// If other servers here have tasks.
+    pub(crate) fn check_task(&self, call: &mut CallRequest) -> Result<(), Failure> {
+        let registry = self.catalog().runner().registry();
+        let Some(tool) = registry.find(&call.id) else { return Ok(()) };
+        let offers = self.offers();
+        // What tasks its tools support is for the server to judge.
+        if matches!(&tool.tool.details.binding,
+            Binding::Server { server, .. } if offers.has_tasks(server))
+        {
+            return Ok(());
+        }
+        if !offers.capabilities.task_calls {
+            call.task = TaskMode::Hidden;
+            return Ok(());
+        }
+        let message = format!("the tool `{}` cannot be called as a task", tool.id);
+        let mut failure = Failure::new(&code::NOT_RUNNABLE, &*message);
+        failure.rpc_error = Some(Box::new(RpcError::new(error_code::METHOD_NOT_FOUND, message)));
+        Err(failure)
+    }
+
+    /// Notes the token of the client for the progress of the task that a call will create.
+    pub(crate) fn note_task_progress(
+        &self,
+        task: &TaskMode,
+        session: &ClientSession,
+        host: &CallHost,
+    ) {
+        if let (TaskMode::Created(task), Some(token)) = (task, host.progress_token()) {
+            session.with_tasks(|tasks| tasks.remember_token(task.progress_token, token));
+        }
+    }
+
+    /// Remembers the task that a result is about, and gives it the id that the client knows. `tool`
+    /// is the tool that was called.
+    pub(crate) fn remember_task(
+        &self,
+        session: &Arc<ClientSession>,
+        server: &Arc<Server>,
+        tool: &str,
+        outcome: &mut Outcome,
+    ) {
+        let related = outcome.meta.as_ref().and_then(|meta| meta.get(meta::RELATED_TASK));
+        // 2025-11-25 has the new task as a member, 2026-07-28 its members in the result.
+        let created = outcome.rest.get("task");
+        let task = related.or(created).and_then(|task| task.get("taskId"));
+        let task = task.or_else(|| outcome.rest.get("taskId")).and_then(Json::as_str);
+        let Some(own) = task.map(str::to_owned) else { return };
+        let upstream = self.catalog().runner().context().upstreams.get(server);
+        let exposed = session.with_tasks(|tasks| tasks.remember(&own, upstream, tool));
+        if exposed != own {
+            let mut rest = Json::Object(std::mem::take(&mut outcome.rest));
+            let mut meta = json!({"_meta": outcome.meta.take()});
+            rename_task(&mut rest, &own, &exposed);
+            rename_task(&mut meta, &own, &exposed);
+            if let Json::Object(rest) = rest {
+                outcome.rest = rest;
+            }
+            outcome.meta = Some(meta["_meta"].take()).filter(|meta| !meta.is_null());
+        }
+        let unclaimed = self.unclaimed_notices();
+        if !unclaimed.all().is_empty() {
+            unclaimed.has_new_task.store(true, Ordering::Release);
+            unclaimed.new_task.notify_one();
+        }
+    }
+
+    /// Answers `tasks/get` and its like: the server that runs the task does.
+    pub(crate) async fn answer_task_request(
+        &self,
+        context: &RequestContext<'_>,
+        raw: Option<&RawValue>,
+        host: &CallHost,
+    ) -> MethodResult {
+        match context.method {
+            "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/update" => {}
+            "tasks/list"
+                if context.terms.revision.has_tasks() && self.offers().capabilities.task_list =>
+            {
+                return self.list_tasks(context, host).await;
+            }
+            method => return Err(unknown_method(method)),
+        }
+        let id = RequestParams::text(context.params.task_id, "taskId")?;
+        // The extension is declared with every request; before 2026-07-28 it is part of MCP.
+        let declared = host.client_capabilities();
+        if context.terms.is_stateless()
+            && declared["extensions"].get(meta::TASKS_EXTENSION).is_none()
+        {
+            let message = "the client does not have the extension for tasks";
+            let mut error = RpcError::new(error_code::MISSING_CAPABILITY, message);
+            let required = json!({"extensions": {(meta::TASKS_EXTENSION): {}}});
+            error.data = Some(json!({"requiredCapabilities": required}));
+            return Err(error);
+        }
+        let task = context.session.with_tasks(|tasks| tasks.get(&id));
+        let task =
+            task.ok_or_else(|| invalid_params(format!("there is no task `{id}` in this session")))?;
+        let mut params = forwarded_params(raw)?;
+        params.insert("taskId".to_owned(), json!(task.own));
+        if context.method == "tasks/result" {
+            return self.task_result(context, &task, params, host).await;
+        }
+        // Here the answers are for the task, and not for a request that waits in this program.
+        if let Some(Json::Object(mut given)) =
+            raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+            && let Some(answers) = given.remove("inputResponses")
+        {
+            params.insert("inputResponses".to_owned(), answers);
+        }
+        let mut result =
+            self.ask_server(context, &task.upstream, context.method, params, host).await?;
+        rename_task(&mut result, &task.own, &task.exposed);
+        // The extension has the result of the call in the task.
+        if let Some(inner) = result.get_mut("result") {
+            rename_task(inner, &task.own, &task.exposed);
+        }
+        Ok(ResultBody::Json(adapt_result(result, context.method, context.terms)))
+    }
+
+    /// Answers `tasks/result`, when the task has ended.
+    async fn task_result(
+        &self,
+        context: &RequestContext<'_>,
+        task: &ClientTask,
+        params: Map<String, Json>,
+        host: &CallHost,
+    ) -> MethodResult {
+        let link = task.link();
+        let work = async {
+            let outcome = task.upstream.task_result(&link, params, host).await;
+            let outcome = outcome.map_err(|error| match error {
+                RequestError::Answered(error) => Err(error),
+                RequestError::Failed(failure) => Ok(failure),
+            })?;
+            let runner = self.catalog().runner();
+            runner.finish_task(&task.tool, outcome, context.cancel).await.map_err(Ok)
+        };
+        match self.unless_ended(context, work).await? {
+            Ok(outcome) => Ok(self.tool_result(context, &task.tool, outcome).await),
+            Err(Err(error)) => Err(error),
+            Err(Ok(failure)) => match protocol_error(&failure) {
+                Some(error) => Err(error),
+                None => {
+                    let mut result = failure_result(&failure, context.terms);
+                    let related = json!({"taskId": task.exposed});
+                    result.meta.insert(meta::RELATED_TASK.to_owned(), related);
+                    Ok(ResultBody::Tool(Box::new(result)))
+                }
+            },
+        }
+    }
+
+    /// Answers `tasks/list` with a page of the client's tasks. Tasks that their server has dropped
+    /// are left out and forgotten.
+    async fn list_tasks(&self, context: &RequestContext<'_>, host: &CallHost) -> MethodResult {
+        let cursor = RequestParams::optional_text(context.params.cursor, "cursor")?;
+        let page = context.session.with_tasks(|tasks| tasks.page(cursor.as_deref(), PAGE_SIZE));
+        let (tasks, has_more) = page.ok_or_else(|| invalid_params("the cursor is unknown"))?;
+        let asking = tasks.iter().map(|task| async move {
+            let params = Map::from_iter([("taskId".to_owned(), json!(task.own))]);
+            self.ask_server(context, &task.upstream, "tasks/get", params, host).await
+        });
+        let next = tasks.last().filter(|_| has_more).map(|task| task.exposed.clone());
+        let mut list = Vec::new();
+        for (task, answer) in tasks.iter().zip(join_all(asking).await) {
+            match answer {
+                Ok(mut found) => {
+                    rename_task(&mut found, &task.own, &task.exposed);
+                    if let Some(members) = found.as_object_mut() {
+                        members.shift_remove("_meta");
+                    }
+                    list.push(found);
+                }
+                // The one that is the cursor is forgotten when it is in the way again.
+                Err(error)
+                    if error.code == error_code::INVALID_PARAMS
+                        && next.as_ref() != Some(&task.exposed) =>
+                {
+                    context.session.with_tasks(|tasks| tasks.forget(&task.exposed));
+                }
+                Err(_) => {}
+            }
+        }
+        let mut result = json!({"tasks": list});
+        if let Some(next) = next {
+            result["nextCursor"] = json!(next);
+        }
+        Ok(ResultBody::Json(result))
+    }
+
+    /// Finds the client of the task that a notice is about, and gives task and progress the names
+    /// that this client knows. Returns false if there is no such client: then the notice is kept
+    /// for a moment, because the client may be about to get the task.
+    pub(crate) fn claim_notice(&self, notice: &mut ServerNotice) -> bool {
+        let mut unclaimed = self.unclaimed_notices().all();
+        let of = notice.session;
+        let concerned = |session: &Arc<ClientSession>| of.is_none_or(|own| own == session.number);
+        for session in self.open_sessions().iter().filter(|session| concerned(session)) {
+            if session.with_tasks(|tasks| tasks.claim(notice)) {
+                notice.session = Some(session.number);
+                return true;
+            }
+        }
+        // Progress has its client before it can come.
+        if task_of(&notice.event).is_some() {
+            if unclaimed.len() >= MAX_UNCLAIMED {
+                unclaimed.pop_front();
+            }
+            unclaimed.push_back(notice.clone());
+        }
+        false
+    }
+}
+
+/// The task that a notice is about.
+pub(crate) fn task_of(event: &UpstreamEvent) -> Option<String> {
+    match event {
+        UpstreamEvent::Other { method, params } if method.starts_with("notifications/tasks") => {
+            params["taskId"].as_str().map(str::to_owned)
+        }
+        UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params) => related_task(params),
+        UpstreamEvent::ListChanged(_) | UpstreamEvent::ResourceUpdated { .. } => None,
+    }
+}

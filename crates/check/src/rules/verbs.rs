@@ -5,13 +5,17 @@
 //! lines and user interfaces use for operations, with `is`, `has` and `can` for questions. Words
 //! that names use as nouns or adjectives far more often (`page`, `text`, `top`) are not in it.
 
-/// The verbs, in alphabetical order and in lower case, separated by white space. One text and not a
-/// slice: names are short and few, so a linear search costs nothing, and the file is easy to edit.
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// The verbs, in alphabetical order and in lower case, separated by white space.
 const VERBS: &str = include_str!("verbs.txt");
 
 /// Whether a word in lower case is a verb.
 pub(super) fn is_verb(word: &str) -> bool {
-    VERBS.split_ascii_whitespace().any(|verb| verb == word)
+    static SET: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| VERBS.split_ascii_whitespace().collect());
+    SET.contains(word)
 }
 
 #[cfg(test)]

@@ -45,9 +45,9 @@ pub(crate) struct EmptySubschema {
     pub reason: String,
 }
 
-/// Whether the keywords of one subschema may contradict each other. `false` is certain as far as
-/// this subschema alone is concerned. Definitions that require a value like themselves are not
-/// found: the canonical form does not say which of them is empty.
+/// Whether the keywords of one subschema may contradict each other. Rare contradictions are missed:
+/// between a pattern and a length, and definitions that require a value like themselves, of which
+/// the canonical form does not say which is empty.
 pub(crate) fn may_contradict(members: &Map<String, Value>) -> bool {
     // One look at the names first: most subschemas have a type, a description and nothing else.
     let (mut bounds, mut values, mut object, mut array, mut branches) = (0, 0, 0, 0, 0);
@@ -133,14 +133,23 @@ fn has_doubtful_object(members: &Map<String, Value>) -> bool {
         || count("maxProperties").is_some_and(|most| most < required.len() as u64)
         || count("minProperties")
             .is_some_and(|least| closed && least > declared.map_or(0, Map::len) as u64)
-        || (members.contains_key("propertyNames") && !required.is_empty())
+        || (members.contains_key("propertyNames")
+            && (!required.is_empty() || count("minProperties").is_some()))
+        || (!required.is_empty() && has_forbidden_pattern(members))
+}
+
+/// Whether properties whose names match some pattern are refused.
+fn has_forbidden_pattern(members: &Map<String, Value>) -> bool {
+    let patterns = members.get("patternProperties").and_then(Value::as_object);
+    patterns.is_some_and(|patterns| patterns.values().any(|one| one == &Value::Bool(false)))
 }
 
 /// An array that needs items it does not allow.
 fn has_doubtful_array(members: &Map<String, Value>) -> bool {
     let least = members.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+    let is_closed = |keyword| members.get(keyword) == Some(&Value::Bool(false));
     members.contains_key("contains")
-        || (least > 0 && members.get("items") == Some(&Value::Bool(false)))
+        || (least > 0 && (is_closed("items") || is_closed("additionalItems")))
         || (least > 1 && members.get("uniqueItems") == Some(&Value::Bool(true)))
 }
 

@@ -68,6 +68,11 @@ impl<'t> Token<'t> {
         self.class == QUOTED
     }
 
+    /// Whether it is a URL or a path.
+    pub(super) fn is_address(&self) -> bool {
+        self.class == ADDRESS
+    }
+
     /// Whether it is punctuation.
     pub(super) fn is_sign(&self) -> bool {
         !self.class.starts_with(|c: char| c.is_alphanumeric() || c == '#' || c == '_')
@@ -232,15 +237,16 @@ pub(super) fn announces_example(before: &str) -> bool {
 }
 
 /// Windows of consecutive sentences, as indices of tokens: as many sentences as fit into `size`
-/// tokens. Each window begins at least half a window behind the one before, so that every token is
-/// in few of them.
+/// tokens. A longer sentence is cut, or an attack could hide in one. Each window begins at least
+/// half a window behind the one before, so that every token is in few of them.
 pub(super) fn windows(tokens: &[Token<'_>], size: usize) -> Vec<Range<usize>> {
     let mut windows: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
     while start < tokens.len() {
         let (mut end, mut next) = (start, tokens.len());
         for at in start..tokens.len() {
-            let ends = tokens[at].ends_sentence || at + 1 == tokens.len();
+            let is_too_long = at + 1 - end >= size;
+            let ends = tokens[at].ends_sentence || at + 1 == tokens.len() || is_too_long;
             if at - start >= size && end > start {
                 break;
             }

@@ -350,18 +350,24 @@ fn the_committed_weights_are_those_of_the_committed_texts() {
 fn the_committed_measurement_of_left_out_authors_is_current() {
     let Some(entries) = all_entries() else { return };
     let all = examples(&entries);
-    let mut authors: Vec<&str> = all
-        .iter()
-        .filter_map(|one| {
-            one.collection.strip_suffix("-attacks").filter(|name| name.starts_with("outsider-"))
-        })
-        .collect();
-    authors.dedup();
+    let mut authors: Vec<&str> = Vec::new();
+    for one in &all {
+        let name = one.collection.strip_suffix("-attacks");
+        let name = name.or(one.collection.strip_suffix("-harmless")).unwrap_or(BACKGROUND);
+        let is_author = name.starts_with("outsider-") || name.starts_with("ordinary-");
+        if is_author && !authors.contains(&name) {
+            authors.push(name);
+        }
+    }
+    let mut sums: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut table = String::new();
     for author in authors {
         let fitted = fit(&all, author);
         let mut counts: BTreeMap<(bool, String), (usize, usize)> = BTreeMap::new();
-        for one in all.iter().filter(|one| one.collection.starts_with(author)) {
+        let is_own = |one: &&TrainingText<'_>| {
+            one.collection.strip_prefix(author).is_some_and(|kind| kind.starts_with('-'))
+        };
+        for one in all.iter().filter(is_own) {
             let reported = !find_host_markup(one.text).is_empty()
                 || !Weights(&fitted).find(&one.tokens).is_empty();
             let class = one.class.map(|class| format!("{class:?}").to_lowercase());
@@ -373,12 +379,20 @@ fn the_committed_measurement_of_left_out_authors_is_current() {
         }
         for ((is_harmless, key), (reported, all)) in counts {
             let kind = if is_harmless { "harmless" } else { "attacks" };
+            if key.is_empty() {
+                let (style, _) = author.split_once('-').expect("a style and a name");
+                let sum = sums.entry(format!("{style}-*-{kind}")).or_default();
+                *sum = (sum.0 + reported, sum.1 + all);
+            }
             let end = match key.as_str() {
                 "" => writeln!(table, "{author}-{kind}, left out: {reported} of {all} reported"),
                 _ => writeln!(table, "  {key} {reported}/{all}"),
             };
             end.expect("a string takes everything");
         }
+    }
+    for (kind, (reported, all)) in sums {
+        writeln!(table, "{kind}, together: {reported} of {all} reported").unwrap();
     }
     assert_file("tests/tool_poisoning/left_out_authors.txt", table.as_bytes());
 }

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::encoded_text::decode_runs;
-use super::features::{is_unspaced_letter, tokens};
+use super::features::{Token, is_unspaced_letter, tokens};
 use super::host_markup::find_host_markup;
 use super::normalize::NormalizedText;
 use super::scorer::WEIGHTS;
@@ -29,6 +29,9 @@ use super::{MAX_FOUND, SuspiciousText, has_long_run, quote};
 pub(super) fn find_instructions(text: &str) -> Vec<SuspiciousText> {
     InstructionDetector::default().find(text)
 }
+
+/// Words of addresses that are too few to be an order.
+const MIN_ADDRESS_WORDS: usize = 6;
 
 /// What an attack wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,6 +110,7 @@ impl InstructionDetector {
         if is_prose(&normalized.text) {
             let reported = WEIGHTS.find(&tokens).into_iter();
             hits.extend(reported.map(|found| Hit { class: found.class, range: found.range }));
+            hits.extend(self.hit_in_addresses(&normalized.text, &tokens));
         }
         hits.sort_by_key(|hit| hit.range.start);
         hits.dedup_by(|next, last| {
@@ -118,6 +122,27 @@ impl InstructionDetector {
         });
         hits.truncate(MAX_FOUND);
         hits
+    }
+
+    /// An attack that is written as addresses: `/do/not/tell/the/user`. Their words, all together,
+    /// are judged as a text; few words are the name of a place.
+    fn hit_in_addresses(&self, text: &str, among: &[Token<'_>]) -> Option<Hit> {
+        let mut addresses = among.iter().filter(|token| token.is_address()).peekable();
+        let first = addresses.peek()?.range.start;
+        let (mut words, mut end) = (String::new(), first);
+        for address in addresses {
+            let parts = text[address.range.clone()].split(|c: char| !c.is_alphanumeric());
+            parts.filter(|part| !part.is_empty()).for_each(|part| {
+                words.push_str(part);
+                words.push(' ');
+            });
+            end = address.range.end;
+        }
+        if words.split(' ').count() <= MIN_ADDRESS_WORDS {
+            return None;
+        }
+        let found = WEIGHTS.find(&tokens(&words, &self.own_tools)).into_iter().next()?;
+        Some(Hit { class: found.class, range: first..end })
     }
 
     /// Attacks that are encoded. What is decoded may hold encoded text again; each level is shorter

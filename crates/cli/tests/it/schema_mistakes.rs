@@ -102,6 +102,21 @@ const DEFECTS: &[(&str, &str, &str)] = &[
     ),
     (
         "UNSATISFIABLE_SCHEMA",
+        "/properties/n/exclusiveMaximum",
+        r#"{"properties": {"n": {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}}}"#,
+    ),
+    (
+        "UNSATISFIABLE_SCHEMA",
+        "/properties/n/minProperties",
+        r#"{"properties": {"n": {"type": "object", "minProperties": 1, "propertyNames": false}}}"#,
+    ),
+    (
+        "UNSATISFIABLE_SCHEMA",
+        "/properties/n/required",
+        r#"{"properties": {"n": {"type": "object", "properties": {"abc": {}}, "patternProperties": {"^a": false}, "required": ["abc"]}}}"#,
+    ),
+    (
+        "UNSATISFIABLE_SCHEMA",
         "/properties/l/maxItems",
         r#"{"properties": {"l": {"type": "array", "minItems": 3, "maxItems": 2}}}"#,
     ),

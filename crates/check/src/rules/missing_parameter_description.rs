@@ -94,7 +94,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// Whether a property has a description: its own, that of a schema it refers to, or that of one of
 /// its branches, as for an optional value written as `anyOf` with `null`. `root` is the input
 /// schema.
-fn is_described(property: &Json, root: &Json) -> bool {
+pub(super) fn is_described(property: &Json, root: &Json) -> bool {
     let Json::Object(members) = property else {
         // `true` is a parameter without a description. `false` allows no value, so it is not one.
         return property != &Json::Bool(true);

@@ -5,11 +5,14 @@
 //!
 //! A description is reported if all its words are words of the name, in any form, or words without
 //! meaning of their own (articles, "this tool allows you to"). Prepositions say more: they relate
-//! the words of the name. So do words in another script than that of the name.
+//! the words of the name. So do words in another script than that of the name. If every parameter
+//! has a description, an agent learns from these what it needs, and the finding is a note.
 
-use toolwright_source::RecordFinding;
+use toolwright_model::{Draft, InputSchema, Json};
 use toolwright_source::words::shorten;
+use toolwright_source::{RecordFinding, Severity};
 
+use super::missing_parameter_description::is_described;
 use super::naming_convention::split;
 use crate::Subject;
 use crate::report::Report;
@@ -23,7 +26,7 @@ toolwright_source::codes! {
          An agent reads both, so it learns nothing from the description: not what the tool \
          returns, nor when to use it instead of another one.\n\n\
          Write what it works on, what it returns and when to use it: \"Returns the current \
-         temperature and wind for a city\"."
+         temperature and wind for a city\". If all parameters are described, this is a note."
     => (
         "tool.json",
         r#"{
@@ -85,6 +88,15 @@ const EMPTY_WORDS: &[&str] = &[
 /// Verbs that say the same in a name and its description.
 const GET: &[&str] = &["get", "fetch", "return", "retrieve"];
 
+/// Whether a tool has parameters, and each has a description.
+fn describes_parameters(tool: &Draft) -> bool {
+    let Some(schema) = tool.input.ok().map(InputSchema::to_json) else { return false };
+    let parameters = schema.get("properties").and_then(Json::as_object);
+    parameters.is_some_and(|all| {
+        !all.is_empty() && all.values().all(|parameter| is_described(parameter, &schema))
+    })
+}
+
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let (Some(name), Some(description)) = (tool.name.ok(), tool.description.ok()) else {
@@ -103,7 +115,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             "the description of `{name}` says nothing beyond its name: `{}`",
             shorten(description.trim())
         );
-        let finding = RecordFinding::new(&UNINFORMATIVE_DESCRIPTION, place, message);
+        let mut finding = RecordFinding::new(&UNINFORMATIVE_DESCRIPTION, place, message);
+        if describes_parameters(tool) {
+            finding = finding.severity(Severity::Info);
+        }
         out.push(finding.help("say what it works on, what it returns and when to use it"));
     }
 }
@@ -152,8 +167,8 @@ fn stem(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::repeats;
-    use crate::testing::found;
+    use super::{Severity, repeats};
+    use crate::testing::{findings, found};
 
     #[test]
     fn descriptions_that_only_repeat_the_name_are_reported() {
@@ -188,6 +203,29 @@ mod tests {
             ("read_file", "Reads a text file"),
         ] {
             assert!(!repeats(name, description), "{name}: {description}");
+        }
+    }
+
+    #[test]
+    fn it_is_a_note_where_every_parameter_is_described() {
+        for (properties, severity) in [
+            (r#"{"id": {"type": "string", "description": "Which one"}}"#, Severity::Info),
+            (
+                r#"{"id": {"anyOf": [{"description": "Which one"}, {"type": "null"}]}}"#,
+                Severity::Info,
+            ),
+            (
+                r#"{"id": {"type": "string", "description": "Which one"}, "all": {}}"#,
+                Severity::Warning,
+            ),
+            ("{}", Severity::Warning),
+        ] {
+            let text = format!(
+                r#"{{"name": "close_it", "description": "Closes it", "inputSchema": {{"type": "object", "properties": {properties}}}}}"#
+            );
+            let all = findings(&text);
+            let ours = all.iter().find(|it| it.code.name == "UNINFORMATIVE_DESCRIPTION");
+            assert_eq!(ours.map(|it| it.severity), Some(severity), "{properties}");
         }
     }
 

@@ -107,6 +107,8 @@ pub struct ServerNotice {
     pub server: Arc<Server>,
     /// The session whose own process of the server it is: the notice concerns no other.
     pub session: Option<SessionNumber>,
+    /// The number of the connection that it came from; zero if it came from none.
+    pub connection: u64,
     /// What it reported; URIs are the server's own. A changed list is reported when it has been
     /// loaded again.
     pub event: UpstreamEvent,

@@ -77,6 +77,10 @@ pub struct ServerRequest {
 /// The answer of a client to a [`ServerRequest`]: its result, or its error.
 pub type ClientAnswer = Result<Json, RpcError>;
 
+/// Passes a question of a server to a client outside of its calls.
+pub type ClientAsker =
+    std::sync::Arc<dyn Fn(ServerRequest) -> BoxFuture<'static, ClientAnswer> + Send + Sync>;
+
 /// The client session that a call belongs to. Calls of one session share the connections to
 /// servers with `isolation = "session"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -409,3 +409,44 @@ impl Gateway {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use toolwright_model::{Connection, ServerSettings};
+
+    use super::*;
+
+    fn notice(connection: u64, text: String) -> ServerNotice {
+        let server = Server {
+            connection: Connection::Stdio { command: Vec::new() },
+            shown: None,
+            environment: Vec::new(),
+            headers: Vec::new(),
+            directory: None,
+            health_check: None,
+            settings: ServerSettings::default(),
+        };
+        let method = "notifications/tasks/status".to_owned();
+        let params = json!({"taskId": "t", "statusMessage": text});
+        let event = UpstreamEvent::Other { method, params };
+        ServerNotice { server: Arc::new(server), session: None, connection, event }
+    }
+
+    #[test]
+    fn a_server_cannot_displace_the_notices_of_others() {
+        let mut waiting = VecDeque::new();
+        keep(&mut waiting, &notice(1, "mine".to_owned()));
+        keep(&mut waiting, &notice(2, "x".repeat(MAX_UNCLAIMED_BYTES)));
+        assert_eq!(waiting.len(), 1);
+        for n in 0..3 * MAX_UNCLAIMED {
+            keep(&mut waiting, &notice(2, n.to_string()));
+        }
+        let of = |connection| waiting.iter().filter(|(_, it)| it.connection == connection).count();
+        assert_eq!((of(1), of(2)), (1, MAX_UNCLAIMED_OF_ONE));
+        for (since, _) in &mut waiting {
+            *since -= UNCLAIMED_TIME;
+        }
+        keep(&mut waiting, &notice(3, "new".to_owned()));
+        assert_eq!(waiting.len(), 1);
+    }
+}

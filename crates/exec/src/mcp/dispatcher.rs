@@ -19,7 +19,8 @@
 //!
 //! Many servers ask for the roots on their own, once, soon after the handshake. So the first
 //! `roots/list` of a shared connection is doubtful: it is held back for a moment, and refused if
-//! the call is answered without it (`connection`).
+//! the call is answered without it (`connection`). After a client's roots have changed, the next
+//! `roots/list` is answered by that client without a call, unless it may be of another's.
 //!
 //! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
 //! questions, log messages per second.
@@ -45,7 +46,7 @@ use super::redact::Redactor;
 use super::tasks::{TaskLink, new_task_of, related_task, task_of};
 use super::{ListKind, UpstreamEvent, UpstreamLog, UpstreamNotice};
 use crate::host::MAX_PROGRESS_BYTES;
-use crate::{Json, Progress, SessionNumber};
+use crate::{BoxFuture, ClientAsker, Json, Progress, ServerRequest, SessionNumber};
 
 /// How many messages a server may send between two answers: notifications, its own requests, and
 /// answers to requests that we did not make. Without a limit, such a server would keep one of our
@@ -65,6 +66,11 @@ const NOTICES_PER_PAUSE: u32 = 1_000;
 const MAX_ABANDONED: usize = 256;
 /// Running tasks that are counted; further ones do not keep the connection open.
 const MAX_TASKS: usize = 10_000;
+
+/// How long after a change of roots the server may ask for them without a call.
+const TIME_TO_ASK_FOR_ROOTS: Duration = Duration::from_secs(10);
+/// How long the client may take to answer that.
+const TIME_TO_GIVE_ROOTS: Duration = Duration::from_secs(60);
 
 /// The last number of a connection.
 static LAST_CONNECTION: AtomicU64 = AtomicU64::new(0);
@@ -104,6 +110,8 @@ pub(super) struct Dispatcher {
     unrequested: AtomicU32,
     /// Whether a flood of questions was logged.
     flood_logged: AtomicBool,
+    /// Who is asked next for roots without a call; see the file header.
+    changed_roots: Mutex<Option<ChangedRoots>>,
     /// Whether the next `roots/list` is doubtful; see the file header.
     expects_own_roots: AtomicBool,
     notices: Mutex<NoticeRate>,
@@ -158,6 +166,14 @@ impl RequestTable {
     }
 }
 
+/// A client whose roots have changed.
+struct ChangedRoots {
+    since: Instant,
+    session: SessionNumber,
+    /// `None` if those of another client have changed, too: it is not known whose are asked for.
+    ask: Option<ClientAsker>,
+}
+
 struct NoticeRate {
     second: Instant,
     passed: u32,
@@ -171,10 +187,21 @@ pub(super) enum NextStep {
     Continue,
     /// Sends this to the server.
     Reply(Message),
+    /// Sends this to the server when it is there.
+    ReplyLater(LaterReply),
     /// Waits a moment before it reads on.
     Pause,
     /// Ends the connection, for this reason.
     Disconnect(String),
+}
+
+/// A reply that a client has to give first.
+pub(super) struct LaterReply(pub(super) BoxFuture<'static, Message>);
+
+impl std::fmt::Debug for LaterReply {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("LaterReply")
+    }
 }
 
 impl Dispatcher {
@@ -194,6 +221,7 @@ impl Dispatcher {
             log,
             unrequested: AtomicU32::new(0),
             flood_logged: AtomicBool::new(false),
+            changed_roots: Mutex::default(),
             expects_own_roots: AtomicBool::new(sharing == ConnectionSharing::AllSessions),
             notices: Mutex::new(notices),
             acknowledged: AtomicI64::new(-1),
@@ -611,10 +639,12 @@ impl Dispatcher {
                 NextStep::Reply(Message::response(id, Ok(empty)))
             }
             "elicitation/create" | "sampling/createMessage" | "roots/list" => {
-                let is_doubtful = method == "roots/list"
-                    && of.is_none()
-                    && self.expects_own_roots.swap(false, Ordering::Relaxed);
+                let is_roots = method == "roots/list" && of.is_none();
+                let is_doubtful = is_roots && self.expects_own_roots.swap(false, Ordering::Relaxed);
                 let mut params = parse_params(params.as_deref());
+                if is_roots && let Some(reply) = self.ask_for_changed_roots(&id, &params) {
+                    return NextStep::ReplyLater(reply);
+                }
                 let Some((request, is_attributed)) = self.request_about(&mut params, of) else {
                     return refuse(error_code::INVALID_REQUEST, self.log_unattributed(&method));
                 };
@@ -630,6 +660,41 @@ impl Dispatcher {
             }
             _ => refuse(error_code::METHOD_NOT_FOUND, format!("there is no method `{method}`")),
         }
+    }
+
+    /// Notes that the server is about to ask for the roots of this session.
+    pub(super) fn expect_roots_of(&self, session: SessionNumber, ask: ClientAsker) {
+        let mut changed = self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_of_other = changed.as_ref().is_some_and(|other| {
+            other.session != session && other.since.elapsed() < TIME_TO_ASK_FOR_ROOTS
+        });
+        let ask = (!is_of_other).then_some(ask);
+        *changed = Some(ChangedRoots { since: Instant::now(), session, ask });
+    }
+
+    /// The answer to `roots/list` by the client whose roots have changed, unless an open request
+    /// of another one may have asked.
+    fn ask_for_changed_roots(&self, id: &RequestId, params: &Json) -> Option<LaterReply> {
+        let mut changed = self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let ChangedRoots { since, session, ask } = changed.take()?;
+        let ask = ask.filter(|_| since.elapsed() < TIME_TO_ASK_FOR_ROOTS)?;
+        let is_of_other = |request: &Arc<OpenRequest>| {
+            !matches!(request.owner, RequestOwner::Own)
+                && request.owner != RequestOwner::Caller(Some(session))
+        };
+        if self.table().open.values().any(is_of_other) {
+            return None;
+        }
+        let (id, source) = (id.clone(), self.log.name.clone());
+        let method = "roots/list".to_owned();
+        let asking = ask(ServerRequest { key: None, source, method, params: params.clone() });
+        Some(LaterReply(Box::pin(async move {
+            let answer = tokio::time::timeout(TIME_TO_GIVE_ROOTS, asking).await;
+            let answer = answer.unwrap_or_else(|_| {
+                Err(RpcError::new(error_code::INTERNAL_ERROR, "the client did not answer"))
+            });
+            Message::response(id, answer.map(|roots| raw_json(&roots)))
+        })))
     }
 
     /// Logs that a question is refused because nobody can be asked, and returns the reason.

@@ -2,11 +2,12 @@
 //!
 //! A source that is removed or changed loses its tools at once, so no new call reaches its servers.
 //! Their connections stay open until the last call has ended, at most for the longest time that a
-//! call may take.
+//! call may take, and as long as tasks of clients run there.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use toolwright_exec::mcp::Upstream;
 use toolwright_exec::{ConcurrencyLimit, Runner};
 use toolwright_model::Server;
 
@@ -20,7 +21,9 @@ pub(crate) struct DrainingServers {
     pub(crate) servers: Vec<Arc<Server>>,
     /// The limits of its toolsets, which know whether calls are running.
     limits: Vec<Arc<ConcurrencyLimit>>,
-    /// When the connections are closed all the same.
+    /// Those of the servers, which know whether tasks are running.
+    upstreams: Vec<Arc<Upstream>>,
+    /// When the connections are closed although calls are running.
     deadline: Instant,
 }
 
@@ -35,12 +38,17 @@ impl DrainingServers {
         let longest = servers.iter().filter_map(longest).max();
         let longest = longest.unwrap_or_default().max(runner.limits().max_timeout);
         let limits = state.concurrency.values().map(Arc::clone).collect();
-        let draining = DrainingServers { servers, limits, deadline: Instant::now() + longest };
+        let upstreams = &runner.context().upstreams;
+        let upstreams = servers.iter().map(|server| upstreams.get(server)).collect();
+        let deadline = Instant::now() + longest;
+        let draining = DrainingServers { servers, limits, upstreams, deadline };
         (!draining.servers.is_empty() && draining.is_running()).then_some(draining)
     }
 
     /// Whether a connection may still be needed.
     pub(crate) fn is_running(&self) -> bool {
-        Instant::now() < self.deadline && !self.limits.iter().all(|limit| limit.is_idle())
+        let has_calls =
+            Instant::now() < self.deadline && !self.limits.iter().all(|limit| limit.is_idle());
+        has_calls || self.upstreams.iter().any(|upstream| upstream.has_tasks())
     }
 }

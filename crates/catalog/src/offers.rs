@@ -54,10 +54,9 @@ pub struct Offers {
     pub instructions: Option<String>,
     /// What at least one server can do.
     pub capabilities: OfferedCapabilities,
-    /// The capabilities beyond the protocol: those that all servers that have them describe alike.
-    pub experimental: serde_json::Map<String, Json>,
-    /// The extensions of the protocol, by the same rule.
-    pub extensions: serde_json::Map<String, Json>,
+    /// The extension MCP Apps, if all servers that have it describe it alike. Others may have
+    /// methods, which are not passed on, so clients must not rely on them.
+    pub interfaces: Option<Json>,
     servers: Vec<OfferingServer>,
     /// By exposed URI.
     resource_table: HashMap<String, OwnKey>,
@@ -107,6 +106,8 @@ pub struct ServerNotice {
     pub server: Arc<Server>,
     /// The session whose own process of the server it is: the notice concerns no other.
     pub session: Option<SessionNumber>,
+    /// The number of the connection that it came from; zero if it came from none.
+    pub connection: u64,
     /// What it reported; URIs are the server's own. A changed list is reported when it has been
     /// loaded again.
     pub event: UpstreamEvent,
@@ -243,8 +244,7 @@ impl Offers {
         offers.instructions =
             instructions::join(named.iter().map(|(name, text)| (name.as_str(), text.as_str())));
         let has = |capability: &str| sources.iter().any(|source| source.offers.has(capability));
-        offers.experimental = agreed_members(&sources, "experimental");
-        offers.extensions = agreed_members(&sources, "extensions");
+        offers.interfaces = interfaces(&sources);
         let has_tasks = |part: &str| sources.iter().any(|source| source.offers.has_tasks(part));
         offers.capabilities = OfferedCapabilities {
             resources: offers.with_resources > 0,
@@ -464,21 +464,14 @@ impl Offers {
     }
 }
 
-/// The members of a capability that no two servers describe differently: what a client is promised
+/// What servers say of the extension MCP Apps, unless two of them differ: what a client is promised
 /// must hold for whichever of them it asks.
-fn agreed_members(sources: &[OfferSource], capability: &str) -> serde_json::Map<String, Json> {
-    let (mut agreed, mut disputed) = (serde_json::Map::new(), HashSet::new());
-    for source in sources {
-        let all = source.offers.description.as_ref().map(|it| &it.capabilities[capability]);
-        for (name, value) in all.and_then(Json::as_object).into_iter().flatten() {
-            match agreed.get(name) {
-                Some(known) if known != value => drop(disputed.insert(name.clone())),
-                _ => drop(agreed.insert(name.clone(), value.clone())),
-            }
-        }
-    }
-    agreed.retain(|name, _| !disputed.contains(name));
-    agreed
+fn interfaces(sources: &[OfferSource]) -> Option<Json> {
+    let descriptions = sources.iter().filter_map(|source| source.offers.description.as_ref());
+    let mut all =
+        descriptions.filter_map(|it| it.capabilities["extensions"].get(meta::UI_EXTENSION));
+    let first = all.next()?;
+    all.all(|other| other == first).then(|| first.clone())
 }
 
 /// The texts at `key` of these items.

@@ -146,10 +146,14 @@ impl Catalog {
     }
 
     fn notify(&self, upstream: &Upstream, notice: UpstreamNotice) {
-        let UpstreamNotice { session, event } = notice;
+        let UpstreamNotice { session, connection, event, is_of_hidden_task } = notice;
+        // Its call reads them itself.
+        if is_of_hidden_task {
+            return;
+        }
         let server = Arc::clone(upstream.server());
         // An error means that nobody listens.
-        let _ = self.notices.send(ServerNotice { server, session, event });
+        let _ = self.notices.send(ServerNotice { server, session, connection, event });
     }
 
     async fn follow_lists(
@@ -220,8 +224,7 @@ impl Catalog {
                 ListKind::Prompts => before.prompts != offers.prompts,
             };
             for kind in ListKind::ALL.into_iter().filter(changed) {
-                let event = UpstreamEvent::ListChanged(kind);
-                self.notify(upstream, UpstreamNotice { session: None, event });
+                self.notify(upstream, UpstreamNotice::list_changed(kind));
             }
         }
         Ok(ServerAnswers { tools, offers })

@@ -28,8 +28,25 @@ pub struct Progress {
 
 /// Characters of a progress message that are kept. It is text from a server for a terminal.
 const MAX_PROGRESS_CHARS: usize = 1_000;
+/// Above this size, a report is cut to what every client shows.
+pub(crate) const MAX_PROGRESS_BYTES: usize = 64 << 10;
 
 impl Progress {
+    /// The parameters of a report that is too large to be kept: the numbers, and the beginning of
+    /// the message.
+    pub(crate) fn shortened(params: &Json) -> Json {
+        let mut short = serde_json::Map::new();
+        for name in ["progress", "total"] {
+            short.extend(params[name].as_f64().map(|number| (name.to_owned(), number.into())));
+        }
+        let message = params["message"].as_str();
+        let message = message.map(|text| text.chars().take(MAX_PROGRESS_CHARS).collect::<String>());
+        short.extend(message.map(|message| ("message".to_owned(), message.into())));
+        let token = params["progressToken"].as_i64();
+        short.extend(token.map(|token| ("progressToken".to_owned(), token.into())));
+        Json::Object(short)
+    }
+
     /// Reads the parameters of `notifications/progress`. `None` if they lack the number.
     pub(crate) fn read(mut params: Json) -> Option<Progress> {
         params.as_object_mut()?.shift_remove("progressToken");
@@ -59,6 +76,10 @@ pub struct ServerRequest {
 
 /// The answer of a client to a [`ServerRequest`]: its result, or its error.
 pub type ClientAnswer = Result<Json, RpcError>;
+
+/// Passes a question of a server to a client outside of its calls.
+pub type ClientAsker =
+    std::sync::Arc<dyn Fn(ServerRequest) -> BoxFuture<'static, ClientAnswer> + Send + Sync>;
 
 /// The client session that a call belongs to. Calls of one session share the connections to
 /// servers with `isolation = "session"`.

@@ -129,7 +129,7 @@ impl Outcome {
 
 /// About the size of a value as compact JSON, without writing it: escapes are not counted and every
 /// number counts 8 bytes. Stops counting once a list or map is above `cap`.
-pub(crate) fn json_size(value: &Json, cap: usize) -> usize {
+pub fn json_size(value: &Json, cap: usize) -> usize {
     // The brackets, then one separator per item.
     let sum = |sizes: &mut dyn Iterator<Item = usize>| {
         let mut total = 2;

@@ -50,7 +50,7 @@ pub struct CallRequest {
     /// The caller's own time limit. It counts from `started`, so it includes waiting for a permit.
     pub timeout: Option<Duration>,
     /// Members of the caller's request that nothing here knows, for the server of the tool.
-    pub more: Vec<(String, Box<RawValue>)>,
+    pub more: Arc<[(String, Box<RawValue>)]>,
     /// How the call deals with tasks of its server.
     pub task: TaskMode,
     /// The caller cancels this to give up the call.
@@ -67,7 +67,7 @@ impl CallRequest {
             id: id.into(),
             arguments: Json::Object(serde_json::Map::new()).into(),
             timeout: None,
-            more: Vec::new(),
+            more: Arc::default(),
             task: TaskMode::default(),
             cancel: CancellationToken::new(),
             started: now(),

@@ -21,6 +21,9 @@ pub const PROGRESS_TOKEN: &str = "progressToken";
 /// The extension for tasks, in the capabilities of clients and servers of 2026-07-28.
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
+/// The extension MCP Apps: interfaces of tools, which are resources.
+pub const UI_EXTENSION: &str = "io.modelcontextprotocol/ui";
+
 /// Whether a key of a request's `_meta` is about one hop of the connection and must not be passed
 /// on: the next hop has its own.
 pub fn is_of_one_hop(key: &str) -> bool {

@@ -16,7 +16,9 @@ use futures::future::join_all;
 use hyper::body::Bytes;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
-use toolwright_exec::{BoxFuture, ClientAnswer, Host, Progress, ServerRequest, SessionNumber};
+use toolwright_exec::{
+    BoxFuture, ClientAnswer, ClientAsker, Host, Progress, ServerRequest, SessionNumber,
+};
 use toolwright_mcp::{Message, RequestId, RpcError, error_code, raw_json};
 
 use crate::client_session::ClientSession;
@@ -120,6 +122,28 @@ async fn ask_client(
     let answer = answer.await.unwrap_or_else(|_| Err(no_client()));
     drop(question);
     answer
+}
+
+/// Asks a client on the stream of its session, when no call of it is running.
+pub(crate) fn asker_beyond_calls(session: &Arc<ClientSession>) -> ClientAsker {
+    let session = Arc::clone(session);
+    Arc::new(move |request| {
+        let session = Arc::clone(&session);
+        Box::pin(async move {
+            let capabilities = session.handshake().map(|it| it.capabilities).unwrap_or_default();
+            if let Some(error) = missing_capability(&capabilities, &request) {
+                return Err(error);
+            }
+            let (queue, mut messages) = mpsc::channel(1);
+            let sending = async {
+                while let Some(message) = messages.recv().await {
+                    session.outlet.send(message).await;
+                }
+            };
+            let asking = ask_client(Arc::clone(&session), queue, request);
+            futures::join!(asking, sending).0
+        })
+    })
 }
 
 /// A question without an answer. Dropped before the answer, it withdraws the question: on the

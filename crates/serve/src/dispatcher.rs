@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright_mcp::{RequestId, Revision, RpcError, RpcNotification, RpcRequest, meta};
 
 use crate::Gateway;
-use crate::call_host::{AskMode, CallHost, MAX_QUEUED, RequestLink};
+use crate::call_host::{AskMode, CallHost, MAX_QUEUED, RequestLink, asker_beyond_calls};
 use crate::client_session::{ClientHandshake, ClientSession};
 use crate::log_level::MessageLevel;
 use crate::outlet::Outlet;
@@ -123,7 +123,8 @@ impl Gateway {
                 }
             }
             "notifications/roots/list_changed" => {
-                self.catalog().runner().context().upstreams.roots_changed(session.number);
+                let upstreams = &self.catalog().runner().context().upstreams;
+                upstreams.roots_changed(session.number, &asker_beyond_calls(session));
             }
             // Progress of our own questions interests nobody.
             _ => {}
@@ -410,17 +411,11 @@ impl Gateway {
                 }
             }
         }
-        let mut extensions = offers.extensions.clone();
-        extensions.shift_remove(meta::TASKS_EXTENSION);
-        if offered.tasks && !revision.has_handshake() {
-            extensions.insert(meta::TASKS_EXTENSION.to_owned(), json!({}));
+        if let Some(interfaces) = &offers.interfaces {
+            all["extensions"][meta::UI_EXTENSION] = interfaces.clone();
         }
-        for (name, members) in
-            [("extensions", extensions), ("experimental", offers.experimental.clone())]
-        {
-            if !members.is_empty() {
-                all[name] = Json::Object(members);
-            }
+        if offered.tasks && !revision.has_handshake() {
+            all["extensions"][meta::TASKS_EXTENSION] = json!({});
         }
         all
     }

@@ -17,6 +17,7 @@ use crate::ServeOptions;
 use crate::client_session::ClientSession;
 use crate::outlet::Outlet;
 use crate::resource_subscriptions::ResourceSubscriptions;
+use crate::session_tasks::SessionTasks;
 use crate::stored_results::StoredResults;
 use crate::subscription_listeners::SubscriptionListeners;
 use crate::suspended_calls::SuspendedCalls;
@@ -205,12 +206,15 @@ impl Gateway {
         open.filter(|session| !session.ended.is_cancelled()).collect()
     }
 
-    /// Ends a session: its requests, its suspended calls, its stored results and its connections
-    /// to servers.
+    /// Ends a session: its requests, its tasks, its suspended calls, its stored results and its
+    /// connections to servers.
     pub(crate) fn end_session(&self, session: &Arc<ClientSession>) {
         session.end();
         self.0.suspended.end_session(session.number);
         self.0.stored.end_session(session.number);
+        for task in session.with_tasks(SessionTasks::take_running) {
+            task.upstream.cancel_task(&task.own, task.connection);
+        }
         let (gateway, number) = (self.clone(), session.number);
         let uris = session.take_subscriptions();
         if !uris.is_empty() || session.has_log_level() {

@@ -14,14 +14,14 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Offers, ServerNotice};
-use toolwright_exec::mcp::UpstreamEvent;
+use toolwright_exec::mcp::{UpstreamEvent, task_of};
 use toolwright_mcp::Message;
 
 use crate::Gateway;
 use crate::client_session::ClientSession;
 use crate::log_level::MessageLevel;
+use crate::session_tasks::is_progress;
 use crate::subscription_listeners::ListChange;
-use crate::task_requests::task_of;
 use crate::tool_listing::ToolListing;
 
 impl Gateway {
@@ -178,9 +178,7 @@ impl Gateway {
 
 /// Whether an event concerns one client only, the one that has the task.
 fn is_about_task(event: &UpstreamEvent) -> bool {
-    let is_progress = matches!(event, UpstreamEvent::Other { method, .. }
-        if method == "notifications/progress");
-    is_progress || task_of(event).is_some()
+    is_progress(event) || task_of(event).is_some()
 }
 
 /// The lists that differ between two moments.

@@ -168,7 +168,7 @@ impl Gateway {
 }
 
 /// The error of a request to a server, for the client.
-fn request_error(error: RequestError) -> RpcError {
+pub(crate) fn request_error(error: RequestError) -> RpcError {
     match error {
         RequestError::Answered(error) => error,
         RequestError::Failed(failure) => {

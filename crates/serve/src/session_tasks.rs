@@ -3,18 +3,21 @@
 //! A task keeps the id that its server gave it, unless the client has a task of another server with
 //! the same id. Then it gets a number: `t1` of a second server is `t1-2`. The table translates;
 //! nothing is computed back from the text of an id. Clients know no tasks but their own.
+//!
+//! A task belongs to the connection that it was created on: a restarted server counts its ids from
+//! the start, and the next `t1` is of another client.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value as Json;
 use toolwright_catalog::ServerNotice;
-use toolwright_exec::mcp::{TaskLink, Upstream, UpstreamEvent, rename_task};
-use toolwright_model::Server;
-
-use crate::task_requests::task_of;
+use toolwright_exec::mcp::{TaskLink, TaskRequest, Upstream, UpstreamEvent, rename_task, task_of};
 
 /// Tasks that a session remembers; the oldest are forgotten first.
 const MAX_TASKS: usize = 1_000;
+/// Bytes of the id of a task, and of a token for its progress.
+pub(crate) const MAX_ID: usize = 1 << 10;
 
 /// A task of a client.
 #[derive(Clone)]
@@ -24,18 +27,35 @@ pub(crate) struct ClientTask {
     /// The id on its server.
     pub(crate) own: String,
     pub(crate) upstream: Arc<Upstream>,
+    /// The number of the connection that it was created on.
+    pub(crate) connection: u64,
     /// The id of the tool that was called.
     pub(crate) tool: String,
+    /// The token of its progress, as the server knows it.
+    token: Option<i64>,
+    /// Whether it has ended, as far as was reported.
+    has_ended: bool,
+}
+
+/// What a server is asked to do as a task.
+pub(crate) struct NewTask<'a> {
+    /// The id on its server.
+    pub(crate) own: &'a str,
+    pub(crate) upstream: Arc<Upstream>,
+    /// The number of the connection.
+    pub(crate) connection: u64,
+    /// The id of the tool that was called.
+    pub(crate) tool: &'a str,
+    /// How long its server keeps it; `None` if it sets no limit.
+    pub(crate) ttl: Option<Duration>,
+    /// The wish of the client, unless the server decided.
+    pub(crate) request: Option<&'a TaskRequest>,
 }
 
 impl ClientTask {
     /// Both ids.
     pub(crate) fn link(&self) -> TaskLink {
         TaskLink { own: self.own.clone(), exposed: Some(self.exposed.clone()) }
-    }
-
-    fn is(&self, server: &Server, own: &str) -> bool {
-        self.own == own && **self.upstream.server() == *server
     }
 }
 
@@ -44,15 +64,16 @@ impl ClientTask {
 pub(crate) struct SessionTasks {
     /// The oldest first.
     known: Vec<ClientTask>,
-    /// The tokens that the client chose for the progress of tasks, by those that servers use.
-    tokens: Vec<(i64, Json)>,
+    /// The tokens that the client chose for the progress of tasks, with the tasks.
+    tokens: Vec<(Arc<TaskRequest>, Json)>,
 }
 
 impl SessionTasks {
-    /// Remembers a task, and returns the id for the client. `tool` is the tool that created it.
-    pub(crate) fn remember(&mut self, own: &str, upstream: Arc<Upstream>, tool: &str) -> String {
-        if let Some(known) = self.of_server(upstream.server(), own) {
-            return known.exposed;
+    /// Remembers a task, and returns the id for the client.
+    pub(crate) fn remember(&mut self, task: NewTask<'_>) -> String {
+        let NewTask { own, upstream, connection, tool, ttl, request } = task;
+        if let Some(known) = self.of_connection(connection, own) {
+            return known.exposed.clone();
         }
         let mut exposed = own.to_owned();
         for number in 2.. {
@@ -62,10 +83,19 @@ impl SessionTasks {
             exposed = format!("{own}-{number}");
         }
         if self.known.len() >= MAX_TASKS {
-            self.known.remove(0);
+            let oldest = self.known[0].exposed.clone();
+            self.forget(&oldest);
         }
-        let (own, tool) = (own.to_owned(), tool.to_owned());
-        self.known.push(ClientTask { exposed: exposed.clone(), own, upstream, tool });
+        upstream.task_began(own, connection, ttl);
+        self.known.push(ClientTask {
+            exposed: exposed.clone(),
+            own: own.to_owned(),
+            upstream,
+            connection,
+            tool: tool.to_owned(),
+            token: request.map(|request| request.progress_token),
+            has_ended: false,
+        });
         exposed
     }
 
@@ -75,13 +105,37 @@ impl SessionTasks {
     }
 
     /// The task with the id that its server knows.
-    pub(crate) fn of_server(&self, server: &Server, own: &str) -> Option<ClientTask> {
-        self.known.iter().find(|task| task.is(server, own)).cloned()
+    fn of_connection(&mut self, connection: u64, own: &str) -> Option<&mut ClientTask> {
+        self.known.iter_mut().find(|task| task.connection == connection && task.own == own)
     }
 
     /// Forgets a task.
     pub(crate) fn forget(&mut self, exposed: &str) {
+        self.end(exposed);
         self.known.retain(|task| task.exposed != exposed);
+    }
+
+    /// Notes that a task has ended: no more progress is expected.
+    pub(crate) fn end(&mut self, exposed: &str) {
+        let Some(task) = self.known.iter_mut().find(|task| task.exposed == exposed) else { return };
+        task.has_ended = true;
+        task.upstream.task_ended(&task.own, task.connection);
+        if let Some(token) = task.token.take() {
+            self.forget_token(token);
+        }
+    }
+
+    /// Notes the state of a task as its server reports it.
+    pub(crate) fn note_status(&mut self, exposed: &str, task: &Json) {
+        if ["completed", "failed", "cancelled"].iter().any(|status| task["status"] == *status) {
+            self.end(exposed);
+        }
+    }
+
+    /// Removes all tasks, and returns those that may be running.
+    pub(crate) fn take_running(&mut self) -> Vec<ClientTask> {
+        self.tokens.clear();
+        std::mem::take(&mut self.known).into_iter().filter(|task| !task.has_ended).collect()
     }
 
     /// At most `count` tasks after the one with this id, and whether there are more. `None` if
@@ -100,35 +154,53 @@ impl SessionTasks {
     }
 
     /// Remembers the token of the client for the progress of a task.
-    pub(crate) fn remember_token(&mut self, own: i64, token: Json) {
+    pub(crate) fn remember_token(&mut self, task: &Arc<TaskRequest>, token: Json) {
         if self.tokens.len() >= MAX_TASKS {
             self.tokens.remove(0);
         }
-        self.tokens.push((own, token));
+        self.tokens.push((Arc::clone(task), token));
+    }
+
+    /// Forgets the token of a task, by the one that the server knows.
+    pub(crate) fn forget_token(&mut self, own: i64) {
+        self.tokens.retain(|(task, _)| task.progress_token != own);
     }
 
     /// Whether a notice of a server is about a task of this client. If so, it gets the names that
     /// the client knows.
-    pub(crate) fn claim(&self, notice: &mut ServerNotice) -> bool {
-        let mut is_own = false;
-        if let Some(task) =
-            task_of(&notice.event).and_then(|own| self.of_server(&notice.server, &own))
-        {
-            is_own = true;
-            if let UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params) =
+    pub(crate) fn claim(&mut self, notice: &mut ServerNotice) -> bool {
+        let from = notice.connection;
+        let task = task_of(&notice.event).and_then(|own| {
+            self.of_connection(from, &own).map(|task| (task.own.clone(), task.exposed.clone()))
+        });
+        let is_own = task.is_some();
+        let token = self.token_of(notice);
+        if let Some((own, exposed)) = task
+            && let UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params) =
                 &mut notice.event
-            {
-                rename_task(params, &task.own, &task.exposed);
-            }
-        }
-        if let UpstreamEvent::Other { method, params } = &mut notice.event
-            && method == "notifications/progress"
-            && let Some(own) = params["progressToken"].as_i64()
-            && let Some((_, token)) = self.tokens.iter().find(|(known, _)| *known == own)
         {
-            params["progressToken"] = token.clone();
+            rename_task(params, &own, &exposed);
+            self.note_status(&exposed, params);
+        }
+        if let (Some(token), UpstreamEvent::Other { params, .. }) = (token, &mut notice.event) {
+            params["progressToken"] = token;
             return true;
         }
-        is_own
+        is_own && !is_progress(&notice.event)
     }
+
+    /// The token of the client for a progress report.
+    fn token_of(&self, notice: &ServerNotice) -> Option<Json> {
+        let UpstreamEvent::Other { params, .. } = &notice.event else { return None };
+        let own = params["progressToken"].as_i64().filter(|_| is_progress(&notice.event))?;
+        let is_it = |task: &TaskRequest| {
+            task.progress_token == own && task.connection() == notice.connection
+        };
+        self.tokens.iter().find(|(task, _)| is_it(task)).map(|(_, token)| token.clone())
+    }
+}
+
+/// Whether an event is a progress report.
+pub(crate) fn is_progress(event: &UpstreamEvent) -> bool {
+    matches!(event, UpstreamEvent::Other { method, .. } if method == "notifications/progress")
 }

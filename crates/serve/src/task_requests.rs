@@ -14,6 +14,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use serde_json::value::RawValue;
@@ -21,9 +22,9 @@ use serde_json::{Map, Value as Json, json};
 use tokio::sync::Notify;
 use toolwright_catalog::ServerNotice;
 use toolwright_exec::mcp::{
-    RequestError, TaskMode, TaskRequest, UpstreamEvent, related_task, rename_task,
+    RequestError, TaskMode, TaskRequest, UpstreamEvent, rename_task, task_of,
 };
-use toolwright_exec::{CallRequest, Failure, Host, Outcome, code};
+use toolwright_exec::{CallRequest, Failure, Host, Outcome, code, json_size};
 use toolwright_mcp::{RpcError, error_code, meta};
 use toolwright_model::{Binding, Server};
 
@@ -31,11 +32,11 @@ use crate::Gateway;
 use crate::call_host::CallHost;
 use crate::client_session::ClientSession;
 use crate::dispatcher::RequestContext;
-use crate::offered_items::{adapt_result, forwarded_params};
+use crate::offered_items::{adapt_result, forwarded_params, request_error};
 use crate::request_params::{RequestParams, invalid_params};
 use crate::request_terms::unknown_method;
 use crate::result_body::ResultBody;
-use crate::session_tasks::ClientTask;
+use crate::session_tasks::{ClientTask, MAX_ID, NewTask, is_progress};
 use crate::suspended_calls::MethodResult;
 use crate::tool_calls::{failure_result, protocol_error};
 
@@ -44,11 +45,17 @@ const PAGE_SIZE: usize = 50;
 /// Notices about tasks that no client has yet; the oldest are dropped first. A server may report
 /// about a new task before its client has got the id.
 const MAX_UNCLAIMED: usize = 64;
+/// Those of one connection: a server must not displace what others report.
+const MAX_UNCLAIMED_OF_ONE: usize = 16;
+/// Bytes of such a notice; larger ones are dropped.
+const MAX_UNCLAIMED_BYTES: usize = 4 << 10;
+/// How long such a notice waits.
+const UNCLAIMED_TIME: Duration = Duration::from_secs(5);
 
 /// The notices that wait for the client of their task.
 #[derive(Default)]
 pub(crate) struct UnclaimedNotices {
-    waiting: Mutex<VecDeque<ServerNotice>>,
+    waiting: Mutex<VecDeque<(Instant, ServerNotice)>>,
     /// Whether a client got a task since they were last looked at.
     has_new_task: AtomicBool,
     /// Wakes the forwarder when that is set.
@@ -56,17 +63,44 @@ pub(crate) struct UnclaimedNotices {
 }
 
 impl UnclaimedNotices {
-    fn all(&self) -> MutexGuard<'_, VecDeque<ServerNotice>> {
+    fn all(&self) -> MutexGuard<'_, VecDeque<(Instant, ServerNotice)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The waiting notices, if one of them may have a client now.
-    pub(crate) fn take_claimable(&self) -> VecDeque<ServerNotice> {
+    pub(crate) fn take_claimable(&self) -> Vec<ServerNotice> {
         match self.has_new_task.swap(false, Ordering::AcqRel) {
-            true => std::mem::take(&mut *self.all()),
-            false => VecDeque::new(),
+            true => {
+                let mut all = self.all();
+                drop_old(&mut all);
+                all.drain(..).map(|(_, notice)| notice).collect()
+            }
+            false => Vec::new(),
         }
     }
+}
+
+/// Adds a notice to those that wait, unless it is too large.
+fn keep(waiting: &mut VecDeque<(Instant, ServerNotice)>, notice: &ServerNotice) {
+    let (UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params)) = &notice.event else {
+        return;
+    };
+    if json_size(params, MAX_UNCLAIMED_BYTES + 1) > MAX_UNCLAIMED_BYTES {
+        return;
+    }
+    drop_old(waiting);
+    let is_same = |(_, other): &(_, ServerNotice)| other.connection == notice.connection;
+    let oldest = waiting.iter().position(is_same);
+    if waiting.iter().filter(|it| is_same(it)).count() >= MAX_UNCLAIMED_OF_ONE {
+        oldest.and_then(|oldest| waiting.remove(oldest));
+    } else if waiting.len() >= MAX_UNCLAIMED {
+        waiting.pop_front();
+    }
+    waiting.push_back((Instant::now(), notice.clone()));
+}
+
+fn drop_old(waiting: &mut VecDeque<(Instant, ServerNotice)>) {
+    waiting.retain(|(since, _)| since.elapsed() < UNCLAIMED_TIME);
 }
 
 /// What a `tools/call` says of tasks.
@@ -82,10 +116,6 @@ pub(crate) fn task_mode(context: &RequestContext<'_>) -> Result<TaskMode, RpcErr
             Ok(TaskMode::Created(Arc::new(TaskRequest::new(task.to_owned()))))
         }
         Some(task) if task.get() != "null" => Err(invalid_params("`task` is not an object")),
-        // The server's refusal of a call that must be a task is for clients that can make it one.
-        _ if context.terms.capabilities.get("tasks").is_some_and(Json::is_object) => {
-            Ok(TaskMode::None)
-        }
         _ => Ok(TaskMode::Hidden),
     }
 }
@@ -117,34 +147,69 @@ impl Gateway {
     }
 
     /// Notes the token of the client for the progress of the task that a call will create.
+    ///
+    /// # Errors
+    /// If the token is too long to be kept as long as a task.
     pub(crate) fn note_task_progress(
         &self,
         task: &TaskMode,
         session: &ClientSession,
         host: &CallHost,
-    ) {
-        if let (TaskMode::Created(task), Some(token)) = (task, host.progress_token()) {
-            session.with_tasks(|tasks| tasks.remember_token(task.progress_token, token));
+    ) -> Result<(), RpcError> {
+        if let TaskMode::Created(task) = task
+            && let Some(token) = host.progress_token()
+        {
+            if token.as_str().is_some_and(|token| token.len() > MAX_ID) {
+                let message = format!("the progress token is longer than {MAX_ID} bytes");
+                return Err(invalid_params(message));
+            }
+            session.with_tasks(|tasks| tasks.remember_token(task, token));
         }
+        Ok(())
     }
 
     /// Remembers the task that a result is about, and gives it the id that the client knows. `tool`
-    /// is the tool that was called.
+    /// is the tool that was called, `mode` what the call said of tasks.
+    ///
+    /// # Errors
+    /// If the id is too long to be kept. Then the task is cancelled.
     pub(crate) fn remember_task(
         &self,
         session: &Arc<ClientSession>,
         server: &Arc<Server>,
         tool: &str,
+        mode: &TaskMode,
         outcome: &mut Outcome,
-    ) {
+    ) -> Result<(), Failure> {
+        let request = match mode {
+            TaskMode::Created(request) => Some(&**request),
+            TaskMode::Hidden => None,
+        };
         let related = outcome.meta.as_ref().and_then(|meta| meta.get(meta::RELATED_TASK));
         // 2025-11-25 has the new task as a member, 2026-07-28 its members in the result.
         let created = outcome.rest.get("task");
+        let ttl = created.and_then(|task| task.get("ttl")).or_else(|| outcome.rest.get("ttlMs"));
+        let ttl = ttl.and_then(Json::as_u64).map(Duration::from_millis);
         let task = related.or(created).and_then(|task| task.get("taskId"));
         let task = task.or_else(|| outcome.rest.get("taskId")).and_then(Json::as_str);
-        let Some(own) = task.map(str::to_owned) else { return };
+        let Some(own) = task.map(str::to_owned) else {
+            if let Some(request) = request {
+                session.with_tasks(|tasks| tasks.forget_token(request.progress_token));
+            }
+            return Ok(());
+        };
         let upstream = self.catalog().runner().context().upstreams.get(server);
-        let exposed = session.with_tasks(|tasks| tasks.remember(&own, upstream, tool));
+        let connection = match request {
+            Some(request) => request.connection(),
+            None => upstream.connection_number(Some(session.number)),
+        };
+        if own.len() > MAX_ID {
+            upstream.cancel_task(&own, connection);
+            let message = format!("the server's id of the task is longer than {MAX_ID} bytes");
+            return Err(Failure::new(&code::OUTPUT_INVALID, message));
+        }
+        let task = NewTask { own: &own, upstream, connection, tool, ttl, request };
+        let exposed = session.with_tasks(|tasks| tasks.remember(task));
         if exposed != own {
             let mut rest = Json::Object(std::mem::take(&mut outcome.rest));
             let mut meta = json!({"_meta": outcome.meta.take()});
@@ -160,6 +225,23 @@ impl Gateway {
             unclaimed.has_new_task.store(true, Ordering::Release);
             unclaimed.new_task.notify_one();
         }
+        Ok(())
+    }
+
+    /// Asks the server of a task about it. The answer has the URIs that clients see.
+    async fn ask_about_task(
+        &self,
+        context: &RequestContext<'_>,
+        task: &ClientTask,
+        method: &str,
+        params: &Map<String, Json>,
+        host: &CallHost,
+    ) -> Result<Json, RpcError> {
+        let asking = task.upstream.task_request(method, params, task.connection, host);
+        let mut result = self.unless_ended(context, asking).await?.map_err(request_error)?;
+        context.session.with_tasks(|tasks| tasks.note_status(&task.exposed, &result));
+        self.offers().expose(task.upstream.server(), &mut result);
+        Ok(result)
     }
 
     /// Answers `tasks/get` and its like: the server that runs the task does.
@@ -205,8 +287,7 @@ impl Gateway {
         {
             params.insert("inputResponses".to_owned(), answers);
         }
-        let mut result =
-            self.ask_server(context, &task.upstream, context.method, params, host).await?;
+        let mut result = self.ask_about_task(context, &task, context.method, &params, host).await?;
         rename_task(&mut result, &task.own, &task.exposed);
         // The extension has the result of the call in the task.
         if let Some(inner) = result.get_mut("result") {
@@ -225,7 +306,10 @@ impl Gateway {
     ) -> MethodResult {
         let link = task.link();
         let work = async {
-            let outcome = task.upstream.task_result(&link, params, host).await;
+            let outcome = task.upstream.task_result(&link, params, task.connection, host).await;
+            if !matches!(outcome, Err(RequestError::Failed(_))) {
+                context.session.with_tasks(|tasks| tasks.end(&task.exposed));
+            }
             let outcome = outcome.map_err(|error| match error {
                 RequestError::Answered(error) => Err(error),
                 RequestError::Failed(failure) => Ok(failure),
@@ -234,7 +318,7 @@ impl Gateway {
             runner.finish_task(&task.tool, outcome, context.cancel).await.map_err(Ok)
         };
         match self.unless_ended(context, work).await? {
-            Ok(outcome) => Ok(self.tool_result(context, &task.tool, outcome).await),
+            Ok(outcome) => Ok(self.task_outcome(context, task, outcome).await),
             Err(Err(error)) => Err(error),
             Err(Ok(failure)) => match protocol_error(&failure) {
                 Some(error) => Err(error),
@@ -248,6 +332,25 @@ impl Gateway {
         }
     }
 
+    /// The result of a task as that of the tool that was called.
+    async fn task_outcome(
+        &self,
+        context: &RequestContext<'_>,
+        task: &ClientTask,
+        mut outcome: Outcome,
+    ) -> ResultBody {
+        if let Some(meta) = outcome.meta.take() {
+            let mut whole = json!({"_meta": meta});
+            rename_task(&mut whole, &task.own, &task.exposed);
+            outcome.meta = Some(whole["_meta"].take());
+        }
+        let server = Some(Arc::clone(task.upstream.server()));
+        let registry = self.catalog().runner().registry();
+        let tool = registry.find(&task.tool);
+        let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
+        self.finished_result(context, server, has_output_schema, outcome).await
+    }
+
     /// Answers `tasks/list` with a page of the client's tasks. Tasks that their server has dropped
     /// are left out and forgotten.
     async fn list_tasks(&self, context: &RequestContext<'_>, host: &CallHost) -> MethodResult {
@@ -256,7 +359,7 @@ impl Gateway {
         let (tasks, has_more) = page.ok_or_else(|| invalid_params("the cursor is unknown"))?;
         let asking = tasks.iter().map(|task| async move {
             let params = Map::from_iter([("taskId".to_owned(), json!(task.own))]);
-            self.ask_server(context, &task.upstream, "tasks/get", params, host).await
+            self.ask_about_task(context, task, "tasks/get", &params, host).await
         });
         let next = tasks.last().filter(|_| has_more).map(|task| task.exposed.clone());
         let mut list = Vec::new();
@@ -300,23 +403,50 @@ impl Gateway {
             }
         }
         // Progress has its client before it can come.
-        if task_of(&notice.event).is_some() {
-            if unclaimed.len() >= MAX_UNCLAIMED {
-                unclaimed.pop_front();
-            }
-            unclaimed.push_back(notice.clone());
+        if task_of(&notice.event).is_some() && !is_progress(&notice.event) {
+            keep(&mut unclaimed, notice);
         }
         false
     }
 }
 
-/// The task that a notice is about.
-pub(crate) fn task_of(event: &UpstreamEvent) -> Option<String> {
-    match event {
-        UpstreamEvent::Other { method, params } if method.starts_with("notifications/tasks") => {
-            params["taskId"].as_str().map(str::to_owned)
+#[cfg(test)]
+mod tests {
+    use toolwright_model::{Connection, ServerSettings};
+
+    use super::*;
+
+    fn notice(connection: u64, text: String) -> ServerNotice {
+        let server = Server {
+            connection: Connection::Stdio { command: Vec::new() },
+            shown: None,
+            environment: Vec::new(),
+            headers: Vec::new(),
+            directory: None,
+            health_check: None,
+            settings: ServerSettings::default(),
+        };
+        let method = "notifications/tasks/status".to_owned();
+        let params = json!({"taskId": "t", "statusMessage": text});
+        let event = UpstreamEvent::Other { method, params };
+        ServerNotice { server: Arc::new(server), session: None, connection, event }
+    }
+
+    #[test]
+    fn a_server_cannot_displace_the_notices_of_others() {
+        let mut waiting = VecDeque::new();
+        keep(&mut waiting, &notice(1, "mine".to_owned()));
+        keep(&mut waiting, &notice(2, "x".repeat(MAX_UNCLAIMED_BYTES)));
+        assert_eq!(waiting.len(), 1);
+        for n in 0..3 * MAX_UNCLAIMED {
+            keep(&mut waiting, &notice(2, n.to_string()));
         }
-        UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params) => related_task(params),
-        UpstreamEvent::ListChanged(_) | UpstreamEvent::ResourceUpdated { .. } => None,
+        let of = |connection| waiting.iter().filter(|(_, it)| it.connection == connection).count();
+        assert_eq!((of(1), of(2)), (1, MAX_UNCLAIMED_OF_ONE));
+        for (since, _) in &mut waiting {
+            *since -= UNCLAIMED_TIME;
+        }
+        keep(&mut waiting, &notice(3, "new".to_owned()));
+        assert_eq!(waiting.len(), 1);
     }
 }

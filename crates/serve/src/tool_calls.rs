@@ -70,9 +70,12 @@ impl Gateway {
         let mut call = CallRequest::new("");
         call.cancel = context.cancel.clone();
         call.task = task_mode(context)?;
-        let others = context.params.rest.iter();
-        call.more = others.map(|(name, value)| (name.to_string(), (*value).to_owned())).collect();
-        self.note_task_progress(&call.task, context.session, host);
+        if !context.params.rest.is_empty() {
+            let others = context.params.rest.iter();
+            let others = others.map(|(name, value)| (name.to_string(), (*value).to_owned()));
+            call.more = others.collect();
+        }
+        self.note_task_progress(&call.task, context.session, host)?;
         let result = match CallArguments::read(arguments.into()).await {
             Ok(arguments) => {
                 call.arguments = arguments;
@@ -84,11 +87,16 @@ impl Gateway {
             }
         };
         match result {
-            Ok(outcome) => Ok(self.tool_result(context, &call.id, outcome).await),
-            Err(failure) => match protocol_error(&failure) {
-                Some(error) => Err(error),
-                None => Ok(ResultBody::Tool(Box::new(failure_result(&failure, context.terms)))),
-            },
+            Ok(outcome) => Ok(self.tool_result(context, &call, outcome).await),
+            Err(failure) => {
+                if let TaskMode::Created(task) = &call.task {
+                    context.session.with_tasks(|tasks| tasks.forget_token(task.progress_token));
+                }
+                match protocol_error(&failure) {
+                    Some(error) => Err(error),
+                    None => Ok(ResultBody::Tool(Box::new(failure_result(&failure, context.terms)))),
+                }
+            }
         }
     }
 
@@ -159,22 +167,36 @@ impl Gateway {
     }
 
     /// The result of a call that the tool answered, also with an error of its own.
-    pub(crate) async fn tool_result(
+    async fn tool_result(
         &self,
         context: &RequestContext<'_>,
-        id: &str,
+        call: &CallRequest,
         mut outcome: Outcome,
     ) -> ResultBody {
         let registry = self.catalog().runner().registry();
-        let tool = registry.find(id);
+        let tool = registry.find(&call.id);
         let server = tool.and_then(|entry| match &entry.tool.details.binding {
             Binding::Server { server, .. } => Some(Arc::clone(server)),
             _ => None,
         });
-        let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
-        if let Some(server) = &server {
-            self.remember_task(context.session, server, id, &mut outcome);
+        if let Some(server) = &server
+            && let Err(failure) =
+                self.remember_task(context.session, server, &call.id, &call.task, &mut outcome)
+        {
+            return ResultBody::Tool(Box::new(failure_result(&failure, context.terms)));
         }
+        let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
+        self.finished_result(context, server, has_output_schema, outcome).await
+    }
+
+    /// The result of a tool of `server`, as the client gets it.
+    pub(crate) async fn finished_result(
+        &self,
+        context: &RequestContext<'_>,
+        server: Option<Arc<Server>>,
+        has_output_schema: bool,
+        outcome: Outcome,
+    ) -> ResultBody {
         let (size, offers, terms) = (outcome.work_size(), self.offers(), context.terms.clone());
         let mut result = offload(size, move || {
             let mut result = success_result(outcome, &terms);

@@ -9,7 +9,8 @@ use std::time::Instant;
 use serde_json::{Value as Json, json};
 
 use crate::client::{
-    HttpClient, LONG, Reply, StdioClient, configured, faulty_server, handshake, modern, until,
+    HttpClient, LONG, Reply, Session, StdioClient, configured, descendants, faulty_server,
+    handshake, modern, until,
 };
 use crate::serving::{LONG_STARTUP, server};
 
@@ -180,7 +181,7 @@ fn a_task_belongs_to_the_session_that_created_it() {
     let web = HttpClient::start(&path, &[], &[]);
     let (one, two) = (web.session("2025-11-25"), web.session("2025-11-25"));
     let mut streams = [events(&web, &one.headers()), events(&web, &two.headers())];
-    let create = |session: &crate::client::Session<'_>, token: &str, text: &str| {
+    let create = |session: &Session<'_>, token: &str, text: &str| {
         let arguments = json!({"status": [text], "progress": 2, "log": text});
         let mut params = call_params("up__may", &arguments);
         params["_meta"] = json!({"progressToken": token});
@@ -206,27 +207,34 @@ fn a_task_belongs_to_the_session_that_created_it() {
         let found: Vec<_> = found.collect();
         assert_eq!(found, [(json!(name), json!(1)), (json!(name), json!(2))], "{events:?}");
     }
+    for (stream, session) in streams.iter_mut().zip([&one, &two]) {
+        let params = call_params("up__may", &json!({"log": "marker"}));
+        session.ask(4, "tools/call", params);
+        let next = next_events(stream, 1);
+        assert_eq!(next[0]["params"]["data"], "marker", "{next:?}");
+    }
     for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
         let foreign = two.ask(2, method, json!({"taskId": "t1"})).answer(&json!(2));
         assert_eq!(foreign["error"]["code"], -32602, "{method}: {foreign}");
     }
     let list = two.ask(3, "tasks/list", json!({})).answer(&json!(3));
     let list = list["result"]["tasks"].as_array().expect("tasks").clone();
-    assert_eq!((list.len(), &list[0]["taskId"]), (1, &json!("t2")));
+    let ids: Vec<_> = list.iter().map(|task| task["taskId"].clone()).collect();
+    assert_eq!(ids, ["t2", "t4"]);
     drop(folder);
 }
 
 #[test]
 fn the_wait_for_a_result_lasts_as_long_as_its_task() {
-    let (folder, path) = configured(&(with_tasks("up", "timeout = 600") + LONG_STARTUP));
+    let (folder, path) = configured(&(with_tasks("up", "timeout = 6000") + LONG_STARTUP));
     let (mut client, _) = knowing_tasks(&path, json!({}));
     let (file, gate) = gate(&path);
     let task = create(&mut client, "up__must", json!({"gate": file}));
     let waiting = client.send("tasks/result", json!({"taskId": task}));
-    // Asked three times in the idle time, so this is twice as long.
+    // Asked three times in the idle time, so this is longer.
     until("signs of life", LONG, || {
         let asked = sent_to(&path, "up").iter().filter(|method| *method == "tasks/get").count();
-        (asked >= 6).then_some(())
+        (asked >= 4).then_some(())
     });
     open(&gate);
     let done = client.answer(&waiting);
@@ -236,7 +244,7 @@ fn the_wait_for_a_result_lasts_as_long_as_its_task() {
 
 #[test]
 fn a_client_without_tasks_gets_the_result_of_a_tool_that_needs_one() {
-    let (folder, path) = configured(&(with_tasks("up", "timeout = 600") + LONG_STARTUP));
+    let (folder, path) = configured(&(with_tasks("up", "timeout = 6000") + LONG_STARTUP));
     for (revision, capabilities) in
         [("2025-06-18", json!({"elicitation": {}})), ("2025-11-25", json!({"elicitation": {}}))]
     {
@@ -265,7 +273,8 @@ fn a_client_without_tasks_gets_the_result_of_a_tool_that_needs_one() {
         let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}});
         client.line(answer.to_string().as_bytes());
         let before = sent_to(&path, "up").len();
-        until("signs of life", LONG, || (sent_to(&path, "up").len() >= before + 6).then_some(()));
+        // Asked every 200 ms, so this is longer than the idle time.
+        until("signs of life", LONG, || (sent_to(&path, "up").len() >= before + 31).then_some(()));
         open(&gate);
         let done = client.answer(&call);
         assert_eq!(done["result"]["structuredContent"]["answer"]["action"], "accept", "{done}");
@@ -337,9 +346,9 @@ fn a_task_for_a_tool_without_tasks_is_refused_or_ignored() {
         let refused = client.ask("tools/call", call_params(name, &json!({})));
         assert_eq!(refused["error"]["code"], -32601, "{name}: {refused}");
     }
-    // A client that knows tasks gets the refusal of the server, as directly.
-    let refused = client.ask("tools/call", json!({"name": "up__must", "arguments": {}}));
-    assert_eq!(refused["error"]["code"], -32601, "{refused}");
+    // A client that accepts tasks need not make any: its capability is about requests to it.
+    let done = client.ask("tools/call", json!({"name": "up__must", "arguments": {"n": 1}}));
+    assert_eq!(done["result"]["structuredContent"]["echo"]["n"], 1, "{done}");
     let wrong = json!({"name": "up__may", "arguments": {}, "task": true});
     assert_eq!(client.ask("tools/call", wrong)["error"]["code"], -32602);
     drop((client, folder));
@@ -355,5 +364,190 @@ fn a_task_for_a_tool_without_tasks_is_refused_or_ignored() {
     let stateless = modern(call_params("good__echo", &json!({"n": 2})));
     let done = client.ask("tools/call", stateless);
     assert_eq!(done["result"]["structuredContent"], json!({"echo": {"n": 2}}), "{done}");
+    drop(folder);
+}
+
+#[test]
+fn a_restarted_server_does_not_show_one_client_the_task_of_another() {
+    let (folder, path) = configured(&(with_tasks("up", "") + LONG_STARTUP));
+    let web = HttpClient::start(&path, &[], &[]);
+    let (one, two) = (web.session("2025-11-25"), web.session("2025-11-25"));
+    let create = |session: &Session<'_>, n: u64| {
+        let params = call_params("up__may", &json!({"n": n, "gate": "/nowhere/ever"}));
+        let made = session.ask(1, "tools/call", params).answer(&json!(1));
+        made["result"]["task"]["taskId"].as_str().map(str::to_owned)
+    };
+    assert_eq!(create(&one, 1).as_deref(), Some("t1"));
+    one.ask(2, "tools/call", json!({"name": "up__plain", "arguments": {"exit": true}}));
+    // There is a pause before the next start.
+    let second = until("the restart", LONG, || create(&two, 2));
+    assert_eq!(second, "t1");
+    for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+        let lost = one.ask(3, method, json!({"taskId": "t1"})).answer(&json!(3));
+        assert_eq!(lost["error"]["code"], -32602, "{method}: {lost}");
+    }
+    let list = one.ask(4, "tasks/list", json!({})).answer(&json!(4));
+    assert_eq!(list["result"]["tasks"], json!([]), "{list}");
+    let kept = two.ask(5, "tasks/get", json!({"taskId": "t1"})).answer(&json!(5));
+    assert_eq!(kept["result"]["status"], "working", "{kept}");
+    // A new task of the first client does not get the name of the one that it lost.
+    let lost = create(&one, 3);
+    assert_eq!(lost.as_deref(), Some("t2"));
+    drop(folder);
+}
+
+#[test]
+fn hidden_tasks_of_isolated_servers_do_not_mix() {
+    let (folder, path) = configured(&(with_tasks("up", "isolation = \"session\"") + LONG_STARTUP));
+    let web = HttpClient::start(&path, &[], &[]);
+    let (one, two) = (web.session("2025-11-25"), web.session("2025-11-25"));
+    let (file, gate) = gate(&path);
+    let call = |session: &Session<'_>, text: &str| {
+        let mut params = json!({"name": "up__must", "arguments": {"gate": file, "status": [text]}});
+        params["_meta"] = json!({"progressToken": text});
+        let reply = session.ask(1, "tools/call", params);
+        let of_progress = |message: &Json| message["method"] == "notifications/progress";
+        let reports: Vec<_> = reply.messages().into_iter().filter(of_progress).collect();
+        let texts = reports.iter().map(|it| it["params"]["message"].clone());
+        (texts.collect::<Vec<_>>(), reply.answer(&json!(1)))
+    };
+    let waiting = |count: usize| {
+        until("the wait for a result", LONG, || {
+            let sent = sent_to(&path, "up");
+            (sent.iter().filter(|it| *it == "tasks/result").count() >= count).then_some(())
+        });
+    };
+    let (first, second) = std::thread::scope(|scope| {
+        let first = scope.spawn(|| call(&one, "of one"));
+        waiting(1);
+        let second = scope.spawn(|| call(&two, "of two"));
+        waiting(2);
+        open(&gate);
+        (first.join().expect("an answer"), second.join().expect("an answer"))
+    });
+    for ((texts, done), own) in [(first, "of one"), (second, "of two")] {
+        assert_eq!(texts, ["begun", own], "{done}");
+        assert_eq!(done["result"]["structuredContent"]["echo"]["status"], json!([own]), "{done}");
+    }
+    drop(folder);
+}
+
+#[test]
+fn a_server_cannot_report_progress_of_the_task_of_another() {
+    let (folder, path) = configured(&(with_tasks("a", "") + &with_tasks("b", "") + LONG_STARTUP));
+    let (mut client, _) = knowing_tasks(&path, json!({}));
+    let mut params = call_params("a__may", &json!({"gate": "/nowhere/ever"}));
+    params["_meta"] = json!({"progressToken": "of a"});
+    client.ask("tools/call", params);
+    // Tokens count down from -1.
+    for token in [-1, -2] {
+        create(&mut client, "b__may", json!({"progress": 1, "token": token, "log": token}));
+        client.find("the log message after it", |it| it["params"]["data"] == token);
+    }
+    let forged = client.kept.iter().find(|it| it["method"] == "notifications/progress");
+    assert_eq!(forged, None);
+    drop(folder);
+}
+
+#[test]
+fn the_end_of_a_session_cancels_its_running_tasks() {
+    let (folder, path) = configured(&(with_tasks("up", "") + LONG_STARTUP));
+    let web = HttpClient::start(&path, &[], &[]);
+    let session = web.session("2025-11-25");
+    let done = call_params("up__may", &json!({}));
+    session.ask(1, "tools/call", done);
+    session.ask(2, "tasks/result", json!({"taskId": "t1"}));
+    session.ask(3, "tools/call", call_params("up__may", &json!({"gate": "/nowhere/ever"})));
+    assert_eq!(web.exchange("DELETE", "/mcp", &session.headers(), "").status, 204);
+    until("the end of the task", LONG, || {
+        sent_to(&path, "up").contains(&"tasks/cancel".to_owned()).then_some(())
+    });
+    // The other one had ended: a later request comes after all that were sent.
+    web.session("2025-11-25").ask(1, "tools/call", call_params("up__may", &json!({})));
+    let cancelled = sent_to(&path, "up").iter().filter(|it| *it == "tasks/cancel").count();
+    assert_eq!(cancelled, 1);
+    drop(folder);
+}
+
+#[test]
+fn a_call_that_is_cancelled_before_its_task_exists_cancels_the_task() {
+    for params in [call_params("up__may", &json!({})), json!({"name": "up__must"})] {
+        let (folder, path) = configured(&(with_tasks("up", "") + LONG_STARTUP));
+        let (mut client, _) = knowing_tasks(&path, json!({}));
+        let (late, gate) = gate(&path);
+        let mut params = params;
+        params["arguments"] = json!({"late": late, "gate": "/nowhere/ever"});
+        let call = client.send("tools/call", params);
+        let sent = |method: &str| {
+            until(method, LONG, || sent_to(&path, "up").contains(&method.to_owned()).then_some(()));
+        };
+        sent("tools/call");
+        client.notify("notifications/cancelled", json!({"requestId": call}));
+        sent("notifications/cancelled");
+        open(&gate);
+        sent("tasks/cancel");
+        drop(folder);
+    }
+}
+
+#[test]
+fn ids_tokens_and_progress_of_tasks_have_a_limit() {
+    let (folder, path) = configured(&(with_tasks("up", "") + LONG_STARTUP));
+    let (mut client, _) = knowing_tasks(&path, json!({}));
+    let arguments = json!({"id_bytes": 2000, "gate": "/nowhere/ever"});
+    let refused = client.ask("tools/call", call_params("up__may", &arguments));
+    let error = &refused["result"]["_meta"]["toolwright/error"];
+    assert_eq!(error["code"], "OUTPUT_INVALID", "{refused}");
+    until("the end of the task", LONG, || {
+        sent_to(&path, "up").contains(&"tasks/cancel".to_owned()).then_some(())
+    });
+    let mut params = call_params("up__may", &json!({}));
+    params["_meta"] = json!({"progressToken": "p".repeat(2000)});
+    let refused = client.ask("tools/call", params);
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    // Of a task that the client knows, and of one that it does not.
+    let arguments = json!({"progress": 1, "pad": 100_000});
+    for params in
+        [call_params("up__may", &arguments), json!({"name": "up__must", "arguments": arguments})]
+    {
+        let mut params = params;
+        params["_meta"] = json!({"progressToken": "p"});
+        client.send("tools/call", params);
+        let report = client.find("progress", |it| {
+            it["method"] == "notifications/progress" && it["params"]["message"] != "begun"
+        });
+        assert_eq!(report["params"]["message"], "m".repeat(1000), "{report}");
+        assert_eq!(report["params"]["progressToken"], "p", "{report}");
+    }
+    drop(folder);
+}
+
+#[test]
+fn a_task_goes_on_when_its_source_is_removed() {
+    let (folder, path) = configured(&(with_tasks("old", "") + LONG_STARTUP));
+    let (mut client, _) = knowing_tasks(&path, json!({}));
+    let (file, gate) = gate(&path);
+    let task = create(&mut client, "old__may", json!({"gate": file}));
+    let before = descendants(client.pid()).len();
+    let changed = with_tasks("new", "") + LONG_STARTUP;
+    std::fs::write(path.join("toolwright.toml"), changed).expect("a file");
+    until("the new tools", LONG, || {
+        let names = client.names();
+        names
+            .iter()
+            .all(|name| name.starts_with("new__"))
+            .then_some(())
+            .filter(|()| !names.is_empty())
+    });
+    assert!(descendants(client.pid()).len() > before, "the old server has ended");
+    let found = of_task(&mut client, "tasks/get", &task);
+    assert_eq!(found["result"]["status"], "working", "{found}");
+    open(&gate);
+    let done = of_task(&mut client, "tasks/result", &task);
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+    // Nothing runs there any more.
+    until("the end of the server", LONG, || {
+        (descendants(client.pid()).len() == before).then_some(())
+    });
     drop(folder);
 }

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::client::{
     EXIT, HttpClient, LONG, MODERN, StdioClient, configured, descendants, faulty_server, gone,
-    modern, pid_in, request, until,
+    handshake, modern, pid_in, request, until,
 };
 use crate::scripted_servers::{ScriptedServers, is_question, notification};
 use crate::serving::{LONG_STARTUP, server};
@@ -390,8 +390,10 @@ fn what_the_protocol_does_not_know_passes_in_both_directions() {
             "protocolVersion": "2025-11-25", "serverInfo": {"name": "x", "version": "1"},
             "capabilities": {
                 "tools": {},
-                "experimental": {"alike": {"a": 1}, "disputed": {"of": own}, (own): {}},
-                "extensions": {"org.example/x": {"v": [1]}},
+                "experimental": {"alike": {"a": 1}, (own): {}},
+                "extensions": {
+                    "org.example/x": {"v": [1]}, "io.modelcontextprotocol/ui": {"types": ["a/b"]},
+                },
             },
         }}})
     };
@@ -411,9 +413,12 @@ fn what_the_protocol_does_not_know_passes_in_both_directions() {
     let mut client = StdioClient::bare(servers.path(), &[], &[]);
     let greeting = client.shake_hands("2025-11-25");
     let announced = &greeting["result"]["capabilities"];
-    let expected = json!({"alike": {"a": 1}, "one": {}, "two": {}});
-    assert_eq!(announced["experimental"], expected, "{greeting}");
-    assert_eq!(announced["extensions"], json!({"org.example/x": {"v": [1]}}), "{greeting}");
+    // Methods that MCP does not have are not passed on, and only this extension has none.
+    let expected = json!({"io.modelcontextprotocol/ui": {"types": ["a/b"]}});
+    assert_eq!(announced["extensions"], expected, "{greeting}");
+    assert_eq!(announced.get("experimental"), None, "{greeting}");
+    let refused = client.ask("org.example/x/do", json!({}));
+    assert_eq!(refused["error"]["code"], -32601, "{refused}");
     let params = json!({
         "name": "one__t", "arguments": {"n": 1}, "org.example/new": {"x": [1.0]},
         "_meta": {"progressToken": "p"},
@@ -469,4 +474,44 @@ fn changed_roots_are_reported_to_servers_that_asked_for_them() {
     assert_eq!(changed("silent"), 0);
     let declared = servers.sent_to("asks")[0]["params"]["capabilities"]["roots"].clone();
     assert_eq!(declared, json!({"listChanged": true}));
+}
+
+#[test]
+fn a_server_that_asks_for_changed_roots_gets_those_of_the_client_that_changed_them() {
+    let question = |id: &str| json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"});
+    let asking = json!({
+        "tools/call": {
+            "before": [question("first")],
+            "result": {"content": [{"type": "text", "text": "called"}]},
+        },
+        "notifications/roots/list_changed": {"before": [question("changed"), question("more")]},
+    });
+    let own = "isolation = \"session\"";
+    let servers = ScriptedServers::new(&[("shared", "", asking.clone()), ("own", own, asking)]);
+    let mut client = StdioClient::bare(servers.path(), &[], &[]);
+    let mut params = handshake("2025-06-18");
+    params["capabilities"] = json!({"roots": {"listChanged": true}});
+    client.ask("initialize", params);
+    client.notify("notifications/initialized", json!({}));
+    for name in ["shared__t", "own__t"] {
+        client.call(name, json!({}));
+    }
+    client.kept.clear();
+    client.notify("notifications/roots/list_changed", json!({}));
+    for _ in ["shared", "own"] {
+        let asked = client.find("the question", |it| it["method"] == "roots/list");
+        let roots = json!({"roots": [{"uri": "file:///new"}]});
+        let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": roots});
+        client.line(answer.to_string().as_bytes());
+    }
+    for name in ["shared", "own"] {
+        let answer_to = |id: &str| {
+            until("an answer", LONG, || servers.sent_to(name).into_iter().find(|it| it["id"] == id))
+        };
+        let given = answer_to("changed");
+        assert_eq!(given["result"]["roots"][0]["uri"], "file:///new", "{name}: {given}");
+        // One change is one question.
+        let refused = answer_to("more");
+        assert_eq!(refused["error"]["code"], -32600, "{name}: {refused}");
+    }
 }

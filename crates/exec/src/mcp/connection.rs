@@ -43,10 +43,12 @@ use super::questions::{InputRequired, MAX_ROUNDS, check_capability};
 use super::server_process::{ServerProcess, TIME_TO_END};
 use super::stdio_wire::{self, StdioWire};
 use super::subscription::SubscribedUris;
+use super::tasks::{TIME_TO_CANCEL, new_task_of, task_lost};
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
 use crate::{
-    CallClock, ClientAnswer, ClockPause, Failure, Host, Json, ServerRequest, SessionNumber, code,
+    BoxFuture, CallClock, ClientAnswer, ClockPause, Failure, Host, Json, ServerRequest,
+    SessionNumber, code,
 };
 
 /// The level of log messages of stateless servers until a client sets another.
@@ -414,9 +416,14 @@ impl UpstreamConnection {
         round: Option<&InputRound>,
         caller: &RequestCaller<'_>,
     ) -> Result<Box<RawValue>, AttemptError> {
-        let Some(open) = self.dispatcher.register(caller.owner, request.task) else {
-            return Err(AttemptError::Ended);
-        };
+        let number = self.dispatcher.number();
+        if request.connection.is_some_and(|only| only != number) {
+            return Err(AttemptError::Answered(task_lost()));
+        }
+        let new_task = request.new_task();
+        let open = self.dispatcher.register(caller.owner, request.task, new_task.is_some());
+        let Some(open) = open else { return Err(AttemptError::Ended) };
+        new_task.inspect(|task| task.set_connection(number));
         let is_initialize = request.method == "initialize";
         let pending = PendingRequest { connection: self, request: open, is_initialize };
         let id = pending.request.id;
@@ -431,9 +438,16 @@ impl UpstreamConnection {
             }
             ServerWire::Http(wire) => {
                 let headers = self.request_headers(request);
-                let exchange = wire.exchange(id, is_initialize, body, headers, &self.dispatcher);
+                let (wire, dispatcher) = (Arc::clone(wire), Arc::clone(&self.dispatcher));
                 // Boxed, so that a request over standard streams does not need its memory.
-                self.wait_for_answer(&pending.request, caller, Box::pin(exchange)).await
+                let exchange: BoxFuture<'static, _> = Box::pin(async move {
+                    wire.exchange(id, is_initialize, body, headers, &dispatcher).await
+                });
+                let exchange = match new_task {
+                    None => exchange,
+                    Some(_) => finish_anyway(exchange),
+                };
+                self.wait_for_answer(&pending.request, caller, exchange).await
             }
         }
     }
@@ -682,6 +696,29 @@ impl ServerWire {
     }
 }
 
+/// Goes on with an exchange for a moment after it was given up: if its answer is a new task, the
+/// dispatcher cancels that.
+fn finish_anyway(
+    exchange: BoxFuture<'static, Result<(), HttpFailure>>,
+) -> BoxFuture<'static, Result<(), HttpFailure>> {
+    let given_up = CancellationToken::new();
+    let guard = given_up.clone().drop_guard();
+    let running = tokio::spawn(async move {
+        let patience = async {
+            given_up.cancelled().await;
+            tokio::time::sleep(TIME_TO_CANCEL).await;
+        };
+        tokio::select! {
+            ended = exchange => ended,
+            () = patience => Ok(()),
+        }
+    });
+    Box::pin(async move {
+        let _guard = guard;
+        running.await.unwrap_or(Err(HttpFailure::StreamEnded))
+    })
+}
+
 /// The answer to a question, as a message.
 fn response(id: RequestId, answer: ClientAnswer) -> Vec<u8> {
     Message::response(id, answer.map(|result| raw_json(&result))).to_bytes()
@@ -707,6 +744,16 @@ impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         let PendingRequest { connection, request, is_initialize } = self;
         let is_open = connection.dispatcher.remove(request.id);
+        // Answered, and nobody has read the answer.
+        if request.creates_task
+            && let Some(UpstreamAnswer::Result(created)) = request.take_answer()
+            && let Some(task) = new_task_of(&created)
+        {
+            let params = raw_json(&json!({"taskId": task}));
+            let id = RequestId::Number(connection.dispatcher.next_id());
+            let message = Message::request(id, "tasks/cancel", Some(params));
+            connection.wire.send_later(message.to_bytes());
+        }
         // Over HTTP a stateless request is cancelled by closing its stream, which happens now.
         let is_closed_anyway =
             connection.is_stateless() && matches!(connection.wire, ServerWire::Http(_));

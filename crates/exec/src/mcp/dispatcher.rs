@@ -19,13 +19,14 @@
 //!
 //! Many servers ask for the roots on their own, once, soon after the handshake. So the first
 //! `roots/list` of a shared connection is doubtful: it is held back for a moment, and refused if
-//! the call is answered without it (`connection`).
+//! the call is answered without it (`connection`). After a client's roots have changed, the next
+//! `roots/list` is answered by that client without a call, unless it may be of another's.
 //!
 //! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
 //! questions, log messages per second.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use toolwright_mcp::{
     Message, RequestId, RpcError, RpcNotification, RpcRequest, RpcResponse, error_code, meta,
+    raw_json,
 };
 
 use super::open_request::{
@@ -41,9 +43,10 @@ use super::open_request::{
     UpstreamAnswer,
 };
 use super::redact::Redactor;
-use super::tasks::{TaskLink, related_task};
+use super::tasks::{TaskLink, new_task_of, related_task, task_of};
 use super::{ListKind, UpstreamEvent, UpstreamLog, UpstreamNotice};
-use crate::{Json, Progress, SessionNumber};
+use crate::host::MAX_PROGRESS_BYTES;
+use crate::{BoxFuture, ClientAsker, Json, Progress, ServerRequest, SessionNumber};
 
 /// How many messages a server may send between two answers: notifications, its own requests, and
 /// answers to requests that we did not make. Without a limit, such a server would keep one of our
@@ -59,6 +62,18 @@ const MAX_NOTICES: u32 = 10_000;
 /// After this many dropped ones the reader pauses for a moment, so that a server that does nothing
 /// else cannot occupy a thread.
 const NOTICES_PER_PAUSE: u32 = 1_000;
+/// Calls that were given up before their task was created; the oldest are forgotten first.
+const MAX_ABANDONED: usize = 256;
+/// Running tasks that are counted; further ones do not keep the connection open.
+const MAX_TASKS: usize = 10_000;
+
+/// How long after a change of roots the server may ask for them without a call.
+const TIME_TO_ASK_FOR_ROOTS: Duration = Duration::from_secs(10);
+/// How long the client may take to answer that.
+const TIME_TO_GIVE_ROOTS: Duration = Duration::from_secs(60);
+
+/// The last number of a connection.
+static LAST_CONNECTION: AtomicU64 = AtomicU64::new(0);
 
 /// Who makes the requests of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,12 +102,16 @@ pub(super) struct Dispatcher {
     requests: Mutex<RequestTable>,
     events: broadcast::Sender<UpstreamNotice>,
     sharing: ConnectionSharing,
+    /// See [`Dispatcher::number`].
+    number: AtomicU64,
     changes: ListChangeCounter,
     log: UpstreamLog,
     /// Messages since the last answer, see [`MAX_UNREQUESTED`].
     unrequested: AtomicU32,
     /// Whether a flood of questions was logged.
     flood_logged: AtomicBool,
+    /// Who is asked next for roots without a call; see the file header.
+    changed_roots: Mutex<Option<ChangedRoots>>,
     /// Whether the next `roots/list` is doubtful; see the file header.
     expects_own_roots: AtomicBool,
     notices: Mutex<NoticeRate>,
@@ -105,6 +124,11 @@ struct RequestTable {
     open: HashMap<i64, Arc<OpenRequest>>,
     /// The questions that were passed on and have no answer yet.
     asked: HashMap<RequestId, AskedQuestion>,
+    /// Calls that were given up, and whose answer may be a task that must not go on. The oldest
+    /// first.
+    abandoned: VecDeque<i64>,
+    /// The tasks of clients, with the time until which each may run.
+    tasks: HashMap<String, Instant>,
     /// How many requests were made; ids count from here.
     made: i64,
     /// Set when the connection has ended, so that no request is added that nobody would end.
@@ -142,6 +166,14 @@ impl RequestTable {
     }
 }
 
+/// A client whose roots have changed.
+struct ChangedRoots {
+    since: Instant,
+    session: SessionNumber,
+    /// `None` if those of another client have changed, too: it is not known whose are asked for.
+    ask: Option<ClientAsker>,
+}
+
 struct NoticeRate {
     second: Instant,
     passed: u32,
@@ -155,10 +187,21 @@ pub(super) enum NextStep {
     Continue,
     /// Sends this to the server.
     Reply(Message),
+    /// Sends this to the server when it is there.
+    ReplyLater(LaterReply),
     /// Waits a moment before it reads on.
     Pause,
     /// Ends the connection, for this reason.
     Disconnect(String),
+}
+
+/// A reply that a client has to give first.
+pub(super) struct LaterReply(pub(super) BoxFuture<'static, Message>);
+
+impl std::fmt::Debug for LaterReply {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("LaterReply")
+    }
 }
 
 impl Dispatcher {
@@ -173,10 +216,12 @@ impl Dispatcher {
             requests: Mutex::default(),
             events,
             sharing,
+            number: AtomicU64::new(next_number()),
             changes,
             log,
             unrequested: AtomicU32::new(0),
             flood_logged: AtomicBool::new(false),
+            changed_roots: Mutex::default(),
             expects_own_roots: AtomicBool::new(sharing == ConnectionSharing::AllSessions),
             notices: Mutex::new(notices),
             acknowledged: AtomicI64::new(-1),
@@ -193,19 +238,31 @@ impl Dispatcher {
         &self.log.redactor
     }
 
+    /// The number of this connection, unique in this program. A server that was restarted has
+    /// another, and so has one whose HTTP session is new: it knows nothing of earlier tasks.
+    pub(super) fn number(&self) -> u64 {
+        self.number.load(Ordering::Acquire)
+    }
+
+    /// Gives the connection another number, because the server forgets its state.
+    pub(super) fn renumber(&self) {
+        self.number.store(next_number(), Ordering::Release);
+    }
+
     /// Registers a request before anything is sent, so that its answer cannot come too early.
     /// `None` if the connection has ended.
     pub(super) fn register(
         &self,
         owner: RequestOwner,
         task: Option<&TaskLink>,
+        creates_task: bool,
     ) -> Option<Arc<OpenRequest>> {
         let mut table = self.table();
         if table.ended {
             return None;
         }
         table.made += 1;
-        let request = Arc::new(OpenRequest::new(table.made, owner, task.cloned()));
+        let request = Arc::new(OpenRequest::new(table.made, owner, task.cloned(), creates_task));
         table.open.insert(request.id, Arc::clone(&request));
         Some(request)
     }
@@ -213,26 +270,65 @@ impl Dispatcher {
     /// Forgets a request. Returns whether it was still open.
     pub(super) fn remove(&self, id: i64) -> bool {
         let mut table = self.table();
-        let was_open = table.open.remove(&id).is_some();
+        let removed = table.open.remove(&id);
+        let was_open = removed.is_some();
+        if removed.is_some_and(|request| request.creates_task) {
+            if table.abandoned.len() >= MAX_ABANDONED {
+                table.abandoned.pop_front();
+            }
+            table.abandoned.push_back(id);
+        }
         if !table.asked.is_empty() {
             table.give_up_questions(id);
         }
         was_open
     }
 
-    /// Whether a request still waits for its answer.
+    /// Whether the answer to a request is still expected.
     pub(super) fn is_open(&self, id: i64) -> bool {
-        self.table().open.contains_key(&id)
+        let table = self.table();
+        table.open.contains_key(&id) || table.abandoned.contains(&id)
     }
 
-    /// Whether a request of a caller is open.
+    /// Whether a request of a caller is open, or a task of a client runs.
     pub(super) fn is_busy(&self) -> bool {
-        self.table().open.values().any(|request| request.owner != RequestOwner::Own)
+        let is_of_caller = |request: &Arc<OpenRequest>| request.owner != RequestOwner::Own;
+        self.table().open.values().any(is_of_caller) || self.has_tasks()
+    }
+
+    /// Notes that a task runs, at most until this time.
+    pub(super) fn task_began(&self, id: &str, until: Instant) {
+        let mut table = self.table();
+        if table.tasks.len() >= MAX_TASKS {
+            let now = Instant::now();
+            table.tasks.retain(|_, until| *until > now);
+        }
+        if table.tasks.len() < MAX_TASKS {
+            table.tasks.insert(id.to_owned(), until);
+        }
+    }
+
+    /// Notes that a task has ended.
+    pub(super) fn task_ended(&self, id: &str) {
+        self.table().tasks.remove(id);
+    }
+
+    /// Whether a task of a client runs.
+    pub(super) fn has_tasks(&self) -> bool {
+        let now = Instant::now();
+        self.table().tasks.values().any(|until| *until > now)
     }
 
     /// Whether [`Dispatcher::end`] was called.
     pub(super) fn has_ended(&self) -> bool {
         self.table().ended
+    }
+
+    /// The id for a request whose answer is not awaited.
+    pub(super) fn next_id(&self) -> i64 {
+        let mut table = self.table();
+        table.made += 1;
+        table.made
     }
 
     /// The id of the newest request.
@@ -253,10 +349,13 @@ impl Dispatcher {
         self.acknowledged.load(Ordering::Acquire) >= id
     }
 
-    /// Ends a request. Returns false if there is none with this id.
-    pub(super) fn answer(&self, id: i64, answer: UpstreamAnswer) -> bool {
-        let request = self.table().open.remove(&id);
-        request.map(|request| request.push(RequestEvent::Answer(answer))).is_some()
+    /// Ends a request. Returns the answer if there is none with this id.
+    fn answer(&self, id: i64, answer: UpstreamAnswer) -> Result<(), UpstreamAnswer> {
+        // Locked until it is delivered: a request is either open, or has its answer.
+        let mut table = self.table();
+        let Some(request) = table.open.remove(&id) else { return Err(answer) };
+        request.push(RequestEvent::Answer(answer));
+        Ok(())
     }
 
     /// Ends all requests, and later ones, because the connection has ended.
@@ -330,7 +429,7 @@ impl Dispatcher {
     /// Fails the request whose answer was too large to be kept.
     pub(super) fn receive_too_large(&self, id: Option<RequestId>) -> NextStep {
         match id {
-            Some(RequestId::Number(id)) if self.answer(id, UpstreamAnswer::TooLarge) => {
+            Some(RequestId::Number(id)) if self.answer(id, UpstreamAnswer::TooLarge).is_ok() => {
                 self.unrequested.store(0, Ordering::Relaxed);
                 NextStep::Continue
             }
@@ -343,14 +442,28 @@ impl Dispatcher {
             Ok(result) => UpstreamAnswer::Result(result),
             Err(error) => UpstreamAnswer::Error(error),
         };
-        match response.id {
-            Some(RequestId::Number(id)) if self.answer(id, answer) => {
-                self.unrequested.store(0, Ordering::Relaxed);
-                NextStep::Continue
-            }
-            // An answer that came after its request was cancelled, or one too many.
-            _ => self.count_unrequested(),
+        let Some(RequestId::Number(id)) = response.id else { return self.count_unrequested() };
+        let Err(unread) = self.answer(id, answer) else {
+            self.unrequested.store(0, Ordering::Relaxed);
+            return NextStep::Continue;
+        };
+        // An answer that came after its request was cancelled, or one too many.
+        match (self.cancel_abandoned(id, &unread), self.count_unrequested()) {
+            (Some(cancel), NextStep::Continue) => NextStep::Reply(cancel),
+            (_, step) => step,
         }
+    }
+
+    /// The request to cancel a task whose creation was given up.
+    fn cancel_abandoned(&self, id: i64, created: &UpstreamAnswer) -> Option<Message> {
+        let mut table = self.table();
+        let at = table.abandoned.iter().position(|known| *known == id)?;
+        table.abandoned.remove(at);
+        let UpstreamAnswer::Result(created) = created else { return None };
+        let task = new_task_of(created)?;
+        table.made += 1;
+        let params = raw_json(&serde_json::json!({"taskId": task}));
+        Some(Message::request(RequestId::Number(table.made), "tasks/cancel", Some(params)))
     }
 
     fn count_unrequested(&self) -> NextStep {
@@ -402,7 +515,15 @@ impl Dispatcher {
 
     /// Tells those who follow the server. Without any, the event is lost.
     pub(super) fn publish(&self, event: UpstreamEvent) {
-        let _ = self.events.send(UpstreamNotice { session: self.sharing.session(), event });
+        let (session, connection) = (self.sharing.session(), self.number());
+        let is_of_hidden_task = task_of(&event).is_some_and(|task| self.is_hidden(&task));
+        let _ = self.events.send(UpstreamNotice { session, connection, is_of_hidden_task, event });
+    }
+
+    /// Whether a call that made a task for itself waits for the result of this one.
+    fn is_hidden(&self, task: &str) -> bool {
+        let is_it = |link: &TaskLink| link.own == task && link.exposed.is_none();
+        self.table().open.values().any(|request| request.task.as_ref().is_some_and(is_it))
     }
 
     /// Progress and log messages: passed on up to a rate, and dropped above it.
@@ -410,8 +531,12 @@ impl Dispatcher {
         if let Some(step) = self.limit_notices() {
             return step;
         }
+        let is_long = params.is_some_and(|params| params.get().len() > MAX_PROGRESS_BYTES);
         let mut params = parse_params(params);
         if method == "notifications/progress" {
+            if is_long {
+                params = Progress::shortened(&params);
+            }
             // Tokens of tasks are negative: their requests have ended.
             if params["progressToken"].as_i64().is_some_and(|token| token < 0) {
                 self.publish(UpstreamEvent::Other { method: method.to_owned(), params });
@@ -510,14 +635,16 @@ impl Dispatcher {
         };
         match method.as_str() {
             "ping" => {
-                let empty = toolwright_mcp::raw_json(&serde_json::json!({}));
+                let empty = raw_json(&serde_json::json!({}));
                 NextStep::Reply(Message::response(id, Ok(empty)))
             }
             "elicitation/create" | "sampling/createMessage" | "roots/list" => {
-                let is_doubtful = method == "roots/list"
-                    && of.is_none()
-                    && self.expects_own_roots.swap(false, Ordering::Relaxed);
+                let is_roots = method == "roots/list" && of.is_none();
+                let is_doubtful = is_roots && self.expects_own_roots.swap(false, Ordering::Relaxed);
                 let mut params = parse_params(params.as_deref());
+                if is_roots && let Some(reply) = self.ask_for_changed_roots(&id, &params) {
+                    return NextStep::ReplyLater(reply);
+                }
                 let Some((request, is_attributed)) = self.request_about(&mut params, of) else {
                     return refuse(error_code::INVALID_REQUEST, self.log_unattributed(&method));
                 };
@@ -533,6 +660,41 @@ impl Dispatcher {
             }
             _ => refuse(error_code::METHOD_NOT_FOUND, format!("there is no method `{method}`")),
         }
+    }
+
+    /// Notes that the server is about to ask for the roots of this session.
+    pub(super) fn expect_roots_of(&self, session: SessionNumber, ask: ClientAsker) {
+        let mut changed = self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_of_other = changed.as_ref().is_some_and(|other| {
+            other.session != session && other.since.elapsed() < TIME_TO_ASK_FOR_ROOTS
+        });
+        let ask = (!is_of_other).then_some(ask);
+        *changed = Some(ChangedRoots { since: Instant::now(), session, ask });
+    }
+
+    /// The answer to `roots/list` by the client whose roots have changed, unless an open request
+    /// of another one may have asked.
+    fn ask_for_changed_roots(&self, id: &RequestId, params: &Json) -> Option<LaterReply> {
+        let mut changed = self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let ChangedRoots { since, session, ask } = changed.take()?;
+        let ask = ask.filter(|_| since.elapsed() < TIME_TO_ASK_FOR_ROOTS)?;
+        let is_of_other = |request: &Arc<OpenRequest>| {
+            !matches!(request.owner, RequestOwner::Own)
+                && request.owner != RequestOwner::Caller(Some(session))
+        };
+        if self.table().open.values().any(is_of_other) {
+            return None;
+        }
+        let (id, source) = (id.clone(), self.log.name.clone());
+        let method = "roots/list".to_owned();
+        let asking = ask(ServerRequest { key: None, source, method, params: params.clone() });
+        Some(LaterReply(Box::pin(async move {
+            let answer = tokio::time::timeout(TIME_TO_GIVE_ROOTS, asking).await;
+            let answer = answer.unwrap_or_else(|_| {
+                Err(RpcError::new(error_code::INTERNAL_ERROR, "the client did not answer"))
+            });
+            Message::response(id, answer.map(|roots| raw_json(&roots)))
+        })))
     }
 
     /// Logs that a question is refused because nobody can be asked, and returns the reason.
@@ -578,6 +740,10 @@ impl Dispatcher {
             request.push(RequestEvent::Withdrawn(id));
         }
     }
+}
+
+fn next_number() -> u64 {
+    LAST_CONNECTION.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// The parameters of a message; null if there are none.

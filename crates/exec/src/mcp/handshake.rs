@@ -208,6 +208,7 @@ impl UpstreamConnection {
             return Ok(());
         }
         let before = self.description();
+        self.dispatcher.renumber();
         self.greet_address().await?;
         drop(renewing);
         if !self.is_stateless() {

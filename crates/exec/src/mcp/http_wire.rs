@@ -318,6 +318,11 @@ impl HttpWire {
                 self.send_later(message.to_bytes());
                 Ok(())
             }
+            NextStep::ReplyLater(reply) => {
+                let own = Arc::clone(self);
+                tokio::spawn(async move { own.send_later(reply.0.await.to_bytes()) });
+                Ok(())
+            }
             NextStep::Pause => {
                 tokio::time::sleep(FLOOD_PAUSE).await;
                 Ok(())

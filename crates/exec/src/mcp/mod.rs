@@ -44,7 +44,7 @@ use serde_json::value::RawValue;
 use toolwright_model::Binding;
 
 pub use server_lists::{ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamNotice};
-pub use tasks::{TaskLink, TaskMode, TaskRequest, execution, related_task, rename_task};
+pub use tasks::{TaskLink, TaskMode, TaskRequest, execution, rename_task, task_of};
 pub use toolwright_mcp::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;
@@ -106,7 +106,7 @@ impl Executor for McpExecutor {
                 TaskMode::Hidden if tasks::needs_task(call.tool) => {
                     return Box::pin(upstream.call_with_hidden_task(request, host, clock)).await;
                 }
-                TaskMode::Hidden | TaskMode::None => {}
+                TaskMode::Hidden => {}
             }
             upstream.call(&request, host, clock).await
         })

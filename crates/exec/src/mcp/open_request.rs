@@ -30,6 +30,8 @@ pub(super) struct OpenRequest {
     pub(super) owner: RequestOwner,
     /// The task whose result it waits for.
     pub(super) task: Option<TaskLink>,
+    /// Whether its answer may be a new task.
+    pub(super) creates_task: bool,
     questions: AtomicU32,
     inbox: Mutex<RequestInbox>,
 }
@@ -102,8 +104,14 @@ pub(super) enum UpstreamAnswer {
 }
 
 impl OpenRequest {
-    pub(super) fn new(id: i64, owner: RequestOwner, task: Option<TaskLink>) -> OpenRequest {
-        OpenRequest { id, owner, task, questions: AtomicU32::new(0), inbox: Mutex::default() }
+    pub(super) fn new(
+        id: i64,
+        owner: RequestOwner,
+        task: Option<TaskLink>,
+        creates_task: bool,
+    ) -> OpenRequest {
+        let (questions, inbox) = (AtomicU32::new(0), Mutex::default());
+        OpenRequest { id, owner, task, creates_task, questions, inbox }
     }
 
     fn inbox(&self) -> MutexGuard<'_, RequestInbox> {
@@ -128,6 +136,11 @@ impl OpenRequest {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// The answer, if nobody has read it.
+    pub(super) fn take_answer(&self) -> Option<UpstreamAnswer> {
+        self.inbox().answer.take()
     }
 
     /// Counts a question; false if it is one too many.

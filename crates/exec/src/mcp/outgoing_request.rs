@@ -22,6 +22,9 @@ pub(super) struct OutgoingRequest<'a> {
     pub(super) params: OutgoingParams<'a>,
     /// The task whose result is asked for: what the server sends about it belongs to this request.
     pub(super) task: Option<&'a TaskLink>,
+    /// The number of the only connection that it makes sense on: a restarted server may use the id
+    /// of a task again, for another client.
+    pub(super) connection: Option<u64>,
 }
 
 /// The parameters of a request.
@@ -55,12 +58,22 @@ pub(super) struct InputRound {
 impl<'a> OutgoingRequest<'a> {
     /// A request with these parameters.
     pub(super) fn new(method: &'a str, params: &'a Map<String, Json>) -> OutgoingRequest<'a> {
-        OutgoingRequest { method, params: OutgoingParams::Members(params), task: None }
+        let params = OutgoingParams::Members(params);
+        OutgoingRequest { method, params, task: None, connection: None }
     }
 
     /// A call of a tool.
     pub(super) fn call(call: &'a ToolCall<'a>) -> OutgoingRequest<'a> {
-        OutgoingRequest { method: "tools/call", params: OutgoingParams::Call(call), task: None }
+        let params = OutgoingParams::Call(call);
+        OutgoingRequest { method: "tools/call", params, task: None, connection: None }
+    }
+
+    /// The task that it creates.
+    pub(super) fn new_task(&self) -> Option<&'a TaskRequest> {
+        match &self.params {
+            OutgoingParams::Call(call) => call.task,
+            OutgoingParams::Members(_) => None,
+        }
     }
 
     /// The message as JSON on one line.
@@ -75,7 +88,13 @@ impl<'a> OutgoingRequest<'a> {
             OutgoingParams::Call(call) => Some(call.arguments.to_text()),
             OutgoingParams::Members(_) => None,
         };
-        let mut text = Vec::with_capacity(192 + arguments.as_ref().map_or(64, |it| it.len()));
+        let more = match &self.params {
+            OutgoingParams::Call(call) => call.more,
+            OutgoingParams::Members(_) => &[],
+        };
+        let more: usize = more.iter().map(|(name, value)| name.len() + value.get().len() + 4).sum();
+        let arguments_size = arguments.as_ref().map_or(64, |it| it.len());
+        let mut text = Vec::with_capacity(192 + more + arguments_size);
         text.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
         text.extend_from_slice(id.to_string().as_bytes());
         text.extend_from_slice(br#","method":"#);
@@ -123,10 +142,7 @@ impl<'a> OutgoingRequest<'a> {
     ) {
         // The id of a request is also its token: unique, and needs no second table. The token of a
         // task outlives its request.
-        let token = match &self.params {
-            OutgoingParams::Call(ToolCall { task: Some(task), .. }) => task.progress_token,
-            _ => id,
-        };
+        let token = self.new_task().map_or(id, |task| task.progress_token);
         text.extend_from_slice(br#""_meta":{"progressToken":"#);
         text.extend_from_slice(token.to_string().as_bytes());
         let own = match &self.params {
@@ -177,8 +193,11 @@ impl<'a> OutgoingRequest<'a> {
 fn write_raw(text: &mut Vec<u8>, name: &str, json: &RawValue) {
     write_json(text, &Json::from(name));
     text.push(b':');
-    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
-    text.extend(json.get().bytes().map(|byte| if is_break(&byte) { b' ' } else { byte }));
+    let start = text.len();
+    text.extend_from_slice(json.get().as_bytes());
+    for byte in &mut text[start..] {
+        *byte = if matches!(*byte, b'\n' | b'\r') { b' ' } else { *byte };
+    }
     text.push(b',');
 }
 

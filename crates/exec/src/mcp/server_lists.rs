@@ -104,8 +104,20 @@ pub enum UpstreamEvent {
 pub struct UpstreamNotice {
     /// The session whose own process it is (`isolation = "session"`): the event concerns no other.
     pub session: Option<SessionNumber>,
+    /// The number of the connection that it came from; zero if it came from none.
+    pub connection: u64,
+    /// Whether it is about a task that no client knows.
+    pub is_of_hidden_task: bool,
     /// What it reported.
     pub event: UpstreamEvent,
+}
+
+impl UpstreamNotice {
+    /// A changed list of the server that all clients share.
+    pub fn list_changed(kind: ListKind) -> UpstreamNotice {
+        let event = UpstreamEvent::ListChanged(kind);
+        UpstreamNotice { session: None, connection: 0, is_of_hidden_task: false, event }
+    }
 }
 
 /// Why a request to a server has no result.

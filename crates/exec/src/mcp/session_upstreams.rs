@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::Upstream;
 use super::connection::UpstreamConnection;
-use crate::{Failure, SessionNumber, code};
+use crate::{ClientAsker, Failure, SessionNumber, code};
 
 /// Sessions of one server that may have a connection at the same time.
 const MAX_SESSIONS: usize = 64;
@@ -62,7 +62,7 @@ impl Upstream {
 
     /// Notifies the server that the roots of a session have changed: its own one, or the shared one
     /// if that has asked for them.
-    pub(super) fn roots_changed(&self, session: SessionNumber) {
+    pub(super) fn roots_changed(&self, session: SessionNumber, ask: &ClientAsker) {
         let own = self.sessions().get(&session).map(|own| Arc::clone(&own.upstream));
         let connection = match own {
             Some(own) => own.open_connection_now(),
@@ -71,6 +71,7 @@ impl Upstream {
         };
         // Stateless servers ask when they need them.
         if let Some(connection) = connection.filter(|it| !it.is_stateless()) {
+            connection.dispatcher.expect_roots_of(session, Arc::clone(ask));
             connection.notify_later("notifications/roots/list_changed");
         }
     }

@@ -113,6 +113,10 @@ pub(super) async fn read_messages(
         match step {
             NextStep::Continue => {}
             NextStep::Reply(reply) => wire.write_later(reply.to_bytes()),
+            NextStep::ReplyLater(reply) => {
+                let wire = wire.clone();
+                tokio::spawn(async move { wire.write_later(reply.0.await.to_bytes()) });
+            }
             NextStep::Pause => tokio::time::sleep(FLOOD_PAUSE).await,
             NextStep::Disconnect(why) => return Some(why),
         }

@@ -17,7 +17,7 @@
 //! Which client a task belongs to is the business of the crate `serve`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -25,14 +25,13 @@ use serde_json::{Map, json};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use toolwright_mcp::meta::RELATED_TASK;
-use toolwright_mcp::raw_json;
+use toolwright_mcp::{RpcError, error_code, raw_json};
 
 use super::connect_error::no_answer;
-use super::connection::UpstreamConnection;
 use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::{RequestError, Upstream, UpstreamEvent, UpstreamNotice};
 use crate::budget::now;
-use crate::{CallClock, Host, Json, Outcome, Progress};
+use crate::{CallClock, Host, Json, Outcome, Progress, SessionNumber};
 
 /// How often a server is asked for a task if it does not suggest an interval.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -40,8 +39,10 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 const POLL_BOUNDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 /// How long a client can wait for one result. No deadline: something has to be the end of time.
 const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How long a task keeps a server that is no longer configured.
+const LONGEST_USE: Duration = Duration::from_secs(3600);
 /// How long the request to cancel a task may take.
-const TIME_TO_CANCEL: Duration = Duration::from_secs(10);
+pub(super) const TIME_TO_CANCEL: Duration = Duration::from_secs(10);
 
 /// The last token of [`TaskRequest::progress_token`].
 static LAST_TOKEN: AtomicI64 = AtomicI64::new(0);
@@ -49,12 +50,10 @@ static LAST_TOKEN: AtomicI64 = AtomicI64::new(0);
 /// How a call deals with tasks.
 #[derive(Clone, Debug, Default)]
 pub enum TaskMode {
-    /// The caller waits for the result and knows nothing of tasks. A tool that needs one gets it
-    /// here.
+    /// The caller waits for the result. A tool that needs a task gets it here, and the caller does
+    /// not see it.
     #[default]
     Hidden,
-    /// The caller knows tasks and does not want one.
-    None,
     /// The caller wants a task and follows it.
     Created(Arc<TaskRequest>),
 }
@@ -67,12 +66,24 @@ pub struct TaskRequest {
     /// The token of progress reports. Unlike that of other requests it is valid until the task
     /// ends, so it is unique in this program and not the id of a request: those are positive.
     pub progress_token: i64,
+    /// See [`TaskRequest::connection`].
+    connection: AtomicU64,
 }
 
 impl TaskRequest {
     /// A task with these parameters, an object.
     pub fn new(params: Box<RawValue>) -> TaskRequest {
-        TaskRequest { params, progress_token: LAST_TOKEN.fetch_sub(1, Ordering::Relaxed) - 1 }
+        let progress_token = LAST_TOKEN.fetch_sub(1, Ordering::Relaxed) - 1;
+        TaskRequest { params, progress_token, connection: AtomicU64::new(0) }
+    }
+
+    /// The number of the connection that it was sent over; zero before that.
+    pub fn connection(&self) -> u64 {
+        self.connection.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_connection(&self, number: u64) {
+        self.connection.store(number, Ordering::Release);
     }
 }
 
@@ -106,8 +117,31 @@ impl TaskLink {
 }
 
 /// The task that a message names in its `_meta`.
-pub fn related_task(message: &Json) -> Option<String> {
+pub(super) fn related_task(message: &Json) -> Option<String> {
     message.get("_meta")?.get(RELATED_TASK)?.get("taskId")?.as_str().map(str::to_owned)
+}
+
+/// The task that an event is about.
+pub fn task_of(event: &UpstreamEvent) -> Option<String> {
+    match event {
+        UpstreamEvent::Other { method, params } if method.starts_with("notifications/tasks") => {
+            params["taskId"].as_str().map(str::to_owned)
+        }
+        UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params) => related_task(params),
+        UpstreamEvent::ListChanged(_) | UpstreamEvent::ResourceUpdated { .. } => None,
+    }
+}
+
+/// The id of the task that a call has created, by its result.
+pub(super) fn new_task_of(created: &RawValue) -> Option<String> {
+    let created: Json = serde_json::from_str(created.get()).ok()?;
+    created["task"]["taskId"].as_str().map(str::to_owned)
+}
+
+/// The error for a task of a connection that has ended.
+pub(super) fn task_lost() -> RpcError {
+    let message = "the server was restarted, and the task has ended with it";
+    RpcError::new(error_code::INVALID_PARAMS, message)
 }
 
 /// Replaces the id of a task in a result or in parameters: in the members of a task, in a new task,
@@ -128,8 +162,77 @@ pub fn rename_task(message: &mut Json, from: &str, to: &str) {
 }
 
 impl Upstream {
+    /// Sends a request about a task, over the connection that the task was created on.
+    ///
+    /// # Errors
+    /// The server's own error, or why there is no answer. If the connection has ended, -32602.
+    pub async fn task_request(
+        self: &Arc<Self>,
+        method: &str,
+        params: &Map<String, Json>,
+        connection: u64,
+        host: &dyn Host,
+    ) -> Result<Json, RequestError> {
+        let (idle, cap) = self.time_limits();
+        let clock = CallClock::moving(idle, now() + cap);
+        let mut request = OutgoingRequest::new(method, params);
+        request.connection = Some(connection);
+        tokio::select! {
+            biased;
+            result = self.send_parsed(&request, host, &clock) => result,
+            () = clock.expired() => Err(RequestError::Failed(no_answer(method, idle))),
+        }
+    }
+
+    /// The number of the connection that requests of a session take now; zero if there is none.
+    pub fn connection_number(self: &Arc<Self>, session: Option<SessionNumber>) -> u64 {
+        let upstream = self.of_session(session).ok();
+        let connection = upstream.and_then(|upstream| upstream.open_connection_now());
+        connection.map_or(0, |connection| connection.dispatcher.number())
+    }
+
+    /// Notes that a task runs on a connection for at most this time: the server is in use as long.
+    pub fn task_began(&self, id: &str, connection: u64, ttl: Option<Duration>) {
+        let longest = ttl.unwrap_or(LONGEST_USE).min(LONGEST_USE);
+        for open in self.open_connections() {
+            if open.dispatcher.number() == connection {
+                open.dispatcher.task_began(id, now() + longest);
+            }
+        }
+    }
+
+    /// Notes that a task has ended.
+    pub fn task_ended(&self, id: &str, connection: u64) {
+        for open in self.open_connections() {
+            if open.dispatcher.number() == connection {
+                open.dispatcher.task_ended(id);
+            }
+        }
+    }
+
+    /// Whether a task of a client runs on the server, as far as is known.
+    pub fn has_tasks(&self) -> bool {
+        self.open_connections().iter().any(|open| open.dispatcher.has_tasks())
+    }
+
+    /// Cancels a task that nobody wants any more, if its connection is still open. Does not wait
+    /// for it.
+    pub fn cancel_task(&self, id: &str, connection: u64) {
+        let open = self.open_connections().into_iter();
+        let mut own = open.filter(|open| open.dispatcher.number() == connection);
+        let (Some(open), Ok(runtime)) = (own.next(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        open.dispatcher.task_ended(id);
+        let params = json!({"taskId": id});
+        runtime.spawn(async move {
+            let cancelling = open.own_request("tasks/cancel", params);
+            let _ = tokio::time::timeout(TIME_TO_CANCEL, cancelling).await;
+        });
+    }
+
     /// The result of a task of the client behind `host`. `params` are those of `tasks/result`, with
-    /// the id that the server knows.
+    /// the id that the server knows; `connection` is the one that the task was created on.
     ///
     /// # Errors
     /// The error that the task ended with, or why there is no answer.
@@ -137,14 +240,17 @@ impl Upstream {
         self: &Arc<Self>,
         task: &TaskLink,
         params: Map<String, Json>,
+        connection: u64,
         host: &dyn Host,
     ) -> Result<Outcome, RequestError> {
         let (idle, _) = self.time_limits();
         let clock = CallClock::moving(idle, now() + LONGEST_WAIT);
         let (interval, unseen) = (idle / 3, |_: &Json| {});
+        let mut request = OutgoingRequest::new("tasks/result", &params);
+        (request.task, request.connection) = (Some(task), Some(connection));
         let result = tokio::select! {
             biased;
-            result = self.wait_for_task(task, params, host, &clock, interval, &unseen) => result?,
+            result = self.wait_for_task(&request, host, &clock, interval, &unseen) => result?,
             () = clock.expired() => {
                 return Err(RequestError::Failed(no_answer("tasks/result", idle)));
             }
@@ -169,9 +275,8 @@ impl Upstream {
         // The server has answered at once.
         let Some(own) = task["task"]["taskId"].as_str() else { return Ok(created) };
         let link = TaskLink { own: own.to_owned(), exposed: None };
-        let upstream = self.of_session(host.session()).map_err(RequestError::Failed)?;
-        let connection = upstream.open_connection_now();
-        let guard = connection.map(|connection| RunningTask { connection, id: own.to_owned() });
+        let connection = request.connection();
+        let guard = RunningTask { upstream: Arc::clone(self), connection, id: own.to_owned() };
         let suggested = task["task"]["pollInterval"].as_u64().map(Duration::from_millis);
         let interval = suggested.unwrap_or(POLL_INTERVAL).clamp(POLL_BOUNDS.0, POLL_BOUNDS.1);
         let interval = match clock.idle() {
@@ -185,10 +290,12 @@ impl Upstream {
         };
         report(&task["task"]);
         let params = Map::from_iter([("taskId".to_owned(), Json::from(own))]);
-        let waiting = self.wait_for_task(&link, params, host, clock, interval, &report);
+        let mut wait = OutgoingRequest::new("tasks/result", &params);
+        (wait.task, wait.connection) = (Some(&link), Some(connection));
+        let waiting = self.wait_for_task(&wait, host, clock, interval, &report);
         let following = async {
             loop {
-                match next_of_task(&mut events, &link.own, request.progress_token).await {
+                match next_of_task(&mut events, &link.own, &request).await {
                     Some(TaskNotice::Status(status)) => report(&status),
                     Some(TaskNotice::Progress(progress)) => {
                         let own = reports.lock();
@@ -201,13 +308,14 @@ impl Upstream {
             }
         };
         let result = tokio::select! {
+            // First what came before the result.
             biased;
-            result = waiting => result,
             () = following => unreachable!("it never ends"),
+            result = waiting => result,
         };
         // Answered, so there is nothing left to cancel.
         if !matches!(result, Err(RequestError::Failed(_))) {
-            guard.into_iter().for_each(RunningTask::forget);
+            guard.forget();
         }
         result
     }
@@ -216,23 +324,22 @@ impl Upstream {
     /// often as `interval` says; see the file header.
     async fn wait_for_task(
         self: &Arc<Self>,
-        task: &TaskLink,
-        params: Map<String, Json>,
+        request: &OutgoingRequest<'_>,
         host: &dyn Host,
         clock: &CallClock,
         interval: Duration,
         on_status: &(dyn Fn(&Json) + Sync),
     ) -> Result<Box<RawValue>, RequestError> {
-        let mut request = OutgoingRequest::new("tasks/result", &params);
-        request.task = Some(task);
+        let params = json!({"taskId": request.task.map(|task| task.own.as_str())});
         let polling = async {
             loop {
                 tokio::time::sleep(interval).await;
-                let Ok(upstream) = self.of_session(host.session()) else { continue };
-                // Without a connection, `tasks/result` fails on its own.
-                let Some(connection) = upstream.open_connection_now() else { continue };
+                // Without its connection, `tasks/result` fails on its own.
+                let open = self.open_connections().into_iter();
+                let mut open = open.filter(|it| request.connection == Some(it.dispatcher.number()));
+                let Some(connection) = open.next() else { continue };
                 // Our own request: questions of the server must not be put to it.
-                let status = connection.own_request("tasks/get", json!({"taskId": task.own})).await;
+                let status = connection.own_request("tasks/get", params.clone()).await;
                 let Ok(status) = status else { continue };
                 let status: Json = serde_json::from_str(status.get()).unwrap_or_default();
                 if ["working", "input_required"].iter().any(|it| status["status"] == *it) {
@@ -243,7 +350,7 @@ impl Upstream {
         };
         tokio::select! {
             biased;
-            result = self.send(&request, host, clock) => result,
+            result = self.send(request, host, clock) => result,
             () = polling => unreachable!("it never ends"),
         }
     }
@@ -251,7 +358,8 @@ impl Upstream {
 
 /// A task that nobody but this program knows. Dropped before its end, it is cancelled.
 struct RunningTask {
-    connection: Arc<UpstreamConnection>,
+    upstream: Arc<Upstream>,
+    connection: u64,
     id: String,
 }
 
@@ -264,15 +372,9 @@ impl RunningTask {
 
 impl Drop for RunningTask {
     fn drop(&mut self) {
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        if self.id.is_empty() {
-            return;
+        if !self.id.is_empty() {
+            self.upstream.cancel_task(&self.id, self.connection);
         }
-        let (connection, params) = (Arc::clone(&self.connection), json!({"taskId": self.id}));
-        runtime.spawn(async move {
-            let cancelling = connection.own_request("tasks/cancel", params);
-            let _ = tokio::time::timeout(TIME_TO_CANCEL, cancelling).await;
-        });
     }
 }
 
@@ -310,10 +412,12 @@ enum TaskNotice {
 async fn next_of_task(
     events: &mut broadcast::Receiver<UpstreamNotice>,
     task: &str,
-    token: i64,
+    request: &TaskRequest,
 ) -> Option<TaskNotice> {
     loop {
         let event = match events.recv().await {
+            // Processes of other sessions, and earlier ones, have tasks with the same id.
+            Ok(notice) if notice.connection != request.connection() => continue,
             Ok(notice) => notice.event,
             Err(RecvError::Lagged(_)) => continue,
             Err(RecvError::Closed) => return None,
@@ -323,7 +427,7 @@ async fn next_of_task(
             "notifications/tasks/status" if params["taskId"] == task => {
                 return Some(TaskNotice::Status(params));
             }
-            "notifications/progress" if params["progressToken"] == token => {
+            "notifications/progress" if params["progressToken"] == request.progress_token => {
                 let link = TaskLink { own: task.to_owned(), exposed: None };
                 let mut params = params;
                 link.expose(&mut params);

@@ -36,10 +36,9 @@ use super::redact::Redactor;
 use super::server_lists::collect_pages;
 use super::session_upstreams::SessionUpstream;
 use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};
+use super::tasks::task_lost;
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
-use super::{
-    ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamLog, UpstreamNotice,
-};
+use super::{ListKind, RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
 use crate::offload::{WorkSize, offload};
 use crate::{CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
 
@@ -242,22 +241,22 @@ impl Upstream {
                     let _ = tokio::time::timeout(TIME_TO_ACKNOWLEDGE, listens).await;
                     return Ok(json!({}));
                 }
-                let result = self.send_parsed(method, params, host, clock).await?;
+                let request = OutgoingRequest::new(method, params);
+                let result = self.send_parsed(&request, host, clock).await?;
                 upstream.subscribe(uri, wants);
                 Ok(result)
             }
-            _ => self.send_parsed(method, params, host, clock).await,
+            _ => self.send_parsed(&OutgoingRequest::new(method, params), host, clock).await,
         }
     }
 
-    async fn send_parsed(
+    pub(super) async fn send_parsed(
         self: &Arc<Self>,
-        method: &str,
-        params: &Map<String, Json>,
+        request: &OutgoingRequest<'_>,
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Json, RequestError> {
-        let result = self.send(&OutgoingRequest::new(method, params), host, clock).await?;
+        let result = self.send(request, host, clock).await?;
         let size = WorkSize::of_bytes(result.get().len());
         offload(size, move || serde_json::from_str(result.get())).await.map_err(|_| {
             let message = "the server's answer is nested too deeply";
@@ -276,6 +275,10 @@ impl Upstream {
         let upstream = self.of_session(session).map_err(RequestError::Failed)?;
         let connection = match upstream.open_connection_now() {
             Some(connection) => connection,
+            // Whatever it is about has ended with its connection.
+            None if request.connection.is_some() => {
+                return Err(RequestError::Answered(task_lost()));
+            }
             None => Box::pin(upstream.connected_for(clock)).await?,
         };
         let is_routed =
@@ -499,8 +502,7 @@ impl Upstream {
             if is_restart && !self.is_of_session() {
                 self.links.changes.send_modify(|n| *n += 1);
                 for kind in ListKind::ALL {
-                    let event = UpstreamEvent::ListChanged(kind);
-                    let _ = self.links.events.send(UpstreamNotice { session: None, event });
+                    let _ = self.links.events.send(UpstreamNotice::list_changed(kind));
                 }
             }
             self.follow_changes(&connection);

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use toolwright_model::Server;
 
 use super::{Upstream, subscription};
-use crate::{Log, SessionNumber};
+use crate::{ClientAsker, Log, SessionNumber};
 
 /// The fewest processes that may start at once, on small machines.
 const MIN_STARTS: usize = 4;
@@ -128,10 +128,11 @@ impl Upstreams {
         self.log_level.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Notifies the servers that have asked a session for its roots that they have changed.
-    pub fn roots_changed(&self, session: SessionNumber) {
+    /// Notifies the servers that have asked a session for its roots that they have changed. `ask`
+    /// reaches its client, when they ask again.
+    pub fn roots_changed(&self, session: SessionNumber, ask: &ClientAsker) {
         for upstream in self.all().iter() {
-            upstream.roots_changed(session);
+            upstream.roots_changed(session, ask);
         }
     }
 

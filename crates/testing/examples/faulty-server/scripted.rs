@@ -40,7 +40,9 @@ pub(crate) fn serve(file: &str) {
         match (message["method"].as_str(), message.get("id")) {
             (Some(method), Some(id)) => answer(&script[method], id, &mut sent),
             (None, Some(_)) => send_all(&script["answered"], &mut sent),
-            _ => {}
+            // Of a notification, `before` is sent.
+            (Some(method), None) => send_all(&script[method]["before"], &mut sent),
+            (None, None) => {}
         }
     }
 }

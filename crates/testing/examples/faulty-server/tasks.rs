@@ -6,15 +6,21 @@
 //!
 //! | member | meaning |
 //! |---|---|
+//! | `late` | answers the call when this file exists |
+//! | `id_bytes` | the length of the id of the task |
 //! | `early` | sends the first status before the answer to the call |
 //! | `status` | texts, each sent as `notifications/tasks/status` |
 //! | `progress` | that many progress reports |
+//! | `token` | their token, instead of that of the call |
+//! | `pad` | the length of their message |
 //! | `log` | a log message about the task |
 //! | `ask` | asks the person, once `tasks/result` waits |
 //! | `gate` | waits until this file exists |
 //! | `forget` | afterwards the server does not know the task any more |
 //! | `error` | ends with this error, and else with |
 //! | `result` | this result; by default the arguments and the answer of the person |
+//!
+//! A call without a task that has `exit` ends the process.
 //!
 //! Every method that the client sends is appended to the file `$CALL_LOG`.
 
@@ -107,6 +113,14 @@ impl TaskServer {
                 self.answer(id, json!({ "result": result }));
             }
             "tools/list" => self.answer(id, json!({ "result": { "tools": tools() } })),
+            "tools/call" if params["arguments"]["late"].is_string() => {
+                let (server, id, params) = (Arc::clone(self), id.clone(), params.clone());
+                std::thread::spawn(move || {
+                    let gate = params["arguments"]["late"].as_str().unwrap_or_default();
+                    server.wait(|| Path::new(gate).exists());
+                    server.call(&id, &params);
+                });
+            }
             "tools/call" => self.call(id, params),
             "tasks/get" | "tasks/result" | "tasks/cancel" => self.task_request(method, id, params),
             "tasks/list" => {
@@ -121,6 +135,9 @@ impl TaskServer {
     fn call(self: &Arc<Self>, id: &Value, params: &Value) {
         let (name, arguments) = (&params["name"], &params["arguments"]);
         let Some(task) = params.get("task") else {
+            if arguments["exit"] == true {
+                std::process::exit(0);
+            }
             return match name.as_str() {
                 Some("must") => {
                     let error = json!({ "code": -32601, "message": "`must` requires a task" });
@@ -135,7 +152,10 @@ impl TaskServer {
         }
         let own = {
             let mut tasks = self.tasks();
-            let own = format!("t{}", tasks.len() + 1);
+            let mut own = format!("t{}", tasks.len() + 1);
+            if let Some(bytes) = arguments["id_bytes"].as_u64() {
+                own = format!("{own:t<0$}", bytes as usize);
+            }
             let (message, ttl) = ("begun".to_owned(), task["ttl"].clone());
             let waiting = Vec::new();
             let task = Task { status: "working", message, ttl, outcome: None, waiting };
@@ -161,10 +181,12 @@ impl TaskServer {
             self.notify("notifications/tasks/status", status);
         }
         for n in 1..=arguments["progress"].as_u64().unwrap_or(0) {
-            self.notify(
-                "notifications/progress",
-                json!({ "progressToken": token, "progress": n, "_meta": related(id) }),
-            );
+            let token = arguments.get("token").unwrap_or(token);
+            let mut report = json!({ "progressToken": token, "progress": n, "_meta": related(id) });
+            if let Some(bytes) = arguments["pad"].as_u64() {
+                report["message"] = "m".repeat(bytes as usize).into();
+            }
+            self.notify("notifications/progress", report);
         }
         if arguments.get("log").is_some() {
             self.notify(

@@ -88,7 +88,8 @@ async function calls(sdk, client, served, where) {
       });
       if (contains) check(text.includes(contains), () => `${where}: ${name} lacks \`${contains}\`: ${text}`);
     } catch (error) {
-      check(false, () => `${where}: ${name} threw ${error}`);
+      // SDK 1.x does not send such a call: it sees in the list that the tool needs a task.
+      check(`${error}`.includes('requires task-based execution'), () => `${where}: ${name} threw ${error}`);
     }
   }
 }

@@ -67,8 +67,8 @@ CALLS = {
     "web_search_brave": ({"query": "tides"}, "BRAVE_API_KEY not found"),
     "web_search_google": ({"query": "tides"}, "GOOGLE_SEARCH_ENGINE_ID not found"),
 }
-# Tools whose result is an error, with any arguments. The second is a task, which an ordinary call cannot start.
-FAILING = {"fail", "simulate-research-query", "web_fetch", "web_search_brave", "web_search_google"}
+# Tools whose result is an error, with any arguments.
+FAILING = {"fail", "web_fetch", "web_search_brave", "web_search_google"}
 # Tools that ask the client, and what they say to one that cannot answer.
 ASKING = {
     "trigger-sampling-request": "the client does not lend its model to servers (`sampling`)",

@@ -63,7 +63,6 @@ async def directly(source):
             call["linked"] = await linked(client, call["result"])
             # FastMCP's client does not make tasks; Toolwright does for a client that does not.
             call["needs_task"] = "requires task augmentation" in json.dumps(call["result"])
-            call["fails"] = call["fails"] and not call["needs_task"]
         return [name for name, _, _ in tools], calls
 
 

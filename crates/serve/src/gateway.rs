@@ -21,8 +21,8 @@ use crate::session_tasks::SessionTasks;
 use crate::stored_results::StoredResults;
 use crate::subscription_listeners::SubscriptionListeners;
 use crate::suspended_calls::SuspendedCalls;
-use crate::task_requests::UnclaimedNotices;
 use crate::tool_listing::{ListingCache, ToolListing};
+use crate::unclaimed_notices::UnclaimedNotices;
 
 /// How long the answer to a handshake waits for servers whose answers are not known from an earlier
 /// run: what they offer decides which capabilities are announced, and clients ask once. Much

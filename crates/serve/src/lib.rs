@@ -55,6 +55,7 @@ mod suspended_calls;
 mod task_requests;
 mod tool_calls;
 mod tool_listing;
+mod unclaimed_notices;
 mod wakeful_thread;
 mod write_deadline;
 

@@ -48,7 +48,7 @@ pub(crate) struct NewTask<'a> {
     pub(crate) tool: &'a str,
     /// How long its server keeps it; `None` if it sets no limit.
     pub(crate) ttl: Option<Duration>,
-    /// The wish of the client, unless the server decided.
+    /// What the client asked for; `None` if the server decided to run a task.
     pub(crate) request: Option<&'a TaskRequest>,
 }
 
@@ -59,7 +59,7 @@ impl ClientTask {
     }
 }
 
-/// See the file header.
+/// The tasks of a session, and the tokens of their progress.
 #[derive(Default)]
 pub(crate) struct SessionTasks {
     /// The oldest first.

@@ -11,20 +11,15 @@
 //!
 //! 2025-11-25 has all of them, the extension of 2026-07-28 neither `tasks/result` nor `tasks/list`.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
-use tokio::sync::Notify;
 use toolwright_catalog::ServerNotice;
-use toolwright_exec::mcp::{
-    RequestError, TaskMode, TaskRequest, UpstreamEvent, rename_task, task_of,
-};
-use toolwright_exec::{CallRequest, Failure, Host, Outcome, code, json_size};
+use toolwright_exec::mcp::{RequestError, TaskMode, TaskRequest, rename_task};
+use toolwright_exec::{CallRequest, Failure, Host, Outcome, code};
 use toolwright_mcp::{RpcError, error_code, meta};
 use toolwright_model::{Binding, Server};
 
@@ -36,73 +31,12 @@ use crate::offered_items::{adapt_result, forwarded_params, request_error};
 use crate::request_params::{RequestParams, invalid_params};
 use crate::request_terms::unknown_method;
 use crate::result_body::ResultBody;
-use crate::session_tasks::{ClientTask, MAX_ID, NewTask, is_progress};
+use crate::session_tasks::{ClientTask, MAX_ID, NewTask};
 use crate::suspended_calls::MethodResult;
 use crate::tool_calls::{failure_result, protocol_error};
 
 /// Tasks of one page of `tasks/list`. Each costs a request.
 const PAGE_SIZE: usize = 50;
-/// Notices about tasks that no client has yet; the oldest are dropped first. A server may report
-/// about a new task before its client has got the id.
-const MAX_UNCLAIMED: usize = 64;
-/// Those of one connection: a server must not displace what others report.
-const MAX_UNCLAIMED_OF_ONE: usize = 16;
-/// Bytes of such a notice; larger ones are dropped.
-const MAX_UNCLAIMED_BYTES: usize = 4 << 10;
-/// How long such a notice waits.
-const UNCLAIMED_TIME: Duration = Duration::from_secs(5);
-
-/// The notices that wait for the client of their task.
-#[derive(Default)]
-pub(crate) struct UnclaimedNotices {
-    waiting: Mutex<VecDeque<(Instant, ServerNotice)>>,
-    /// Whether a client got a task since they were last looked at.
-    has_new_task: AtomicBool,
-    /// Wakes the forwarder when that is set.
-    pub(crate) new_task: Notify,
-}
-
-impl UnclaimedNotices {
-    fn all(&self) -> MutexGuard<'_, VecDeque<(Instant, ServerNotice)>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The waiting notices, if one of them may have a client now.
-    pub(crate) fn take_claimable(&self) -> Vec<ServerNotice> {
-        match self.has_new_task.swap(false, Ordering::AcqRel) {
-            true => {
-                let mut all = self.all();
-                drop_old(&mut all);
-                all.drain(..).map(|(_, notice)| notice).collect()
-            }
-            false => Vec::new(),
-        }
-    }
-}
-
-/// Adds a notice to those that wait, unless it is too large.
-fn keep(waiting: &mut VecDeque<(Instant, ServerNotice)>, notice: &ServerNotice) {
-    let (UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params)) = &notice.event else {
-        return;
-    };
-    if json_size(params, MAX_UNCLAIMED_BYTES + 1) > MAX_UNCLAIMED_BYTES {
-        return;
-    }
-    drop_old(waiting);
-    let is_same = |(_, other): &(_, ServerNotice)| other.connection == notice.connection;
-    let oldest = waiting.iter().position(is_same);
-    if waiting.iter().filter(|it| is_same(it)).count() >= MAX_UNCLAIMED_OF_ONE {
-        oldest.and_then(|oldest| waiting.remove(oldest));
-    } else if waiting.len() >= MAX_UNCLAIMED {
-        waiting.pop_front();
-    }
-    waiting.push_back((Instant::now(), notice.clone()));
-}
-
-fn drop_old(waiting: &mut VecDeque<(Instant, ServerNotice)>) {
-    waiting.retain(|(since, _)| since.elapsed() < UNCLAIMED_TIME);
-}
-
 /// What a `tools/call` says of tasks.
 ///
 /// # Errors
@@ -121,8 +55,8 @@ pub(crate) fn task_mode(context: &RequestContext<'_>) -> Result<TaskMode, RpcErr
 }
 
 impl Gateway {
-    /// Drops the wish for a task from a call whose tool cannot be one. By the specification a
-    /// server without tasks ignores the wish, and one with tasks refuses it for other tools.
+    /// Drops `task` from a call of a tool that cannot be one. By the specification a server without
+    /// tasks ignores that member, and one with tasks refuses it for other tools.
     ///
     /// # Errors
     /// If other servers here have tasks.
@@ -212,19 +146,13 @@ impl Gateway {
         let exposed = session.with_tasks(|tasks| tasks.remember(task));
         if exposed != own {
             let mut rest = Json::Object(std::mem::take(&mut outcome.rest));
-            let mut meta = json!({"_meta": outcome.meta.take()});
             rename_task(&mut rest, &own, &exposed);
-            rename_task(&mut meta, &own, &exposed);
             if let Json::Object(rest) = rest {
                 outcome.rest = rest;
             }
-            outcome.meta = Some(meta["_meta"].take()).filter(|meta| !meta.is_null());
+            rename_related_task(&mut outcome.meta, &own, &exposed);
         }
-        let unclaimed = self.unclaimed_notices();
-        if !unclaimed.all().is_empty() {
-            unclaimed.has_new_task.store(true, Ordering::Release);
-            unclaimed.new_task.notify_one();
-        }
+        self.unclaimed_notices().task_added();
         Ok(())
     }
 
@@ -339,11 +267,7 @@ impl Gateway {
         task: &ClientTask,
         mut outcome: Outcome,
     ) -> ResultBody {
-        if let Some(meta) = outcome.meta.take() {
-            let mut whole = json!({"_meta": meta});
-            rename_task(&mut whole, &task.own, &task.exposed);
-            outcome.meta = Some(whole["_meta"].take());
-        }
+        rename_related_task(&mut outcome.meta, &task.own, &task.exposed);
         let server = Some(Arc::clone(task.upstream.server()));
         let registry = self.catalog().runner().registry();
         let tool = registry.find(&task.tool);
@@ -393,60 +317,26 @@ impl Gateway {
     /// that this client knows. Returns false if there is no such client: then the notice is kept
     /// for a moment, because the client may be about to get the task.
     pub(crate) fn claim_notice(&self, notice: &mut ServerNotice) -> bool {
-        let mut unclaimed = self.unclaimed_notices().all();
-        let of = notice.session;
-        let concerned = |session: &Arc<ClientSession>| of.is_none_or(|own| own == session.number);
-        for session in self.open_sessions().iter().filter(|session| concerned(session)) {
-            if session.with_tasks(|tasks| tasks.claim(notice)) {
-                notice.session = Some(session.number);
-                return true;
+        self.unclaimed_notices().claim_or_keep(notice, |notice| {
+            let of = notice.session;
+            let sessions = self.open_sessions();
+            let concerned = sessions.iter().filter(|it| of.is_none_or(|own| own == it.number));
+            for session in concerned {
+                if session.with_tasks(|tasks| tasks.claim(notice)) {
+                    notice.session = Some(session.number);
+                    return true;
+                }
             }
-        }
-        // Progress has its client before it can come.
-        if task_of(&notice.event).is_some() && !is_progress(&notice.event) {
-            keep(&mut unclaimed, notice);
-        }
-        false
+            false
+        })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use toolwright_model::{Connection, ServerSettings};
-
-    use super::*;
-
-    fn notice(connection: u64, text: String) -> ServerNotice {
-        let server = Server {
-            connection: Connection::Stdio { command: Vec::new() },
-            shown: None,
-            environment: Vec::new(),
-            headers: Vec::new(),
-            directory: None,
-            health_check: None,
-            settings: ServerSettings::default(),
-        };
-        let method = "notifications/tasks/status".to_owned();
-        let params = json!({"taskId": "t", "statusMessage": text});
-        let event = UpstreamEvent::Other { method, params };
-        ServerNotice { server: Arc::new(server), session: None, connection, event }
-    }
-
-    #[test]
-    fn a_server_cannot_displace_the_notices_of_others() {
-        let mut waiting = VecDeque::new();
-        keep(&mut waiting, &notice(1, "mine".to_owned()));
-        keep(&mut waiting, &notice(2, "x".repeat(MAX_UNCLAIMED_BYTES)));
-        assert_eq!(waiting.len(), 1);
-        for n in 0..3 * MAX_UNCLAIMED {
-            keep(&mut waiting, &notice(2, n.to_string()));
-        }
-        let of = |connection| waiting.iter().filter(|(_, it)| it.connection == connection).count();
-        assert_eq!((of(1), of(2)), (1, MAX_UNCLAIMED_OF_ONE));
-        for (since, _) in &mut waiting {
-            *since -= UNCLAIMED_TIME;
-        }
-        keep(&mut waiting, &notice(3, "new".to_owned()));
-        assert_eq!(waiting.len(), 1);
+/// Replaces the id of a task in the `_meta` of a result.
+fn rename_related_task(meta: &mut Option<Json>, from: &str, to: &str) {
+    if let Some(own) = meta.take() {
+        let mut whole = json!({"_meta": own});
+        rename_task(&mut whole, from, to);
+        *meta = Some(whole["_meta"].take());
     }
 }

@@ -91,7 +91,7 @@ struct NormalizedEntry {
     text: String,
 }
 
-/// The texts of all collections, then those of the background. `None` if there is no background.
+/// The texts of all collections, then those of the background. `None` without a background.
 fn all_entries() -> Option<Vec<NormalizedEntry>> {
     let Some(path) = std::env::var_os("TOOL_POISONING_BACKGROUND") else {
         let line = "nothing is fitted: TOOL_POISONING_BACKGROUND is not set\n";

@@ -53,7 +53,7 @@ fn running_servers_are_checked() {
     let configured = run(folder.path(), &["check", "--output-format", "json"]);
     assert_eq!((configured.code, configured.stderr.as_str()), (1, ""));
     in_the_bad_list(&configured, "up", json!("toolwright.toml"), json!(2));
-    // There is no file to fix.
+    // A server has no file that could be fixed.
     let fixed =
         run(folder.path(), &["check", "--fix", "--unsafe-fixes", "--output-format", "json"]);
     assert_eq!((fixed.code, fixed.stdout), (1, configured.stdout));

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `tasks/result` is silent until the task ends, however long that takes, so silence says nothing
-//! about the server. While it waits, the server is asked for the task every now and then; as long
+//! about the server. Meanwhile the server is asked for the state of the task at intervals. As long
 //! as it answers that the task goes on, the idle deadline moves. So the wait of a client that
 //! follows its task ends with the task (which has a time to live), with the client, or when the
 //! server has not answered for its idle time. A call that is made a task here has the cap of every
@@ -28,6 +28,7 @@ use toolwright_mcp::meta::RELATED_TASK;
 use toolwright_mcp::{RpcError, error_code, raw_json};
 
 use super::connect_error::no_answer;
+use super::connection::UpstreamConnection;
 use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::{RequestError, Upstream, UpstreamEvent, UpstreamNotice};
 use crate::budget::now;
@@ -37,9 +38,9 @@ use crate::{CallClock, Host, Json, Outcome, Progress, SessionNumber};
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The bounds of what it may suggest.
 const POLL_BOUNDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
-/// How long a client can wait for one result. No deadline: something has to be the end of time.
+/// How long a client can wait for one result: a year stands for no limit.
 const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
-/// How long a task keeps a server that is no longer configured.
+/// How long a task keeps a server running that was removed from the configuration.
 const LONGEST_USE: Duration = Duration::from_secs(3600);
 /// How long the request to cancel a task may take.
 pub(super) const TIME_TO_CANCEL: Duration = Duration::from_secs(10);
@@ -58,7 +59,7 @@ pub enum TaskMode {
     Created(Arc<TaskRequest>),
 }
 
-/// The wish of a caller to have a task.
+/// A caller's request to run a call as a task.
 #[derive(Debug)]
 pub struct TaskRequest {
     /// The member `task` of the call.
@@ -191,22 +192,23 @@ impl Upstream {
         connection.map_or(0, |connection| connection.dispatcher.number())
     }
 
+    /// The open connection with this number.
+    fn connection_with(&self, number: u64) -> Option<Arc<UpstreamConnection>> {
+        self.open_connections().into_iter().find(|open| open.dispatcher.number() == number)
+    }
+
     /// Notes that a task runs on a connection for at most this time: the server is in use as long.
     pub fn task_began(&self, id: &str, connection: u64, ttl: Option<Duration>) {
         let longest = ttl.unwrap_or(LONGEST_USE).min(LONGEST_USE);
-        for open in self.open_connections() {
-            if open.dispatcher.number() == connection {
-                open.dispatcher.task_began(id, now() + longest);
-            }
+        if let Some(open) = self.connection_with(connection) {
+            open.dispatcher.task_began(id, now() + longest);
         }
     }
 
     /// Notes that a task has ended.
     pub fn task_ended(&self, id: &str, connection: u64) {
-        for open in self.open_connections() {
-            if open.dispatcher.number() == connection {
-                open.dispatcher.task_ended(id);
-            }
+        if let Some(open) = self.connection_with(connection) {
+            open.dispatcher.task_ended(id);
         }
     }
 
@@ -218,11 +220,8 @@ impl Upstream {
     /// Cancels a task that nobody wants any more, if its connection is still open. Does not wait
     /// for it.
     pub fn cancel_task(&self, id: &str, connection: u64) {
-        let open = self.open_connections().into_iter();
-        let mut own = open.filter(|open| open.dispatcher.number() == connection);
-        let (Some(open), Ok(runtime)) = (own.next(), tokio::runtime::Handle::try_current()) else {
-            return;
-        };
+        let Some(open) = self.connection_with(connection) else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         open.dispatcher.task_ended(id);
         let params = json!({"taskId": id});
         runtime.spawn(async move {
@@ -335,9 +334,8 @@ impl Upstream {
             loop {
                 tokio::time::sleep(interval).await;
                 // Without its connection, `tasks/result` fails on its own.
-                let open = self.open_connections().into_iter();
-                let mut open = open.filter(|it| request.connection == Some(it.dispatcher.number()));
-                let Some(connection) = open.next() else { continue };
+                let open = request.connection.and_then(|number| self.connection_with(number));
+                let Some(connection) = open else { continue };
                 // Our own request: questions of the server must not be put to it.
                 let status = connection.own_request("tasks/get", params.clone()).await;
                 let Ok(status) = status else { continue };

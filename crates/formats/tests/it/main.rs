@@ -1,5 +1,6 @@
 //! The readers of all formats: documents in, records and findings out.
 
+mod aios_manual_pages;
 mod aios_records;
 mod corpus;
 mod detection;

@@ -18,8 +18,8 @@ use toolwright_sandbox::{
 
 use crate::timing::{median, microseconds, quantile, verdict};
 
-/// Even, so that caller and worker run on each of two processors equally often.
-const ROUNDS: usize = 16;
+/// Odd: the first has none before it, and the others fall on each of two processors equally often.
+const ROUNDS: usize = 17;
 const CALLS: usize = 60;
 
 /// A typical validator, for input of several sizes.
@@ -103,14 +103,13 @@ fn measure(work: &Work, pool: &WorkerPool, program: &Program, mut peer: Option<&
     let mut inside = InProcessGuest::new().expect("memory");
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    // By the processor that the JavaScript ran on.
-    let (mut jailed, mut bare) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
-    let mut theirs = Vec::new();
+    let (mut jailed, mut bare, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
+    // The cost of isolation, by the processor that the JavaScript ran on.
+    let (mut costs, mut last_bare) = ([Vec::new(), Vec::new()], None);
     for round in 0..=ROUNDS {
-        // On rented machines one processor is often much slower than the other, for minutes. So
-        // caller and worker swap processors every round, and what ran on one processor is compared
-        // with what ran on the same one. The median of a mixture would belong now to the one, now
-        // to the other.
+        // On rented machines one processor is often much slower than the other, for seconds or
+        // minutes. So caller and worker swap processors every round, and a round of the worker is
+        // compared with the round before of our own process, which ran on the same processor.
         let (own, other) = (round % 2, (round + 1) % 2);
         pin(std::process::id(), &own.to_string());
         pool.idle().into_iter().for_each(|worker| pin(worker, &other.to_string()));
@@ -132,15 +131,16 @@ fn measure(work: &Work, pool: &WorkerPool, program: &Program, mut peer: Option<&
         let asked = peer.as_mut().map(|peer| peer.ask(work, CALLS, 1).0).unwrap_or_default();
         // The first round warms up.
         if round > 0 {
-            jailed[other].extend(ours);
-            bare[own].extend(ours_inside);
+            if let Some(before) = last_bare.replace(median(ours_inside.clone())) {
+                costs[other].push(median(ours.clone()) / before);
+            }
+            jailed.extend(ours);
+            bare.extend(ours_inside);
             theirs.extend(asked);
         }
     }
-    let costs =
-        [0, 1].map(|processor| median(jailed[processor].clone()) / median(bare[processor].clone()));
+    let costs = costs.map(median);
     let cost = (costs[0] * costs[1]).sqrt();
-    let (jailed, bare) = (jailed.concat(), bare.concat());
     pool.idle().into_iter().chain([std::process::id()]).for_each(|process| pin(process, "0-1"));
     let bytes = work.args.to_string().len();
     println!("  {} ({bytes} bytes in)", work.name);

@@ -30,12 +30,12 @@ type TextSet = (&'static str, Pair<f64>, Pair<f64>);
 
 /// The first one whose name fits counts.
 const SOURCES: &[TextSet] = &[
-    ("outsider-a", [1.0, 1.0], [2.0, 2.0]),
-    ("outsider-", [1.0, 0.0], [2.0, 2.0]),
+    ("outsider-a", [1.0, 1.0], [4.0, 4.0]),
+    ("outsider-", [1.0, 0.0], [4.0, 4.0]),
     ("written-", [1.0, 1.0], [2.0, 1.0]),
     ("ordinary-", [0.0, 0.0], [1.0, 1.0]),
     ("plain-", [0.0, 3.0], [0.0, 0.0]),
-    (BACKGROUND, [0.0, 0.0], [0.2, 0.2]),
+    (BACKGROUND, [0.0, 0.0], [1.0, 1.0]),
     ("", [0.3, 1.0], [2.0, 1.0]),
 ];
 
@@ -309,15 +309,15 @@ fn fit(all: &[TrainingText<'_>], left_out: &str) -> Vec<u8> {
     let (plain, plain_bias, plain_frequencies) = fit_judge(all, &mut vocabulary, PLAIN, left_out);
     let mut totals = ByClass::default();
     all.iter().filter_map(|one| one.class).for_each(|class| totals[class as usize] += 1.0);
-    // A feature speaks for the class whose attacks have it most often.
+    // A feature speaks for the class whose attacks have it more often than those of all others.
     let class = |at: usize| {
-        let rate = |class: AttackClass| {
+        let rate = |class: &AttackClass| {
             let judges = [frequencies.get(at), plain_frequencies.get(at)].into_iter().flatten();
-            let sum: f64 = judges.map(|known| known.classes[class as usize]).sum();
-            sum / totals[class as usize].max(1.0)
+            let sum: f64 = judges.map(|known| known.classes[*class as usize]).sum();
+            sum / totals[*class as usize].max(1.0)
         };
-        let better = |best, class| if rate(class) > rate(best) { class } else { best };
-        AttackClass::ALL.into_iter().reduce(better).unwrap_or(AttackClass::Override)
+        let all: f64 = AttackClass::ALL.iter().map(rate).sum();
+        AttackClass::ALL.into_iter().find(|class| rate(class) > 0.5 * all)
     };
     let mut features: Vec<(u64, usize)> =
         vocabulary.keys.iter().enumerate().map(|(at, key)| (*key, at)).collect();

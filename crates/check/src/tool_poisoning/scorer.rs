@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! 4 bytes          the biases of both judges, in BIAS_UNIT, 16 bits each
-//! 2^18 × 4 bytes   slots: 13 bits of the key and 3 bits of class, then a weight for each judge
+//! 2^18 × 4 bytes   slots: 13 bits of the key and 3 bits of class (7: none), then a weight for each judge
 //! ```
 //!
 //! A feature is in the slot that the first bits of its key say, or in one of the next. An empty
@@ -41,7 +41,7 @@ pub(super) const MIN_FEATURES: Pair<f64> = [100.0, 25.0];
 pub(super) const WINDOWS: Pair<usize> = [60, 20];
 
 /// The score from which on a window is reported.
-pub(super) const THRESHOLDS: Pair<f64> = [-0.47, 0.35];
+pub(super) const THRESHOLDS: Pair<f64> = [-0.54, 0.35];
 
 /// Bits of a key that say its slot.
 const SLOT_BITS: u32 = 18;
@@ -59,7 +59,8 @@ pub(super) struct Weights<'f>(pub(super) &'f [u8]);
 struct Known {
     slot: usize,
     weights: Pair<i8>,
-    class: AttackClass,
+    /// What attacks with this feature want, if most of them want the same.
+    class: Option<AttackClass>,
 }
 
 /// A known feature of a text, and the token that it begins with.
@@ -88,7 +89,11 @@ impl Weights<'_> {
             }
             let tag = u64::from(u16::from_le_bytes([low, high]));
             if tag >> 3 == key % (1 << TAG_BITS) {
-                return Some(Known { slot, weights, class: AttackClass::ALL[(tag % 8) as usize] });
+                return Some(Known {
+                    slot,
+                    weights,
+                    class: AttackClass::ALL.get((tag % 8) as usize).copied(),
+                });
             }
             slot = (slot + 1) % slots.len();
         }
@@ -173,7 +178,7 @@ fn explain(
     for Feature { first, known } in features {
         let gain = i32::from(known.weights[judge]);
         gains[first - start] += gain;
-        votes[known.class as usize] += gain.max(0);
+        known.class.into_iter().for_each(|class| votes[class as usize] += gain.max(0));
     }
     let has = |name: &str| tokens.iter().any(|token| token.class == name);
     // A window without any of these characters cannot be markup, even if its words are typical.
@@ -200,7 +205,7 @@ fn explain(
 #[cfg(test)]
 pub(super) fn encode(
     biases: Pair<f64>,
-    features: impl Iterator<Item = (u64, AttackClass, Pair<f64>)>,
+    features: impl Iterator<Item = (u64, Option<AttackClass>, Pair<f64>)>,
 ) -> Vec<u8> {
     let mut slots = vec![[0; 4]; 1 << SLOT_BITS];
     for (key, class, weights) in features {
@@ -214,7 +219,8 @@ pub(super) fn encode(
         while slots[slot] != [0; 4] {
             slot = (slot + 1) % slots.len();
         }
-        let tag = ((key % (1 << TAG_BITS)) as u16) << 3 | class as u16;
+        let class = class.map_or(AttackClass::ALL.len(), |class| class as usize) as u16;
+        let tag = ((key % (1 << TAG_BITS)) as u16) << 3 | class;
         let [low, high] = tag.to_le_bytes();
         slots[slot] = [low, high, indirect, plain];
     }

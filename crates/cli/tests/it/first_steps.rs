@@ -253,6 +253,47 @@ fn show_spells_out_small_types() {
     expect(here.path(), &["show", "tool.json"], 0, &[row]);
 }
 
+/// A folder in the place of a file, and a folder without definitions.
+#[test]
+fn folders_in_the_wrong_place_are_named() {
+    let tool = json!({"name": "now", "description": "Returns the time of the day.",
+        "inputSchema": {"type": "object", "properties": {}, "additionalProperties": false}});
+    let here = folder(&[
+        ("tool.json", tool.to_string().as_bytes()),
+        ("empty/notes.txt", b""),
+        ("project/toolwright.toml", b"[[source]]\nname = \"a\"\npath = \"../tool.json\"\n"),
+    ]);
+    let none = "no definitions in `empty` (0 JSON or YAML files looked at)";
+    let hint = "it is a folder; name the file in it: `project/toolwright.toml`";
+    for (args, sentence) in [
+        (
+            &["check", "tool.json", "--write-baseline", "empty"][..],
+            "cannot write `empty`: it is a folder",
+        ),
+        (
+            &["convert", "tool.json", "--to", "openai", "-o", "empty"],
+            "cannot write `empty`: it is a folder",
+        ),
+        (&["serve", "--config", "empty"], "cannot read the configuration `empty`: it is a folder"),
+        (&["serve", "--config", "project"], hint),
+        (&["md", "empty"], "cannot read `empty`: it is a folder"),
+        (&["md", "none.html"], "cannot read `none.html`: there is no such file"),
+        (&["call", "now", "--from", "empty"], none),
+        (&["serve", "empty"], none),
+        (&["test", "--run", "empty"], none),
+    ] {
+        let run = run(here.path(), args);
+        assert_eq!(run.code, 2, "{args:?}: {run:?}");
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        assert!(lines.len() == 1 && lines[0].ends_with(sentence), "{args:?}: {run:?}");
+    }
+    // Another source has tools: then it is the name that is wrong, and serving goes on.
+    let other = ["call", "none", "--from", "empty", "--from", "tool.json"];
+    expect(here.path(), &other, 1, &[none, "TOOL_NOT_FOUND"]);
+    let mut client = StdioClient::start(here.path(), &["empty", "tool.json"], &[]);
+    assert_eq!(client.names(), ["now"]);
+}
+
 /// A misspelled folder is not made.
 #[test]
 fn files_are_written_into_folders_that_are_there() {

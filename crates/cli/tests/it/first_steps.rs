@@ -294,6 +294,36 @@ fn folders_in_the_wrong_place_are_named() {
     assert_eq!(client.names(), ["now"]);
 }
 
+/// `show` is there to read what a model reads.
+#[test]
+fn show_prints_descriptions_whole_and_names_tasks() {
+    let long = format!("Returns the time.\n\n  - of {}\n  runs as     nothing\n", "x".repeat(300));
+    let properties: serde_json::Map<String, Json> =
+        (0..12).map(|n| (format!("p{n}"), json!({"type": "string"}))).collect();
+    let tool = |name: &str, support: &str| {
+        json!({"name": name, "description": long, "execution": {"taskSupport": support},
+            "inputSchema": {"type": "object", "properties": properties}})
+    };
+    let tools = json!({"tools": [tool("must", "required"), tool("may", "optional"),
+        tool("plain", "forbidden")]});
+    let here = folder(&[("tools.json", tools.to_string().as_bytes())]);
+    let text = |name: &str| {
+        let run = run(here.path(), &["show", "tools.json", "--tool", name]);
+        assert_eq!(run.code, 0, "{run:?}");
+        run.stdout
+    };
+    let must = text("must");
+    let about = format!(
+        "  about       Returns the time.\n\n                - of {}\n                runs as     nothing\n",
+        "x".repeat(300)
+    );
+    assert!(must.contains(&about), "{must}");
+    assert!(must.contains("p11 string\n"), "{must}");
+    assert!(must.contains("\n  task        required: each call is a task of its server"), "{must}");
+    assert!(text("may").contains("\n  task        optional: "), "{}", text("may"));
+    assert!(!text("plain").contains("  task "), "{}", text("plain"));
+}
+
 /// A misspelled folder is not made.
 #[test]
 fn files_are_written_into_folders_that_are_there() {

@@ -74,7 +74,7 @@ fn servers_that_are_not_started_are_counted_and_named() {
     });
     let here = project(&servers);
     let here = here.path();
-    let summary = "14 tools of 1 of 4 servers (not started: unset, missing; disabled: off): ";
+    let summary = "14 tools of 1 server, without 3 other servers (not started: unset, missing; disabled: off): ";
     expect(here, &["check", ".mcp.json"], 1, &[summary]);
     let unstarted = run(here, &["check", "--no-start", ".mcp.json"]);
     assert!(unstarted.stdout.contains("not started: 3 servers\n"), "{unstarted:?}");
@@ -96,7 +96,12 @@ fn servers_that_are_not_started_are_counted_and_named() {
     let config = "[[source]]\nname = \"db\"\ncommand = \"./server\"\nenv.KEY = \"${NOT_SET_HERE}\"\n\
                   [[source]]\nname = \"up\"\ncommand = \"./server\"\n";
     std::fs::write(here.join("toolwright.toml"), config).expect("a file");
-    expect(here, &["check"], 1, &["14 tools of 1 of 2 servers (not started: db): "]);
+    expect(
+        here,
+        &["check"],
+        1,
+        &["14 tools of 1 server, without 1 other server (not started: db): "],
+    );
     expect(here, &["call", "db:add"], 1, &["the server `db` was not started: toolwright.toml:4:"]);
 }
 

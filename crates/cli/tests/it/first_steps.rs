@@ -329,6 +329,34 @@ fn show_prints_descriptions_whole_and_names_tasks() {
     assert!(!text("plain").contains("  task "), "{}", text("plain"));
 }
 
+/// The examples of the repository, copied without the programs that they wrap: as with a server
+/// that cannot be reached, the others are checked and the exit code is 2.
+#[test]
+fn a_copy_of_the_examples_names_the_programs_that_are_missing() {
+    let here = folder(&[]);
+    let examples = crate::program::project().join("examples");
+    for name in ["built", "web/web-fetch-tool", "btcp/count-words.json", "btcp/countWords.js"] {
+        let copy = here.path().join("copy").join(name);
+        std::fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+        std::fs::copy(examples.join(name), &copy).expect("a copy");
+    }
+    let config = "[[source]]\nname = \"web\"\nexecutables = \"web\"\n\
+                  [[source]]\nname = \"text\"\npath = \"btcp/count-words.json\"\n";
+    std::fs::write(here.path().join("copy/toolwright.toml"), config).expect("a file");
+    for (command, others) in [
+        (&["check"][..], "1 tool in 1 file: nothing to report"),
+        (&["test"], "2 examples: 2 passed, 0 failed"),
+        (&["test", "--run"], "2 examples: 2 passed, 0 failed"),
+    ] {
+        let run = run(&here.path().join("copy"), command);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stdout.contains(others), "{command:?}: {run:?}");
+        let missing = "the program web-fetch-tool is not installed; in the repository of \
+                       Toolwright, `cargo install --path crates/web` installs it";
+        assert_eq!(run.stderr.matches(missing).count(), 1, "{command:?}: {run:?}");
+    }
+}
+
 /// A misspelled folder is not made.
 #[test]
 fn files_are_written_into_folders_that_are_there() {

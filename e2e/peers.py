@@ -71,7 +71,7 @@ CALLS = {
 FAILING = {"fail", "web_fetch", "web_search_brave", "web_search_google"}
 # Tools that ask the client, and what they say to one that cannot answer.
 ASKING = {
-    "trigger-sampling-request": "the client does not lend its model to servers (`sampling`)",
+    "trigger-sampling-request": "the client does not let servers use its model (`sampling`)",
     "trigger-elicitation-request": "the client cannot ask the person (`elicitation`)",
     "trigger-url-elicitation": "the client cannot ",
 }

@@ -41,23 +41,27 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{broadcast, watch};
+use toolwright_check::MODEL_INSTRUCTION;
 use toolwright_exec::{Failure, RegisteredTool, Runner, ToolRegistry, ToolStatus};
 use toolwright_model::Server;
 use toolwright_source::{Diagnostic, Severity, codes};
-use toolwright_workspace::{SourcePlan, SourceSpec, SourceTarget, Workspace};
+use toolwright_workspace::{
+    CodeSelection, LoadError, LoadedDocument, SourcePlan, SourceSpec, SourceTarget, Workspace,
+    find_suspicious_texts,
+};
 
 use crate::answer_cache::AnswerCache;
 use crate::draining::{DRAIN_CHECK, DrainingServers};
 use crate::gate::{ConcurrencyLimits, GateResult, gate};
 use crate::live_sources::{
-    MODEL_INSTRUCTION, SourceFailure, SourceLoad, ToolAnswer, ask_tools, load_source, read_answer,
-    while_blocking,
+    SourceFailure, SourceLoad, ToolAnswer, ask_tools, load_source, read_answer, while_blocking,
 };
 use crate::offers::{OfferSource, Offers, ServerNotice};
 use crate::server_definition::{ListedTools, ServerDefinition};
 use crate::server_offers::ServerOffers;
 use crate::server_task::ServerOwner;
 use crate::source_state::SourceState;
+use crate::suspicious_texts;
 
 /// Notices that a slow receiver may be behind.
 const MAX_NOTICES: usize = 256;
@@ -80,7 +84,9 @@ pub enum CatalogEvent {
     PlanProblem(Box<Diagnostic>),
     /// A source, or one program of it, could not be loaded.
     SourceFailure(SourceFailure),
-    /// A sentence about something without a position in a file: an unreadable file, a duplicate id.
+    /// A file or folder could not be read, or has no definition.
+    LoadFailure(LoadError),
+    /// A sentence about something without a position in a file, such as a duplicate id.
     Note(String),
 }
 
@@ -114,6 +120,8 @@ pub struct Catalog {
     cache: OnceLock<AnswerCache>,
     /// Whether instructions that carry orders to the model are withheld, by `[levels]`.
     withholds_orders: AtomicBool,
+    /// Which codes the configuration reports.
+    selection: Mutex<Arc<CodeSelection>>,
 }
 
 /// The merged offers, and what they were merged from, to notice a change.
@@ -145,6 +153,7 @@ impl Catalog {
             notices: broadcast::Sender::new(MAX_NOTICES),
             cache: OnceLock::new(),
             withholds_orders: AtomicBool::new(false),
+            selection: Mutex::default(),
         });
         catalog.apply_plan((catalog.planner)());
         catalog
@@ -295,8 +304,8 @@ impl Catalog {
         for failure in &failures {
             self.publish_event(CatalogEvent::SourceFailure(failure.clone()));
         }
-        for error in &found.failures {
-            self.publish_event(CatalogEvent::Note(error.to_string()));
+        for error in found.failures {
+            self.publish_event(CatalogEvent::LoadFailure(error));
         }
         for name in &found.unparsed {
             let text = format!("`{name}` could not be parsed and is skipped");
@@ -307,9 +316,16 @@ impl Catalog {
         let mut bodies = Vec::new();
         let mut definitions = Vec::new();
         let mut concurrency = self.concurrency_limits_of(spec);
+        let selection = self.selection_if_watched(spec);
+        let mut suspicious = Vec::new();
         // Schemas of a thousand tools take a second to compile; calls go on meanwhile.
         let results: Vec<GateResult> = while_blocking(|| {
-            let gated = |loaded| gate(loaded, &limits, spec, &mut concurrency);
+            let gated = |loaded: LoadedDocument| {
+                if let (Some(selection), Some(reading)) = (&selection, &loaded.reading) {
+                    suspicious.extend(find_suspicious_texts(reading, selection));
+                }
+                gate(loaded, &limits, spec, &mut concurrency)
+            };
             found.documents.into_iter().map(gated).collect()
         });
         for result in results {
@@ -324,6 +340,7 @@ impl Catalog {
         if replaces {
             let own = definitions.iter().flat_map(|it| it.own.iter().map(|(_, entry)| entry));
             self.publish_loaded(&spec.name, entries.iter().chain(own));
+            self.publish_notes(suspicious_texts::sentences(spec, &suspicious));
         }
         let mut states = self.states();
         // Not found if a new configuration removed the source during the load.
@@ -354,6 +371,14 @@ impl Catalog {
         state.map(|state| state.concurrency.clone()).unwrap_or_default()
     }
 
+    /// Which codes are reported, if a task keeps this source loaded. Commands that load once do not
+    /// judge texts: `check` does, and they pass no list on to a model.
+    fn selection_if_watched(&self, spec: &SourceSpec) -> Option<Arc<CodeSelection>> {
+        let is_watched = self.states().iter().any(|state| state.spec == *spec && state.has_task);
+        let selection = self.selection.lock().unwrap_or_else(PoisonError::into_inner);
+        is_watched.then(|| Arc::clone(&selection))
+    }
+
     /// Asks the server that a definition names for its tools, and merges its list with the
     /// definition. Returns the failure if the server gave no list.
     async fn load_server_definition(
@@ -376,16 +401,20 @@ impl Catalog {
     ) -> Vec<SourceFailure> {
         let limits = self.runner.limits();
         let mut concurrency = self.concurrency_limits_of(spec);
+        let selection = self.selection_if_watched(spec);
         let read = |answer: Arc<ToolAnswer>| {
-            let workspace = &self.workspace;
-            while_blocking(|| definition.read(&answer, spec, workspace, &limits, &mut concurrency))
+            let (workspace, selection) = (&self.workspace, selection.as_deref());
+            while_blocking(|| {
+                definition.read(&answer, spec, workspace, selection, &limits, &mut concurrency)
+            })
         };
         let (merged, failures) = match answer.map(read) {
-            Ok(ListedTools { entries: listed, diagnostics }) => {
+            Ok(ListedTools { entries: listed, diagnostics, suspicious }) => {
                 let (tools, missing) = definition.merge(&listed);
                 self.publish_problems(diagnostics);
                 self.publish_problems(missing);
                 self.publish_loaded(definition.namespace.as_str(), tools.iter());
+                self.publish_notes(suspicious);
                 (Some((listed, tools)), Vec::new())
             }
             Err(failure) => {
@@ -499,6 +528,10 @@ impl Catalog {
         }
     }
 
+    fn publish_notes(&self, sentences: Vec<String>) {
+        sentences.into_iter().for_each(|text| self.publish_event(CatalogEvent::Note(text)));
+    }
+
     fn publish_loaded<'e>(
         &self,
         source: &str,
@@ -561,8 +594,11 @@ impl Catalog {
     fn apply_plan(&self, plan: SourcePlan) {
         self.publish_plan_problems(&plan);
         self.runner.set_limits(plan.limits);
-        let level = plan.levels.get(MODEL_INSTRUCTION);
+        let level = plan.levels.get(MODEL_INSTRUCTION.name);
         self.withholds_orders.store(level == Some(&Some(Severity::Error)), Ordering::Relaxed);
+        // No code is named here, so none can be unknown.
+        let selection = CodeSelection::new(&[], &[], plan.levels, plan.ignores).unwrap_or_default();
+        *self.selection.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(selection);
         let mut states = self.states();
         let mut old = std::mem::take(&mut *states);
         for spec in plan.specs {

@@ -96,7 +96,7 @@ pub(crate) fn gate(
     }
     // Before `finish`, which adds diagnostics about schemas.
     let errors = DocumentErrors::new(&reading, &result.diagnostics, is_live);
-    let command = check_command(&reading, spec);
+    let command = check_command(reading.origin.document().source().name(), spec);
     let gated = finish(reading, &errors, spec, environment, &command, &mut result.diagnostics);
     let server = gated.toolset.server.clone();
     let namespace = gated.toolset.namespace.clone();
@@ -274,8 +274,7 @@ impl DocumentErrors {
 
 /// The command that shows what is wrong with a document, in backticks and as far as it can be
 /// given: the words of a server's command may hold secrets.
-fn check_command(reading: &Reading, spec: &SourceSpec) -> String {
-    let document = reading.origin.document().source().name();
+pub(crate) fn check_command(document: &str, spec: &SourceSpec) -> String {
     let is_server = matches!(spec.target, SourceTarget::Server(..));
     let sources = match &spec.anchor {
         // The file that names the server.

@@ -21,6 +21,7 @@ mod server_definition;
 mod server_offers;
 mod server_task;
 mod source_state;
+mod suspicious_texts;
 mod uri_template;
 
 pub use catalog::{Catalog, CatalogEvent, EventListener, Planner};

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use serde_json::{Value as Json, json};
+use toolwright_check::MODEL_INSTRUCTION;
 use toolwright_exec::mcp::Upstream;
 use toolwright_exec::{ExecutorContext, Failure, code, process};
 use toolwright_formats::{Reading, live};
@@ -117,11 +118,8 @@ pub(crate) fn gives_orders(instructions: &str, workspace: &Workspace) -> bool {
         Arc::new(Document::parse_from("instructions", origin, list.to_string(), Syntax::Json));
     let options = ReadOptions { rules: true, ..ReadOptions::default() };
     let loaded = while_blocking(|| workspace.read_live(&document, options));
-    loaded.diagnostics.iter().any(|found| found.code.name == MODEL_INSTRUCTION)
+    loaded.diagnostics.iter().any(|found| found.code.name == MODEL_INSTRUCTION.name)
 }
-
-/// The code of texts that carry orders to the model.
-pub(crate) const MODEL_INSTRUCTION: &str = "MODEL_INSTRUCTION";
 
 /// Runs a program with `--schema`, and reads the description of its tool from standard output.
 ///

@@ -19,10 +19,13 @@ use toolwright_exec::{CallLimits, RegisteredTool, ToolStatus};
 use toolwright_model::{Annotations, Binding, ContentHash, InputSchema, Namespace, Server, Tool};
 use toolwright_source::{Anchor, Diagnostic, Origin, RecordFinding, RecordPath, locate};
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
-use toolwright_workspace::{SourceSpec, SourceTarget, Workspace, content_hash};
+use toolwright_workspace::{
+    CodeSelection, SourceSpec, SourceTarget, Workspace, content_hash, find_suspicious_texts,
+};
 
 use crate::gate::{ConcurrencyLimits, GateResult, gate};
 use crate::live_sources::{self, ToolAnswer};
+use crate::suspicious_texts;
 
 /// A toolset on a server that its definition names, as the definition describes it.
 #[derive(Debug)]
@@ -41,6 +44,8 @@ pub(crate) struct ServerDefinition {
 pub(crate) struct ListedTools {
     pub(crate) entries: Vec<Arc<RegisteredTool>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Sentences about their suspicious texts.
+    pub(crate) suspicious: Vec<String>,
 }
 
 impl ServerDefinition {
@@ -50,12 +55,14 @@ impl ServerDefinition {
     }
 
     /// Reads the server's list of its tools. `spec` is the source of the definition: its
-    /// environment and options hold for the server, too.
+    /// environment and options hold for the server, too. `selection` is set if the texts of the
+    /// tools are to be judged.
     pub(crate) fn read(
         &self,
         answer: &ToolAnswer,
         spec: &SourceSpec,
         workspace: &Workspace,
+        selection: Option<&CodeSelection>,
         limits: &CallLimits,
         concurrency: &mut ConcurrencyLimits,
     ) -> ListedTools {
@@ -79,8 +86,12 @@ impl ServerDefinition {
             answer,
             workspace,
         );
+        let suspicious = selection.zip(loaded.reading.as_ref());
+        let suspicious = suspicious.map(|(selection, reading)| {
+            suspicious_texts::sentences(&spec, &find_suspicious_texts(reading, selection))
+        });
         let GateResult { entries, diagnostics, .. } = gate(loaded, limits, &spec, concurrency);
-        ListedTools { entries, diagnostics }
+        ListedTools { entries, diagnostics, suspicious: suspicious.unwrap_or_default() }
     }
 
     /// The tools of both, and a diagnostic for each command that the server does not have.

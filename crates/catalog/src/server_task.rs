@@ -286,7 +286,7 @@ impl Catalog {
         // Before the tools, as in `load_lists`.
         self.set_offers(owner, &answers.offers);
         self.load_tools(owner, Ok(Arc::clone(&answers.tools))).ok()?;
-        let message = "these are the tools of the last run, until it has started";
+        let message = "until it answers, its tools are listed as they were in the last run";
         self.publish_event(CatalogEvent::Note(format!("{}: {message}", owner.name())));
         Some(answers)
     }

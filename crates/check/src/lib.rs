@@ -50,8 +50,10 @@ use toolwright_script::ScriptAnalyzer;
 use toolwright_source::{DiagnosticCode, Finding, RecordFinding};
 
 pub use report::{MAX_FINDINGS, MAX_NOTES};
+pub use rules::hidden_text::HIDDEN_TEXT;
 pub use rules::invalid_function_syntax::check_scripts;
 pub use rules::invalid_schema::finding as schema_finding;
+pub use rules::model_instruction::MODEL_INSTRUCTION;
 pub use rules::unresolved_reference::UNRESOLVED_REFERENCE;
 pub use silence::{USELESS_SILENCE, silence};
 pub use subject::Subject;
@@ -79,6 +81,15 @@ pub fn check_each(subjects: &[Subject<'_>], analyzer: &dyn ScriptAnalyzer) -> Ve
         }
     }
     reports.into_iter().map(report::Report::into_findings).collect()
+}
+
+/// Runs only the rules about poisoned texts, which take a small part of the time of [`check()`]:
+/// [`HIDDEN_TEXT`], [`MODEL_INSTRUCTION`] and secrets. For a caller that is about to pass the texts
+/// on to a model.
+pub fn check_texts(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut report = subject.report();
+    (rules::texts::RULE.check)(subject, &mut report);
+    report.into_findings()
 }
 
 /// Runs the rules that compare documents with each other, such as duplicate ids across files. Each

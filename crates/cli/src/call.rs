@@ -13,7 +13,7 @@
 
 use std::io::{IsTerminal, Read};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
@@ -27,7 +27,7 @@ use toolwright_exec::{
 };
 use toolwright_model::redacted_url;
 use toolwright_source::{Diagnostic, Severity, render};
-use toolwright_workspace::{ReadOptions, SourceArgument, SourcePlan, codes};
+use toolwright_workspace::{LoadError, ReadOptions, SourceArgument, SourcePlan, codes};
 
 use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
@@ -49,7 +49,13 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
     let server = args.id.split_once(':').map(|(server, _)| server.to_owned());
     let not_started = server.as_deref().and_then(|server| NotStartedServer::of(server, &planner()));
     let reasons = not_started.iter().flat_map(|it| it.reasons.clone()).collect::<Vec<_>>();
+    // Files and folders that could not be read.
+    let unread: Arc<Mutex<Vec<LoadError>>> = Arc::default();
+    let unread_here = Arc::clone(&unread);
     let listener = Arc::new(move |event: &CatalogEvent| match event {
+        CatalogEvent::LoadFailure(error) => {
+            unread_here.lock().unwrap_or_else(PoisonError::into_inner).push(error.clone());
+        }
         // Warnings about definitions belong to `check`; here they would bury the result.
         CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
         CatalogEvent::PlanProblem(d) if d.severity == Severity::Info => {}
@@ -81,6 +87,22 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         let cancel = CancellationToken::new();
         let work = call(args, &input, not_started, &catalog, &cancel);
         let result = until_interrupted(&catalog, &cancel, work).await?;
+        let mut unread =
+            std::mem::take(&mut *unread.lock().unwrap_or_else(PoisonError::into_inner));
+        // Without any tool, a wrong path is the reason, and not the name of the tool.
+        let reason = match &result {
+            Err(failure)
+                if failure.code == &code::TOOL_NOT_FOUND
+                    && catalog.runner().registry().is_empty() =>
+            {
+                unread.pop()
+            }
+            _ => None,
+        };
+        unread.iter().for_each(|error| messages::print_note(&error.to_string()));
+        if let Some(reason) = reason {
+            return Err(reason.into());
+        }
         let result = match (result, &args.save) {
             (Ok(outcome), Some(folder)) => Ok(save_media(outcome, folder, args)?),
             (result, _) => result,

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
+use toolwright_check::{HIDDEN_TEXT, MODEL_INSTRUCTION};
 use toolwright_schema::{TargetSet, VendorTarget};
 use toolwright_source::render::{self, Colour, GroupedOptions, ReportedFinding};
 use toolwright_source::{Diagnostic, Severity};
@@ -321,6 +322,10 @@ fn plan_to_check(configured: Option<SourcePlan>, targets: TargetSet) -> anyhow::
     Ok(plan)
 }
 
+/// Each finding of these codes is about other words, and one may be harmless where the next is an
+/// attack.
+static SEPARATE_CODES: [&str; 2] = [HIDDEN_TEXT.name, MODEL_INSTRUCTION.name];
+
 /// Prints the findings to stdout in the requested format.
 fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> anyhow::Result<()> {
     let all = || {
@@ -340,8 +345,8 @@ fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> any
             });
             // A user who selects the code of a note, or fails on notes, wants to see them.
             let notes = args.notes || !args.select.is_empty() || args.fail_on == FailOn::Note;
-            let options = GroupedOptions { width: output::width(), colour: Colour::On, notes };
-            render::grouped(findings, options)
+            let (width, colour, separate_codes) = (output::width(), Colour::On, &SEPARATE_CODES);
+            render::grouped(findings, GroupedOptions { width, colour, notes, separate_codes })
         }
         CheckFormat::Concise => {
             // This format has no colours, so it needs no filter, which is slow for large outputs.

@@ -1,34 +1,29 @@
 //! `toolwright convert`: writes a definition in another format, and reports what that one could not
-//! hold. The work is in `toolwright_workspace`; here are the arguments, the report as text,
-//! Markdown or JSON, and the files.
+//! hold. The work is in `toolwright_workspace`; here are the arguments and the files, and in
+//! `loss_report` the report.
 //!
 //! The result goes to stdout or to a file, the report to stderr. Nothing is written if anything is
 //! refused.
 
-use std::collections::{BTreeMap, HashSet};
-use std::fmt::Write;
+use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use toolwright_formats::WriteTarget;
 use toolwright_source::render::visible;
-use toolwright_source::{DocumentPath, Source, render};
 use toolwright_workspace::vendor_calls::CallTable;
 use toolwright_workspace::{
-    CheckOptions, Conversion, ConvertError, ConvertOptions, ExactRewrite, FieldSetting,
-    LoadedDocument, Loss, LossEffect, convert, replace_file,
+    CheckOptions, Conversion, ConvertError, ConvertOptions, FieldSetting, LoadedDocument,
+    LossEffect, convert, replace_file,
 };
 
 use crate::args::{ConvertArgs, DiagnosticFormat, LossFormat};
+use crate::loss_report;
 use crate::messages::print_note;
 use crate::output::{self, ExitStatus};
-use crate::record_text::shorten;
 use crate::report::{self, plural};
 use crate::sources::{self, FoundSources, PlanLog};
-
-/// The longest value that the text shows.
-const MAX_SHOWN: usize = 100;
 
 /// Writes the converted document and the report.
 ///
@@ -175,24 +170,7 @@ fn finish(
             None => output::print_unfiltered(text)?,
         }
     }
-    for (document, conversion) in converted {
-        let Some(reading) = &document.reading else { continue };
-        let source = reading.origin.document().source();
-        let places = Places { source, document: Some(reading) };
-        let text = match args.losses {
-            LossFormat::Text if converted.len() > 1 => {
-                let name = visible(source.name());
-                format!("{name}\n{}", as_text(conversion, &places))
-            }
-            LossFormat::Text => as_text(conversion, &places),
-            LossFormat::Markdown => as_markdown(conversion, target, &places),
-            LossFormat::Json => {
-                format!("{}\n", render::line(&as_json(conversion, target, &places)))
-            }
-            LossFormat::None => String::new(),
-        };
-        output::write_stderr(&text);
-    }
+    output::write_stderr(&loss_report::report(args.losses, target, converted));
     let left_out = || converted.iter().flat_map(|(_, conversion)| &conversion.left_out);
     if args.losses != LossFormat::Json {
         for name in left_out() {
@@ -235,146 +213,11 @@ fn denied_losses(
 
 /// Writes a file through a temporary one.
 fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
-    let before = match path.exists() {
+    let before = match path.exists() && !path.is_dir() {
         true => {
             Some(std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?)
         }
         false => None,
     };
     replace_file(path, before.as_deref(), text.as_bytes()).map_err(|error| anyhow!(error))
-}
-
-/// Where the losses are in the source.
-struct Places<'d> {
-    source: &'d Source,
-    document: Option<&'d toolwright_formats::Reading>,
-}
-
-impl Places<'_> {
-    /// Line and column of a part of the source.
-    fn line_column(&self, at: &DocumentPath) -> (usize, usize) {
-        let root = self.document.map(|reading| reading.origin.document().root());
-        let start = root.map_or(0, |root| root.nearest(at).span().start);
-        let at = self.source.line_column(start as usize);
-        (at.line, at.column)
-    }
-}
-
-/// The report as an object.
-fn as_json(conversion: &Conversion, target: WriteTarget, places: &Places<'_>) -> Json {
-    let loss = |loss: &Loss| {
-        let (line, column) = places.line_column(&loss.at);
-        let witness = |witness: &toolwright_workspace::Witness| {
-            json!({
-                "value": witness.value,
-                "source": witness.source_accepts, "target": !witness.source_accepts,
-            })
-        };
-        let (before, after) = loss.values.clone().unwrap_or((Json::Null, None));
-        json!({
-            "tool": loss.tool, "part": loss.part, "effect": loss.effect.name(),
-            "path": loss.at.as_str(), "line": line, "column": column,
-            "reason": loss.reason, "statedBy": loss.source,
-            "before": before, "after": after,
-            "witnesses": loss.witnesses.iter().map(witness).collect::<Vec<_>>(),
-            "enforcedByTarget": loss.vendor_enforces,
-            "enforcedByToolwright": loss.runner_enforces,
-        })
-    };
-    let rewrite = |rewrite: &ExactRewrite| {
-        let (line, column) = places.line_column(&rewrite.at);
-        json!({
-            "tool": rewrite.tool, "part": rewrite.part, "keyword": rewrite.keyword,
-            "path": rewrite.at.as_str(), "line": line, "column": column,
-            "reason": rewrite.reason, "statedBy": rewrite.source, "restored": rewrite.restored,
-        })
-    };
-    let names: BTreeMap<&str, &str> =
-        conversion.tools.iter().map(|tool| (tool.id.as_str(), tool.name.as_str())).collect();
-    json!({
-        "target": target.id(), "file": places.source.name(),
-        "losses": conversion.losses.iter().map(loss).collect::<Vec<_>>(),
-        "rewrites": conversion.rewrites.iter().map(rewrite).collect::<Vec<_>>(),
-        "names": names, "leftOut": conversion.left_out,
-    })
-}
-
-/// `1 widened, 2 dropped`.
-fn counts(conversion: &Conversion) -> String {
-    let count = |effect: LossEffect| {
-        let count = conversion.losses.iter().filter(|loss| loss.effect == effect).count();
-        (count > 0).then(|| format!("{count} {}", effect.name()))
-    };
-    LossEffect::ALL.into_iter().filter_map(count).collect::<Vec<_>>().join(", ")
-}
-
-/// The report for people: a line for each loss, and what shows it below.
-fn as_text(conversion: &Conversion, places: &Places<'_>) -> String {
-    let mut text = String::new();
-    for loss in &conversion.losses {
-        let (line, column) = places.line_column(&loss.at);
-        let tool = loss.tool.as_deref().map(|tool| format!("{tool} › ")).unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "{}: {}{} ({}:{line}:{column}): {}",
-            loss.effect.name(),
-            visible(&tool),
-            visible(&loss.part),
-            visible(places.source.name()),
-            visible(&loss.reason)
-        );
-        for witness in &loss.witnesses {
-            let value = shorten(&witness.value.to_string(), MAX_SHOWN);
-            let verb = if witness.source_accepts { "refused" } else { "accepted" };
-            // What the target lets through still meets the source's schema when it is run.
-            let is_caught = !witness.source_accepts && loss.runner_enforces == Some(true);
-            let caught = if is_caught { ", and still refused by Toolwright" } else { "" };
-            let _ = writeln!(text, "  {verb} now{caught}: {}", visible(&value));
-        }
-    }
-    let tools = plural(conversion.tools.len(), "tool");
-    let _ = match conversion.losses.len() {
-        0 => writeln!(text, "{tools}: nothing was lost"),
-        n => writeln!(text, "{tools}: {} ({})", losses(n), counts(conversion)),
-    };
-    text
-}
-
-fn losses(n: usize) -> String {
-    if n == 1 { "1 loss".to_owned() } else { format!("{n} losses") }
-}
-
-/// The report as a table.
-fn as_markdown(conversion: &Conversion, target: WriteTarget, places: &Places<'_>) -> String {
-    // A cell ends at a bar and at the end of the line.
-    let cell = |text: &str| visible(text).replace('|', "\\|");
-    let mut text = format!("## Losses for `{}`\n\n", target.id());
-    if conversion.losses.is_empty() {
-        text.push_str("Nothing was lost.\n");
-        return text;
-    }
-    text.push_str(
-        "| tool | part | line | effect | reason | shown by |\n|---|---|---|---|---|---|\n",
-    );
-    for loss in &conversion.losses {
-        let (line, _) = places.line_column(&loss.at);
-        let shown: Vec<String> = loss
-            .witnesses
-            .iter()
-            .map(|witness| {
-                let verb = if witness.source_accepts { "refused" } else { "accepted" };
-                format!("`{}` is {verb}", shorten(&witness.value.to_string(), MAX_SHOWN))
-            })
-            .collect();
-        let _ = writeln!(
-            text,
-            "| {} | {} | {line} | {} | {} | {} |",
-            cell(loss.tool.as_deref().unwrap_or("–")),
-            cell(&loss.part),
-            loss.effect.name(),
-            cell(&loss.reason),
-            cell(&shown.join("; "))
-        );
-    }
-    text
 }

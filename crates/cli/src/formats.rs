@@ -114,7 +114,7 @@ some targets, `--json` all of it.
 |---|---|
 | ✓ | it is written, and read back as it was |
 | = | other keywords say the same |
-| `restored` | calls have another form, which restoring undoes |
+| `restored` | calls have another form, and `toolwright call --as` turns them back |
 | others | it is lost; [converting](converting.md#losses) explains the words |
 
 A row of the second table is about one use of the keyword. Where a target decides by the value,

@@ -30,6 +30,7 @@ mod found_sources;
 mod init;
 mod install;
 mod list;
+mod loss_report;
 mod manual;
 mod md;
 mod messages;

@@ -5,9 +5,9 @@
 
 use std::io::Read;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use toolwright_web::{FetchOptions, MarkdownOptions, decode, fetch, markdown};
-use toolwright_workspace::special_file;
+use toolwright_workspace::{io_reason, special_file};
 
 use crate::args::MdArgs;
 use crate::environment::variable;
@@ -49,7 +49,7 @@ fn from_file(path: &str) -> anyhow::Result<String> {
         "-" => std::io::stdin().lock().read_to_end(&mut bytes),
         path => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
-    read.with_context(|| format!("cannot read `{path}`"))?;
+    read.map_err(|error| anyhow!("cannot read `{path}`: {}", io_reason(&error)))?;
     markdown(&decode(bytes), None, &MarkdownOptions::default())
         .with_context(|| format!("cannot convert `{path}`"))
 }

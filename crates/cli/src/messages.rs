@@ -18,7 +18,7 @@ pub(crate) fn print_event(event: &CatalogEvent) {
 }
 
 /// The message of an event; `None` for a successful load, which only `serve` logs.
-fn event_text(event: &CatalogEvent) -> Option<String> {
+pub(crate) fn event_text(event: &CatalogEvent) -> Option<String> {
     match event {
         // Without the lines of the file: they may hold secrets, and stderr of `serve` usually ends
         // up in a log file.
@@ -28,6 +28,7 @@ fn event_text(event: &CatalogEvent) -> Option<String> {
             Some(format!("{}{help}", render::concise(diagnostic)))
         }
         CatalogEvent::SourceFailure(failure) => Some(failure.to_string()),
+        CatalogEvent::LoadFailure(error) => Some(error.to_string()),
         CatalogEvent::Note(text) => Some(text.clone()),
         CatalogEvent::Loaded { .. } => None,
     }

@@ -90,7 +90,7 @@ fn heading(out: &mut String, reading: &Reading) {
     };
     row(out, "file", file);
     row(out, "title", toolset.title.as_deref().unwrap_or_default());
-    row(out, "about", first_paragraph(toolset.description.as_deref()));
+    description(out, toolset.description.as_deref());
     if let Some(provider) = &toolset.provider {
         // The icon is left out: a terminal cannot show it.
         let parts = [&provider.name, &provider.url, &provider.contact];
@@ -125,7 +125,7 @@ fn tool_text(out: &mut String, reading: &Reading, limits: &CallLimits, n: usize,
     // precedence.
     let title = details.title.as_ref().or(details.annotations.title.as_ref());
     row(out, "title", title.map_or("", |title| title));
-    row(out, "about", first_paragraph(tool.description.ok().map(String::as_str)));
+    description(out, tool.description.ok().map(String::as_str));
     // The message of a deprecated tool usually names its replacement.
     row(out, "instead", details.deprecation.message.as_deref().unwrap_or_default());
     row(
@@ -141,6 +141,7 @@ fn tool_text(out: &mut String, reading: &Reading, limits: &CallLimits, n: usize,
         row(out, "needs", capabilities(&tool.needs));
     }
     row(out, "hints", hints(tool));
+    row(out, "task", task_support(tool));
     // Normalised, as in the JSON record; the spelling of the author is in the file.
     let tags: Vec<&str> = details.tags.normalised().iter().map(|tag| tag.as_str()).collect();
     row(out, "tags", tags.join(", "));
@@ -191,12 +192,15 @@ fn anchor_text(source: &Source) -> String {
     source.name().to_owned() + &line.map_or(String::new(), |line| format!(":{line}"))
 }
 
-/// The first paragraph of a description on one line, at most 200 characters. Descriptions of MCP
-/// tools are often whole manuals; the first paragraph tells what the tool does.
-fn first_paragraph(text: Option<&str>) -> String {
-    let paragraph = text.unwrap_or_default().trim().split("\n\n").next().unwrap_or_default();
-    let words: Vec<&str> = paragraph.split_whitespace().collect();
-    shorten(&words.join(" "), 200)
+/// Writes a description as a model reads it: whole, with its lines. Further lines are indented, so
+/// that none can pass for a row.
+fn description(out: &mut String, text: Option<&str>) {
+    for (n, line) in text.unwrap_or_default().trim().lines().enumerate() {
+        let label = if n == 0 { "about" } else { "" };
+        // With the white space at its start, which shows lists and code.
+        let line = toolwright_source::render::visible(line.trim_end());
+        let _ = writeln!(out, "{}", format!("  {label:<11} {line}").trim_end());
+    }
 }
 
 /// The text if it has at most `max` characters, otherwise its start and an ellipsis.
@@ -253,8 +257,7 @@ fn input(input: &FieldValue<InputSchema>) -> String {
     }
 }
 
-/// The properties of a schema with their types: `path* string, depth integer (* required)`. At most
-/// eight, so that a tool fits on a screen.
+/// The properties of a schema with their types: `path* string, depth integer (* required)`.
 fn parameters(schema: &Json) -> String {
     let required: Vec<&str> = schema
         .get("required")
@@ -274,11 +277,8 @@ fn parameters(schema: &Json) -> String {
         let star = if required.contains(&name.as_str()) { "*" } else { "" };
         format!("{name}{star} {}", type_of(schema))
     };
-    let mut shown: Vec<String> = properties.iter().take(8).map(one).collect();
-    if properties.len() > 8 {
-        shown.push(format!("and {} more", properties.len() - 8));
-    }
-    let has_star = properties.keys().take(8).any(|name| required.contains(&name.as_str()));
+    let shown: Vec<String> = properties.iter().map(one).collect();
+    let has_star = properties.keys().any(|name| required.contains(&name.as_str()));
     shown.join(", ") + if has_star { " (* required)" } else { "" }
 }
 
@@ -330,6 +330,17 @@ fn hints(tool: &Draft) -> String {
     let set =
         words.iter().filter_map(|(hint, yes, no)| hint.map(|hint| if hint { *yes } else { *no }));
     set.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether calls are tasks of the tool's server, as MCP 2025-11-25 has them.
+fn task_support(tool: &Draft) -> &'static str {
+    let mut formats = tool.details.rest.iter();
+    let execution = formats.find_map(|(_, members)| members.get("/execution"));
+    match execution.and_then(|execution| execution["taskSupport"].as_str()) {
+        Some("required") => "required: each call is a task of its server, which `call` waits for",
+        Some("optional") => "optional: a client can run a call as a task",
+        _ => "",
+    }
 }
 
 /// A time limit in seconds if it is a whole number of them.

@@ -130,7 +130,8 @@ pub(crate) fn severity_counts(load: &LoadResult) -> Vec<String> {
         .collect()
 }
 
-/// `3 tools in 2 files`, or `144 tools of 11 of 12 servers (disabled: notes) and 3 files`.
+/// `3 tools in 2 files`, or `144 tools of 11 servers and 3 files, without 1 other server (disabled:
+/// notes)`.
 pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
     let readings = load.documents.iter().flat_map(|document| &document.reading);
     let tools = readings.map(|reading| reading.toolset.tools.len()).sum();
@@ -146,22 +147,20 @@ pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
     }
     // Servers that failed are reported one by one, and not counted where there is no other.
     let is_partial = load.servers > servers && (servers > 0 || !load.unstarted.is_empty());
-    let word = if is_partial || servers + programs > 0 { "of" } else { "in" };
-    let mut counts: Vec<String> = Vec::new();
-    if is_partial {
-        let all = plural(load.servers, "server");
-        counts.push(format!("{servers} of {all}{}", unstarted_servers(load)));
-    } else if servers > 0 {
-        counts.push(plural(servers, "server"));
-    }
-    let others = [(programs, "program"), (files, "file")];
-    counts.extend(others.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| plural(n, noun)));
-    let sources = match counts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-        None => return plural(tools, "tool"),
+    let without = match (load.servers - servers.min(load.servers), servers) {
+        _ if !is_partial => String::new(),
+        (n, 0) => format!(", without {}{}", plural(n, "server"), unstarted_servers(load)),
+        (n, _) => format!(", without {}{}", plural(n, "other server"), unstarted_servers(load)),
     };
-    format!("{} {word} {sources}", plural(tools, "tool"))
+    let word = if servers + programs > 0 { "of" } else { "in" };
+    let counts = [(servers, "server"), (programs, "program"), (files, "file")];
+    let counts = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| plural(n, noun));
+    let sources = match counts.collect::<Vec<_>>().split_last() {
+        Some((last, [])) => format!(" {word} {last}"),
+        Some((last, rest)) => format!(" {word} {} and {last}", rest.join(", ")),
+        None => String::new(),
+    };
+    format!("{}{sources}{without}", plural(tools, "tool"))
 }
 
 /// The names of the servers that were not started, in brackets. Those that failed are reported one

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_serve::{Gateway, HttpError, HttpServer, ServeOptions, serve_stdio};
 use toolwright_source::Severity;
-use toolwright_workspace::ServeSettings;
+use toolwright_workspace::{ServeSettings, SourcePlan, SourceTarget, special_file};
 
 use crate::args::ServeArgs;
 use crate::output::ExitStatus;
@@ -53,6 +53,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
             false => return Err(messages::plan_error(&plan)),
         }
     }
+    refuse_unreadable(&source.from, &plan)?;
     let reads_stdin = source.from.iter().any(|source| source == "-");
     if reads_stdin && args.http.is_none() {
         bail!(
@@ -102,6 +103,34 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
         }
     }
     Ok(ExitStatus::Clean)
+}
+
+/// Refuses to serve nothing: if the command line names only files and folders, and none of them can
+/// be read or has a definition, a path is probably wrong. A folder that the configuration names may
+/// be filled later.
+///
+/// # Errors
+/// If there is nothing to serve.
+fn refuse_unreadable(named: &[String], plan: &SourcePlan) -> anyhow::Result<()> {
+    if named.is_empty() {
+        return Ok(());
+    }
+    let mut failures = Vec::new();
+    for spec in &plan.specs {
+        let SourceTarget::Definitions(path) = &spec.target else { return Ok(()) };
+        // A mistake in a single file is reported when it is loaded.
+        if !path.is_dir() && special_file(path).is_none() {
+            return Ok(());
+        }
+        let load = sources::workspace().load(std::slice::from_ref(path), spec.options);
+        if !load.documents.is_empty() {
+            return Ok(());
+        }
+        failures.extend(load.failures);
+    }
+    let Some(last) = failures.pop() else { return Ok(()) };
+    failures.iter().for_each(|failure| messages::print_note(&failure.to_string()));
+    Err(last.into())
 }
 
 /// The settings of the configuration, as the server takes them.

@@ -201,6 +201,14 @@ pub(crate) fn find_configuration(named: Option<&Path>) -> anyhow::Result<Option<
         Some(path) if path.is_file() => Ok(Some(path.to_owned())),
         Some(path) => match special_file(path) {
             Some(kind) => bail!("cannot read `{}`: it is {kind}", path.display()),
+            None if path.is_dir() => {
+                let inside = path.join("toolwright.toml");
+                let hint = match inside.is_file() {
+                    true => format!("; name the file in it: `{}`", inside.display()),
+                    false => String::new(),
+                };
+                bail!("cannot read the configuration `{}`: it is a folder{hint}", path.display())
+            }
             None => bail!("there is no configuration file `{}`", path.display()),
         },
         None => {

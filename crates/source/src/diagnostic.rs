@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::edit::TextEdit;
-use crate::finding::{DiagnosticCode, Severity};
+use crate::finding::{DiagnosticCode, Severity, SharedId};
 use crate::{DocumentPath, Source, Span, TextOrigin};
 
 /// A second place that explains the first ("first used here").
@@ -70,6 +70,8 @@ pub struct Diagnostic {
     pub fix: Option<Fix>,
     /// Bytes of every request to a model that it wastes; zero if it wastes none.
     pub wasted_bytes: usize,
+    /// The id that is used twice, for a finding about an id of two documents.
+    pub shared_id: Option<Box<SharedId>>,
 }
 
 impl Diagnostic {
@@ -93,6 +95,7 @@ impl Diagnostic {
             help: Vec::new(),
             fix: None,
             wasted_bytes: 0,
+            shared_id: None,
         }
     }
 

@@ -132,6 +132,17 @@ pub struct Finding<Space = InDocument> {
     pub tolerable: bool,
     /// Bytes of every request to a model that it wastes; zero if it wastes none.
     pub wasted_bytes: usize,
+    /// The id that is used twice, for a finding about an id of two documents.
+    pub shared_id: Option<Box<SharedId>>,
+}
+
+/// An id that two documents use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedId {
+    /// The id.
+    pub id: String,
+    /// The name of the document that used it first.
+    pub other: String,
 }
 
 impl<Space> Finding<Space> {
@@ -153,6 +164,7 @@ impl<Space> Finding<Space> {
             repair: None,
             tolerable: false,
             wasted_bytes: 0,
+            shared_id: None,
         }
     }
 
@@ -167,6 +179,13 @@ impl<Space> Finding<Space> {
     #[must_use]
     pub fn wastes(mut self, bytes: usize) -> Self {
         self.wasted_bytes = bytes;
+        self
+    }
+
+    /// States which id another document uses, too.
+    #[must_use]
+    pub fn shares_id(mut self, id: impl Into<String>, other: impl Into<String>) -> Self {
+        self.shared_id = Some(Box::new(SharedId { id: id.into(), other: other.into() }));
         self
     }
 

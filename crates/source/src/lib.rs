@@ -50,6 +50,7 @@ pub use document::{Document, Syntax};
 pub use edit::{Edit, EditError, TextEdit, plan, splice};
 pub use finding::{
     CodeSample, DiagnosticCode, Finding, FindingPart, RecordFinding, Repair, Safety, Severity,
+    SharedId,
 };
 pub use node::{Member, Node};
 pub use origin::{Location, Origin, locate, plan_repair};

@@ -111,6 +111,7 @@ impl Origin {
             repair,
             tolerable: finding.tolerable,
             wasted_bytes: finding.wasted_bytes,
+            shared_id: finding.shared_id,
         }
     }
 
@@ -167,6 +168,7 @@ pub fn locate(finding: Finding, document: &Arc<Document>) -> Diagnostic {
         help: finding.help,
         fix,
         wasted_bytes: finding.wasted_bytes,
+        shared_id: finding.shared_id,
     }
 }
 

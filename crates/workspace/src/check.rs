@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use toolwright_check::{HIDDEN_TEXT, MODEL_INSTRUCTION, Subject};
 use toolwright_formats::Reading;
 use toolwright_model::{Details, Draft, Toolset};
 use toolwright_source::{Diagnostic, Severity, locate, render};
@@ -200,6 +201,22 @@ impl Workspace {
         });
         located.collect()
     }
+}
+
+/// The texts of a document that look like an attack on the model that reads them: what `check`
+/// reports as `HIDDEN_TEXT` or `MODEL_INSTRUCTION`, without the time of all other rules.
+pub fn find_suspicious_texts(reading: &Reading, selection: &CodeSelection) -> Vec<Diagnostic> {
+    let document = reading.origin.document();
+    let subject = Subject::new(reading.dialect.as_deref(), &reading.toolset, &reading.origin);
+    let found = toolwright_check::check_texts(&subject);
+    let mut found: Vec<Diagnostic> =
+        found.into_iter().map(|finding| locate(finding, document)).collect();
+    fill_in_tools(reading, &mut found);
+    toolwright_check::silence(document, &mut found, codes::all());
+    selection.apply(&mut found);
+    // The same rules find secrets, and comments about other codes seem useless here.
+    found.retain(|d| [HIDDEN_TEXT.name, MODEL_INSTRUCTION.name].contains(&d.code.name));
+    found
 }
 
 /// Drops the parts of a record that are not needed once its own rules have run: rules between

@@ -193,6 +193,9 @@ pub fn replace_file(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<
     let cannot = |error: io::Error| format!("cannot write `{name}`: {}", io_reason(&error));
     let changed =
         || format!("`{name}` has changed since it was read, and was left alone (run it again)");
+    if path.is_dir() {
+        return Err(format!("cannot write `{name}`: it is a folder"));
+    }
     let Some(before) = before else {
         // A folder is not made: its name may be misspelled.
         if !folder_of(path).exists() {

@@ -154,6 +154,7 @@ fn describe(event: &CatalogEvent) -> String {
         CatalogEvent::SourceFailure(unloaded) => {
             format!("unloaded {}: {}", unloaded.source, unloaded.failure)
         }
+        CatalogEvent::LoadFailure(error) => format!("note: {error}"),
         CatalogEvent::Note(text) => format!("note: {text}"),
     }
 }

@@ -151,8 +151,10 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFind
             }
             reported += 1;
             let other = words::shorten(subjects[owner].file_name());
-            let message = format!("`{}` is also the id of a tool in `{other}`", tool_id(parts));
+            let id = tool_id(parts);
+            let message = format!("`{id}` is also the id of a tool in `{other}`");
             let finding = RecordFinding::new(&DUPLICATE_ID, ToolPath(t).child("name"), message);
+            let finding = finding.shares_id(id.to_string(), subjects[owner].file_name());
             out(n, finding.help("only the first tool that is loaded with this id can be called"));
         }
     }

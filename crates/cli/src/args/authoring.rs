@@ -248,8 +248,10 @@ fn write_targets() -> clap::builder::PossibleValuesParser {
 /// How losses are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LossFormat {
-    /// A line for each loss, and what shows it
+    /// Losses of one kind together, with their number, the first places and what shows them
     Text,
+    /// A line for each loss, and what shows it
+    Full,
     /// One JSON object
     Json,
     /// A table for a pull request

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
     }
     // Loading is not measured: the times are those of the examples.
     let began = Instant::now();
-    let results = run_examples(args, &limits, &load, &cases)?;
+    let results = run_examples(args, &limits, &load, &unread, &cases)?;
     print_results(&cases, &results, &unread, began.elapsed(), args.output_format)?;
     for failure in &load.failures {
         output::print_error(&failure.clone().into());
@@ -100,6 +100,7 @@ fn run_examples(
     args: &TestArgs,
     limits: &CallLimits,
     load: &LoadResult,
+    unread: &[String],
     cases: &[ExampleCase],
 ) -> anyhow::Result<Vec<ExampleResult>> {
     let pool = sandbox::new_pool(args.sandbox.jail_policy())?;
@@ -114,7 +115,7 @@ fn run_examples(
         .map(|file| file.reading.as_ref().and_then(toolwright_catalog::knowledge).map(Arc::new))
         .collect();
     let results = runtime::new_runtime()?.block_on(async {
-        let catalog = if args.run { Some(load_catalog(args).await?) } else { None };
+        let catalog = if args.run { Some(load_catalog(args, unread).await?) } else { None };
         let runner = ExampleRunner {
             pool: &pool,
             analyzer: &analyzer,
@@ -193,9 +194,9 @@ fn report_errors(load: &LoadResult) -> Vec<String> {
         .collect()
 }
 
-/// Loads the same sources a second time, with tools that can be called. Diagnostics were reported
-/// by the first load; only sources that fail are reported here.
-async fn load_catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
+/// Loads the same sources a second time, with tools that can be called. Diagnostics and the sources
+/// in `unread` are reported by the first load; only other sources that fail are reported here.
+async fn load_catalog(args: &TestArgs, unread: &[String]) -> anyhow::Result<Arc<Catalog>> {
     // The arguments of `test` name sources as positionals, those of `call` with `--from`.
     let source = SourceArgs {
         config: args.selected.config.clone(),
@@ -205,11 +206,11 @@ async fn load_catalog(args: &TestArgs) -> anyhow::Result<Arc<Catalog>> {
         environment: args.selected.environment.clone(),
         sandbox: args.sandbox.clone(),
     };
-    let listener = Arc::new(|event: &CatalogEvent| match event {
-        CatalogEvent::Note(_) | CatalogEvent::SourceFailure(_) => {
-            messages::print_event(event);
-        }
-        _ => {}
+    let unread = unread.to_vec();
+    let listener = Arc::new(move |event: &CatalogEvent| match event {
+        CatalogEvent::Problem(_) | CatalogEvent::PlanProblem(_) => {}
+        event if messages::event_text(event).is_some_and(|text| unread.contains(&text)) => {}
+        event => messages::print_event(event),
     });
     let planner = sources::planner(&source, args.selected.reading.options(false), "test")?;
     let catalog = sources::open_catalog(

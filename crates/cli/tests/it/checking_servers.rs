@@ -89,7 +89,9 @@ fn servers_files_are_checked_and_keep_their_secrets() {
     let concise =
         run(folder.path(), &["check", ".mcp.json", "now.json", "--output-format", "concise"]);
     assert!(
-        concise.stdout.contains("6 tools of 1 of 4 servers (not started: gone, unset) and 1 file"),
+        concise.stdout.contains(
+            "6 tools of 1 server and 1 file, without 3 other servers (not started: gone, unset): "
+        ),
         "{concise:?}"
     );
     // A server that cannot be reached is one line, and the others are checked.

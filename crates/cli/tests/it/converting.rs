@@ -13,6 +13,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 use toolwright_formats::WriteTarget;
 
+use crate::client::faulty_server;
 use crate::program::{Run, folder, project, run_in};
 
 const TOOL: &str = r#"{"tools": [
@@ -57,7 +58,7 @@ fn the_result_is_on_stdout_and_the_report_on_stderr() {
     assert_eq!(tools[0]["input_schema"]["required"], json!(["path"]));
     run.assert_on_stderr("dropped: fs:read.file › outputSchema (source.json:7:20): ");
     run.assert_on_stderr("renamed: fs:read.file › name (source.json:2:12): ");
-    run.assert_on_stderr("1 tool: 7 losses (");
+    run.assert_on_stderr("\n7 losses in 1 tool: 6 dropped, 1 renamed\n");
     let (_, report) = losses(TOOL, &["--to", "anthropic"]);
     let mut found = lines(&report);
     found.sort();
@@ -425,6 +426,68 @@ fn the_session_has_the_names_and_steps() {
     let name = session["tools"][0]["name"].as_str().expect("a name");
     assert!(name.starts_with("fs__read_file_"), "{name}");
     assert!(session["tools"][0]["steps"].is_array());
+}
+
+/// Two servers with many tools: what happens to each of them is one entry, and their places are
+/// words, because what they answered is not a file.
+#[test]
+fn losses_of_one_kind_are_one_entry_for_people() {
+    let server = json!({"command": faulty_server(), "args": ["mcp", "good"]});
+    let servers = json!({"mcpServers": {"one": server, "two": server}}).to_string();
+    let folder = folder(&[(".mcp.json", servers.as_bytes())]);
+    let convert = |form: &str| {
+        let args = ["convert", ".mcp.json", "--to", "openai", "--losses", form];
+        let run = run_in(folder.path(), &args, b"");
+        assert_eq!(run.code, 0, "{run:?}");
+        run.stderr
+    };
+    let grouped = convert("text");
+    let entry = "renamed 28 times, first in one › ";
+    let start = grouped.find(entry).unwrap_or_else(|| panic!("no entry: {grouped}"));
+    let lines: Vec<&str> = grouped[start..].lines().take(2).collect();
+    let reason = "`; `toolwright call --as openai` restores it";
+    assert!(lines[0].contains("› name: the target has the name `one__"), "{grouped}");
+    assert!(lines[0].ends_with(reason), "{grouped}");
+    assert!(lines[1].starts_with("  also in one › ") && lines[1].ends_with(" and 25 more"));
+    assert!(grouped.contains("`--losses full` lists every loss\n"), "{grouped}");
+    let full = convert("full");
+    let names = full.lines().filter(|line| line.starts_with("renamed: one › "));
+    assert_eq!(names.filter(|line| line.contains(" › name: ")).count(), 14, "{full}");
+    // Both end with the same total, and name no line of a file that is not there.
+    let total = full.lines().last().expect("a total");
+    assert!(total.contains(" losses in 28 tools: ") && total.contains("30 renamed"), "{total}");
+    assert_eq!(grouped.lines().last(), Some(total));
+    assert!(grouped.lines().count() * 3 < full.lines().count(), "{grouped}");
+    for text in [&grouped, &full] {
+        assert!(!text.contains("one:1") && !text.contains("one:2"), "{text}");
+    }
+    let reports: Vec<Json> =
+        convert("json").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(reports.len(), 2);
+    assert_eq!((&reports[0]["source"], &reports[0]["file"]), (&json!("one"), &Json::Null));
+    let losses = reports.iter().flat_map(|it| it["losses"].as_array().expect("a list"));
+    assert!(losses.clone().all(|loss| loss["line"].is_null()), "{reports:?}");
+    assert!(total.starts_with(&format!("{} losses ", losses.count())), "{total}");
+}
+
+#[test]
+fn the_total_counts_the_tools_that_lose_something() {
+    let tool = |name: &str, more: &str| {
+        format!(
+            r#"{{"name": "{name}", "description": "Does {name}"{more},
+                 "inputSchema": {{"type": "object", "properties": {{}}}}}}"#
+        )
+    };
+    let list = |tools: &[String]| format!("{{\"tools\": [{}]}}", tools.join(", "));
+    let (plain, titled) = (tool("a", ""), tool("b", r#", "title": "B""#));
+    for (tools, total) in [
+        (vec![plain.clone(), titled.clone()], "1 loss in 1 of 2 tools: 1 dropped\n"),
+        (vec![titled], "1 loss in 1 tool: 1 dropped\n"),
+        (vec![plain], "1 tool: nothing was lost\n"),
+    ] {
+        let run = convert(&list(&tools), &["--to", "openai"]);
+        assert!(run.stderr.ends_with(total), "{run:?}");
+    }
 }
 
 /// A request to a vendor has the tools of all servers in one list.

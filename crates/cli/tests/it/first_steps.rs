@@ -74,7 +74,7 @@ fn servers_that_are_not_started_are_counted_and_named() {
     });
     let here = project(&servers);
     let here = here.path();
-    let summary = "14 tools of 1 of 4 servers (not started: unset, missing; disabled: off): ";
+    let summary = "14 tools of 1 server, without 3 other servers (not started: unset, missing; disabled: off): ";
     expect(here, &["check", ".mcp.json"], 1, &[summary]);
     let unstarted = run(here, &["check", "--no-start", ".mcp.json"]);
     assert!(unstarted.stdout.contains("not started: 3 servers\n"), "{unstarted:?}");
@@ -96,7 +96,12 @@ fn servers_that_are_not_started_are_counted_and_named() {
     let config = "[[source]]\nname = \"db\"\ncommand = \"./server\"\nenv.KEY = \"${NOT_SET_HERE}\"\n\
                   [[source]]\nname = \"up\"\ncommand = \"./server\"\n";
     std::fs::write(here.join("toolwright.toml"), config).expect("a file");
-    expect(here, &["check"], 1, &["14 tools of 1 of 2 servers (not started: db): "]);
+    expect(
+        here,
+        &["check"],
+        1,
+        &["14 tools of 1 server, without 1 other server (not started: db): "],
+    );
     expect(here, &["call", "db:add"], 1, &["the server `db` was not started: toolwright.toml:4:"]);
 }
 
@@ -251,6 +256,105 @@ fn show_spells_out_small_types() {
     let row = "  input       unit \"mi\" or \"km\", name string or null, \
                many \"a\" or \"b\" or \"c\" or \"d\" or \"e\" or \"f\" or 2 more, deep any\n";
     expect(here.path(), &["show", "tool.json"], 0, &[row]);
+}
+
+/// A folder in the place of a file, and a folder without definitions.
+#[test]
+fn folders_in_the_wrong_place_are_named() {
+    let tool = json!({"name": "now", "description": "Returns the time of the day.",
+        "inputSchema": {"type": "object", "properties": {}, "additionalProperties": false}});
+    let here = folder(&[
+        ("tool.json", tool.to_string().as_bytes()),
+        ("empty/notes.txt", b""),
+        ("project/toolwright.toml", b"[[source]]\nname = \"a\"\npath = \"../tool.json\"\n"),
+    ]);
+    let none = "no definitions in `empty` (0 JSON or YAML files looked at)";
+    let hint = "it is a folder; name the file in it: `project/toolwright.toml`";
+    for (args, sentence) in [
+        (
+            &["check", "tool.json", "--write-baseline", "empty"][..],
+            "cannot write `empty`: it is a folder",
+        ),
+        (
+            &["convert", "tool.json", "--to", "openai", "-o", "empty"],
+            "cannot write `empty`: it is a folder",
+        ),
+        (&["serve", "--config", "empty"], "cannot read the configuration `empty`: it is a folder"),
+        (&["serve", "--config", "project"], hint),
+        (&["md", "empty"], "cannot read `empty`: it is a folder"),
+        (&["md", "none.html"], "cannot read `none.html`: there is no such file"),
+        (&["call", "now", "--from", "empty"], none),
+        (&["serve", "empty"], none),
+        (&["test", "--run", "empty"], none),
+    ] {
+        let run = run(here.path(), args);
+        assert_eq!(run.code, 2, "{args:?}: {run:?}");
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        assert!(lines.len() == 1 && lines[0].ends_with(sentence), "{args:?}: {run:?}");
+    }
+    // Another source has tools: then it is the name that is wrong, and serving goes on.
+    let other = ["call", "none", "--from", "empty", "--from", "tool.json"];
+    expect(here.path(), &other, 1, &[none, "TOOL_NOT_FOUND"]);
+    let mut client = StdioClient::start(here.path(), &["empty", "tool.json"], &[]);
+    assert_eq!(client.names(), ["now"]);
+}
+
+/// `show` is there to read what a model reads.
+#[test]
+fn show_prints_descriptions_whole_and_names_tasks() {
+    let long = format!("Returns the time.\n\n  - of {}\n  runs as     nothing\n", "x".repeat(300));
+    let properties: serde_json::Map<String, Json> =
+        (0..12).map(|n| (format!("p{n}"), json!({"type": "string"}))).collect();
+    let tool = |name: &str, support: &str| {
+        json!({"name": name, "description": long, "execution": {"taskSupport": support},
+            "inputSchema": {"type": "object", "properties": properties}})
+    };
+    let tools = json!({"tools": [tool("must", "required"), tool("may", "optional"),
+        tool("plain", "forbidden")]});
+    let here = folder(&[("tools.json", tools.to_string().as_bytes())]);
+    let text = |name: &str| {
+        let run = run(here.path(), &["show", "tools.json", "--tool", name]);
+        assert_eq!(run.code, 0, "{run:?}");
+        run.stdout
+    };
+    let must = text("must");
+    let about = format!(
+        "  about       Returns the time.\n\n                - of {}\n                runs as     nothing\n",
+        "x".repeat(300)
+    );
+    assert!(must.contains(&about), "{must}");
+    assert!(must.contains("p11 string\n"), "{must}");
+    assert!(must.contains("\n  task        required: each call is a task of its server"), "{must}");
+    assert!(text("may").contains("\n  task        optional: "), "{}", text("may"));
+    assert!(!text("plain").contains("  task "), "{}", text("plain"));
+}
+
+/// The examples of the repository, copied without the programs that they wrap: as with a server
+/// that cannot be reached, the others are checked and the exit code is 2.
+#[test]
+fn a_copy_of_the_examples_names_the_programs_that_are_missing() {
+    let here = folder(&[]);
+    let examples = crate::program::project().join("examples");
+    for name in ["built", "web/web-fetch-tool", "btcp/count-words.json", "btcp/countWords.js"] {
+        let copy = here.path().join("copy").join(name);
+        std::fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+        std::fs::copy(examples.join(name), &copy).expect("a copy");
+    }
+    let config = "[[source]]\nname = \"web\"\nexecutables = \"web\"\n\
+                  [[source]]\nname = \"text\"\npath = \"btcp/count-words.json\"\n";
+    std::fs::write(here.path().join("copy/toolwright.toml"), config).expect("a file");
+    for (command, others) in [
+        (&["check"][..], "1 tool in 1 file: nothing to report"),
+        (&["test"], "2 examples: 2 passed, 0 failed"),
+        (&["test", "--run"], "2 examples: 2 passed, 0 failed"),
+    ] {
+        let run = run(&here.path().join("copy"), command);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stdout.contains(others), "{command:?}: {run:?}");
+        let missing = "the program web-fetch-tool is not installed; in the repository of \
+                       Toolwright, `cargo install --path crates/web` installs it";
+        assert_eq!(run.stderr.matches(missing).count(), 1, "{command:?}: {run:?}");
+    }
 }
 
 /// A misspelled folder is not made.

@@ -27,6 +27,18 @@ fn keys(questions: &Json) -> Vec<&str> {
     questions.as_object().expect("questions").keys().map(String::as_str).collect()
 }
 
+/// The sentence reaches the server and the log.
+#[test]
+fn a_client_without_the_capability_is_not_asked() {
+    let (folder, _) = configured(&(server("up", "asks-roots") + LONG_STARTUP));
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let sentence = "`sampling/createMessage` is refused: the client does not let servers use its \
+                    model (`sampling`)";
+    let asked = json!({"method": "sampling/createMessage", "params": {"messages": []}});
+    client.call("up__ask", asked);
+    until("a line in the log", LONG, || client.stderr().contains(sentence).then_some(()));
+}
+
 #[test]
 fn a_question_that_no_call_waits_for_reaches_nobody() {
     let answers = tempfile::NamedTempFile::new().expect("a file");

@@ -35,7 +35,7 @@ fn the_nearest_configuration_is_used() {
         ),
         (
             &["call", "echo", "--config", "tools"],
-            "toolwright: there is no configuration file `tools`\n",
+            "toolwright: cannot read the configuration `tools`: it is a folder\n",
         ),
     ];
     for (args, message) in cases {

@@ -170,7 +170,7 @@ fn the_first_list_comes_from_the_last_run() {
     assert_eq!(cached.names(), ["slow__hello"]);
     // The log does not pretend that the server has started.
     until("a line in the log", LONG, || {
-        let line = "slow: these are the tools of the last run, until it has started";
+        let line = "slow: until it answers, its tools are listed as they were in the last run";
         cached.stderr().contains(line).then_some(())
     });
     drop(cached);

@@ -39,7 +39,7 @@ pub(super) fn check_capability(
             (has(&["elicitation"]) && is_form, "cannot ask the person (`elicitation`)")
         }
         "sampling/createMessage" => {
-            (has(&["sampling"]), "does not lend its model to servers (`sampling`)")
+            (has(&["sampling"]), "does not let servers use its model (`sampling`)")
         }
         "roots/list" => (has(&["roots"]), "has no roots (`roots`)"),
         _ => (false, "does not know this method"),

@@ -1,5 +1,5 @@
-//! The whole report for people: errors first and all of them, then each kind of warning once, and
-//! notes as numbers.
+//! The whole report for people: what has errors first, and all of them; then each kind of warning
+//! once, and notes as numbers.
 //!
 //! ```text
 //! findings ─ by severity ─ fold ─▶ entries ─┬─ of a file ────▶ excerpt with carets
@@ -8,16 +8,19 @@
 //!
 //! Ten servers have hundreds of findings, most of them the same few in one tool after the other,
 //! and nobody reads the fifth page. So the same warning many times in one source is one entry, with
-//! its number and its first tools, and notes are shown on request. An error is never folded or left
-//! out; only its excerpt gives way to one line where there are very many. The other forms carry
-//! every finding by itself.
+//! its number and its first tools, and notes are shown on request. Codes whose findings are about
+//! different words each time, such as attacks on a model, are shown one by one up to a higher
+//! number. An error is never folded or left out; only its excerpt gives way to one line where there
+//! are very many. The ids that two documents have in common are one entry that lists all of them.
+//! Each server has one section with all its findings. The other forms carry every finding by
+//! itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::full::full_with_note;
 use super::place::path_in_words;
 use super::{Colour, concise, visible};
-use crate::{Diagnostic, Severity};
+use crate::{Diagnostic, Severity, SharedId};
 
 /// A finding to report.
 #[derive(Clone, Copy, Debug)]
@@ -37,10 +40,14 @@ pub struct GroupedOptions {
     pub colour: Colour,
     /// Whether notes are shown like warnings, and not only counted.
     pub notes: bool,
+    /// The codes whose findings are shown one by one, up to [`MOST_OF_SEPARATE_CODES`] in a source.
+    pub separate_codes: &'static [&'static str],
 }
 
 /// Findings of one code in one source that are shown one by one; more of them become one entry.
 const MOST_SEPARATE: usize = 3;
+/// The same for codes of [`GroupedOptions::separate_codes`]. Further ones are counted.
+pub const MOST_OF_SEPARATE_CODES: usize = 10;
 /// Tools or places that such an entry names.
 const NAMED_PLACES: usize = 3;
 /// Excerpts in one report. Further errors have one line each: a thousand excerpts are a book.
@@ -56,15 +63,15 @@ pub fn grouped<'d>(
     let mut report =
         ReportText { options, out: String::new(), excerpts: 0, explained: HashSet::new() };
     let of = |severity| findings.iter().filter(move |it| it.diagnostic.severity == severity);
-    let mut is_folded = false;
+    let mut entries = Vec::new();
     for severity in [Severity::Error, Severity::Warning, Severity::Info] {
         if severity == Severity::Info && !options.notes {
             continue;
         }
-        let entries = fold(&of(severity).copied().collect::<Vec<_>>());
-        is_folded |= entries.iter().any(|entry| entry.all.len() > 1);
-        by_server(entries).into_iter().for_each(|section| report.section(section));
+        entries.extend(fold(&of(severity).copied().collect::<Vec<_>>(), options.separate_codes));
     }
+    let is_folded = entries.iter().any(|entry| entry.all.len() > 1);
+    by_server(entries).into_iter().for_each(|section| report.section(section));
     let notes = if options.notes { 0 } else { report.count_notes(of(Severity::Info)) };
     let mut hints = Vec::new();
     if notes > 0 {
@@ -84,6 +91,65 @@ struct Entry<'d> {
     first: ReportedFinding<'d>,
     /// All of them, the first included.
     all: Vec<&'d Diagnostic>,
+    /// Whether others of the same code are shown before it.
+    is_rest: bool,
+}
+
+/// What the findings of one entry have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum FoldKey<'d> {
+    /// The code, and the server, or all files together: a folder of definitions is one source, and
+    /// its files often have one tool each.
+    Code(Option<&'d str>, &'d str),
+    /// The pair of documents whose tools have the same ids.
+    SharedIds(&'d str, &'d str),
+}
+
+/// `None` for a finding that is never folded.
+fn fold_key(d: &Diagnostic) -> Option<FoldKey<'_>> {
+    match &d.shared_id {
+        Some(shared) => Some(FoldKey::SharedIds(d.source_name(), &shared.other)),
+        None if d.severity == Severity::Error => None,
+        None => Some(FoldKey::Code(server_of(d), d.code.name)),
+    }
+}
+
+impl Entry<'_> {
+    /// The text of an entry that shows no single finding: the ids that two documents have in
+    /// common, or the number of findings that are left.
+    fn in_short(&self) -> Option<String> {
+        let count = self.all.len();
+        let shared: Vec<&SharedId> =
+            self.all.iter().filter_map(|d| d.shared_id.as_deref()).collect();
+        match shared.first() {
+            _ if count < 2 => None,
+            Some(first) => {
+                let ids: Vec<String> = shared.iter().map(|shared| visible(&shared.id)).collect();
+                let documents = [first.other.as_str(), self.first.diagnostic.source_name()];
+                let [one, two] = documents.map(visible);
+                Some(format!("{count} ids are in both `{one}` and `{two}`: {}", ids.join(", ")))
+            }
+            None if self.is_rest => {
+                let tools = tools_of(&self.all);
+                let tools = match tools.len() {
+                    0 => String::new(),
+                    1 => format!(" in {}", first_names(&tools)),
+                    n => format!(" in {n} tools: {}", first_names(&tools)),
+                };
+                let hint = "`--output-format concise` lists every finding";
+                Some(format!("{count} more{tools} ({hint})"))
+            }
+            None => None,
+        }
+    }
+}
+
+/// The first names, and the number of the others: `a, b, c and 2 more`.
+fn first_names(tools: &[&str]) -> String {
+    let named: Vec<String> = tools.iter().take(NAMED_PLACES).map(|it| visible(it)).collect();
+    let more = tools.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(", "))
 }
 
 /// The server that a finding is about; `None` for a finding about a file. What is wrong with a
@@ -92,35 +158,47 @@ fn server_of(d: &Diagnostic) -> Option<&str> {
     (d.about.is_some() || d.source.is_answer()).then(|| d.source_name())
 }
 
-/// Makes one entry of the same code many times in one server, or in all files together: a folder
-/// of definitions is one source, and its files often have one tool each.
-fn fold<'d>(findings: &[ReportedFinding<'d>]) -> Vec<Entry<'d>> {
-    let key = |it: &ReportedFinding<'d>| (server_of(it.diagnostic), it.diagnostic.code.name);
-    let mut counts: HashMap<(Option<&str>, &str), usize> = HashMap::new();
-    findings.iter().for_each(|finding| *counts.entry(key(finding)).or_default() += 1);
+/// Makes one entry of the findings that have too much in common to be shown one by one.
+fn fold<'d>(findings: &[ReportedFinding<'d>], separate_codes: &[&str]) -> Vec<Entry<'d>> {
+    let mut counts: HashMap<FoldKey<'d>, usize> = HashMap::new();
+    for key in findings.iter().filter_map(|it| fold_key(it.diagnostic)) {
+        *counts.entry(key).or_default() += 1;
+    }
     let mut entries: Vec<Entry<'d>> = Vec::new();
-    // The entry of each code that is folded.
-    let mut folded: HashMap<(Option<&str>, &str), usize> = HashMap::new();
+    // The entry of each key that is folded, and how many findings of each key were shown before.
+    let mut folded: HashMap<FoldKey<'d>, usize> = HashMap::new();
+    let mut shown: HashMap<FoldKey<'d>, usize> = HashMap::new();
     for finding in findings {
         let d = finding.diagnostic;
-        if d.severity != Severity::Error && counts[&key(finding)] > MOST_SEPARATE {
-            let known = *folded.entry(key(finding)).or_insert(entries.len());
-            if let Some(entry) = entries.get_mut(known) {
-                entry.all.push(d);
-                continue;
+        let is_separate = separate_codes.contains(&d.code.name);
+        let most = if is_separate { MOST_OF_SEPARATE_CODES } else { MOST_SEPARATE };
+        let mut is_rest = false;
+        if let Some(key) = fold_key(d).filter(|key| counts[key] > most) {
+            let shown = shown.entry(key).or_default();
+            is_rest = is_separate && *shown == most;
+            if !is_separate || is_rest {
+                let known = *folded.entry(key).or_insert(entries.len());
+                if let Some(entry) = entries.get_mut(known) {
+                    entry.all.push(d);
+                    continue;
+                }
+            } else {
+                *shown += 1;
             }
         }
-        entries.push(Entry { first: *finding, all: vec![d] });
+        entries.push(Entry { first: *finding, all: vec![d], is_rest });
     }
     entries
 }
 
-/// The entries of each server, and those of all files, in the order of their first ones.
+/// The entries of each server, and those of all files for each severity, in the order of their
+/// first ones. Errors come first in `entries`, so sections with errors do, too.
 fn by_server(entries: Vec<Entry<'_>>) -> Vec<Vec<Entry<'_>>> {
     let mut sections: Vec<Vec<Entry<'_>>> = Vec::new();
-    let mut known: HashMap<Option<&str>, usize> = HashMap::new();
+    let mut known: HashMap<Result<&str, Severity>, usize> = HashMap::new();
     for entry in entries {
-        let section = *known.entry(server_of(entry.first.diagnostic)).or_insert(sections.len());
+        let d = entry.first.diagnostic;
+        let section = *known.entry(server_of(d).ok_or(d.severity)).or_insert(sections.len());
         match sections.get_mut(section) {
             Some(section) => section.push(entry),
             None => sections.push(vec![entry]),
@@ -161,6 +239,16 @@ impl ReportText {
 
     fn file_entries(&mut self, entries: &[Entry<'_>]) {
         for entry in entries {
+            if let Some(text) = entry.in_short() {
+                let d = entry.first.diagnostic;
+                let label = format!("{}[{}]", d.severity.label(), d.code.name);
+                self.wrapped(0, Some((&label, d.severity)), &text);
+                d.help.iter().filter(|_| !entry.is_rest).for_each(|help| {
+                    self.wrapped(2, None, &format!("help: {}", visible(help)));
+                });
+                self.out.push('\n');
+                continue;
+            }
             let (d, note) = (entry.first.diagnostic, places_in_files(&entry.all));
             let is_short = self.excerpts >= MOST_EXCERPTS;
             if entry.first.secret || is_short {
@@ -197,6 +285,14 @@ impl ReportText {
         };
         let colon = if place.is_empty() { "" } else { ": " };
         let label = format!("{}[{}]", d.severity.label(), d.code.name);
+        if let Some(text) = entry.in_short() {
+            self.wrapped(2, Some((&label, d.severity)), &text);
+            if !entry.is_rest {
+                let help = d.help.iter().map(|help| format!("help: {}", visible(help)));
+                help.for_each(|help| self.wrapped(4, None, &help));
+            }
+            return;
+        }
         self.wrapped(
             2,
             Some((&label, d.severity)),
@@ -206,16 +302,14 @@ impl ReportText {
             self.wrapped(4, None, &words);
         }
         if tools.len() > 1 {
-            let named: Vec<String> =
-                tools.iter().take(NAMED_PLACES).map(|it| visible(it)).collect();
-            let more = tools.len() - named.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let wasted = entry.all.iter().map(|d| d.wasted_bytes).sum::<usize>();
             let cost = if wasted > 0 { format!(", {wasted} bytes in all") } else { String::new() };
-            let text = format!("in {} tools{cost}: {}{more}", tools.len(), named.join(", "));
+            let text = format!("in {} tools{cost}: {}", tools.len(), first_names(&tools));
             self.wrapped(4, None, &text);
         }
-        if d.severity == Severity::Error || self.explained.insert(d.code.name) {
+        // A finding without help must not keep the next one of its code from showing its own.
+        let is_new = !d.help.is_empty() && self.explained.insert(d.code.name);
+        if d.severity == Severity::Error || is_new {
             d.help
                 .iter()
                 .for_each(|help| self.wrapped(4, None, &format!("help: {}", visible(help))));

@@ -24,9 +24,9 @@ mod sarif;
 pub use concise::concise;
 pub use full::{Colour, full};
 pub use github::github;
-pub use grouped::{GroupedOptions, ReportedFinding, grouped};
+pub use grouped::{GroupedOptions, MOST_OF_SEPARATE_CODES, ReportedFinding, grouped};
 pub use json::{json, line};
-pub use place::place;
+pub use place::{path_in_words, place};
 pub use sarif::sarif;
 
 use crate::Diagnostic;

@@ -27,7 +27,7 @@ fn cut(text: String) -> String {
 
 /// A path with dots, and with brackets around the numbers of lists: `properties.ids.anyOf[0]`. The
 /// schema of the input is where nearly all paths lead, so its name is left out.
-pub(super) fn path_in_words(path: &DocumentPath) -> String {
+pub fn path_in_words(path: &DocumentPath) -> String {
     let mut out = String::new();
     let mut tokens = path.tokens().peekable();
     tokens.next_if(|token| token == "inputSchema" && path.parent() != Some(DocumentPath::root()));

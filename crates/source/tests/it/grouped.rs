@@ -6,8 +6,8 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use toolwright_source::render::{Colour, GroupedOptions, ReportedFinding};
 use toolwright_source::{
-    Anchor, Diagnostic, DiagnosticCode, Document, Finding, Severity, Source, Span, Syntax,
-    TextOrigin, ToolPlace, locate, render,
+    Anchor, Diagnostic, DiagnosticCode, Document, Finding, Severity, SharedId, Source, Span,
+    Syntax, TextOrigin, ToolPlace, locate, render,
 };
 
 use crate::pointer;
@@ -15,6 +15,7 @@ use crate::pointer;
 static WRONG: DiagnosticCode = code("WRONG", Severity::Error);
 static ODD: DiagnosticCode = code("ODD", Severity::Warning);
 static RARE: DiagnosticCode = code("RARE", Severity::Warning);
+static ATTACK: DiagnosticCode = code("ATTACK", Severity::Warning);
 static HINT: DiagnosticCode = code("HINT", Severity::Info);
 
 const fn code(name: &'static str, severity: Severity) -> DiagnosticCode {
@@ -50,7 +51,7 @@ fn file(name: &str, count: usize) -> Arc<Document> {
 }
 
 fn options(notes: bool) -> GroupedOptions {
-    GroupedOptions { width: 80, colour: Colour::Off, notes }
+    GroupedOptions { width: 80, colour: Colour::Off, notes, separate_codes: &["ATTACK"] }
 }
 
 fn grouped(found: &[Diagnostic], options: GroupedOptions) -> String {
@@ -120,6 +121,68 @@ fn what_is_folded_depends_on_how_often_it_occurs_in_one_source() {
         let hint = text.contains("`--output-format concise` lists every finding");
         assert_eq!(hint, entries < found.len(), "{text}");
     }
+}
+
+#[test]
+fn findings_of_separate_codes_are_shown_one_by_one_up_to_ten() {
+    let documents = [server("one", 1, 30), file("a.json", 30)];
+    for (found, shown, counted) in [(4, 4, None), (11, 11, None), (25, 10, Some(15))] {
+        for document in &documents {
+            let all: Vec<Diagnostic> = (0..found).map(|n| at(document, &ATTACK, n)).collect();
+            let text = grouped(&all, options(false));
+            let told = (0..found).filter(|n| text.contains(&format!("`t{n}` is not clear")));
+            assert_eq!(told.count(), shown, "{text}");
+            let line = counted.map(|n| {
+                format!("warning[ATTACK] {n} more in {n} tools: t10, t11, t12 and 12 more (")
+            });
+            assert_eq!(text.matches(" more in ").count(), usize::from(counted.is_some()), "{text}");
+            let text = text.replace("\n    ", " ").replace("\n  ", " ");
+            assert!(line.is_none_or(|line| text.contains(&line)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn ids_that_two_documents_share_are_one_entry_with_all_of_them() {
+    let shared = |document, n: usize, other: &str| {
+        let shared = SharedId { id: format!("t{n}"), other: other.to_owned() };
+        Diagnostic { shared_id: Some(Box::new(shared)), ..at(document, &WRONG, n) }
+    };
+    let (b, c) = (file("b.json", 30), server("c", 3, 30));
+    let mut found: Vec<Diagnostic> = (0..25).map(|n| shared(&b, n, "a.json")).collect();
+    found.extend((0..3).map(|n| shared(&c, n, "a.json")));
+    found.extend((3..8).map(|n| shared(&c, n, "b.json")));
+    let text = grouped(&found, options(false));
+    assert_eq!(text.matches("error[WRONG]").count(), 5, "{text}");
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ids: Vec<String> = (0..25).map(|n| format!("t{n}")).collect();
+    let all = format!("25 ids are in both `a.json` and `b.json`: {} help: ", ids.join(", "));
+    assert!(text.contains(&all), "{text}");
+    assert!(text.contains("5 ids are in both `b.json` and `c`: t3, t4, t5, t6, t7 "), "{text}");
+}
+
+#[test]
+fn a_server_has_one_section_and_those_with_errors_come_first() {
+    let (one, two, a) = (server("one", 1, 9), server("two", 2, 9), file("a.json", 9));
+    let found = [
+        at(&a, &ODD, 1),
+        at(&one, &ODD, 1),
+        at(&two, &HINT, 3),
+        at(&two, &ODD, 2),
+        at(&two, &WRONG, 1),
+        at(&a, &WRONG, 2),
+    ];
+    let text = grouped(&found, options(true));
+    let order: Vec<&str> = text
+        .lines()
+        .filter_map(|line| {
+            let start = line.trim().split([' ', ':']).next()?;
+            (["one", "two"].contains(&start) || start.ends_with(']')).then_some(start)
+        })
+        .collect();
+    let expected =
+        "two error[WRONG] warning[ODD] note[HINT] error[WRONG] warning[ODD] one warning[ODD]";
+    assert_eq!(order.join(" "), expected, "{text}");
 }
 
 /// Nobody can open what a server answered, so the report quotes what the finding points at.

@@ -73,7 +73,7 @@ pub enum PartSupport {
     Held,
     /// Other keywords say the same.
     Rewritten,
-    /// Calls have another form, which restoring undoes.
+    /// Calls have another form, and restoring turns them back.
     Restored,
     /// It is lost in this way.
     Lost(LossEffect),

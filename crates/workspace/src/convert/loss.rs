@@ -23,7 +23,7 @@ pub enum LossEffect {
     Narrowed,
     /// It is in the output as something else; of a schema: it accepts other values.
     Approximated,
-    /// It has another name, which the table of the conversion undoes.
+    /// It has another name, which the table of the conversion turns back.
     Renamed,
     /// The target demands it, the source does not have it, and a neutral value was written.
     Filled,
@@ -141,6 +141,11 @@ impl<'r> LossList<'r> {
         target: WriteTarget,
     ) -> LossList<'r> {
         LossList { reading, numbers, target, ids, list: Vec::new(), rewrites: Vec::new() }
+    }
+
+    /// The format that is written.
+    pub(super) fn target(&self) -> WriteTarget {
+        self.target
     }
 
     /// The losses, by tool in the order of the source; those of the whole document come first. And

@@ -1,5 +1,5 @@
 //! Names that the target holds. A name that it does not hold, and a namespace that it has no place
-//! for, give way to a name that stands for the id; the table of a conversion undoes it.
+//! for, give way to a name that stands for the id; the table of a conversion turns it back.
 
 use std::collections::HashSet;
 
@@ -103,7 +103,12 @@ pub(super) fn compare_names(
     let before = tool.id(source.namespace.ok()).to_string();
     let after = own.id(back.namespace.ok()).to_string();
     if before != after {
-        let reason = format!("the target has the name `{after}`, and the table undoes it");
+        // Only calls of vendors' models are turned back.
+        let restored = match losses.target().vendor() {
+            Some(_) => format!("; `toolwright call --as {}` restores it", losses.target().id()),
+            None => String::new(),
+        };
+        let reason = format!("the target has the name `{after}`{restored}");
         losses.add(Some(n), "/name", "name", LossEffect::Renamed, reason);
         losses.set_values(Json::from(before), Some(Json::from(after)));
     }

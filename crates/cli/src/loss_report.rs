@@ -1,0 +1,275 @@
+//! What a conversion has lost, as text, Markdown or JSON. The text for people has one entry for
+//! losses of one kind, as `check` has for findings of one code; the other forms carry every loss.
+//!
+//! Which losses there are is decided in `toolwright_workspace`.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write;
+
+use serde_json::{Value as Json, json};
+use toolwright_formats::{Reading, WriteTarget};
+use toolwright_source::render::{self, visible};
+use toolwright_source::{DocumentPath, Source};
+use toolwright_workspace::{Conversion, ExactRewrite, LoadedDocument, Loss, LossEffect, Witness};
+
+use crate::args::LossFormat;
+use crate::record_text::shorten;
+use crate::report::plural;
+
+/// The longest value that the text shows.
+const MAX_SHOWN: usize = 100;
+
+/// The report in the requested format.
+pub(crate) fn report(
+    format: LossFormat,
+    target: WriteTarget,
+    converted: &[(&LoadedDocument, Conversion)],
+) -> String {
+    let reports: Vec<DocumentLosses<'_>> = converted
+        .iter()
+        .filter_map(|(document, conversion)| {
+            let reading = document.reading.as_ref()?;
+            Some(DocumentLosses { reading, conversion })
+        })
+        .collect();
+    match format {
+        LossFormat::Text => grouped_text(&reports) + &total(&reports),
+        LossFormat::Full => {
+            let all = reports.iter().flat_map(|it| it.conversion.losses.iter().map(|l| it.text(l)));
+            all.collect::<String>() + &total(&reports)
+        }
+        LossFormat::Markdown => reports.iter().map(|it| it.markdown(target)).collect(),
+        LossFormat::Json => {
+            reports.iter().map(|it| format!("{}\n", render::line(&it.json(target)))).collect()
+        }
+        LossFormat::None => String::new(),
+    }
+}
+
+/// One converted document, and what was lost.
+struct DocumentLosses<'d> {
+    reading: &'d Reading,
+    conversion: &'d Conversion,
+}
+
+impl DocumentLosses<'_> {
+    fn source(&self) -> &Source {
+        self.reading.origin.document().source()
+    }
+
+    /// Line and column of a part of the source; `None` in the answer of a server, which is not a
+    /// file that anybody could open.
+    fn line_column(&self, at: &DocumentPath) -> Option<(usize, usize)> {
+        let start = self.reading.origin.document().root().nearest(at).span().start;
+        let at = self.source().line_column(start as usize);
+        (!self.source().is_answer()).then_some((at.line, at.column))
+    }
+
+    /// `fs:read_file › title (tools.json:5:12)`, or the words of `check` for a server:
+    /// `notion › create_page › properties.parent`.
+    fn place(&self, loss: &Loss) -> String {
+        let source = self.source().name();
+        match self.line_column(&loss.at) {
+            Some((line, column)) => {
+                let tool = loss.tool.as_deref().map(|tool| format!("{tool} › "));
+                let part = format!("{}{}", tool.unwrap_or_default(), loss.part);
+                format!("{} ({}:{line}:{column})", visible(&part), visible(source))
+            }
+            None => {
+                let namespace = self.reading.toolset.namespace.ok().map(|it| format!("{it}:"));
+                let own = |id: &str| {
+                    let name = namespace.as_deref().and_then(|start| id.strip_prefix(start));
+                    name.unwrap_or(id).to_owned()
+                };
+                let path = DocumentPath::parse(&format!("/{}", loss.part)).unwrap_or_default();
+                let parts = [source.to_owned()].into_iter();
+                let parts = parts.chain(loss.tool.as_deref().map(own));
+                let parts = parts.chain([render::path_in_words(&path)]);
+                parts.map(|part| visible(&part)).collect::<Vec<_>>().join(" › ")
+            }
+        }
+    }
+
+    /// A loss on a line of its own, and what shows it below.
+    fn text(&self, loss: &Loss) -> String {
+        let (effect, reason) = (loss.effect.name(), visible(&loss.reason));
+        let mut text = format!("{effect}: {}: {reason}\n", self.place(loss));
+        loss.witnesses.iter().for_each(|witness| text += &witness_line(loss, witness));
+        text
+    }
+
+    /// The report as an object.
+    fn json(&self, target: WriteTarget) -> Json {
+        let conversion = self.conversion;
+        let place = |at: &DocumentPath| {
+            let place = self.line_column(at);
+            (place.map(|(line, _)| line), place.map(|(_, column)| column))
+        };
+        let loss = |loss: &Loss| {
+            let (line, column) = place(&loss.at);
+            let witness = |witness: &Witness| {
+                json!({
+                    "value": witness.value,
+                    "source": witness.source_accepts, "target": !witness.source_accepts,
+                })
+            };
+            let (before, after) = loss.values.clone().unwrap_or((Json::Null, None));
+            json!({
+                "tool": loss.tool, "part": loss.part, "effect": loss.effect.name(),
+                "path": loss.at.as_str(), "line": line, "column": column,
+                "reason": loss.reason, "statedBy": loss.source,
+                "before": before, "after": after,
+                "witnesses": loss.witnesses.iter().map(witness).collect::<Vec<_>>(),
+                "enforcedByTarget": loss.vendor_enforces,
+                "enforcedByToolwright": loss.runner_enforces,
+            })
+        };
+        let rewrite = |rewrite: &ExactRewrite| {
+            let (line, column) = place(&rewrite.at);
+            json!({
+                "tool": rewrite.tool, "part": rewrite.part, "keyword": rewrite.keyword,
+                "path": rewrite.at.as_str(), "line": line, "column": column,
+                "reason": rewrite.reason, "statedBy": rewrite.source, "restored": rewrite.restored,
+            })
+        };
+        let names: BTreeMap<&str, &str> =
+            conversion.tools.iter().map(|tool| (tool.id.as_str(), tool.name.as_str())).collect();
+        let source = self.source();
+        json!({
+            "target": target.id(), "source": source.name(),
+            "file": (!source.is_answer()).then(|| source.name()),
+            "losses": conversion.losses.iter().map(loss).collect::<Vec<_>>(),
+            "rewrites": conversion.rewrites.iter().map(rewrite).collect::<Vec<_>>(),
+            "names": names, "leftOut": conversion.left_out,
+        })
+    }
+
+    /// The report as a table.
+    fn markdown(&self, target: WriteTarget) -> String {
+        // A cell ends at a bar and at the end of the line.
+        let cell = |text: &str| visible(text).replace('|', "\\|");
+        let mut text = format!("## Losses for `{}`\n\n", target.id());
+        if self.conversion.losses.is_empty() {
+            text.push_str("Nothing was lost.\n");
+            return text;
+        }
+        text.push_str(
+            "| tool | part | line | effect | reason | shown by |\n|---|---|---|---|---|---|\n",
+        );
+        for loss in &self.conversion.losses {
+            let line = self.line_column(&loss.at).map(|(line, _)| line.to_string());
+            let shown: Vec<String> = loss
+                .witnesses
+                .iter()
+                .map(|witness| {
+                    let verb = if witness.source_accepts { "refused" } else { "accepted" };
+                    format!("`{}` is {verb}", shorten(&witness.value.to_string(), MAX_SHOWN))
+                })
+                .collect();
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} | {} | {} |",
+                cell(loss.tool.as_deref().unwrap_or("–")),
+                cell(&loss.part),
+                line.as_deref().unwrap_or("–"),
+                loss.effect.name(),
+                cell(&loss.reason),
+                cell(&shown.join("; "))
+            );
+        }
+        text
+    }
+}
+
+/// The line below a loss that shows what became of the schema.
+fn witness_line(loss: &Loss, witness: &Witness) -> String {
+    let value = shorten(&witness.value.to_string(), MAX_SHOWN);
+    let verb = if witness.source_accepts { "refused" } else { "accepted" };
+    // What the target lets through still meets the source's schema when it is run.
+    let is_caught = !witness.source_accepts && loss.runner_enforces == Some(true);
+    let caught = if is_caught { ", and still refused by Toolwright" } else { "" };
+    format!("  {verb} now{caught}: {}\n", visible(&value))
+}
+
+/// Losses of one kind that are shown one by one; more of them become one entry, as in `check`.
+const MOST_SEPARATE: usize = 3;
+/// Places that such an entry names.
+const NAMED_PLACES: usize = 3;
+
+/// The report for people: losses of one kind in all documents are one entry, with their number,
+/// the first places and one instance that shows it.
+fn grouped_text(reports: &[DocumentLosses<'_>]) -> String {
+    let mut groups: Vec<Vec<(&DocumentLosses<'_>, &Loss)>> = Vec::new();
+    let mut known: HashMap<(LossEffect, &str, String), usize> = HashMap::new();
+    for report in reports {
+        for loss in &report.conversion.losses {
+            let part = loss.part.split('/').next().unwrap_or_default();
+            let key = (loss.effect, part, without_names(&loss.reason));
+            let group = *known.entry(key).or_insert(groups.len());
+            match groups.get_mut(group) {
+                Some(group) => group.push((report, loss)),
+                None => groups.push(vec![(report, loss)]),
+            }
+        }
+    }
+    let mut text = String::new();
+    for group in &groups {
+        let count = group.len();
+        if count <= MOST_SEPARATE {
+            group.iter().for_each(|(report, loss)| text += &report.text(loss));
+            continue;
+        }
+        let (report, first) = group[0];
+        let (effect, place, reason) =
+            (first.effect.name(), report.place(first), visible(&first.reason));
+        let _ = writeln!(text, "{effect} {count} times, first in {place}: {reason}");
+        // One of the group: the first may be without.
+        let shown = group.iter().find_map(|(_, loss)| Some((loss, loss.witnesses.first()?)));
+        text += &shown.map_or(String::new(), |(loss, witness)| witness_line(loss, witness));
+        let also = group.iter().skip(1).take(NAMED_PLACES - 1);
+        let also: Vec<String> = also.map(|(report, loss)| report.place(loss)).collect();
+        let _ = writeln!(text, "  also in {} and {} more", also.join(", "), count - NAMED_PLACES);
+    }
+    if groups.iter().any(|group| group.len() > MOST_SEPARATE) {
+        text.push_str("`--losses full` lists every loss\n");
+    }
+    text
+}
+
+/// A reason without what it quotes and counts, so that reasons of one kind are equal.
+fn without_names(reason: &str) -> String {
+    let outside = reason.split('`').step_by(2).collect::<Vec<_>>().join("`");
+    // What a description says about a keyword is of one tool.
+    let kind = outside.split(" (the description says").next().unwrap_or_default();
+    kind.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// The last line: `214 losses in 61 of 117 tools: 120 widened, 94 dropped`.
+fn total(reports: &[DocumentLosses<'_>]) -> String {
+    let all = || reports.iter().flat_map(|report| &report.conversion.losses);
+    let tools = reports.iter().map(|report| report.conversion.tools.len()).sum();
+    let with_losses: HashSet<(usize, &str)> = reports
+        .iter()
+        .enumerate()
+        .flat_map(|(n, report)| {
+            report.conversion.losses.iter().filter_map(move |loss| Some((n, loss.tool.as_deref()?)))
+        })
+        .collect();
+    let count = |effect: LossEffect| {
+        let count = all().filter(|loss| loss.effect == effect).count();
+        (count > 0).then(|| format!("{count} {}", effect.name()))
+    };
+    let counts = LossEffect::ALL.into_iter().filter_map(count).collect::<Vec<_>>().join(", ");
+    let losses = match all().count() {
+        0 => return format!("{}: nothing was lost\n", plural(tools, "tool")),
+        1 => "1 loss".to_owned(),
+        n => format!("{n} losses"),
+    };
+    let places = match with_losses.len() {
+        // Only the document itself has lost something.
+        0 => String::new(),
+        n if n >= tools => format!(" in {}", plural(tools, "tool")),
+        n => format!(" in {n} of {}", plural(tools, "tool")),
+    };
+    format!("{losses}{places}: {counts}\n")
+}

@@ -10,7 +10,8 @@
 //! Every line gets an answer or is ignored on purpose; no line ends the connection. A client that
 //! does not read its answers is cut off, because they would pile up in memory.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all};
@@ -40,13 +41,13 @@ const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 /// because a client that closes both ends does not read the results.
 const GRACE_AFTER_EOF: Duration = Duration::from_secs(2);
 
+/// Bytes of several messages that are written together at most: what a pipe holds.
+const MAX_TOGETHER: usize = 64 << 10;
+
 /// Serves one client until it closes its end, or until `until` is cancelled.
 pub async fn serve(gateway: Gateway, until: CancellationToken) {
     let (from, to) = standard_streams();
-    let outlet = Arc::new(StdoutWriter {
-        to: Mutex::new(Some(WriteDeadline::new(to, WRITE_TIMEOUT))),
-        closed: CancellationToken::new(),
-    });
+    let outlet = Arc::new(StdoutWriter::new(to, WRITE_TIMEOUT));
     let closed = outlet.closed.clone();
     let session = gateway.new_session(Arc::clone(&outlet) as Arc<dyn Outlet>);
     gateway.start_notices(&session.ended);
@@ -88,30 +89,66 @@ async fn end_after_grace(gateway: &Gateway, until: &CancellationToken) {
     tokio::time::sleep(SEND_TIMEOUT).await;
 }
 
-/// Standard output. Lines are written one at a time under the lock.
+/// Standard output.
 struct StdoutWriter {
+    /// Messages to be written, each with a task that waits for its turn at `to`.
+    waiting: std::sync::Mutex<VecDeque<Bytes>>,
     /// `None` once a write has failed.
     to: Mutex<Option<WriteDeadline<OutputStream>>>,
     /// Cancelled when a write has failed: the client has closed its end, or does not read.
     closed: CancellationToken,
 }
 
+impl StdoutWriter {
+    fn new(to: OutputStream, timeout: Duration) -> StdoutWriter {
+        StdoutWriter {
+            waiting: std::sync::Mutex::default(),
+            to: Mutex::new(Some(WriteDeadline::new(to, timeout))),
+            closed: CancellationToken::new(),
+        }
+    }
+
+    /// Queues a message. `write_queued` has to follow.
+    fn queue(&self, message: Bytes) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);
+    }
+
+    /// Writes the messages that come next. The one that was queued before this call is written when
+    /// it returns, by this task or by another.
+    async fn write_queued(&self) {
+        let mut to = self.to.lock().await;
+        let lines = self.take_lines();
+        let Some(stream) = to.as_mut().filter(|_| !lines.is_empty()) else { return };
+        let written = async {
+            stream.write_all(&lines).await?;
+            stream.flush().await
+        };
+        if written.await.is_err() {
+            *to = None;
+            self.closed.cancel();
+        }
+    }
+
+    /// Takes the next messages, as lines: as many as are written together, at least one if any
+    /// waits. Long ones are copied one at a time, so that those that wait are in memory once.
+    fn take_lines(&self) -> Vec<u8> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = Vec::new();
+        while let Some(message) = waiting.front()
+            && (lines.is_empty() || lines.len() + message.len() < MAX_TOGETHER)
+        {
+            lines.extend_from_slice(message);
+            lines.push(b'\n');
+            waiting.pop_front();
+        }
+        lines
+    }
+}
+
 impl Outlet for StdoutWriter {
     fn send(&self, message: Bytes) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            let mut to = self.to.lock().await;
-            let Some(stream) = to.as_mut() else { return };
-            // Copied under the lock: messages that wait for it are in memory once.
-            let line = [&message[..], b"\n"].concat();
-            let written = async {
-                stream.write_all(&line).await?;
-                stream.flush().await
-            };
-            if written.await.is_err() {
-                *to = None;
-                self.closed.cancel();
-            }
-        })
+        self.queue(message);
+        Box::pin(self.write_queued())
     }
 }
 
@@ -152,12 +189,18 @@ impl StdioConnection {
                 let is_handshake =
                     matches!(&message, Message::Request(it) if it.method == "initialize");
                 let Some(reply) = self.accept(message) else { return };
-                let outlet = Arc::clone(&self.outlet);
+                let (gateway, outlet) = (self.gateway.clone(), Arc::clone(&self.outlet));
                 let wakeful = Arc::clone(&self.wakeful);
                 self.wakeful.stay_awake();
                 let answering = async move {
                     if let Some(RpcReply { bytes, running, .. }) = reply.await {
-                        outlet.send(bytes).await;
+                        outlet.queue(bytes);
+                        // Answers that are ready at the same time are written together: a write,
+                        // and to wake the reader, is a tenth of a short call.
+                        if gateway.running_requests() > 1 {
+                            tokio::task::yield_now().await;
+                        }
+                        outlet.write_queued().await;
                         drop(running);
                         wakeful.stay_awake();
                     }
@@ -251,10 +294,7 @@ mod tests {
     async fn a_client_that_does_not_read_is_cut_off() {
         let (client, to) = tokio::io::duplex(64);
         let to: OutputStream = Box::pin(to);
-        let writer = StdoutWriter {
-            to: Mutex::new(Some(WriteDeadline::new(to, Duration::from_millis(20)))),
-            closed: CancellationToken::new(),
-        };
+        let writer = StdoutWriter::new(to, Duration::from_millis(20));
         let message = Bytes::from(vec![b'x'; 100]);
         // The first one fills the pipe and fails; those that wait behind it are dropped.
         join_all((0..10).map(|_| writer.send(message.clone()))).await;

@@ -16,12 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, broadcast, watch};
-use toolwright_exec::mcp::{ListKind, Upstream, UpstreamEvent, UpstreamNotice};
+use tokio_util::sync::CancellationToken;
+use toolwright_exec::mcp::{ListKind, Upstream, UpstreamEvent, UpstreamNotice, task_of};
 use toolwright_model::{Server, StartMode};
 use toolwright_workspace::SourceSpec;
 
 use crate::answer_cache::ServerAnswers;
 use crate::catalog::{Catalog, CatalogEvent};
+use crate::draining::DRAIN_CHECK;
 use crate::live_sources::{self, SourceFailure, ToolAnswer};
 use crate::offers::ServerNotice;
 use crate::server_definition::ServerDefinition;
@@ -35,6 +37,10 @@ const LIST_CHANGE_PAUSE: Duration = Duration::from_millis(300);
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 /// The upper bound of that pause.
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
+
+/// How long the connection of a removed server may take to close after its last task: its end is
+/// reported to clients.
+const TIME_TO_CLOSE: Duration = Duration::from_secs(5);
 
 /// How long the tools of a server wait for its other lists before they are published.
 const OFFERS_BEFORE_TOOLS: Duration = Duration::from_secs(3);
@@ -98,18 +104,39 @@ impl ChangedLists {
     }
 }
 
+/// Whether an event may be about a task of a client.
+fn concerns_tasks(event: &UpstreamEvent) -> bool {
+    match event {
+        UpstreamEvent::ConnectionEnded => true,
+        UpstreamEvent::Other { method, .. } if method == "notifications/progress" => true,
+        event => task_of(event).is_some(),
+    }
+}
+
 impl Catalog {
     /// Loads what a server has, again after each of its notices that something changed, and after a
-    /// growing pause while loading fails. Ends only when its upstream is dropped.
-    pub(crate) async fn keep_server_loaded(&self, owner: &ServerOwner) {
+    /// growing pause while loading fails. When it is `removed`, only passes on what it reports of
+    /// its last tasks, and ends with them.
+    pub(crate) async fn keep_server_loaded(
+        &self,
+        owner: &ServerOwner,
+        removed: &CancellationToken,
+    ) {
         let upstream = self.runner().context().upstreams.get(owner.server());
         // Subscribed before the first load: a notice that arrives during a load may mean that the
         // list is outdated already.
         let (events, changes) = (upstream.events(), upstream.changes());
         let lists = ChangedLists::default();
+        let until_gone = async {
+            removed.run_until_cancelled(self.follow_lists(&upstream, owner, &lists)).await;
+            while self.is_draining(owner.server()) {
+                tokio::time::sleep(DRAIN_CHECK).await;
+            }
+            tokio::time::sleep(TIME_TO_CLOSE).await;
+        };
         tokio::select! {
-            () = self.pass_on_events(&upstream, events, changes, &lists) => {}
-            () = self.follow_lists(&upstream, owner, &lists) => {}
+            () = self.pass_on_events(&upstream, events, changes, &lists, removed) => {}
+            () = until_gone => {}
         }
     }
 
@@ -120,6 +147,7 @@ impl Catalog {
         mut events: broadcast::Receiver<UpstreamNotice>,
         mut changes: watch::Receiver<u64>,
         lists: &ChangedLists,
+        removed: &CancellationToken,
     ) {
         let mut has_events = true;
         loop {
@@ -129,6 +157,12 @@ impl Catalog {
                     Err(_) => return,
                 },
                 event = events.recv(), if has_events => match event {
+                    Ok(notice) if removed.is_cancelled() => {
+                        // A server that is configured again has another task.
+                        if concerns_tasks(&notice.event) && !self.has_server(upstream.server()) {
+                            self.notify(upstream, notice);
+                        }
+                    }
                     Ok(notice) => match notice.event {
                         UpstreamEvent::ListChanged(kind) if notice.session.is_none() => {
                             lists.mark(&[kind]);

@@ -21,6 +21,7 @@ use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use toolwright_catalog::Offers;
 use toolwright_mcp::{RequestId, Revision, RpcError, RpcNotification, RpcRequest, meta};
 
 use crate::Gateway;
@@ -153,7 +154,7 @@ impl Gateway {
         // would otherwise be as large as that of its largest method.
         match method {
             "ping" => Ok(ResultBody::Text("{}".into())),
-            "initialize" => Ok(Box::pin(self.handshake_result(&terms)).await),
+            "initialize" => Ok(Box::pin(self.handshake_result(session, &terms)).await),
             "server/discover" => Ok(Box::pin(self.discovery_result()).await),
             "tools/list" => Box::pin(self.list_tools(&context)).await,
             "resources/list" | "resources/templates/list" | "prompts/list" => {
@@ -351,14 +352,16 @@ impl Gateway {
     }
 
     /// The answer to `initialize`.
-    async fn handshake_result(&self, terms: &RequestTerms) -> ResultBody {
+    async fn handshake_result(&self, session: &ClientSession, terms: &RequestTerms) -> ResultBody {
         self.wait_for_capabilities().await;
+        let offers = self.offers();
+        session.set_announced(offers.capabilities);
         let mut result = json!({
             "protocolVersion": terms.revision.name(),
-            "capabilities": self.capabilities(terms.revision),
+            "capabilities": capabilities(&offers, terms.revision),
             "serverInfo": server_info(),
         });
-        if let Some(instructions) = &self.offers().instructions {
+        if let Some(instructions) = &offers.instructions {
             result["instructions"] = json!(instructions);
         }
         ResultBody::Text(result.to_string())
@@ -367,58 +370,57 @@ impl Gateway {
     /// The answer to `server/discover`.
     async fn discovery_result(&self) -> ResultBody {
         self.wait_for_capabilities().await;
+        let offers = self.offers();
         let mut result = json!({
             "resultType": "complete",
             "supportedVersions": supported_versions(),
-            "capabilities": self.capabilities(Revision::V2026_07_28),
+            "capabilities": capabilities(&offers, Revision::V2026_07_28),
             "ttlMs": 0,
             "cacheScope": "private",
             "_meta": {(meta::SERVER_INFO): server_info()},
         });
-        if let Some(instructions) = &self.offers().instructions {
+        if let Some(instructions) = &offers.instructions {
             result["instructions"] = json!(instructions);
         }
         ResultBody::Text(result.to_string())
     }
+}
 
-    /// What this server can do: tools always, the rest if a server behind it can.
-    fn capabilities(&self, revision: Revision) -> Json {
-        let offers = self.offers();
-        let offered = offers.capabilities;
-        let mut all = json!({"tools": {"listChanged": true}});
-        if offered.resources {
-            all["resources"] = json!({"listChanged": true});
-            if offered.subscribe {
-                all["resources"]["subscribe"] = json!(true);
-            }
+/// What this server can do: tools always, the rest if a server behind it can.
+fn capabilities(offers: &Offers, revision: Revision) -> Json {
+    let offered = offers.capabilities;
+    let mut all = json!({"tools": {"listChanged": true}});
+    if offered.resources {
+        all["resources"] = json!({"listChanged": true});
+        if offered.subscribe {
+            all["resources"]["subscribe"] = json!(true);
         }
-        if offered.prompts {
-            all["prompts"] = json!({"listChanged": true});
-        }
-        // The first revision does not have this capability.
-        if offered.completions && revision > Revision::V2024_11_05 {
-            all["completions"] = json!({});
-        }
-        if offered.logging {
-            all["logging"] = json!({});
-        }
-        if offered.task_calls && revision.has_tasks() {
-            all["tasks"] = json!({"requests": {"tools": {"call": {}}}});
-            for (name, is_offered) in [("list", offered.task_list), ("cancel", offered.task_cancel)]
-            {
-                if is_offered {
-                    all["tasks"][name] = json!({});
-                }
-            }
-        }
-        if let Some(interfaces) = &offers.interfaces {
-            all["extensions"][meta::UI_EXTENSION] = interfaces.clone();
-        }
-        if offered.tasks && !revision.has_handshake() {
-            all["extensions"][meta::TASKS_EXTENSION] = json!({});
-        }
-        all
     }
+    if offered.prompts {
+        all["prompts"] = json!({"listChanged": true});
+    }
+    // The first revision does not have this capability.
+    if offered.completions && revision > Revision::V2024_11_05 {
+        all["completions"] = json!({});
+    }
+    if offered.logging {
+        all["logging"] = json!({});
+    }
+    if offered.task_calls && revision.has_tasks() {
+        all["tasks"] = json!({"requests": {"tools": {"call": {}}}});
+        for (name, is_offered) in [("list", offered.task_list), ("cancel", offered.task_cancel)] {
+            if is_offered {
+                all["tasks"][name] = json!({});
+            }
+        }
+    }
+    if let Some(interfaces) = &offers.interfaces {
+        all["extensions"][meta::UI_EXTENSION] = interfaces.clone();
+    }
+    if offered.tasks && !revision.has_handshake() {
+        all["extensions"][meta::TASKS_EXTENSION] = json!({});
+    }
+    all
 }
 
 /// Notes the handshake of a session.

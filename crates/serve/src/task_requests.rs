@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::ServerNotice;
 use toolwright_exec::mcp::{RequestError, TaskMode, TaskRequest, rename_task};
 use toolwright_exec::{CallRequest, Failure, Host, Outcome, code};
-use toolwright_mcp::{RpcError, error_code, meta};
+use toolwright_mcp::{Message, RpcError, error_code, meta};
 use toolwright_model::{Binding, Server};
 
 use crate::Gateway;
@@ -59,8 +59,12 @@ impl Gateway {
     /// tasks ignores that member, and one with tasks refuses it for other tools.
     ///
     /// # Errors
-    /// If other servers here have tasks.
-    pub(crate) fn check_task(&self, call: &mut CallRequest) -> Result<(), Failure> {
+    /// If other servers here have tasks, or had them when the session began.
+    pub(crate) fn check_task(
+        &self,
+        session: &ClientSession,
+        call: &mut CallRequest,
+    ) -> Result<(), Failure> {
         let registry = self.catalog().runner().registry();
         let Some(tool) = registry.find(&call.id) else { return Ok(()) };
         let offers = self.offers();
@@ -70,7 +74,7 @@ impl Gateway {
         {
             return Ok(());
         }
-        if !offers.capabilities.task_calls {
+        if !offers.capabilities.task_calls && !session.announced().task_calls {
             call.task = TaskMode::Hidden;
             return Ok(());
         }
@@ -142,7 +146,8 @@ impl Gateway {
             let message = format!("the server's id of the task is longer than {MAX_ID} bytes");
             return Err(Failure::new(&code::OUTPUT_INVALID, message));
         }
-        let task = NewTask { own: &own, upstream, connection, tool, ttl, request };
+        let status = outcome.rest.get("task").unwrap_or(&Json::Null);
+        let task = NewTask { own: &own, upstream, connection, tool, ttl, request, status };
         let exposed = session.with_tasks(|tasks| tasks.remember(task));
         if exposed != own {
             let mut rest = Json::Object(std::mem::take(&mut outcome.rest));
@@ -181,8 +186,11 @@ impl Gateway {
     ) -> MethodResult {
         match context.method {
             "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/update" => {}
+            // Also when the servers that list tasks were removed since the handshake.
             "tasks/list"
-                if context.terms.revision.has_tasks() && self.offers().capabilities.task_list =>
+                if context.terms.revision.has_tasks()
+                    && (self.offers().capabilities.task_list
+                        || context.session.announced().task_list) =>
             {
                 return self.list_tasks(context, host).await;
             }
@@ -311,6 +319,17 @@ impl Gateway {
             result["nextCursor"] = json!(next);
         }
         Ok(ResultBody::Json(result))
+    }
+
+    /// Reports to clients that their running tasks have ended with this connection.
+    pub(crate) async fn end_tasks_of(&self, connection: u64) {
+        for session in self.open_sessions() {
+            for status in session.with_tasks(|tasks| tasks.end_connection(connection)) {
+                let method = "notifications/tasks/status";
+                let message = Message::notification(method, &status).to_bytes().into();
+                self.send_to_ready(&message, |other| other.number == session.number).await;
+            }
+        }
     }
 
     /// Finds the client of the task that a notice is about, and gives task and progress the names

@@ -16,6 +16,7 @@ use toolwright_model::{Binding, Server};
 
 use crate::Gateway;
 use crate::call_host::CallHost;
+use crate::client_session::ClientSession;
 use crate::dispatcher::RequestContext;
 use crate::list_pages::PagedList;
 use crate::offered_items::STATELESS_ONLY;
@@ -79,7 +80,7 @@ impl Gateway {
         let result = match CallArguments::read(arguments.into()).await {
             Ok(arguments) => {
                 call.arguments = arguments;
-                self.run_tool(&name, &mut call, host).await
+                self.run_tool(context.session, &name, &mut call, host).await
             }
             Err(why) => {
                 let message = format!("the arguments of `{name}` are {why}");
@@ -103,6 +104,7 @@ impl Gateway {
     /// Runs a tool by its exposed name or its id.
     async fn run_tool(
         &self,
+        session: &ClientSession,
         name: &str,
         request: &mut CallRequest,
         host: &dyn Host,
@@ -112,7 +114,7 @@ impl Gateway {
             Box::pin(self.wait_for_tool(name, request)).await?;
         }
         if let TaskMode::Created(_) = request.task {
-            self.check_task(request)?;
+            self.check_task(session, request)?;
         }
         // Dropping the runner's future ends the work of the tool.
         tokio::select! {

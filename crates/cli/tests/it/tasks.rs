@@ -551,3 +551,84 @@ fn a_task_goes_on_when_its_source_is_removed() {
     });
     drop(folder);
 }
+
+/// Waits until the tools of all sources but `good` are gone.
+fn until_only_good(client: &mut StdioClient) {
+    until("the new tools", LONG, || {
+        let names = client.names();
+        (!names.is_empty() && names.iter().all(|name| name.starts_with("good__"))).then_some(())
+    });
+}
+
+/// Replaces the configuration by one whose only server has no tasks.
+fn remove_tasks(folder: &Path) {
+    let changed = server("good", "good") + LONG_STARTUP;
+    std::fs::write(folder.join("toolwright.toml"), changed).expect("a file");
+}
+
+#[test]
+fn the_result_of_a_finished_task_outlives_its_source() {
+    let (folder, path) = configured(&(with_tasks("old", "") + LONG_STARTUP));
+    let (mut client, _) = knowing_tasks(&path, json!({}));
+    let [fetched, other] = [1, 2].map(|n| create(&mut client, "old__may", json!({"n": n})));
+    for task in [&fetched, &other] {
+        until("the end of the task", LONG, || {
+            let found = of_task(&mut client, "tasks/get", task);
+            (found["result"]["status"] == "completed").then_some(())
+        });
+    }
+    remove_tasks(&path);
+    until_only_good(&mut client);
+    // The capability was announced to this client.
+    let list = client.ask("tasks/list", json!({}));
+    assert_eq!(list["result"]["tasks"].as_array().map(Vec::len), Some(2), "{list}");
+    let refused = client.ask("tools/call", call_params("good__echo", &json!({})));
+    assert_eq!(refused["error"]["code"], -32601, "{refused}");
+    for (task, n) in [(&fetched, 1), (&other, 2)] {
+        let done = of_task(&mut client, "tasks/result", task);
+        assert_eq!(done["result"]["structuredContent"]["echo"]["n"], n, "{done}");
+    }
+    // Nothing is left to fetch, so the server ends.
+    let lost = until("the end of the server", LONG, || {
+        let lost = of_task(&mut client, "tasks/get", &fetched);
+        lost.get("error").is_some().then_some(lost)
+    });
+    assert_eq!(lost["error"]["code"], -32602, "{lost}");
+    let message = lost["error"]["message"].as_str().expect("a text");
+    assert!(message.contains("was removed from the configuration"), "{lost}");
+    let list = client.ask("tasks/list", json!({}));
+    assert_eq!(list["result"]["tasks"], json!([]), "{list}");
+    drop(folder);
+}
+
+#[test]
+fn running_tasks_of_a_removed_source_end_with_a_status() {
+    let (folder, path) = configured(&(with_tasks("old", "") + LONG_STARTUP));
+    let (mut client, _) = knowing_tasks(&path, json!({}));
+    let (file, gate) = gate(&path);
+    let done = create(&mut client, "old__may", json!({"gate": file, "announce": true}));
+    let mut params = call_params("old__may", &json!({"gate": "/nowhere/ever"}));
+    params["task"]["ttl"] = json!(15_000);
+    let lost = client.ask("tools/call", params)["result"]["task"]["taskId"].clone();
+    remove_tasks(&path);
+    until_only_good(&mut client);
+    open(&gate);
+    let of = |task: &Json| {
+        let task = task.clone();
+        move |it: &Json| {
+            it["method"] == "notifications/tasks/status" && it["params"]["taskId"] == task
+        }
+    };
+    let status = client.find("the last status", of(&json!(done)));
+    assert_eq!(status["params"]["status"], "completed", "{status}");
+    assert_eq!(of_task(&mut client, "tasks/result", &done)["result"]["isError"], false);
+    // The server ends with the time to live of its last task.
+    let status = client.find("the last status", of(&lost));
+    let expected = json!({
+        "taskId": lost, "status": "failed", "statusMessage": "the server of the task has ended",
+        "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
+        "ttl": 15_000, "pollInterval": 10,
+    });
+    assert_eq!(status["params"], expected);
+    drop(folder);
+}

@@ -129,7 +129,9 @@ pub fn task_of(event: &UpstreamEvent) -> Option<String> {
             params["taskId"].as_str().map(str::to_owned)
         }
         UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params) => related_task(params),
-        UpstreamEvent::ListChanged(_) | UpstreamEvent::ResourceUpdated { .. } => None,
+        UpstreamEvent::ListChanged(_)
+        | UpstreamEvent::ResourceUpdated { .. }
+        | UpstreamEvent::ConnectionEnded => None,
     }
 }
 
@@ -139,9 +141,23 @@ pub(super) fn new_task_of(created: &RawValue) -> Option<String> {
     created["task"]["taskId"].as_str().map(str::to_owned)
 }
 
+/// Why the connection of a task has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TaskLoss {
+    Restart,
+    /// Its server is not in the configuration any more.
+    Removal,
+}
+
 /// The error for a task of a connection that has ended.
-pub(super) fn task_lost() -> RpcError {
-    let message = "the server was restarted, and the task has ended with it";
+pub(super) fn task_lost(loss: TaskLoss) -> RpcError {
+    let message = match loss {
+        TaskLoss::Restart => "the server was restarted, and the task has ended with it",
+        TaskLoss::Removal => {
+            "the source of the task was removed from the configuration or changed there, and the \
+             task has ended with its server"
+        }
+    };
     RpcError::new(error_code::INVALID_PARAMS, message)
 }
 
@@ -197,7 +213,8 @@ impl Upstream {
         self.open_connections().into_iter().find(|open| open.dispatcher.number() == number)
     }
 
-    /// Notes that a task runs on a connection for at most this time: the server is in use as long.
+    /// Notes that a task runs on a connection, or has a result there, for at most this time: the
+    /// server is in use as long.
     pub fn task_began(&self, id: &str, connection: u64, ttl: Option<Duration>) {
         let longest = ttl.unwrap_or(LONGEST_USE).min(LONGEST_USE);
         if let Some(open) = self.connection_with(connection) {
@@ -205,14 +222,14 @@ impl Upstream {
         }
     }
 
-    /// Notes that a task has ended.
-    pub fn task_ended(&self, id: &str, connection: u64) {
+    /// Notes that nothing of a task is needed any more.
+    pub fn task_released(&self, id: &str, connection: u64) {
         if let Some(open) = self.connection_with(connection) {
-            open.dispatcher.task_ended(id);
+            open.dispatcher.task_released(id);
         }
     }
 
-    /// Whether a task of a client runs on the server, as far as is known.
+    /// Whether a task of a client runs on the server or has a result there, as far as is known.
     pub fn has_tasks(&self) -> bool {
         self.open_connections().iter().any(|open| open.dispatcher.has_tasks())
     }
@@ -222,7 +239,7 @@ impl Upstream {
     pub fn cancel_task(&self, id: &str, connection: u64) {
         let Some(open) = self.connection_with(connection) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        open.dispatcher.task_ended(id);
+        open.dispatcher.task_released(id);
         let params = json!({"taskId": id});
         runtime.spawn(async move {
             let cancelling = open.own_request("tasks/cancel", params);

@@ -36,7 +36,7 @@ use super::redact::Redactor;
 use super::server_lists::collect_pages;
 use super::session_upstreams::SessionUpstream;
 use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};
-use super::tasks::task_lost;
+use super::tasks::{TaskLoss, task_lost};
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{ListKind, RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
 use crate::offload::{WorkSize, offload};
@@ -277,7 +277,11 @@ impl Upstream {
             Some(connection) => connection,
             // Whatever it is about has ended with its connection.
             None if request.connection.is_some() => {
-                return Err(RequestError::Answered(task_lost()));
+                let loss = match *self.state.borrow() {
+                    UpstreamState::Closed => TaskLoss::Removal,
+                    _ => TaskLoss::Restart,
+                };
+                return Err(RequestError::Answered(task_lost(loss)));
             }
             None => Box::pin(upstream.connected_for(clock)).await?,
         };

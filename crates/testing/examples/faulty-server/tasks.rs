@@ -19,6 +19,7 @@
 //! | `forget` | afterwards the server does not know the task any more |
 //! | `error` | ends with this error, and else with |
 //! | `result` | this result; by default the arguments and the answer of the person |
+//! | `announce` | sends the last status |
 //!
 //! A call without a task that has `exit` ends the process.
 //!
@@ -208,6 +209,10 @@ impl TaskServer {
         };
         let status = if outcome.get("error").is_some() { "failed" } else { "completed" };
         self.end(id, status, outcome);
+        if arguments["announce"] == true {
+            let status = self.tasks()[id].to_json(id);
+            self.notify("notifications/tasks/status", status);
+        }
         if arguments["forget"] == true {
             self.task(id).status = "forgotten";
         }

@@ -12,6 +12,7 @@ use crate::client::{
     HttpClient, LONG, Reply, Session, StdioClient, configured, descendants, faulty_server,
     handshake, modern, until,
 };
+use crate::scripted_servers::{ScriptedServers, notification};
 use crate::serving::{LONG_STARTUP, server};
 
 const RELATED: &str = "io.modelcontextprotocol/related-task";
@@ -266,7 +267,8 @@ fn a_client_without_tasks_gets_the_result_of_a_tool_that_needs_one() {
         for (n, text) in [(1, "begun"), (2, "one"), (3, "two")] {
             let progress = client.find("progress", |it| it["method"] == "notifications/progress");
             assert_eq!(progress["params"]["message"], text, "{progress}");
-            assert_eq!(progress["params"]["progress"].as_f64(), Some(f64::from(n)), "{progress}");
+            let done = Some(f64::from(n) / 1000.0);
+            assert_eq!(progress["params"]["progress"].as_f64(), done, "{progress}");
         }
         let asked = client.find("a question", |it| it["method"] == "elicitation/create");
         assert_eq!(asked["params"]["_meta"].get(RELATED), None, "{asked}");
@@ -312,6 +314,62 @@ fn progress_of_a_hidden_task_reaches_the_client_and_cancelling_the_call_cancels_
         sent_to(&path, "up").contains(&"tasks/cancel".to_owned()).then_some(())
     });
     drop(folder);
+}
+
+/// The answers to `tasks/get` are behind the notifications here, and the server repeats itself.
+#[test]
+fn progress_of_a_hidden_task_never_goes_back() {
+    let status = |message: &str, second: u32| {
+        let at = format!("2026-01-01T00:00:0{second}Z");
+        json!({
+            "taskId": "x", "status": "working", "statusMessage": message, "ttl": null,
+            "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": at, "pollInterval": 200,
+        })
+    };
+    let notice =
+        |message, second| notification("notifications/tasks/status", status(message, second));
+    // Tokens of tasks count down from -1.
+    let report = |done: f64| {
+        notification("notifications/progress", json!({"progressToken": -1, "progress": done}))
+    };
+    // One of these is the id of `tasks/result`.
+    let result = json!({"content": [{"type": "text", "text": "done"}]});
+    let results = (1..60).map(|id| json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    let mut after = vec![notice("three", 2), notice("one", 1), notice("four", 3)];
+    after.extend([0.0, 1.0, 1.0, 0.5, 2.0].map(report));
+    after.push(notice("five", 4));
+    after.extend(results);
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-11-25", "serverInfo": {"name": "x", "version": "1"},
+            "capabilities": {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}},
+        }},
+        "tools/list": {"result": {"tools": [{
+            "name": "t", "inputSchema": {"type": "object"},
+            "execution": {"taskSupport": "required"},
+        }]}},
+        "tools/call": {"result": {"task": status("one", 1)}, "after": [notice("two", 2)]},
+        "tasks/get": {"result": status("one", 2), "after": after},
+        "tasks/result": {},
+    });
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let mut client = servers.serve();
+    let call = json!({"name": "up__t", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let done = client.ask("tools/call", call);
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+    let reports = client.kept.iter().filter(|it| it["method"] == "notifications/progress");
+    let reports: Vec<_> = reports
+        .map(|it| (it["params"]["progress"].as_f64(), it["params"]["message"].as_str()))
+        .collect();
+    let expected = [
+        (0.001, Some("one")),
+        (0.002, Some("two")),
+        (0.003, Some("three")),
+        (0.004, Some("four")),
+        (1.0, None),
+        (2.0, None),
+    ];
+    assert_eq!(reports, expected.map(|(done, message)| (Some(done), message)));
 }
 
 #[test]

@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, json};
-use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, mpsc};
 use toolwright_mcp::meta::RELATED_TASK;
 use toolwright_mcp::{RpcError, error_code, raw_json};
 
@@ -299,26 +299,28 @@ impl Upstream {
             Duration::ZERO => interval,
             idle => interval.min(idle / 3),
         };
-        let reports = std::sync::Mutex::new(StatusReports::default());
+        let mut reports = TaskReports::default();
+        reports.answer(&task["task"], host);
+        let (polled, mut answers) = mpsc::unbounded_channel();
         let report = |status: &Json| {
-            let mut reports = reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            reports.status(status, host);
+            // The receiver is dropped with this call.
+            let _ = polled.send(status.clone());
         };
-        report(&task["task"]);
         let params = Map::from_iter([("taskId".to_owned(), Json::from(own))]);
         let mut wait = OutgoingRequest::new("tasks/result", &params);
         (wait.task, wait.connection) = (Some(&link), Some(connection));
         let waiting = self.wait_for_task(&wait, host, clock, interval, &report);
         let following = async {
             loop {
-                match next_of_task(&mut events, &link.own, &request).await {
-                    Some(TaskNotice::Status(status)) => report(&status),
-                    Some(TaskNotice::Progress(progress)) => {
-                        let own = reports.lock();
-                        own.unwrap_or_else(std::sync::PoisonError::into_inner).has_progress = true;
-                        host.progress(progress);
-                    }
-                    None => std::future::pending().await,
+                tokio::select! {
+                    // First the notices: all that came before an answer are there when it is.
+                    biased;
+                    notice = next_of_task(&mut events, &link.own, &request) => match notice {
+                        Some(TaskNotice::Status(status)) => reports.notice(&status, host),
+                        Some(TaskNotice::Progress(progress)) => reports.progress(progress, host),
+                        None => std::future::pending().await,
+                    },
+                    Some(status) = answers.recv() => reports.answer(&status, host),
                 }
                 clock.restart();
             }
@@ -393,25 +395,73 @@ impl Drop for RunningTask {
     }
 }
 
-/// Turns the state of a task into progress, for clients that know nothing of tasks.
+/// Turns what is known of a task into progress, for clients that know nothing of tasks.
+///
+/// A status comes in two ways, and one of them can be behind the other. So an older one is dropped
+/// by its time. The times of quick changes are equal: then notices count, which are in order, and
+/// answers only count for servers that send none.
 #[derive(Default)]
-struct StatusReports {
-    last: String,
-    sent: u32,
-    /// Whether the server reports progress itself. Its numbers must grow, so ours would disturb.
+struct TaskReports {
+    /// The text of the last status.
+    message: String,
+    /// Its `lastUpdatedAt`, without the zone.
+    updated: String,
+    has_notices: bool,
+    /// Whether the server reports progress itself, in its own numbers.
     has_progress: bool,
+    /// How many statuses were reported.
+    statuses: u32,
+    /// The last number. By the protocol each has to be greater than the one before.
+    done: Option<f64>,
 }
 
-impl StatusReports {
-    fn status(&mut self, status: &Json, host: &dyn Host) {
+/// The progress of the first status, and the step to the next one: small, so that the numbers of a
+/// server that starts to report progress later are greater.
+const STATUS_STEPS_PER_UNIT: f64 = 1_000.0;
+
+impl TaskReports {
+    /// The status in a notification.
+    fn notice(&mut self, status: &Json, host: &dyn Host) {
+        self.has_notices = true;
+        self.status(status, |before, updated| updated < before, host);
+    }
+
+    /// The status of a new task, or in the answer to `tasks/get`.
+    fn answer(&mut self, status: &Json, host: &dyn Host) {
+        match self.has_notices {
+            true => self.status(status, |before, updated| updated <= before, host),
+            false => self.status(status, |before, updated| updated < before, host),
+        }
+    }
+
+    fn status(&mut self, status: &Json, is_behind: fn(&str, &str) -> bool, host: &dyn Host) {
         let Some(message) = status["statusMessage"].as_str() else { return };
-        if self.has_progress || self.last == message {
+        let updated = status["lastUpdatedAt"].as_str().unwrap_or_default();
+        // `…:05` and `…:05.12` compare as they should without what follows.
+        let updated = updated.trim_end_matches("+00:00").trim_end_matches('Z');
+        if is_behind(&self.updated, updated) || self.message == message {
             return;
         }
-        message.clone_into(&mut self.last);
-        self.sent += 1;
-        let given = json!({"progress": self.sent, "message": message});
-        if let Some(progress) = Progress::read(given) {
+        message.clone_into(&mut self.message);
+        updated.clone_into(&mut self.updated);
+        self.statuses += 1;
+        if self.has_progress {
+            return;
+        }
+        let done = f64::from(self.statuses) / STATUS_STEPS_PER_UNIT;
+        if let Some(progress) = Progress::read(json!({"progress": done, "message": message})) {
+            self.pass_on(progress, host);
+        }
+    }
+
+    fn progress(&mut self, progress: Progress, host: &dyn Host) {
+        self.has_progress = true;
+        self.pass_on(progress, host);
+    }
+
+    fn pass_on(&mut self, progress: Progress, host: &dyn Host) {
+        if self.done.is_none_or(|done| progress.done > done) {
+            self.done = Some(progress.done);
             host.progress(progress);
         }
     }

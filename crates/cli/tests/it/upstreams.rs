@@ -515,3 +515,19 @@ fn a_server_that_asks_for_changed_roots_gets_those_of_the_client_that_changed_th
         assert_eq!(refused["error"]["code"], -32600, "{name}: {refused}");
     }
 }
+
+/// A server that ends again and again, and answers in between.
+#[test]
+fn calls_wait_for_the_restart_of_a_server_that_works() {
+    let (folder, _) = configured(&(server("up", "good") + LONG_STARTUP));
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let mut pids = std::collections::HashSet::new();
+    for _ in 0..5 {
+        let done = client.call("up__pid", json!({}));
+        assert_eq!(done["isError"], false, "{done}");
+        assert!(pids.insert(done["structuredContent"]["pid"].as_u64()), "{done}");
+        let failed = client.call("up__exit", json!({})).to_string();
+        assert!(failed.contains("about to fall over"), "{failed}");
+        assert!(!failed.contains("in a row"), "{failed}");
+    }
+}

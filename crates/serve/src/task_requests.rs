@@ -18,7 +18,7 @@ use futures::future::join_all;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::ServerNotice;
-use toolwright_exec::mcp::{RequestError, TaskMode, TaskRequest, rename_task};
+use toolwright_exec::mcp::{RequestError, TaskMode, TaskRequest, execution, rename_task};
 use toolwright_exec::{CallRequest, Failure, Host, Outcome, code};
 use toolwright_mcp::{Message, RpcError, error_code, meta};
 use toolwright_model::{Binding, Server};
@@ -49,17 +49,17 @@ pub(crate) fn task_mode(context: &RequestContext<'_>) -> Result<TaskMode, RpcErr
         Some(task) if task.get().starts_with('{') => {
             Ok(TaskMode::Created(Arc::new(TaskRequest::new(task.to_owned()))))
         }
-        Some(task) if task.get() != "null" => Err(invalid_params("`task` is not an object")),
-        _ => Ok(TaskMode::Hidden),
+        Some(_) => Err(invalid_params("`task` is not an object")),
+        None => Ok(TaskMode::Hidden),
     }
 }
 
 impl Gateway {
     /// Drops `task` from a call of a tool that cannot be one. By the specification a server without
-    /// tasks ignores that member, and one with tasks refuses it for other tools.
+    /// tasks ignores that member, and one with tasks refuses it for tools without `taskSupport`.
     ///
     /// # Errors
-    /// If other servers here have tasks, or had them when the session began.
+    /// If other tools here can be tasks, or could when the session began.
     pub(crate) fn check_task(
         &self,
         session: &ClientSession,
@@ -68,9 +68,10 @@ impl Gateway {
         let registry = self.catalog().runner().registry();
         let Some(tool) = registry.find(&call.id) else { return Ok(()) };
         let offers = self.offers();
-        // What tasks its tools support is for the server to judge.
-        if matches!(&tool.tool.details.binding,
-            Binding::Server { server, .. } if offers.has_tasks(server))
+        let support = execution(&tool.tool).map(|execution| &execution["taskSupport"]);
+        if support.is_some_and(|support| support == "optional" || support == "required")
+            && matches!(&tool.tool.details.binding,
+                Binding::Server { server, .. } if offers.has_tasks(server))
         {
             return Ok(());
         }

@@ -378,9 +378,12 @@ fn results_of_tasks_are_checked_like_others() {
     let (folder, path) = configured(&(with_tasks("up", "") + &more));
     let (mut client, _) = knowing_tasks(&path, json!({}));
     let wrong = client.ask("tools/call", call_params("up__may", &json!({"n": "one"})));
-    assert_eq!(wrong["result"]["isError"], true, "{wrong}");
+    // There is no task whose result could have the error.
+    assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
+    assert_eq!(wrong["error"]["data"]["code"], "INPUT_INVALID", "{wrong}");
+    assert_eq!(wrong["error"]["data"]["errors"][0]["path"], "/n", "{wrong}");
+    assert!(!sent_to(&path, "up").contains(&"tools/call".to_owned()));
     let code = |answer: &Json| answer["result"]["_meta"]["toolwright/error"]["code"].clone();
-    assert_eq!(code(&wrong), "INPUT_INVALID", "{wrong}");
     let result = json!({"content": [], "structuredContent": {"other": 1}});
     let task = create(&mut client, "up__may", json!({"result": result}));
     let done = of_task(&mut client, "tasks/result", &task);
@@ -400,15 +403,20 @@ fn a_task_for_a_tool_without_tasks_is_refused_or_ignored() {
     let both = with_tasks("up", "") + &server("good", "good") + LONG_STARTUP;
     let (folder, path) = configured(&both);
     let (mut client, _) = knowing_tasks(&path, json!({"tasks": {}}));
-    for name in ["good__echo", "up__plain"] {
+    for name in ["good__echo", "up__plain", "up__silent"] {
         let refused = client.ask("tools/call", call_params(name, &json!({})));
         assert_eq!(refused["error"]["code"], -32601, "{name}: {refused}");
+        let message = format!("the tool `{}` cannot be called as a task", name.replace("__", ":"));
+        assert_eq!(refused["error"]["message"], message, "{refused}");
     }
+    assert!(!sent_to(&path, "up").contains(&"tools/call".to_owned()));
     // A client that accepts tasks need not make any: its capability is about requests to it.
     let done = client.ask("tools/call", json!({"name": "up__must", "arguments": {"n": 1}}));
     assert_eq!(done["result"]["structuredContent"]["echo"]["n"], 1, "{done}");
-    let wrong = json!({"name": "up__may", "arguments": {}, "task": true});
-    assert_eq!(client.ask("tools/call", wrong)["error"]["code"], -32602);
+    for task in [json!(true), json!(null)] {
+        let wrong = json!({"name": "up__may", "arguments": {}, "task": task});
+        assert_eq!(client.ask("tools/call", wrong)["error"]["code"], -32602, "{task}");
+    }
     drop((client, folder));
 
     // Without any tasks, the wish for one is ignored, as the specification has it.
@@ -554,8 +562,8 @@ fn ids_tokens_and_progress_of_tasks_have_a_limit() {
     let (mut client, _) = knowing_tasks(&path, json!({}));
     let arguments = json!({"id_bytes": 2000, "gate": "/nowhere/ever"});
     let refused = client.ask("tools/call", call_params("up__may", &arguments));
-    let error = &refused["result"]["_meta"]["toolwright/error"];
-    assert_eq!(error["code"], "OUTPUT_INVALID", "{refused}");
+    assert_eq!(refused["error"]["code"], -32603, "{refused}");
+    assert_eq!(refused["error"]["data"]["code"], "OUTPUT_INVALID", "{refused}");
     until("the end of the task", LONG, || {
         sent_to(&path, "up").contains(&"tasks/cancel".to_owned()).then_some(())
     });

@@ -104,6 +104,14 @@ impl ChangedLists {
     }
 }
 
+/// Where the published tools of a server come from.
+#[derive(Clone, Copy)]
+enum PublishedTools {
+    OfLastRun,
+    /// With its number: a server that was started again has another one.
+    OfConnection(u64),
+}
+
 /// Whether an event may be about a task of a client.
 fn concerns_tasks(event: &UpstreamEvent) -> bool {
     match event {
@@ -197,20 +205,24 @@ impl Catalog {
         lists: &ChangedLists,
     ) {
         let mut known = self.load_cached(owner).await;
-        let mut is_cached = known.is_some();
+        let mut published = known.is_some().then_some(PublishedTools::OfLastRun);
         if known.is_some() && owner.server().settings.start == StartMode::Lazy {
             upstream.wait_until_open().await;
         }
         let (mut wanted, mut pause) = (ListKind::ALL.to_vec(), FIRST_RETRY);
         loop {
-            match self.load_lists(upstream, owner, &wanted, (known.as_ref(), is_cached)).await {
+            match self.load_lists(upstream, owner, &wanted, (known.as_ref(), published)).await {
                 Ok(answers) => {
+                    let connection = upstream.connection_number(None);
                     self.keep_answers(owner, &answers, known.as_ref()).await;
-                    (known, is_cached) = (Some(answers), false);
+                    (known, published) =
+                        (Some(answers), Some(PublishedTools::OfConnection(connection)));
                     pause = FIRST_RETRY;
                     wanted = lists.next().await;
                 }
                 Err(_) => {
+                    // That it works again is worth a line in the log.
+                    published = None;
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_RETRY);
                     wanted.extend(lists.take());
@@ -220,13 +232,14 @@ impl Catalog {
     }
 
     /// Asks the server for the lists of `wanted`, and publishes them. `known` are the answers
-    /// before; those of an earlier run (`is_cached`) are replaced only if they differ.
+    /// before; tools that this start of the server has published already are published again only
+    /// if they differ.
     async fn load_lists(
         &self,
         upstream: &Arc<Upstream>,
         owner: &ServerOwner,
         wanted: &[ListKind],
-        (known, is_cached): (Option<&ServerAnswers>, bool),
+        (known, published): (Option<&ServerAnswers>, Option<PublishedTools>),
     ) -> Result<ServerAnswers, Vec<SourceFailure>> {
         let tools = match known {
             Some(known) if !wanted.contains(&ListKind::Tools) => Ok(Arc::clone(&known.tools)),
@@ -241,8 +254,15 @@ impl Catalog {
             Err(_) => None,
         };
         let early = early.map(|asked| self.accept_offers(owner, &before, asked));
+        let is_published = match published {
+            Some(PublishedTools::OfConnection(number)) => {
+                number == upstream.connection_number(None)
+            }
+            Some(PublishedTools::OfLastRun) => true,
+            None => false,
+        };
         let tools = match (tools, known) {
-            (Ok(tools), Some(known)) if tools == known.tools && is_cached => tools,
+            (Ok(tools), Some(known)) if tools == known.tools && is_published => tools,
             (Ok(tools), Some(_)) if !wanted.contains(&ListKind::Tools) => tools,
             (answer, _) => self.load_tools(owner, answer)?,
         };

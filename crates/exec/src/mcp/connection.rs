@@ -637,7 +637,10 @@ impl UpstreamConnection {
         let ServerQuestion { id, method, params, is_doubtful, .. } = question;
         let capabilities = caller.host.client_capabilities();
         if let Err(error) = check_capability(&capabilities, &method, &params) {
-            self.links.log.line(&error.message);
+            match method == "roots/list" {
+                true => self.links.log.no_roots(&error.message),
+                false => self.links.log.line(&error.message),
+            }
             return (id, Err(error));
         }
         if is_doubtful {

@@ -293,8 +293,13 @@ impl Dispatcher {
 
     /// Whether a request of a caller is open, or a task of a client is kept.
     pub(super) fn is_busy(&self) -> bool {
+        self.has_callers() || self.has_tasks()
+    }
+
+    /// Whether a request of a caller is open.
+    fn has_callers(&self) -> bool {
         let is_of_caller = |request: &Arc<OpenRequest>| request.owner != RequestOwner::Own;
-        self.table().open.values().any(is_of_caller) || self.has_tasks()
+        self.table().open.values().any(is_of_caller)
     }
 
     /// Notes that a task is kept, at most until this time.
@@ -650,7 +655,15 @@ impl Dispatcher {
                     return NextStep::ReplyLater(reply);
                 }
                 let Some((request, is_attributed)) = self.request_about(&mut params, of) else {
-                    return refuse(error_code::INVALID_REQUEST, self.log_unattributed(&method));
+                    let why = match is_roots && !self.has_callers() {
+                        true => {
+                            let why = "`roots/list` is refused: no client has called the server";
+                            self.log.no_roots(&format!("{why}; many ask for roots at their start"));
+                            why.to_owned()
+                        }
+                        false => self.log_unattributed(&method),
+                    };
+                    return refuse(error_code::INVALID_REQUEST, why);
                 };
                 if let Err(why) = self.open_question(&request, &id) {
                     if !self.flood_logged.swap(true, Ordering::Relaxed) {

@@ -38,6 +38,7 @@ mod upstream;
 mod upstreams;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Map;
 use serde_json::value::RawValue;
@@ -62,6 +63,8 @@ struct UpstreamLog {
     log: Log,
     name: String,
     redactor: Arc<Redactor>,
+    /// Whether it was logged that the server gets no roots.
+    has_no_roots: Arc<AtomicBool>,
 }
 
 impl UpstreamLog {
@@ -69,6 +72,14 @@ impl UpstreamLog {
         let mut line = format!("{}: {text}", self.name);
         self.redactor.text(&mut line);
         self.log.line(&line);
+    }
+
+    /// Logs that the server gets no roots, and why, once: many servers ask at every start and do
+    /// without.
+    fn no_roots(&self, why: &str) {
+        if !self.has_no_roots.swap(true, Ordering::Relaxed) {
+            self.line(why);
+        }
     }
 }
 

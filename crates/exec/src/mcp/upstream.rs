@@ -106,7 +106,12 @@ impl Upstream {
         let links = ConnectionLinks {
             events: broadcast::Sender::new(MAX_EVENTS),
             changes: Arc::new(watch::Sender::new(0)),
-            log: UpstreamLog { log, name: name_of(server), redactor: Arc::clone(&redactor) },
+            log: UpstreamLog {
+                log,
+                name: name_of(server),
+                redactor: Arc::clone(&redactor),
+                has_no_roots: Arc::default(),
+            },
             param_headers: Arc::default(),
             log_level,
             sharing: ConnectionSharing::AllSessions,

@@ -36,15 +36,6 @@ use crate::suspended_calls::{
     DetachedCall, GATHER_TIME, MethodResult, QuestionQueue, QuestionRound, SuspendedCall,
 };
 
-/// Whether the client can cancel a request by its id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cancellation {
-    /// Ids are unique in the session: standard streams, and sessions of HTTP.
-    ById,
-    /// Many clients share the session, so that ids are not unique; they disconnect instead.
-    ByDisconnect,
-}
-
 /// Methods that may wait for an answer of the person.
 const ASKING: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
@@ -68,12 +59,10 @@ impl Gateway {
         session: &Arc<ClientSession>,
         request: RpcRequest,
         outlet: Arc<dyn Outlet>,
-        cancellation: Cancellation,
     ) -> impl Future<Output = Option<RpcReply>> + Send + use<> {
         let cancel = session.ended.child_token();
         session.touch();
-        let registered = (cancellation == Cancellation::ById)
-            .then(|| session.register(request.id.clone(), cancel.clone()));
+        let registered = session.register(request.id.clone(), cancel.clone());
         let greeted = (request.method == "initialize").then(|| note_handshake(session, &request));
         let (gateway, session) = (self.clone(), Arc::clone(session));
         // Subscriptions never end, so the end of the program does not wait for them.
@@ -100,7 +89,6 @@ impl Gateway {
         &self,
         session: &Arc<ClientSession>,
         notification: &RpcNotification,
-        cancellation: Cancellation,
     ) {
         session.touch();
         match notification.method.as_str() {
@@ -112,7 +100,7 @@ impl Gateway {
                     tokio::spawn(async move { gateway.update_log_level().await });
                 }
             }
-            "notifications/cancelled" if cancellation == Cancellation::ById => {
+            "notifications/cancelled" => {
                 #[derive(serde::Deserialize)]
                 #[serde(rename_all = "camelCase")]
                 struct Cancelled {

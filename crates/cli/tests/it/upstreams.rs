@@ -531,3 +531,54 @@ fn calls_wait_for_the_restart_of_a_server_that_works() {
         assert!(!failed.contains("in a row"), "{failed}");
     }
 }
+
+/// The error of 2025-11-25 by which a server asks to open an address first.
+#[test]
+fn an_error_that_asks_for_urls_passes_whole() {
+    let data = json!({
+        "elicitations": [{
+            "mode": "url", "elicitationId": "e1", "url": "https://example.com/connect?e=e1",
+            "message": "Sign in first.",
+        }],
+        "more": 1,
+    });
+    let error = json!({"code": -32042, "message": "URL elicitation required", "data": data});
+    let complete =
+        notification("notifications/elicitation/complete", json!({"elicitationId": "e1"}));
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-11-25", "serverInfo": {"name": "x", "version": "1"},
+            "capabilities": {"tools": {}, "resources": {}, "tasks": {"requests": {"tools": {"call": {}}}}},
+        }},
+        "tools/list": {"result": {"tools": [
+            {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}},
+            {
+                "name": "task", "inputSchema": {"type": "object"},
+                "execution": {"taskSupport": "required"},
+            },
+        ]}},
+        "tools/call": {"error": error, "after": [complete]},
+        "resources/list": {"result": {"resources": [{"uri": "x://a", "name": "a"}]}},
+        "resources/read": {"error": error},
+    });
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let mut client = servers.serve();
+    for (method, params) in [
+        ("tools/call", json!({"name": "up__t"})),
+        // Made a task here, and by the client.
+        ("tools/call", json!({"name": "up__task"})),
+        ("tools/call", json!({"name": "up__task", "task": {}})),
+        ("resources/read", json!({"uri": "x://a"})),
+    ] {
+        let answer = client.ask(method, params.clone());
+        assert_eq!(answer["error"], error, "{method} {params}: {answer}");
+    }
+    client.find("the end of the elicitation", |it| {
+        it["method"] == "notifications/elicitation/complete"
+            && it["params"]["elicitationId"] == "e1"
+    });
+    // Clients of other revisions, which can show the message at least.
+    let web = HttpClient::start(servers.path(), &[], &[]);
+    let answer = web.call("up__t", json!({}));
+    assert_eq!(answer["error"], error, "{answer}");
+}

@@ -267,6 +267,7 @@ fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
     }
     ToolResult {
         rest,
+        written: outcome.written,
         content: outcome.content,
         structured: outcome.structured.filter(is_taken),
         is_error: outcome.is_error,

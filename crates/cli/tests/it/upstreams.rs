@@ -582,3 +582,32 @@ fn an_error_that_asks_for_urls_passes_whole() {
     let answer = web.call("up__t", json!({}));
     assert_eq!(answer["error"], error, "{answer}");
 }
+
+#[test]
+fn numbers_of_results_are_those_that_the_server_wrote() {
+    let numbers = [
+        "12345678901234567890123",
+        "0.1000000000000000055511151231257827",
+        "-1.50",
+        "1E5",
+        "18446744073709551616",
+        "3",
+        "0.25",
+    ];
+    let list = numbers.join(",");
+    let members = format!(r#"{{"n":[{list}],"m":{{"k":{}}}}}"#, numbers[0]);
+    // A string is sent as it is. One of these is the id of the call.
+    let answers: Vec<_> = (1..40)
+        .map(|id| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"t"}},{{"type":"x","n":[{list}]}}],"structuredContent":{members},"more":{members}}}}}"#
+            )
+        })
+        .collect();
+    let servers = ScriptedServers::new(&[("up", "", json!({"tools/call": {"before": answers}}))]);
+    let mut client = servers.serve();
+    client.send("tools/call", json!({"name": "up__t", "arguments": {}}));
+    let answer = client.find_line("the answer", |line| line.contains("structuredContent"));
+    assert!(answer.contains(&format!(r#"{{"type":"x","n":[{list}]}}"#)), "{answer}");
+    assert_eq!(answer.matches(&members).count(), 2, "{answer}");
+}

@@ -13,10 +13,10 @@
 //!    every state ── close, or no longer configured ──▶ Closed ── configured again ──▶ Idle
 //! ```
 //!
-//! There is no circuit breaker besides `Down`: a call waits for the rest of a short pause, and fails
-//! at once during a longer one, with the error that caused it. An answer of the server ends a row of
-//! failures. Opening is a task of its own, so a caller that gives up does not abort it and the next
-//! caller does not start over.
+//! There is no circuit breaker besides `Down`: a call waits for the rest of a short pause, and
+//! fails at once during a longer one, with the error that caused it. An answer of the server ends a
+//! row of failures. Opening is a task of its own, so a caller that gives up does not abort it and
+//! the next caller does not start over.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};

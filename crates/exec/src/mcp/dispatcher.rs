@@ -657,8 +657,8 @@ impl Dispatcher {
                 let Some((request, is_attributed)) = self.request_about(&mut params, of) else {
                     let why = match is_roots && !self.has_callers() {
                         true => {
-                            let why = "`roots/list` is refused: no client has called the server";
-                            self.log.no_roots(&format!("{why}; many ask for roots at their start"));
+                            let why = "`roots/list` is refused: no client has an open call";
+                            self.log.no_roots(&format!("{why}; many servers ask at their start"));
                             why.to_owned()
                         }
                         false => self.log_unattributed(&method),

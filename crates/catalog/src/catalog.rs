@@ -494,6 +494,19 @@ impl Catalog {
         self.draining.lock().unwrap_or_else(PoisonError::into_inner).extend(servers);
     }
 
+    /// Whether a removed server has running calls or tasks.
+    pub(crate) fn is_draining(&self, server: &Arc<Server>) -> bool {
+        // Under this lock servers are removed and drained in one step.
+        let _states = self.states();
+        let draining = self.draining.lock().unwrap_or_else(PoisonError::into_inner);
+        draining.iter().any(|it| it.servers.contains(server) && it.is_running())
+    }
+
+    /// Whether a source names this server.
+    pub(crate) fn has_server(&self, server: &Arc<Server>) -> bool {
+        self.states().iter().any(|state| state.servers().contains(server))
+    }
+
     /// The servers whose connections must stay open.
     fn needed_servers(&self, states: &[SourceState]) -> Vec<Arc<Server>> {
         let mut draining = self.draining.lock().unwrap_or_else(PoisonError::into_inner);

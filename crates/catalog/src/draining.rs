@@ -2,7 +2,7 @@
 //!
 //! A source that is removed or changed loses its tools at once, so no new call reaches its servers.
 //! Their connections stay open until the last call has ended, at most for the longest time that a
-//! call may take, and as long as tasks of clients run there.
+//! call may take, and as long as tasks of clients run there or have a result that was not fetched.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ pub(crate) struct DrainingServers {
     pub(crate) servers: Vec<Arc<Server>>,
     /// The limits of its toolsets, which know whether calls are running.
     limits: Vec<Arc<ConcurrencyLimit>>,
-    /// Those of the servers, which know whether tasks are running.
+    /// Those of the servers, which know whether there are tasks.
     upstreams: Vec<Arc<Upstream>>,
     /// When the connections are closed although calls are running.
     deadline: Instant,

@@ -16,12 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, broadcast, watch};
-use toolwright_exec::mcp::{ListKind, Upstream, UpstreamEvent, UpstreamNotice};
+use tokio_util::sync::CancellationToken;
+use toolwright_exec::mcp::{ListKind, Upstream, UpstreamEvent, UpstreamNotice, task_of};
 use toolwright_model::{Server, StartMode};
 use toolwright_workspace::SourceSpec;
 
 use crate::answer_cache::ServerAnswers;
 use crate::catalog::{Catalog, CatalogEvent};
+use crate::draining::DRAIN_CHECK;
 use crate::live_sources::{self, SourceFailure, ToolAnswer};
 use crate::offers::ServerNotice;
 use crate::server_definition::ServerDefinition;
@@ -35,6 +37,10 @@ const LIST_CHANGE_PAUSE: Duration = Duration::from_millis(300);
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 /// The upper bound of that pause.
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
+
+/// How long the connection of a removed server may take to close after its last task: its end is
+/// reported to clients.
+const TIME_TO_CLOSE: Duration = Duration::from_secs(5);
 
 /// How long the tools of a server wait for its other lists before they are published.
 const OFFERS_BEFORE_TOOLS: Duration = Duration::from_secs(3);
@@ -98,18 +104,47 @@ impl ChangedLists {
     }
 }
 
+/// Where the published tools of a server come from.
+#[derive(Clone, Copy)]
+enum PublishedTools {
+    OfLastRun,
+    /// With its number: a server that was started again has another one.
+    OfConnection(u64),
+}
+
+/// Whether an event may be about a task of a client.
+fn concerns_tasks(event: &UpstreamEvent) -> bool {
+    match event {
+        UpstreamEvent::ConnectionEnded => true,
+        UpstreamEvent::Other { method, .. } if method == "notifications/progress" => true,
+        event => task_of(event).is_some(),
+    }
+}
+
 impl Catalog {
     /// Loads what a server has, again after each of its notices that something changed, and after a
-    /// growing pause while loading fails. Ends only when its upstream is dropped.
-    pub(crate) async fn keep_server_loaded(&self, owner: &ServerOwner) {
+    /// growing pause while loading fails. When it is `removed`, only passes on what it reports of
+    /// its last tasks, and ends with them.
+    pub(crate) async fn keep_server_loaded(
+        &self,
+        owner: &ServerOwner,
+        removed: &CancellationToken,
+    ) {
         let upstream = self.runner().context().upstreams.get(owner.server());
         // Subscribed before the first load: a notice that arrives during a load may mean that the
         // list is outdated already.
         let (events, changes) = (upstream.events(), upstream.changes());
         let lists = ChangedLists::default();
+        let until_gone = async {
+            removed.run_until_cancelled(self.follow_lists(&upstream, owner, &lists)).await;
+            while self.is_draining(owner.server()) {
+                tokio::time::sleep(DRAIN_CHECK).await;
+            }
+            tokio::time::sleep(TIME_TO_CLOSE).await;
+        };
         tokio::select! {
-            () = self.pass_on_events(&upstream, events, changes, &lists) => {}
-            () = self.follow_lists(&upstream, owner, &lists) => {}
+            () = self.pass_on_events(&upstream, events, changes, &lists, removed) => {}
+            () = until_gone => {}
         }
     }
 
@@ -120,6 +155,7 @@ impl Catalog {
         mut events: broadcast::Receiver<UpstreamNotice>,
         mut changes: watch::Receiver<u64>,
         lists: &ChangedLists,
+        removed: &CancellationToken,
     ) {
         let mut has_events = true;
         loop {
@@ -129,6 +165,12 @@ impl Catalog {
                     Err(_) => return,
                 },
                 event = events.recv(), if has_events => match event {
+                    Ok(notice) if removed.is_cancelled() => {
+                        // A server that is configured again has another task.
+                        if concerns_tasks(&notice.event) && !self.has_server(upstream.server()) {
+                            self.notify(upstream, notice);
+                        }
+                    }
                     Ok(notice) => match notice.event {
                         UpstreamEvent::ListChanged(kind) if notice.session.is_none() => {
                             lists.mark(&[kind]);
@@ -163,20 +205,24 @@ impl Catalog {
         lists: &ChangedLists,
     ) {
         let mut known = self.load_cached(owner).await;
-        let mut is_cached = known.is_some();
+        let mut published = known.is_some().then_some(PublishedTools::OfLastRun);
         if known.is_some() && owner.server().settings.start == StartMode::Lazy {
             upstream.wait_until_open().await;
         }
         let (mut wanted, mut pause) = (ListKind::ALL.to_vec(), FIRST_RETRY);
         loop {
-            match self.load_lists(upstream, owner, &wanted, (known.as_ref(), is_cached)).await {
+            match self.load_lists(upstream, owner, &wanted, (known.as_ref(), published)).await {
                 Ok(answers) => {
+                    let connection = upstream.connection_number(None);
                     self.keep_answers(owner, &answers, known.as_ref()).await;
-                    (known, is_cached) = (Some(answers), false);
+                    (known, published) =
+                        (Some(answers), Some(PublishedTools::OfConnection(connection)));
                     pause = FIRST_RETRY;
                     wanted = lists.next().await;
                 }
                 Err(_) => {
+                    // That it works again is worth a line in the log.
+                    published = None;
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_RETRY);
                     wanted.extend(lists.take());
@@ -186,13 +232,14 @@ impl Catalog {
     }
 
     /// Asks the server for the lists of `wanted`, and publishes them. `known` are the answers
-    /// before; those of an earlier run (`is_cached`) are replaced only if they differ.
+    /// before; tools that this start of the server has published already are published again only
+    /// if they differ.
     async fn load_lists(
         &self,
         upstream: &Arc<Upstream>,
         owner: &ServerOwner,
         wanted: &[ListKind],
-        (known, is_cached): (Option<&ServerAnswers>, bool),
+        (known, published): (Option<&ServerAnswers>, Option<PublishedTools>),
     ) -> Result<ServerAnswers, Vec<SourceFailure>> {
         let tools = match known {
             Some(known) if !wanted.contains(&ListKind::Tools) => Ok(Arc::clone(&known.tools)),
@@ -207,8 +254,15 @@ impl Catalog {
             Err(_) => None,
         };
         let early = early.map(|asked| self.accept_offers(owner, &before, asked));
+        let is_published = match published {
+            Some(PublishedTools::OfConnection(number)) => {
+                number == upstream.connection_number(None)
+            }
+            Some(PublishedTools::OfLastRun) => true,
+            None => false,
+        };
         let tools = match (tools, known) {
-            (Ok(tools), Some(known)) if tools == known.tools && is_cached => tools,
+            (Ok(tools), Some(known)) if tools == known.tools && is_published => tools,
             (Ok(tools), Some(_)) if !wanted.contains(&ListKind::Tools) => tools,
             (answer, _) => self.load_tools(owner, answer)?,
         };

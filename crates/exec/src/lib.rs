@@ -59,7 +59,7 @@ pub use executor::{Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Log
 pub use failure::{Failure, KnowledgeAdvice, ValueError};
 pub use host::{ClientAnswer, ClientAsker, Host, NoHost, Progress, ServerRequest, SessionNumber};
 pub use offload::{WorkSize, offload};
-pub use outcome::{Outcome, ResultContent, json_size};
+pub use outcome::{Outcome, ResultContent, WrittenParts, json_size};
 pub use process_tree::kill_all_processes;
 pub use registry::{RegisteredTool, ToolRegistry, ToolStatus};
 pub use runner::{CallRequest, Runner};

@@ -13,6 +13,7 @@ use std::time::Instant;
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
+use toolwright_catalog::OfferedCapabilities;
 use toolwright_exec::{ClientAnswer, SessionNumber};
 use toolwright_mcp::{RequestId, Revision, RpcResponse};
 
@@ -59,6 +60,8 @@ struct SessionState {
     /// URIs of resources whose updates the client wants, as it sees them.
     subscriptions: HashSet<String>,
     tasks: SessionTasks,
+    /// What was announced in the answer to `initialize`.
+    announced: OfferedCapabilities,
     last_used: Option<Instant>,
 }
 
@@ -88,6 +91,16 @@ impl ClientSession {
     /// What the client said in `initialize`; `None` before.
     pub(crate) fn handshake(&self) -> Option<ClientHandshake> {
         self.state().handshake.clone()
+    }
+
+    /// Stores what is announced to the client, which relies on it as long as the session lasts.
+    pub(crate) fn set_announced(&self, capabilities: OfferedCapabilities) {
+        self.state().announced = capabilities;
+    }
+
+    /// What was announced to the client; nothing before the handshake.
+    pub(crate) fn announced(&self) -> OfferedCapabilities {
+        self.state().announced
     }
 
     /// Notes that the handshake is complete.

@@ -21,6 +21,7 @@ use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use toolwright_catalog::Offers;
 use toolwright_mcp::{RequestId, Revision, RpcError, RpcNotification, RpcRequest, meta};
 
 use crate::Gateway;
@@ -34,15 +35,6 @@ use crate::result_body::{ResultBody, RpcReply};
 use crate::suspended_calls::{
     DetachedCall, GATHER_TIME, MethodResult, QuestionQueue, QuestionRound, SuspendedCall,
 };
-
-/// Whether the client can cancel a request by its id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cancellation {
-    /// Ids are unique in the session: standard streams, and sessions of HTTP.
-    ById,
-    /// Many clients share the session, so that ids are not unique; they disconnect instead.
-    ByDisconnect,
-}
 
 /// Methods that may wait for an answer of the person.
 const ASKING: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
@@ -67,12 +59,10 @@ impl Gateway {
         session: &Arc<ClientSession>,
         request: RpcRequest,
         outlet: Arc<dyn Outlet>,
-        cancellation: Cancellation,
     ) -> impl Future<Output = Option<RpcReply>> + Send + use<> {
         let cancel = session.ended.child_token();
         session.touch();
-        let registered = (cancellation == Cancellation::ById)
-            .then(|| session.register(request.id.clone(), cancel.clone()));
+        let registered = session.register(request.id.clone(), cancel.clone());
         let greeted = (request.method == "initialize").then(|| note_handshake(session, &request));
         let (gateway, session) = (self.clone(), Arc::clone(session));
         // Subscriptions never end, so the end of the program does not wait for them.
@@ -99,7 +89,6 @@ impl Gateway {
         &self,
         session: &Arc<ClientSession>,
         notification: &RpcNotification,
-        cancellation: Cancellation,
     ) {
         session.touch();
         match notification.method.as_str() {
@@ -111,7 +100,7 @@ impl Gateway {
                     tokio::spawn(async move { gateway.update_log_level().await });
                 }
             }
-            "notifications/cancelled" if cancellation == Cancellation::ById => {
+            "notifications/cancelled" => {
                 #[derive(serde::Deserialize)]
                 #[serde(rename_all = "camelCase")]
                 struct Cancelled {
@@ -153,7 +142,7 @@ impl Gateway {
         // would otherwise be as large as that of its largest method.
         match method {
             "ping" => Ok(ResultBody::Text("{}".into())),
-            "initialize" => Ok(Box::pin(self.handshake_result(&terms)).await),
+            "initialize" => Ok(Box::pin(self.handshake_result(session, &terms)).await),
             "server/discover" => Ok(Box::pin(self.discovery_result()).await),
             "tools/list" => Box::pin(self.list_tools(&context)).await,
             "resources/list" | "resources/templates/list" | "prompts/list" => {
@@ -351,14 +340,16 @@ impl Gateway {
     }
 
     /// The answer to `initialize`.
-    async fn handshake_result(&self, terms: &RequestTerms) -> ResultBody {
+    async fn handshake_result(&self, session: &ClientSession, terms: &RequestTerms) -> ResultBody {
         self.wait_for_capabilities().await;
+        let offers = self.offers();
+        session.set_announced(offers.capabilities);
         let mut result = json!({
             "protocolVersion": terms.revision.name(),
-            "capabilities": self.capabilities(terms.revision),
+            "capabilities": capabilities(&offers, terms.revision),
             "serverInfo": server_info(),
         });
-        if let Some(instructions) = &self.offers().instructions {
+        if let Some(instructions) = &offers.instructions {
             result["instructions"] = json!(instructions);
         }
         ResultBody::Text(result.to_string())
@@ -367,58 +358,57 @@ impl Gateway {
     /// The answer to `server/discover`.
     async fn discovery_result(&self) -> ResultBody {
         self.wait_for_capabilities().await;
+        let offers = self.offers();
         let mut result = json!({
             "resultType": "complete",
             "supportedVersions": supported_versions(),
-            "capabilities": self.capabilities(Revision::V2026_07_28),
+            "capabilities": capabilities(&offers, Revision::V2026_07_28),
             "ttlMs": 0,
             "cacheScope": "private",
             "_meta": {(meta::SERVER_INFO): server_info()},
         });
-        if let Some(instructions) = &self.offers().instructions {
+        if let Some(instructions) = &offers.instructions {
             result["instructions"] = json!(instructions);
         }
         ResultBody::Text(result.to_string())
     }
+}
 
-    /// What this server can do: tools always, the rest if a server behind it can.
-    fn capabilities(&self, revision: Revision) -> Json {
-        let offers = self.offers();
-        let offered = offers.capabilities;
-        let mut all = json!({"tools": {"listChanged": true}});
-        if offered.resources {
-            all["resources"] = json!({"listChanged": true});
-            if offered.subscribe {
-                all["resources"]["subscribe"] = json!(true);
-            }
+/// What this server can do: tools always, the rest if a server behind it can.
+fn capabilities(offers: &Offers, revision: Revision) -> Json {
+    let offered = offers.capabilities;
+    let mut all = json!({"tools": {"listChanged": true}});
+    if offered.resources {
+        all["resources"] = json!({"listChanged": true});
+        if offered.subscribe {
+            all["resources"]["subscribe"] = json!(true);
         }
-        if offered.prompts {
-            all["prompts"] = json!({"listChanged": true});
-        }
-        // The first revision does not have this capability.
-        if offered.completions && revision > Revision::V2024_11_05 {
-            all["completions"] = json!({});
-        }
-        if offered.logging {
-            all["logging"] = json!({});
-        }
-        if offered.task_calls && revision.has_tasks() {
-            all["tasks"] = json!({"requests": {"tools": {"call": {}}}});
-            for (name, is_offered) in [("list", offered.task_list), ("cancel", offered.task_cancel)]
-            {
-                if is_offered {
-                    all["tasks"][name] = json!({});
-                }
-            }
-        }
-        if let Some(interfaces) = &offers.interfaces {
-            all["extensions"][meta::UI_EXTENSION] = interfaces.clone();
-        }
-        if offered.tasks && !revision.has_handshake() {
-            all["extensions"][meta::TASKS_EXTENSION] = json!({});
-        }
-        all
     }
+    if offered.prompts {
+        all["prompts"] = json!({"listChanged": true});
+    }
+    // The first revision does not have this capability.
+    if offered.completions && revision > Revision::V2024_11_05 {
+        all["completions"] = json!({});
+    }
+    if offered.logging {
+        all["logging"] = json!({});
+    }
+    if offered.task_calls && revision.has_tasks() {
+        all["tasks"] = json!({"requests": {"tools": {"call": {}}}});
+        for (name, is_offered) in [("list", offered.task_list), ("cancel", offered.task_cancel)] {
+            if is_offered {
+                all["tasks"][name] = json!({});
+            }
+        }
+    }
+    if let Some(interfaces) = &offers.interfaces {
+        all["extensions"][meta::UI_EXTENSION] = interfaces.clone();
+    }
+    if offered.tasks && !revision.has_handshake() {
+        all["extensions"][meta::TASKS_EXTENSION] = json!({});
+    }
+    all
 }
 
 /// Notes the handshake of a session.

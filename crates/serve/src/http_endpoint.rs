@@ -26,7 +26,6 @@ use toolwright_mcp::{Message, Revision, RpcError, RpcNotification, RpcRequest, e
 
 use crate::Gateway;
 use crate::detached::DetachOnDrop;
-use crate::dispatcher::Cancellation;
 use crate::event_log::{CallCancelled, CloseOnDrop, EventLog};
 use crate::header_checks::check_headers;
 use crate::http_server::{HttpResponse, json_response, text_response};
@@ -185,8 +184,7 @@ impl McpEndpoint {
         }
         let (_, session) = self.session_of(headers)?;
         check_version(headers)?;
-        let by_id = Cancellation::ById;
-        self.gateway.accept_notification(&session.client, notification, by_id);
+        self.gateway.accept_notification(&session.client, notification);
         Ok(accepted_response())
     }
 
@@ -243,7 +241,7 @@ impl McpEndpoint {
                 .and_then(|name| listing.input_schema(name));
             check_headers(headers, &request.method, &params, schema).map_err(mismatch)?;
         }
-        RequestTerms::of(self.sessions.stateless(), &request.method, meta).map(drop)
+        RequestTerms::of(&self.sessions.stateless(), &request.method, meta).map(drop)
     }
 
     /// Answers a request of a client without a session. The request ends with the connection.
@@ -251,7 +249,7 @@ impl McpEndpoint {
         let log = self.sessions.new_log();
         let outlet = Arc::clone(&log) as Arc<dyn Outlet>;
         let session = self.sessions.stateless();
-        let answer = self.gateway.answer(session, request, outlet, Cancellation::ByDisconnect);
+        let answer = self.gateway.answer(&session, request, outlet);
         let close = CloseOnDrop(Arc::clone(&log));
         let mut work: BoxFuture<'static, ()> = async move {
             if let Some(reply) = answer.await {
@@ -302,8 +300,7 @@ impl McpEndpoint {
         }
         let session = self.sessions.create();
         let outlet = Arc::new(NoOutlet);
-        let answer =
-            self.gateway.answer(&session.client, request, outlet, Cancellation::ById).await;
+        let answer = self.gateway.answer(&session.client, request, outlet).await;
         let Some(RpcReply { bytes, error_code, .. }) = answer else {
             return Err(Box::new(sse::empty_response()));
         };
@@ -338,8 +335,7 @@ impl McpEndpoint {
             match message {
                 Message::Request(request) => requests.push(request),
                 Message::Notification(notification) => {
-                    let by_id = Cancellation::ById;
-                    self.gateway.accept_notification(&session.client, &notification, by_id);
+                    self.gateway.accept_notification(&session.client, &notification);
                 }
                 Message::Response(response) => session.client.accept_response(response),
             }
@@ -364,7 +360,7 @@ impl McpEndpoint {
             .into_iter()
             .map(|request| {
                 let outlet = Arc::clone(&log) as Arc<dyn Outlet>;
-                self.gateway.answer(&session.client, request, outlet, Cancellation::ById)
+                self.gateway.answer(&session.client, request, outlet)
             })
             .collect();
         let close = CloseOnDrop(Arc::clone(&log));

@@ -30,8 +30,9 @@ pub(crate) struct HttpSessions {
     /// How many event logs were made; the number of the next one. One count for all sessions, so
     /// that an event id never fits a log of another session.
     logs_made: AtomicU64,
-    /// The session of all clients without one. There is one token, so they are one identity.
-    stateless: Arc<ClientSession>,
+    /// The session of all clients without one. There is one token, so they are one identity. It is
+    /// replaced by a new one after it was idle for too long.
+    stateless: Mutex<Arc<ClientSession>>,
 }
 
 /// One session with a handshake.
@@ -88,7 +89,7 @@ impl HttpSession {
 impl HttpSessions {
     /// No sessions yet; clients create them with `initialize`.
     pub(crate) fn new(gateway: Gateway) -> HttpSessions {
-        let stateless = gateway.new_session(Arc::new(NoOutlet));
+        let stateless = Mutex::new(gateway.new_session(Arc::new(NoOutlet)));
         let (open, logs_made) = (Mutex::default(), AtomicU64::default());
         HttpSessions { gateway, open, logs_made, stateless }
     }
@@ -97,9 +98,12 @@ impl HttpSessions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session of clients without one.
-    pub(crate) fn stateless(&self) -> &Arc<ClientSession> {
-        &self.stateless
+    /// The session of clients without one, for a request.
+    pub(crate) fn stateless(&self) -> Arc<ClientSession> {
+        let session = self.stateless.lock().unwrap_or_else(PoisonError::into_inner);
+        // Under the lock, so that it does not end before the request has begun.
+        session.touch();
+        Arc::clone(&session)
     }
 
     /// How long a session may be idle.
@@ -173,6 +177,17 @@ impl HttpSessions {
         }
     }
 
+    /// Replaces the session of clients without one if it was idle for longer than this.
+    fn renew_stateless(&self, limit: Duration) {
+        let mut session = self.stateless.lock().unwrap_or_else(PoisonError::into_inner);
+        if session.idle_since().is_some_and(|since| since.elapsed() > limit) {
+            let new = self.gateway.new_session(Arc::new(NoOutlet));
+            let ended = std::mem::replace(&mut *session, new);
+            drop(session);
+            self.gateway.end_session(&ended);
+        }
+    }
+
     /// Ends sessions that were idle for too long, and forgets what is not needed any more.
     pub(crate) fn sweep(&self) {
         let limit = self.session_idle();
@@ -187,6 +202,7 @@ impl HttpSessions {
             !is_idle
         });
         ended.iter().for_each(|session| self.end(session));
+        self.renew_stateless(limit);
         self.make_room();
         self.gateway.suspended().remove_expired();
     }

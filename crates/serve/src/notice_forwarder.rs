@@ -127,6 +127,7 @@ impl Gateway {
         match notice.event {
             // The catalog loads the list again and reports the change itself.
             UpstreamEvent::ListChanged(_) => {}
+            UpstreamEvent::ConnectionEnded => self.end_tasks_of(notice.connection).await,
             UpstreamEvent::ResourceUpdated { uri } => {
                 let mut names = self.subscriptions().names_of(&notice.server, &uri, of);
                 if names.is_empty() {
@@ -161,7 +162,11 @@ impl Gateway {
     }
 
     /// Sends a message to all sessions with a complete handshake that `concerns` accepts.
-    async fn send_to_ready(&self, message: &Bytes, concerns: impl Fn(&ClientSession) -> bool) {
+    pub(crate) async fn send_to_ready(
+        &self,
+        message: &Bytes,
+        concerns: impl Fn(&ClientSession) -> bool,
+    ) {
         for session in self.open_sessions() {
             if session.is_ready() && concerns(&session) {
                 // A client that does not read must not delay the others.

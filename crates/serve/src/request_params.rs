@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 use toolwright_mcp::{RpcError, error_code, meta};
 
 /// The members of `params`: those that some method uses, and the others. `null` is a missing
-/// member.
+/// member, but for `task`: a call that was meant to be one must not run as something else.
 #[derive(Debug, Default)]
 pub(crate) struct RequestParams<'a> {
     meta: Option<&'a RawValue>,
@@ -80,7 +80,7 @@ impl<'a> serde::de::Visitor<'a> for ParamsVisitor {
                 return Err(appears_twice(&name));
             }
             seen |= 1 << bit;
-            *slot = Some(value).filter(|value| value.get() != "null");
+            *slot = Some(value).filter(|value| value.get() != "null" || name == "task");
         }
         Ok(params)
     }

@@ -5,7 +5,7 @@ use hyper::body::Bytes;
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::Value as Json;
-use toolwright_exec::{ResultContent, WorkSize, offload};
+use toolwright_exec::{ResultContent, WorkSize, WrittenParts, offload};
 use toolwright_mcp::{Message, RequestId, RpcError};
 
 use crate::gateway::RunningRequest;
@@ -29,6 +29,8 @@ pub(crate) struct ToolResult {
     pub(crate) meta: serde_json::Map<String, Json>,
     /// Members that nothing here interprets, such as those of a task.
     pub(crate) rest: serde_json::Map<String, Json>,
+    /// The text of parts of the others, where that is more exact.
+    pub(crate) written: WrittenParts,
     /// Whether the client knows results that are not complete, and wants each one marked.
     pub(crate) is_marked_complete: bool,
     /// Whether writing it takes longer than a moment.
@@ -37,19 +39,13 @@ pub(crate) struct ToolResult {
 
 impl Serialize for ToolResult {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        /// A block as the JSON that it holds.
-        struct Blocks<'b>(&'b [ResultContent]);
-        impl Serialize for Blocks<'_> {
-            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.collect_seq(self.0.iter().map(|block| &block.0))
-            }
-        }
+        let part = |name, value| ResultPart { name, n: 0, value, written: &self.written };
         let mut map = to.serialize_map(None)?;
         if self.is_marked_complete && !self.rest.contains_key("resultType") {
             map.serialize_entry("resultType", "complete")?;
         }
         for (name, value) in &self.rest {
-            map.serialize_entry(name, value)?;
+            map.serialize_entry(name, &part(name, value))?;
         }
         // A task that was created has no content yet.
         let is_task = ["resultType", "task"].iter().any(|name| self.rest.contains_key(*name));
@@ -59,15 +55,43 @@ impl Serialize for ToolResult {
             }
             return map.end();
         }
-        map.serialize_entry("content", &Blocks(&self.content))?;
+        map.serialize_entry("content", &Blocks(self))?;
         if let Some(structured) = &self.structured {
-            map.serialize_entry("structuredContent", structured)?;
+            map.serialize_entry("structuredContent", &part("structuredContent", structured))?;
         }
         map.serialize_entry("isError", &self.is_error)?;
         if !self.meta.is_empty() {
             map.serialize_entry("_meta", &self.meta)?;
         }
         map.end()
+    }
+}
+
+/// The content of a result: blocks as the JSON that they hold.
+struct Blocks<'r>(&'r ToolResult);
+
+impl Serialize for Blocks<'_> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (name, written) = ("content", &self.0.written);
+        let blocks = self.0.content.iter().enumerate();
+        to.collect_seq(blocks.map(|(n, block)| ResultPart { name, n, value: &block.0, written }))
+    }
+}
+
+/// A member of a result, or one of its blocks, in the words of the server if they are kept.
+struct ResultPart<'r> {
+    name: &'r str,
+    n: usize,
+    value: &'r Json,
+    written: &'r WrittenParts,
+}
+
+impl Serialize for ResultPart<'_> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.written.text_of(self.name, self.n, self.value) {
+            Some(text) => text.serialize(to),
+            None => self.value.serialize(to),
+        }
     }
 }
 

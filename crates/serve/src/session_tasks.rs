@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use toolwright_catalog::ServerNotice;
 use toolwright_exec::mcp::{TaskLink, TaskRequest, Upstream, UpstreamEvent, rename_task, task_of};
 
@@ -18,6 +18,10 @@ use toolwright_exec::mcp::{TaskLink, TaskRequest, Upstream, UpstreamEvent, renam
 const MAX_TASKS: usize = 1_000;
 /// Bytes of the id of a task, and of a token for its progress.
 pub(crate) const MAX_ID: usize = 1 << 10;
+/// The members of a status that say when the task was made and how long it is kept.
+const STATUS_MEMBERS: [&str; 4] = ["createdAt", "lastUpdatedAt", "ttl", "pollInterval"];
+/// Bytes of a text in them.
+const MAX_TIME: usize = 64;
 
 /// A task of a client.
 #[derive(Clone)]
@@ -35,6 +39,8 @@ pub(crate) struct ClientTask {
     token: Option<i64>,
     /// Whether it has ended, as far as was reported.
     has_ended: bool,
+    /// What every status of it has ([`STATUS_MEMBERS`]), as reported last.
+    status: Map<String, Json>,
 }
 
 /// What a server is asked to do as a task.
@@ -50,6 +56,8 @@ pub(crate) struct NewTask<'a> {
     pub(crate) ttl: Option<Duration>,
     /// What the client asked for; `None` if the server decided to run a task.
     pub(crate) request: Option<&'a TaskRequest>,
+    /// Its first status; null if the server gave none.
+    pub(crate) status: &'a Json,
 }
 
 impl ClientTask {
@@ -71,7 +79,7 @@ pub(crate) struct SessionTasks {
 impl SessionTasks {
     /// Remembers a task, and returns the id for the client.
     pub(crate) fn remember(&mut self, task: NewTask<'_>) -> String {
-        let NewTask { own, upstream, connection, tool, ttl, request } = task;
+        let NewTask { own, upstream, connection, tool, ttl, request, status } = task;
         if let Some(known) = self.of_connection(connection, own) {
             return known.exposed.clone();
         }
@@ -95,6 +103,7 @@ impl SessionTasks {
             tool: tool.to_owned(),
             token: request.map(|request| request.progress_token),
             has_ended: false,
+            status: kept_members(status),
         });
         exposed
     }
@@ -115,21 +124,52 @@ impl SessionTasks {
         self.known.retain(|task| task.exposed != exposed);
     }
 
-    /// Notes that a task has ended: no more progress is expected.
+    /// Notes that a task has ended and its result was fetched, or will not be.
     pub(crate) fn end(&mut self, exposed: &str) {
-        let Some(task) = self.known.iter_mut().find(|task| task.exposed == exposed) else { return };
-        task.has_ended = true;
-        task.upstream.task_ended(&task.own, task.connection);
-        if let Some(token) = task.token.take() {
-            self.forget_token(token);
+        if let Some(task) = self.note_end(exposed) {
+            task.upstream.task_released(&task.own, task.connection);
         }
     }
 
-    /// Notes the state of a task as its server reports it.
-    pub(crate) fn note_status(&mut self, exposed: &str, task: &Json) {
-        if ["completed", "failed", "cancelled"].iter().any(|status| task["status"] == *status) {
-            self.end(exposed);
+    /// Notes that a task has ended: no more progress is expected.
+    fn note_end(&mut self, exposed: &str) -> Option<&ClientTask> {
+        let at = self.known.iter().position(|task| task.exposed == exposed)?;
+        self.known[at].has_ended = true;
+        if let Some(token) = self.known[at].token.take() {
+            self.forget_token(token);
         }
+        Some(&self.known[at])
+    }
+
+    /// Notes the state of a task as its server reports it.
+    pub(crate) fn note_status(&mut self, exposed: &str, status: &Json) {
+        if let Some(task) = self.known.iter_mut().find(|task| task.exposed == exposed) {
+            task.status.extend(kept_members(status));
+        }
+        // The extension of 2026-07-28 has the outcome in the task.
+        let is_fetched = status.get("result").or(status.get("error")).is_some();
+        match status["status"].as_str() {
+            Some("completed" | "failed") if !is_fetched => drop(self.note_end(exposed)),
+            Some("completed" | "failed" | "cancelled") => self.end(exposed),
+            _ => {}
+        }
+    }
+
+    /// Ends the tasks of a connection that has ended. Returns the last status of each that was
+    /// running, for its client.
+    pub(crate) fn end_connection(&mut self, connection: u64) -> Vec<Json> {
+        let is_lost = |task: &&ClientTask| task.connection == connection && !task.has_ended;
+        let lost: Vec<String> =
+            self.known.iter().filter(is_lost).map(|task| task.exposed.clone()).collect();
+        let end = |exposed: String| {
+            let mut status = self.note_end(&exposed)?.status.clone();
+            status.insert("taskId".to_owned(), exposed.into());
+            status.insert("status".to_owned(), "failed".into());
+            let message = "the server of the task has ended";
+            status.insert("statusMessage".to_owned(), message.into());
+            Some(Json::Object(status))
+        };
+        lost.into_iter().filter_map(end).collect()
     }
 
     /// Removes all tasks, and returns those that may be running.
@@ -198,6 +238,16 @@ impl SessionTasks {
         };
         self.tokens.iter().find(|(task, _)| is_it(task)).map(|(_, token)| token.clone())
     }
+}
+
+/// The members of a status that are kept.
+fn kept_members(status: &Json) -> Map<String, Json> {
+    let kept = STATUS_MEMBERS.iter().filter_map(|name| Some((*name, status.get(name)?)));
+    let is_short = |(_, value): &(_, &Json)| match value {
+        Json::String(text) => text.len() <= MAX_TIME,
+        value => value.is_number() || value.is_null(),
+    };
+    kept.filter(is_short).map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
 /// Whether an event is a progress report.

@@ -26,7 +26,6 @@ use toolwright_mcp::{
 
 use crate::Gateway;
 use crate::client_session::ClientSession;
-use crate::dispatcher::Cancellation;
 use crate::outlet::Outlet;
 use crate::result_body::RpcReply;
 use crate::standard_streams::{InputStream, OutputStream, standard_streams};
@@ -222,13 +221,11 @@ impl StdioConnection {
         match message {
             Message::Request(request) => {
                 let outlet = Arc::clone(&self.outlet) as Arc<dyn Outlet>;
-                let answer =
-                    self.gateway.answer(&self.session, request, outlet, Cancellation::ById);
+                let answer = self.gateway.answer(&self.session, request, outlet);
                 Some(Box::pin(answer))
             }
             Message::Notification(notification) => {
-                let by_id = Cancellation::ById;
-                self.gateway.accept_notification(&self.session, &notification, by_id);
+                self.gateway.accept_notification(&self.session, &notification);
                 None
             }
             Message::Response(response) => {

@@ -18,9 +18,9 @@ use futures::future::join_all;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::ServerNotice;
-use toolwright_exec::mcp::{RequestError, TaskMode, TaskRequest, rename_task};
+use toolwright_exec::mcp::{RequestError, TaskMode, TaskRequest, execution, rename_task};
 use toolwright_exec::{CallRequest, Failure, Host, Outcome, code};
-use toolwright_mcp::{RpcError, error_code, meta};
+use toolwright_mcp::{Message, RpcError, error_code, meta};
 use toolwright_model::{Binding, Server};
 
 use crate::Gateway;
@@ -49,28 +49,33 @@ pub(crate) fn task_mode(context: &RequestContext<'_>) -> Result<TaskMode, RpcErr
         Some(task) if task.get().starts_with('{') => {
             Ok(TaskMode::Created(Arc::new(TaskRequest::new(task.to_owned()))))
         }
-        Some(task) if task.get() != "null" => Err(invalid_params("`task` is not an object")),
-        _ => Ok(TaskMode::Hidden),
+        Some(_) => Err(invalid_params("`task` is not an object")),
+        None => Ok(TaskMode::Hidden),
     }
 }
 
 impl Gateway {
     /// Drops `task` from a call of a tool that cannot be one. By the specification a server without
-    /// tasks ignores that member, and one with tasks refuses it for other tools.
+    /// tasks ignores that member, and one with tasks refuses it for tools without `taskSupport`.
     ///
     /// # Errors
-    /// If other servers here have tasks.
-    pub(crate) fn check_task(&self, call: &mut CallRequest) -> Result<(), Failure> {
+    /// If other tools here can be tasks, or could when the session began.
+    pub(crate) fn check_task(
+        &self,
+        session: &ClientSession,
+        call: &mut CallRequest,
+    ) -> Result<(), Failure> {
         let registry = self.catalog().runner().registry();
         let Some(tool) = registry.find(&call.id) else { return Ok(()) };
         let offers = self.offers();
-        // What tasks its tools support is for the server to judge.
-        if matches!(&tool.tool.details.binding,
-            Binding::Server { server, .. } if offers.has_tasks(server))
+        let support = execution(&tool.tool).map(|execution| &execution["taskSupport"]);
+        if support.is_some_and(|support| support == "optional" || support == "required")
+            && matches!(&tool.tool.details.binding,
+                Binding::Server { server, .. } if offers.has_tasks(server))
         {
             return Ok(());
         }
-        if !offers.capabilities.task_calls {
+        if !offers.capabilities.task_calls && !session.announced().task_calls {
             call.task = TaskMode::Hidden;
             return Ok(());
         }
@@ -142,7 +147,8 @@ impl Gateway {
             let message = format!("the server's id of the task is longer than {MAX_ID} bytes");
             return Err(Failure::new(&code::OUTPUT_INVALID, message));
         }
-        let task = NewTask { own: &own, upstream, connection, tool, ttl, request };
+        let status = outcome.rest.get("task").unwrap_or(&Json::Null);
+        let task = NewTask { own: &own, upstream, connection, tool, ttl, request, status };
         let exposed = session.with_tasks(|tasks| tasks.remember(task));
         if exposed != own {
             let mut rest = Json::Object(std::mem::take(&mut outcome.rest));
@@ -181,8 +187,11 @@ impl Gateway {
     ) -> MethodResult {
         match context.method {
             "tasks/get" | "tasks/result" | "tasks/cancel" | "tasks/update" => {}
+            // Also when the servers that list tasks were removed since the handshake.
             "tasks/list"
-                if context.terms.revision.has_tasks() && self.offers().capabilities.task_list =>
+                if context.terms.revision.has_tasks()
+                    && (self.offers().capabilities.task_list
+                        || context.session.announced().task_list) =>
             {
                 return self.list_tasks(context, host).await;
             }
@@ -311,6 +320,17 @@ impl Gateway {
             result["nextCursor"] = json!(next);
         }
         Ok(ResultBody::Json(result))
+    }
+
+    /// Reports to clients that their running tasks have ended with this connection.
+    pub(crate) async fn end_tasks_of(&self, connection: u64) {
+        for session in self.open_sessions() {
+            for status in session.with_tasks(|tasks| tasks.end_connection(connection)) {
+                let method = "notifications/tasks/status";
+                let message = Message::notification(method, &status).to_bytes().into();
+                self.send_to_ready(&message, |other| other.number == session.number).await;
+            }
+        }
     }
 
     /// Finds the client of the task that a notice is about, and gives task and progress the names

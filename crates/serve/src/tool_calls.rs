@@ -11,11 +11,12 @@ use toolwright_exec::mcp::TaskMode;
 use toolwright_exec::{
     CallArguments, CallRequest, Failure, Host, Outcome, ResultContent, WorkSize, code, offload,
 };
-use toolwright_mcp::RpcError;
+use toolwright_mcp::{RpcError, error_code};
 use toolwright_model::{Binding, Server};
 
 use crate::Gateway;
 use crate::call_host::CallHost;
+use crate::client_session::ClientSession;
 use crate::dispatcher::RequestContext;
 use crate::list_pages::PagedList;
 use crate::offered_items::STATELESS_ONLY;
@@ -52,7 +53,8 @@ impl Gateway {
     /// Answers `tools/call`.
     ///
     /// A tool that fails is a result with `isError`, so that the model can read why. Errors of the
-    /// protocol are only a tool that does not exist, and those that its server answered with.
+    /// protocol are only a tool that does not exist, those that its server answered with, and the
+    /// failure of a call that was to become a task: its client reads nothing but a task.
     pub(crate) async fn call_tool(
         &self,
         context: &RequestContext<'_>,
@@ -79,7 +81,7 @@ impl Gateway {
         let result = match CallArguments::read(arguments.into()).await {
             Ok(arguments) => {
                 call.arguments = arguments;
-                self.run_tool(&name, &mut call, host).await
+                self.run_tool(context.session, &name, &mut call, host).await
             }
             Err(why) => {
                 let message = format!("the arguments of `{name}` are {why}");
@@ -87,15 +89,12 @@ impl Gateway {
             }
         };
         match result {
-            Ok(outcome) => Ok(self.tool_result(context, &call, outcome).await),
+            Ok(outcome) => self.tool_result(context, &call, outcome).await,
             Err(failure) => {
                 if let TaskMode::Created(task) = &call.task {
                     context.session.with_tasks(|tasks| tasks.forget_token(task.progress_token));
                 }
-                match protocol_error(&failure) {
-                    Some(error) => Err(error),
-                    None => Ok(ResultBody::Tool(Box::new(failure_result(&failure, context.terms)))),
-                }
+                failed_call(&failure, &call.task, context.terms)
             }
         }
     }
@@ -103,6 +102,7 @@ impl Gateway {
     /// Runs a tool by its exposed name or its id.
     async fn run_tool(
         &self,
+        session: &ClientSession,
         name: &str,
         request: &mut CallRequest,
         host: &dyn Host,
@@ -112,7 +112,7 @@ impl Gateway {
             Box::pin(self.wait_for_tool(name, request)).await?;
         }
         if let TaskMode::Created(_) = request.task {
-            self.check_task(request)?;
+            self.check_task(session, request)?;
         }
         // Dropping the runner's future ends the work of the tool.
         tokio::select! {
@@ -172,7 +172,7 @@ impl Gateway {
         context: &RequestContext<'_>,
         call: &CallRequest,
         mut outcome: Outcome,
-    ) -> ResultBody {
+    ) -> MethodResult {
         let registry = self.catalog().runner().registry();
         let tool = registry.find(&call.id);
         let server = tool.and_then(|entry| match &entry.tool.details.binding {
@@ -183,10 +183,10 @@ impl Gateway {
             && let Err(failure) =
                 self.remember_task(context.session, server, &call.id, &call.task, &mut outcome)
         {
-            return ResultBody::Tool(Box::new(failure_result(&failure, context.terms)));
+            return failed_call(&failure, &call.task, context.terms);
         }
         let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
-        self.finished_result(context, server, has_output_schema, outcome).await
+        Ok(self.finished_result(context, server, has_output_schema, outcome).await)
     }
 
     /// The result of a tool of `server`, as the client gets it.
@@ -210,6 +210,24 @@ impl Gateway {
         self.store_if_too_long(context, &mut result, has_output_schema).await;
         ResultBody::Tool(Box::new(result))
     }
+}
+
+/// The answer to a call that failed. One that was to become a task gets the error that SDKs answer
+/// with before a task exists.
+fn failed_call(failure: &Failure, task: &TaskMode, terms: &RequestTerms) -> MethodResult {
+    if let Some(error) = protocol_error(failure) {
+        return Err(error);
+    }
+    if let TaskMode::Created(_) = task {
+        let code = match failure.code == &code::INPUT_INVALID {
+            true => error_code::INVALID_PARAMS,
+            false => error_code::INTERNAL_ERROR,
+        };
+        let mut error = RpcError::new(code, failure.to_text());
+        error.data = Some(failure.to_json());
+        return Err(error);
+    }
+    Ok(ResultBody::Tool(Box::new(failure_result(failure, terms))))
 }
 
 /// The error of the protocol that a failure is; `None` if it is for the model to read, such as a
@@ -249,6 +267,7 @@ fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
     }
     ToolResult {
         rest,
+        written: outcome.written,
         content: outcome.content,
         structured: outcome.structured.filter(is_taken),
         is_error: outcome.is_error,

@@ -47,21 +47,28 @@ impl Catalog {
             let (catalog, until) = (Arc::clone(self), until.clone());
             let (spec, removed) = (state.spec.clone(), state.removed.clone());
             tokio::spawn(async move {
-                let work = catalog.keep_source_loaded(&spec, &until);
-                until.run_until_cancelled(removed.run_until_cancelled(work)).await;
+                let work = catalog.keep_source_loaded(&spec, &removed, &until);
+                until.run_until_cancelled(work).await;
             });
         }
     }
 
     /// The task of one source. It never ends for a server; for files and programs it ends after the
     /// first load, because `watch_files` loads them again.
-    async fn keep_source_loaded(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
+    async fn keep_source_loaded(
+        self: &Arc<Self>,
+        spec: &SourceSpec,
+        removed: &CancellationToken,
+        until: &CancellationToken,
+    ) {
         match &spec.target {
             SourceTarget::Server(server, _) => {
                 let owner = ServerOwner::Source(spec.clone(), Arc::clone(server));
-                self.keep_server_loaded(&owner).await
+                self.keep_server_loaded(&owner, removed).await
             }
-            _ => self.load_definitions(spec, until).await,
+            _ => {
+                removed.run_until_cancelled(self.load_definitions(spec, until)).await;
+            }
         }
     }
 
@@ -78,8 +85,7 @@ impl Catalog {
             let (definition, removed) = (Arc::clone(&toolset.definition), toolset.removed.clone());
             tokio::spawn(async move {
                 let owner = ServerOwner::Definition(spec, definition);
-                let work = catalog.keep_server_loaded(&owner);
-                until.run_until_cancelled(removed.run_until_cancelled(work)).await;
+                until.run_until_cancelled(catalog.keep_server_loaded(&owner, &removed)).await;
             });
         }
     }

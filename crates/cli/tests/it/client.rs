@@ -459,6 +459,19 @@ impl StdioClient {
         }
     }
 
+    /// Waits for the first line that fits, as it was written; the others are lost.
+    pub(crate) fn find_line(&mut self, what: &str, fits: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + LONG;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left);
+            match line.unwrap_or_else(|_| panic!("{what} never came")) {
+                line if fits(&line) => return line,
+                _ => {}
+            }
+        }
+    }
+
     /// The answer to a request.
     pub(crate) fn answer(&mut self, id: &Json) -> Json {
         self.find(&format!("the answer to {id}"), |message| {

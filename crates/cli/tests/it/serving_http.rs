@@ -660,3 +660,30 @@ fn event_streams_of_a_session_can_be_resumed() {
     gone("a call of a closed session", pid, EXIT);
     drop(reader);
 }
+
+/// What is remembered for clients of 2026-07-28 ends after `session_idle`, too.
+#[test]
+fn clients_without_a_session_are_forgotten_when_they_are_idle() {
+    let text = server("up", "good") + "isolation = \"session\"\n" + LONG_STARTUP;
+    let (folder, path) = configured(&(text + "session_idle = 1000\nanswer_tokens = 100\n"));
+    let web = HttpClient::start(&path, &[], &[]);
+    // A running request is not idle.
+    let done = web.call("up__sleep", json!({"ms": 3000}));
+    assert_eq!(done["result"]["structuredContent"], json!({"slept": 3000}), "{done}");
+    let done = web.call("up__big", json!({"bytes": 5000}));
+    let handle = done["result"]["_meta"]["toolwright/stored-result"]["handle"].clone();
+    assert!(handle.is_string(), "{done}");
+    let pid = || {
+        let done = web.call("up__pid", json!({}));
+        let pid = done["result"]["structuredContent"]["pid"].as_u64();
+        u32::try_from(pid.unwrap_or_else(|| panic!("no pid: {done}"))).expect("a pid")
+    };
+    let own = pid();
+    gone("the server of the idle clients", own, LONG);
+    let list = web.ask_modern(1, "tools/list", json!({})).body;
+    assert!(list.contains("up__big") && !list.contains("read_result"), "{list}");
+    let read = web.call("read_result", json!({"handle": handle}));
+    assert_eq!(read["error"]["code"], -32602, "{read}");
+    assert_ne!(pid(), own);
+    drop(folder);
+}

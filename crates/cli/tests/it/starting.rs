@@ -9,6 +9,7 @@ use crate::client::{
     LONG, RunningProgram, StdioClient, configured, faulty_server, run_with, script, until,
 };
 use crate::program::Run;
+use crate::scripted_servers::{ScriptedServers, notification};
 
 /// A server in the shell language with one tool. It adds a line to `starts` when it is started, and
 /// waits for ever if there is a file `hang`, or for a line in the pipe `gate` if there is one.
@@ -325,4 +326,45 @@ fn a_variable_that_is_not_passed_on_is_not_called_unset() {
     }
     let passed = call(&["--env", "API_KEY"], &[("API_KEY", "sesame")]);
     assert_eq!(passed.code, 0, "{passed:?}");
+}
+
+/// A server that asks for roots and reports a change of its list right after the handshake, as many
+/// do that register tools by the capabilities of their client.
+#[test]
+fn the_log_of_a_start_has_no_line_twice() {
+    let question = |id: &str| json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"});
+    let changed = notification("notifications/tools/list_changed", json!({}));
+    let script = json!({
+        "notifications/initialized": {"before": [question("a"), question("b"), changed]},
+        "tools/call": {
+            "before": [changed, question("c")],
+            "result": {"content": [{"type": "text", "text": "called"}]},
+        },
+    });
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let cache = servers.file("cache");
+    let variables = [("XDG_CACHE_HOME", cache.to_str().expect("UTF-8"))];
+    let lists = || {
+        let sent = servers.sent_to("up").into_iter();
+        sent.filter(|message| message["method"] == "tools/list").count()
+    };
+    for is_cached in [false, true] {
+        let before = lists();
+        let mut client = StdioClient::start(servers.path(), &[], &variables);
+        until("the second list", LONG, || (lists() >= before + 2).then_some(()));
+        client.call("up__t", json!({}));
+        // What was loaded before is in the log.
+        until("the third list", LONG, || (lists() >= before + 3).then_some(()));
+        client.hang_up();
+        let (_, _, log) = client.end(LONG);
+        let count = |text: &str| log.lines().filter(|line| line.contains(text)).count();
+        assert_eq!(
+            count("up: these are the tools of the last run"),
+            usize::from(is_cached),
+            "{log}"
+        );
+        assert_eq!(count("up: 1 tool"), 1, "{log}");
+        assert_eq!(count("roots"), 1, "{log}");
+        assert_eq!(count("up: `roots/list` is refused: no client has an open call"), 1, "{log}");
+    }
 }

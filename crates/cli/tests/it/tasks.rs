@@ -12,6 +12,7 @@ use crate::client::{
     HttpClient, LONG, Reply, Session, StdioClient, configured, descendants, faulty_server,
     handshake, modern, until,
 };
+use crate::scripted_servers::{ScriptedServers, notification};
 use crate::serving::{LONG_STARTUP, server};
 
 const RELATED: &str = "io.modelcontextprotocol/related-task";
@@ -266,7 +267,8 @@ fn a_client_without_tasks_gets_the_result_of_a_tool_that_needs_one() {
         for (n, text) in [(1, "begun"), (2, "one"), (3, "two")] {
             let progress = client.find("progress", |it| it["method"] == "notifications/progress");
             assert_eq!(progress["params"]["message"], text, "{progress}");
-            assert_eq!(progress["params"]["progress"].as_f64(), Some(f64::from(n)), "{progress}");
+            let done = Some(f64::from(n) / 1000.0);
+            assert_eq!(progress["params"]["progress"].as_f64(), done, "{progress}");
         }
         let asked = client.find("a question", |it| it["method"] == "elicitation/create");
         assert_eq!(asked["params"]["_meta"].get(RELATED), None, "{asked}");
@@ -314,15 +316,74 @@ fn progress_of_a_hidden_task_reaches_the_client_and_cancelling_the_call_cancels_
     drop(folder);
 }
 
+/// The answers to `tasks/get` are behind the notifications here, and the server repeats itself.
+#[test]
+fn progress_of_a_hidden_task_never_goes_back() {
+    let status = |message: &str, second: u32| {
+        let at = format!("2026-01-01T00:00:0{second}Z");
+        json!({
+            "taskId": "x", "status": "working", "statusMessage": message, "ttl": null,
+            "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": at, "pollInterval": 200,
+        })
+    };
+    let notice =
+        |message, second| notification("notifications/tasks/status", status(message, second));
+    // Tokens of tasks count down from -1.
+    let report = |done: f64| {
+        notification("notifications/progress", json!({"progressToken": -1, "progress": done}))
+    };
+    // One of these is the id of `tasks/result`.
+    let result = json!({"content": [{"type": "text", "text": "done"}]});
+    let results = (1..60).map(|id| json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    let mut after = vec![notice("three", 2), notice("one", 1), notice("four", 3)];
+    after.extend([0.0, 1.0, 1.0, 0.5, 2.0].map(report));
+    after.push(notice("five", 4));
+    after.extend(results);
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-11-25", "serverInfo": {"name": "x", "version": "1"},
+            "capabilities": {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}},
+        }},
+        "tools/list": {"result": {"tools": [{
+            "name": "t", "inputSchema": {"type": "object"},
+            "execution": {"taskSupport": "required"},
+        }]}},
+        "tools/call": {"result": {"task": status("one", 1)}, "after": [notice("two", 2)]},
+        "tasks/get": {"result": status("one", 2), "after": after},
+        "tasks/result": {},
+    });
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let mut client = servers.serve();
+    let call = json!({"name": "up__t", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let done = client.ask("tools/call", call);
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+    let reports = client.kept.iter().filter(|it| it["method"] == "notifications/progress");
+    let reports: Vec<_> = reports
+        .map(|it| (it["params"]["progress"].as_f64(), it["params"]["message"].as_str()))
+        .collect();
+    let expected = [
+        (0.001, Some("one")),
+        (0.002, Some("two")),
+        (0.003, Some("three")),
+        (0.004, Some("four")),
+        (1.0, None),
+        (2.0, None),
+    ];
+    assert_eq!(reports, expected.map(|(done, message)| (Some(done), message)));
+}
+
 #[test]
 fn results_of_tasks_are_checked_like_others() {
     let more = format!("{LONG_STARTUP}answer_tokens = 100\n");
     let (folder, path) = configured(&(with_tasks("up", "") + &more));
     let (mut client, _) = knowing_tasks(&path, json!({}));
     let wrong = client.ask("tools/call", call_params("up__may", &json!({"n": "one"})));
-    assert_eq!(wrong["result"]["isError"], true, "{wrong}");
+    // There is no task whose result could have the error.
+    assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
+    assert_eq!(wrong["error"]["data"]["code"], "INPUT_INVALID", "{wrong}");
+    assert_eq!(wrong["error"]["data"]["errors"][0]["path"], "/n", "{wrong}");
+    assert!(!sent_to(&path, "up").contains(&"tools/call".to_owned()));
     let code = |answer: &Json| answer["result"]["_meta"]["toolwright/error"]["code"].clone();
-    assert_eq!(code(&wrong), "INPUT_INVALID", "{wrong}");
     let result = json!({"content": [], "structuredContent": {"other": 1}});
     let task = create(&mut client, "up__may", json!({"result": result}));
     let done = of_task(&mut client, "tasks/result", &task);
@@ -342,15 +403,20 @@ fn a_task_for_a_tool_without_tasks_is_refused_or_ignored() {
     let both = with_tasks("up", "") + &server("good", "good") + LONG_STARTUP;
     let (folder, path) = configured(&both);
     let (mut client, _) = knowing_tasks(&path, json!({"tasks": {}}));
-    for name in ["good__echo", "up__plain"] {
+    for name in ["good__echo", "up__plain", "up__silent"] {
         let refused = client.ask("tools/call", call_params(name, &json!({})));
         assert_eq!(refused["error"]["code"], -32601, "{name}: {refused}");
+        let message = format!("the tool `{}` cannot be called as a task", name.replace("__", ":"));
+        assert_eq!(refused["error"]["message"], message, "{refused}");
     }
+    assert!(!sent_to(&path, "up").contains(&"tools/call".to_owned()));
     // A client that accepts tasks need not make any: its capability is about requests to it.
     let done = client.ask("tools/call", json!({"name": "up__must", "arguments": {"n": 1}}));
     assert_eq!(done["result"]["structuredContent"]["echo"]["n"], 1, "{done}");
-    let wrong = json!({"name": "up__may", "arguments": {}, "task": true});
-    assert_eq!(client.ask("tools/call", wrong)["error"]["code"], -32602);
+    for task in [json!(true), json!(null)] {
+        let wrong = json!({"name": "up__may", "arguments": {}, "task": task});
+        assert_eq!(client.ask("tools/call", wrong)["error"]["code"], -32602, "{task}");
+    }
     drop((client, folder));
 
     // Without any tasks, the wish for one is ignored, as the specification has it.
@@ -496,8 +562,8 @@ fn ids_tokens_and_progress_of_tasks_have_a_limit() {
     let (mut client, _) = knowing_tasks(&path, json!({}));
     let arguments = json!({"id_bytes": 2000, "gate": "/nowhere/ever"});
     let refused = client.ask("tools/call", call_params("up__may", &arguments));
-    let error = &refused["result"]["_meta"]["toolwright/error"];
-    assert_eq!(error["code"], "OUTPUT_INVALID", "{refused}");
+    assert_eq!(refused["error"]["code"], -32603, "{refused}");
+    assert_eq!(refused["error"]["data"]["code"], "OUTPUT_INVALID", "{refused}");
     until("the end of the task", LONG, || {
         sent_to(&path, "up").contains(&"tasks/cancel".to_owned()).then_some(())
     });
@@ -549,5 +615,86 @@ fn a_task_goes_on_when_its_source_is_removed() {
     until("the end of the server", LONG, || {
         (descendants(client.pid()).len() == before).then_some(())
     });
+    drop(folder);
+}
+
+/// Waits until the tools of all sources but `good` are gone.
+fn until_only_good(client: &mut StdioClient) {
+    until("the new tools", LONG, || {
+        let names = client.names();
+        (!names.is_empty() && names.iter().all(|name| name.starts_with("good__"))).then_some(())
+    });
+}
+
+/// Replaces the configuration by one whose only server has no tasks.
+fn remove_tasks(folder: &Path) {
+    let changed = server("good", "good") + LONG_STARTUP;
+    std::fs::write(folder.join("toolwright.toml"), changed).expect("a file");
+}
+
+#[test]
+fn the_result_of_a_finished_task_outlives_its_source() {
+    let (folder, path) = configured(&(with_tasks("old", "") + LONG_STARTUP));
+    let (mut client, _) = knowing_tasks(&path, json!({}));
+    let [fetched, other] = [1, 2].map(|n| create(&mut client, "old__may", json!({"n": n})));
+    for task in [&fetched, &other] {
+        until("the end of the task", LONG, || {
+            let found = of_task(&mut client, "tasks/get", task);
+            (found["result"]["status"] == "completed").then_some(())
+        });
+    }
+    remove_tasks(&path);
+    until_only_good(&mut client);
+    // The capability was announced to this client.
+    let list = client.ask("tasks/list", json!({}));
+    assert_eq!(list["result"]["tasks"].as_array().map(Vec::len), Some(2), "{list}");
+    let refused = client.ask("tools/call", call_params("good__echo", &json!({})));
+    assert_eq!(refused["error"]["code"], -32601, "{refused}");
+    for (task, n) in [(&fetched, 1), (&other, 2)] {
+        let done = of_task(&mut client, "tasks/result", task);
+        assert_eq!(done["result"]["structuredContent"]["echo"]["n"], n, "{done}");
+    }
+    // Nothing is left to fetch, so the server ends.
+    let lost = until("the end of the server", LONG, || {
+        let lost = of_task(&mut client, "tasks/get", &fetched);
+        lost.get("error").is_some().then_some(lost)
+    });
+    assert_eq!(lost["error"]["code"], -32602, "{lost}");
+    let message = lost["error"]["message"].as_str().expect("a text");
+    assert!(message.contains("was removed from the configuration"), "{lost}");
+    let list = client.ask("tasks/list", json!({}));
+    assert_eq!(list["result"]["tasks"], json!([]), "{list}");
+    drop(folder);
+}
+
+#[test]
+fn running_tasks_of_a_removed_source_end_with_a_status() {
+    let (folder, path) = configured(&(with_tasks("old", "") + LONG_STARTUP));
+    let (mut client, _) = knowing_tasks(&path, json!({}));
+    let (file, gate) = gate(&path);
+    let done = create(&mut client, "old__may", json!({"gate": file, "announce": true}));
+    let mut params = call_params("old__may", &json!({"gate": "/nowhere/ever"}));
+    params["task"]["ttl"] = json!(15_000);
+    let lost = client.ask("tools/call", params)["result"]["task"]["taskId"].clone();
+    remove_tasks(&path);
+    until_only_good(&mut client);
+    open(&gate);
+    let of = |task: &Json| {
+        let task = task.clone();
+        move |it: &Json| {
+            it["method"] == "notifications/tasks/status" && it["params"]["taskId"] == task
+        }
+    };
+    let status = client.find("the last status", of(&json!(done)));
+    assert_eq!(status["params"]["status"], "completed", "{status}");
+    assert_eq!(of_task(&mut client, "tasks/result", &done)["result"]["isError"], false);
+    // The server ends with the time to live of its last task.
+    let status = client.find("the last status", of(&lost));
+    let expected = json!({
+        "taskId": lost, "status": "failed", "statusMessage": "the server of the task has ended",
+        "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
+        "ttl": 15_000, "pollInterval": 10,
+    });
+    assert_eq!(status["params"], expected);
     drop(folder);
 }

@@ -515,3 +515,99 @@ fn a_server_that_asks_for_changed_roots_gets_those_of_the_client_that_changed_th
         assert_eq!(refused["error"]["code"], -32600, "{name}: {refused}");
     }
 }
+
+/// A server that ends again and again, and answers in between.
+#[test]
+fn calls_wait_for_the_restart_of_a_server_that_works() {
+    let (folder, _) = configured(&(server("up", "good") + LONG_STARTUP));
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let mut pids = std::collections::HashSet::new();
+    for _ in 0..5 {
+        let done = client.call("up__pid", json!({}));
+        assert_eq!(done["isError"], false, "{done}");
+        assert!(pids.insert(done["structuredContent"]["pid"].as_u64()), "{done}");
+        let failed = client.call("up__exit", json!({})).to_string();
+        assert!(failed.contains("about to fall over"), "{failed}");
+        assert!(!failed.contains("in a row"), "{failed}");
+    }
+}
+
+/// The error of 2025-11-25 by which a server asks to open an address first.
+#[test]
+fn an_error_that_asks_for_urls_passes_whole() {
+    let data = json!({
+        "elicitations": [{
+            "mode": "url", "elicitationId": "e1", "url": "https://example.com/connect?e=e1",
+            "message": "Sign in first.",
+        }],
+        "more": 1,
+    });
+    let error = json!({"code": -32042, "message": "URL elicitation required", "data": data});
+    let complete =
+        notification("notifications/elicitation/complete", json!({"elicitationId": "e1"}));
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-11-25", "serverInfo": {"name": "x", "version": "1"},
+            "capabilities": {"tools": {}, "resources": {}, "tasks": {"requests": {"tools": {"call": {}}}}},
+        }},
+        "tools/list": {"result": {"tools": [
+            {"name": "t", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}},
+            {
+                "name": "task", "inputSchema": {"type": "object"},
+                "execution": {"taskSupport": "required"},
+            },
+        ]}},
+        "tools/call": {"error": error, "after": [complete]},
+        "resources/list": {"result": {"resources": [{"uri": "x://a", "name": "a"}]}},
+        "resources/read": {"error": error},
+    });
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let mut client = servers.serve();
+    for (method, params) in [
+        ("tools/call", json!({"name": "up__t"})),
+        // Made a task here, and by the client.
+        ("tools/call", json!({"name": "up__task"})),
+        ("tools/call", json!({"name": "up__task", "task": {}})),
+        ("resources/read", json!({"uri": "x://a"})),
+    ] {
+        let answer = client.ask(method, params.clone());
+        assert_eq!(answer["error"], error, "{method} {params}: {answer}");
+    }
+    client.find("the end of the elicitation", |it| {
+        it["method"] == "notifications/elicitation/complete"
+            && it["params"]["elicitationId"] == "e1"
+    });
+    // Clients of other revisions, which can show the message at least.
+    let web = HttpClient::start(servers.path(), &[], &[]);
+    let answer = web.call("up__t", json!({}));
+    assert_eq!(answer["error"], error, "{answer}");
+}
+
+#[test]
+fn numbers_of_results_are_those_that_the_server_wrote() {
+    let numbers = [
+        "12345678901234567890123",
+        "0.1000000000000000055511151231257827",
+        "-1.50",
+        "1E5",
+        "18446744073709551616",
+        "3",
+        "0.25",
+    ];
+    let list = numbers.join(",");
+    let members = format!(r#"{{"n":[{list}],"m":{{"k":{}}}}}"#, numbers[0]);
+    // A string is sent as it is. One of these is the id of the call.
+    let answers: Vec<_> = (1..40)
+        .map(|id| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"t"}},{{"type":"x","n":[{list}]}}],"structuredContent":{members},"more":{members}}}}}"#
+            )
+        })
+        .collect();
+    let servers = ScriptedServers::new(&[("up", "", json!({"tools/call": {"before": answers}}))]);
+    let mut client = servers.serve();
+    client.send("tools/call", json!({"name": "up__t", "arguments": {}}));
+    let answer = client.find_line("the answer", |line| line.contains("structuredContent"));
+    assert!(answer.contains(&format!(r#"{{"type":"x","n":[{list}]}}"#)), "{answer}");
+    assert_eq!(answer.matches(&members).count(), 2, "{answer}");
+}

@@ -43,7 +43,7 @@ use super::questions::{InputRequired, MAX_ROUNDS, check_capability};
 use super::server_process::{ServerProcess, TIME_TO_END};
 use super::stdio_wire::{self, StdioWire};
 use super::subscription::SubscribedUris;
-use super::tasks::{TIME_TO_CANCEL, new_task_of, task_lost};
+use super::tasks::{TIME_TO_CANCEL, TaskLoss, new_task_of, task_lost};
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
 use crate::{
@@ -418,7 +418,7 @@ impl UpstreamConnection {
     ) -> Result<Box<RawValue>, AttemptError> {
         let number = self.dispatcher.number();
         if request.connection.is_some_and(|only| only != number) {
-            return Err(AttemptError::Answered(task_lost()));
+            return Err(AttemptError::Answered(task_lost(TaskLoss::Restart)));
         }
         let new_task = request.new_task();
         let open = self.dispatcher.register(caller.owner, request.task, new_task.is_some());
@@ -637,7 +637,10 @@ impl UpstreamConnection {
         let ServerQuestion { id, method, params, is_doubtful, .. } = question;
         let capabilities = caller.host.client_capabilities();
         if let Err(error) = check_capability(&capabilities, &method, &params) {
-            self.links.log.line(&error.message);
+            match method == "roots/list" {
+                true => self.links.log.no_roots(&error.message),
+                false => self.links.log.line(&error.message),
+            }
             return (id, Err(error));
         }
         if is_doubtful {

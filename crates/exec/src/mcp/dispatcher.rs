@@ -127,7 +127,7 @@ struct RequestTable {
     /// Calls that were given up, and whose answer may be a task that must not go on. The oldest
     /// first.
     abandoned: VecDeque<i64>,
-    /// The tasks of clients, with the time until which each may run.
+    /// The tasks of clients whose result was not fetched, with the time until which each is kept.
     tasks: HashMap<String, Instant>,
     /// How many requests were made; ids count from here.
     made: i64,
@@ -246,6 +246,7 @@ impl Dispatcher {
 
     /// Gives the connection another number, because the server forgets its state.
     pub(super) fn renumber(&self) {
+        self.publish(UpstreamEvent::ConnectionEnded);
         self.number.store(next_number(), Ordering::Release);
     }
 
@@ -290,13 +291,18 @@ impl Dispatcher {
         table.open.contains_key(&id) || table.abandoned.contains(&id)
     }
 
-    /// Whether a request of a caller is open, or a task of a client runs.
+    /// Whether a request of a caller is open, or a task of a client is kept.
     pub(super) fn is_busy(&self) -> bool {
-        let is_of_caller = |request: &Arc<OpenRequest>| request.owner != RequestOwner::Own;
-        self.table().open.values().any(is_of_caller) || self.has_tasks()
+        self.has_callers() || self.has_tasks()
     }
 
-    /// Notes that a task runs, at most until this time.
+    /// Whether a request of a caller is open.
+    fn has_callers(&self) -> bool {
+        let is_of_caller = |request: &Arc<OpenRequest>| request.owner != RequestOwner::Own;
+        self.table().open.values().any(is_of_caller)
+    }
+
+    /// Notes that a task is kept, at most until this time.
     pub(super) fn task_began(&self, id: &str, until: Instant) {
         let mut table = self.table();
         if table.tasks.len() >= MAX_TASKS {
@@ -308,12 +314,12 @@ impl Dispatcher {
         }
     }
 
-    /// Notes that a task has ended.
-    pub(super) fn task_ended(&self, id: &str) {
+    /// Notes that nothing of a task is needed any more.
+    pub(super) fn task_released(&self, id: &str) {
         self.table().tasks.remove(id);
     }
 
-    /// Whether a task of a client runs.
+    /// Whether a task of a client is kept.
     pub(super) fn has_tasks(&self) -> bool {
         let now = Instant::now();
         self.table().tasks.values().any(|until| *until > now)
@@ -361,13 +367,16 @@ impl Dispatcher {
     /// Ends all requests, and later ones, because the connection has ended.
     pub(super) fn end(&self) {
         let mut table = self.table();
-        table.ended = true;
+        let was_open = !std::mem::replace(&mut table.ended, true);
         let open = std::mem::take(&mut table.open);
         let asked = std::mem::take(&mut table.asked);
         drop(table);
         asked.values().filter_map(|it| it.shared.as_ref()).for_each(CancellationToken::cancel);
         for request in open.into_values() {
             request.push(RequestEvent::Answer(UpstreamAnswer::ConnectionEnded));
+        }
+        if was_open {
+            self.publish(UpstreamEvent::ConnectionEnded);
         }
     }
 
@@ -646,7 +655,15 @@ impl Dispatcher {
                     return NextStep::ReplyLater(reply);
                 }
                 let Some((request, is_attributed)) = self.request_about(&mut params, of) else {
-                    return refuse(error_code::INVALID_REQUEST, self.log_unattributed(&method));
+                    let why = match is_roots && !self.has_callers() {
+                        true => {
+                            let why = "`roots/list` is refused: no client has an open call";
+                            self.log.no_roots(&format!("{why}; many servers ask at their start"));
+                            why.to_owned()
+                        }
+                        false => self.log_unattributed(&method),
+                    };
+                    return refuse(error_code::INVALID_REQUEST, why);
                 };
                 if let Err(why) = self.open_question(&request, &id) {
                     if !self.flood_logged.swap(true, Ordering::Relaxed) {

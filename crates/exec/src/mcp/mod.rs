@@ -38,6 +38,7 @@ mod upstream;
 mod upstreams;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Map;
 use serde_json::value::RawValue;
@@ -53,7 +54,8 @@ use outgoing_request::ToolCall;
 use redact::Redactor;
 
 use crate::{
-    BoxFuture, Call, Executor, ExecutorKind, Failure, Host, Json, Log, Outcome, ResultContent, code,
+    BoxFuture, Call, Executor, ExecutorKind, Failure, Host, Json, Log, Outcome, ResultContent,
+    WrittenParts, code,
 };
 
 /// The log of one server: every line names it, and secrets of its source are replaced.
@@ -62,6 +64,8 @@ struct UpstreamLog {
     log: Log,
     name: String,
     redactor: Arc<Redactor>,
+    /// Whether it was logged that the server gets no roots.
+    has_no_roots: Arc<AtomicBool>,
 }
 
 impl UpstreamLog {
@@ -69,6 +73,14 @@ impl UpstreamLog {
         let mut line = format!("{}: {text}", self.name);
         self.redactor.text(&mut line);
         self.log.line(&line);
+    }
+
+    /// Logs that the server gets no roots, and why, once: many servers ask at every start and do
+    /// without.
+    fn no_roots(&self, why: &str) {
+        if !self.has_no_roots.swap(true, Ordering::Relaxed) {
+            self.line(why);
+        }
     }
 }
 
@@ -123,9 +135,11 @@ fn read_result(result: &RawValue) -> Result<Outcome, Failure> {
     let invalid = |message: &str| {
         Err(Failure::new(&code::OUTPUT_INVALID, format!("the server's answer {message}")))
     };
-    let Ok(mut result) = serde_json::from_str::<Map<String, Json>>(result.get()) else {
+    let text = result.get();
+    let Ok(mut result) = serde_json::from_str::<Map<String, Json>>(text) else {
         return invalid("is not an object");
     };
+    let written = WrittenParts::of(text, &result);
     let content = match result.remove("content") {
         None => Vec::new(),
         Some(Json::Array(items)) if items.iter().all(Json::is_object) => {
@@ -153,5 +167,6 @@ fn read_result(result: &RawValue) -> Result<Outcome, Failure> {
         return invalid("has neither `content` nor `structuredContent`");
     }
     let is_error = is_error.is_some_and(|value| value == true);
-    Ok(Outcome { content, structured, is_error, meta, rest: result, warnings: Vec::new() })
+    let (rest, warnings) = (result, Vec::new());
+    Ok(Outcome { content, structured, is_error, meta, rest, written, warnings })
 }

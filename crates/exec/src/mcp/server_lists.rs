@@ -97,6 +97,8 @@ pub enum UpstreamEvent {
         /// Its parameters.
         params: Json,
     },
+    /// The connection has ended, and the tasks that it had with it.
+    ConnectionEnded,
 }
 
 /// An event, and whose process reported it.

@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, json};
-use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, mpsc};
 use toolwright_mcp::meta::RELATED_TASK;
 use toolwright_mcp::{RpcError, error_code, raw_json};
 
@@ -129,7 +129,9 @@ pub fn task_of(event: &UpstreamEvent) -> Option<String> {
             params["taskId"].as_str().map(str::to_owned)
         }
         UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params) => related_task(params),
-        UpstreamEvent::ListChanged(_) | UpstreamEvent::ResourceUpdated { .. } => None,
+        UpstreamEvent::ListChanged(_)
+        | UpstreamEvent::ResourceUpdated { .. }
+        | UpstreamEvent::ConnectionEnded => None,
     }
 }
 
@@ -139,9 +141,23 @@ pub(super) fn new_task_of(created: &RawValue) -> Option<String> {
     created["task"]["taskId"].as_str().map(str::to_owned)
 }
 
+/// Why the connection of a task has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TaskLoss {
+    Restart,
+    /// Its server is not in the configuration any more.
+    Removal,
+}
+
 /// The error for a task of a connection that has ended.
-pub(super) fn task_lost() -> RpcError {
-    let message = "the server was restarted, and the task has ended with it";
+pub(super) fn task_lost(loss: TaskLoss) -> RpcError {
+    let message = match loss {
+        TaskLoss::Restart => "the server was restarted, and the task has ended with it",
+        TaskLoss::Removal => {
+            "the source of the task was removed from the configuration or changed there, and the \
+             task has ended with its server"
+        }
+    };
     RpcError::new(error_code::INVALID_PARAMS, message)
 }
 
@@ -197,7 +213,8 @@ impl Upstream {
         self.open_connections().into_iter().find(|open| open.dispatcher.number() == number)
     }
 
-    /// Notes that a task runs on a connection for at most this time: the server is in use as long.
+    /// Notes that a task runs on a connection, or has a result there, for at most this time: the
+    /// server is in use as long.
     pub fn task_began(&self, id: &str, connection: u64, ttl: Option<Duration>) {
         let longest = ttl.unwrap_or(LONGEST_USE).min(LONGEST_USE);
         if let Some(open) = self.connection_with(connection) {
@@ -205,14 +222,14 @@ impl Upstream {
         }
     }
 
-    /// Notes that a task has ended.
-    pub fn task_ended(&self, id: &str, connection: u64) {
+    /// Notes that nothing of a task is needed any more.
+    pub fn task_released(&self, id: &str, connection: u64) {
         if let Some(open) = self.connection_with(connection) {
-            open.dispatcher.task_ended(id);
+            open.dispatcher.task_released(id);
         }
     }
 
-    /// Whether a task of a client runs on the server, as far as is known.
+    /// Whether a task of a client runs on the server or has a result there, as far as is known.
     pub fn has_tasks(&self) -> bool {
         self.open_connections().iter().any(|open| open.dispatcher.has_tasks())
     }
@@ -222,7 +239,7 @@ impl Upstream {
     pub fn cancel_task(&self, id: &str, connection: u64) {
         let Some(open) = self.connection_with(connection) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        open.dispatcher.task_ended(id);
+        open.dispatcher.task_released(id);
         let params = json!({"taskId": id});
         runtime.spawn(async move {
             let cancelling = open.own_request("tasks/cancel", params);
@@ -282,26 +299,28 @@ impl Upstream {
             Duration::ZERO => interval,
             idle => interval.min(idle / 3),
         };
-        let reports = std::sync::Mutex::new(StatusReports::default());
+        let mut reports = TaskReports::default();
+        reports.answer(&task["task"], host);
+        let (polled, mut answers) = mpsc::unbounded_channel();
         let report = |status: &Json| {
-            let mut reports = reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            reports.status(status, host);
+            // The receiver is dropped with this call.
+            let _ = polled.send(status.clone());
         };
-        report(&task["task"]);
         let params = Map::from_iter([("taskId".to_owned(), Json::from(own))]);
         let mut wait = OutgoingRequest::new("tasks/result", &params);
         (wait.task, wait.connection) = (Some(&link), Some(connection));
         let waiting = self.wait_for_task(&wait, host, clock, interval, &report);
         let following = async {
             loop {
-                match next_of_task(&mut events, &link.own, &request).await {
-                    Some(TaskNotice::Status(status)) => report(&status),
-                    Some(TaskNotice::Progress(progress)) => {
-                        let own = reports.lock();
-                        own.unwrap_or_else(std::sync::PoisonError::into_inner).has_progress = true;
-                        host.progress(progress);
-                    }
-                    None => std::future::pending().await,
+                tokio::select! {
+                    // First the notices: all that came before an answer are there when it is.
+                    biased;
+                    notice = next_of_task(&mut events, &link.own, &request) => match notice {
+                        Some(TaskNotice::Status(status)) => reports.notice(&status, host),
+                        Some(TaskNotice::Progress(progress)) => reports.progress(progress, host),
+                        None => std::future::pending().await,
+                    },
+                    Some(status) = answers.recv() => reports.answer(&status, host),
                 }
                 clock.restart();
             }
@@ -376,25 +395,73 @@ impl Drop for RunningTask {
     }
 }
 
-/// Turns the state of a task into progress, for clients that know nothing of tasks.
+/// Turns what is known of a task into progress, for clients that know nothing of tasks.
+///
+/// A status comes in two ways, and one of them can be behind the other. So an older one is dropped
+/// by its time. The times of quick changes are equal: then notices count, which are in order, and
+/// answers only count for servers that send none.
 #[derive(Default)]
-struct StatusReports {
-    last: String,
-    sent: u32,
-    /// Whether the server reports progress itself. Its numbers must grow, so ours would disturb.
+struct TaskReports {
+    /// The text of the last status.
+    message: String,
+    /// Its `lastUpdatedAt`, without the zone.
+    updated: String,
+    has_notices: bool,
+    /// Whether the server reports progress itself, in its own numbers.
     has_progress: bool,
+    /// How many statuses were reported.
+    statuses: u32,
+    /// The last number. By the protocol each has to be greater than the one before.
+    done: Option<f64>,
 }
 
-impl StatusReports {
-    fn status(&mut self, status: &Json, host: &dyn Host) {
+/// The progress of the first status, and the step to the next one: small, so that the numbers of a
+/// server that starts to report progress later are greater.
+const STATUS_STEPS_PER_UNIT: f64 = 1_000.0;
+
+impl TaskReports {
+    /// The status in a notification.
+    fn notice(&mut self, status: &Json, host: &dyn Host) {
+        self.has_notices = true;
+        self.status(status, |before, updated| updated < before, host);
+    }
+
+    /// The status of a new task, or in the answer to `tasks/get`.
+    fn answer(&mut self, status: &Json, host: &dyn Host) {
+        match self.has_notices {
+            true => self.status(status, |before, updated| updated <= before, host),
+            false => self.status(status, |before, updated| updated < before, host),
+        }
+    }
+
+    fn status(&mut self, status: &Json, is_behind: fn(&str, &str) -> bool, host: &dyn Host) {
         let Some(message) = status["statusMessage"].as_str() else { return };
-        if self.has_progress || self.last == message {
+        let updated = status["lastUpdatedAt"].as_str().unwrap_or_default();
+        // `…:05` and `…:05.12` compare as they should without what follows.
+        let updated = updated.trim_end_matches("+00:00").trim_end_matches('Z');
+        if is_behind(&self.updated, updated) || self.message == message {
             return;
         }
-        message.clone_into(&mut self.last);
-        self.sent += 1;
-        let given = json!({"progress": self.sent, "message": message});
-        if let Some(progress) = Progress::read(given) {
+        message.clone_into(&mut self.message);
+        updated.clone_into(&mut self.updated);
+        self.statuses += 1;
+        if self.has_progress {
+            return;
+        }
+        let done = f64::from(self.statuses) / STATUS_STEPS_PER_UNIT;
+        if let Some(progress) = Progress::read(json!({"progress": done, "message": message})) {
+            self.pass_on(progress, host);
+        }
+    }
+
+    fn progress(&mut self, progress: Progress, host: &dyn Host) {
+        self.has_progress = true;
+        self.pass_on(progress, host);
+    }
+
+    fn pass_on(&mut self, progress: Progress, host: &dyn Host) {
+        if self.done.is_none_or(|done| progress.done > done) {
+            self.done = Some(progress.done);
             host.progress(progress);
         }
     }

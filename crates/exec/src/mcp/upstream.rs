@@ -13,11 +13,13 @@
 //!    every state ── close, or no longer configured ──▶ Closed ── configured again ──▶ Idle
 //! ```
 //!
-//! There is no circuit breaker besides `Down`: a call during the pause fails at once with the error
-//! that caused it. Opening is a task of its own, so a caller that gives up does not abort it and
+//! There is no circuit breaker besides `Down`: a call waits for the rest of a short pause, and
+//! fails at once during a longer one, with the error that caused it. An answer of the server ends a
+//! row of failures. Opening is a task of its own, so a caller that gives up does not abort it and
 //! the next caller does not start over.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -36,7 +38,7 @@ use super::redact::Redactor;
 use super::server_lists::collect_pages;
 use super::session_upstreams::SessionUpstream;
 use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};
-use super::tasks::task_lost;
+use super::tasks::{TaskLoss, task_lost};
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{ListKind, RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
 use crate::offload::{WorkSize, offload};
@@ -44,6 +46,8 @@ use crate::{CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
 
 /// The pause after the first failure; it doubles with every further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// What is left of a pause if a call waits for its end.
+const SHORT_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// A connection that lasted this long was healthy: its end does not count as a repeated failure and
@@ -64,6 +68,8 @@ pub struct Upstream {
     environment: Arc<ServerEnvironment>,
     /// A watch channel, so that callers can wait for the outcome of `Opening`.
     state: watch::Sender<UpstreamState>,
+    /// Whether there was a connection since the server was configured.
+    was_open: AtomicBool,
     links: ConnectionLinks,
     redactor: Arc<Redactor>,
     /// Permits to start a process, shared by all servers.
@@ -82,9 +88,9 @@ enum UpstreamState {
     Idle { failures: u32 },
     /// A task is opening a connection. Calls wait for it.
     Opening { failures: u32 },
-    /// Connected since this time.
+    /// Connected since this time. `failures` is zero after the first answer to a caller.
     Open { connection: Arc<UpstreamConnection>, since: Instant, failures: u32 },
-    /// The last attempt failed. Until this time calls fail at once with `why`.
+    /// The last attempt failed. There is no other one until this time.
     Down { failures: u32, until: Instant, why: Failure },
 }
 
@@ -100,7 +106,12 @@ impl Upstream {
         let links = ConnectionLinks {
             events: broadcast::Sender::new(MAX_EVENTS),
             changes: Arc::new(watch::Sender::new(0)),
-            log: UpstreamLog { log, name: name_of(server), redactor: Arc::clone(&redactor) },
+            log: UpstreamLog {
+                log,
+                name: name_of(server),
+                redactor: Arc::clone(&redactor),
+                has_no_roots: Arc::default(),
+            },
             param_headers: Arc::default(),
             log_level,
             sharing: ConnectionSharing::AllSessions,
@@ -111,6 +122,7 @@ impl Upstream {
             server: Arc::clone(server),
             environment,
             state: watch::Sender::new(UpstreamState::Idle { failures: 0 }),
+            was_open: AtomicBool::new(false),
             links,
             redactor,
             starts,
@@ -131,6 +143,7 @@ impl Upstream {
             server: Arc::clone(&self.server),
             environment: Arc::clone(&self.environment),
             state: watch::Sender::new(UpstreamState::Idle { failures: 0 }),
+            was_open: AtomicBool::new(false),
             links,
             redactor: Arc::clone(&self.redactor),
             starts: Arc::clone(&self.starts),
@@ -277,7 +290,11 @@ impl Upstream {
             Some(connection) => connection,
             // Whatever it is about has ended with its connection.
             None if request.connection.is_some() => {
-                return Err(RequestError::Answered(task_lost()));
+                let loss = match *self.state.borrow() {
+                    UpstreamState::Closed => TaskLoss::Removal,
+                    _ => TaskLoss::Restart,
+                };
+                return Err(RequestError::Answered(task_lost(loss)));
             }
             None => Box::pin(upstream.connected_for(clock)).await?,
         };
@@ -291,7 +308,29 @@ impl Upstream {
         let owner = RequestOwner::Caller(session);
         let caller = RequestCaller { host, owner, clock: Some(clock) };
         let result = connection.request(request, &caller).await;
+        if !matches!(result, Err(RequestError::Failed(_))) {
+            upstream.note_answer(&connection);
+        }
         result.map_err(|error| self.redacted(error))
+    }
+
+    /// Notes that the server works: failures after this are not in a row with those before.
+    fn note_answer(&self, from: &Arc<UpstreamConnection>) {
+        let is_row = |state: &UpstreamState| {
+            matches!(state, UpstreamState::Open { connection, failures: 1.., .. }
+                if Arc::ptr_eq(connection, from))
+        };
+        // Nearly always false, and then nothing is locked for writing.
+        if is_row(&self.state.borrow()) {
+            self.state.send_if_modified(|state| {
+                if is_row(state)
+                    && let UpstreamState::Open { failures, .. } = state
+                {
+                    *failures = 0;
+                }
+                false
+            });
+        }
     }
 
     /// The open connection, for a request. The time to start is not that of the request.
@@ -423,7 +462,9 @@ impl Upstream {
     /// the attempt goes on when a caller gives up.
     async fn connection(self: &Arc<Self>) -> Result<Arc<UpstreamConnection>, Failure> {
         let mut state = self.state.subscribe();
+        let mut has_tried = false;
         loop {
+            let mut pause = FIRST_PAUSE;
             match &*state.borrow_and_update() {
                 UpstreamState::Open { connection, .. } if !connection.has_ended() => {
                     return Ok(Arc::clone(connection));
@@ -433,20 +474,32 @@ impl Upstream {
                     return Err(Failure::new(&code::UPSTREAM_UNAVAILABLE, message));
                 }
                 UpstreamState::Down { until, why, failures } if Instant::now() < *until => {
-                    return Err(failure_during_pause(why, *failures, *until));
+                    let left = until.saturating_duration_since(Instant::now());
+                    if has_tried {
+                        return Err(repeated_failure(why.clone(), *failures, left));
+                    }
+                    if left > SHORT_PAUSE {
+                        let message =
+                            format!("the server failed before this call: {}", why.message);
+                        let earlier = Failure { message, ..why.clone() };
+                        return Err(repeated_failure(earlier, *failures, left));
+                    }
+                    pause = left;
                 }
+                UpstreamState::Opening { .. } => has_tried = true,
                 _ => {}
             }
-            self.start_opening();
+            has_tried |= self.start_opening();
             // The outcome of an attempt changes the state and wakes us. The end of a pause does
             // not, nor does a connection that has ended and is not yet cleaned up; both are found
             // by looking again.
-            let _ = tokio::time::timeout(FIRST_PAUSE, state.changed()).await;
+            let _ = tokio::time::timeout(pause, state.changed()).await;
         }
     }
 
-    /// Starts an attempt to connect, unless one is under way or must not be made now.
-    fn start_opening(self: &Arc<Self>) {
+    /// Starts an attempt to connect, unless one is under way or must not be made now. Returns
+    /// whether it did.
+    fn start_opening(self: &Arc<Self>) -> bool {
         let mut first = false;
         self.state.send_if_modified(|state| {
             let failures = match state {
@@ -468,6 +521,7 @@ impl Upstream {
         if first {
             tokio::spawn(Arc::clone(self).open());
         }
+        first
     }
 
     /// The task that connects, and then watches the connection until it ends.
@@ -492,7 +546,8 @@ impl Upstream {
             }
             *state = match opened {
                 Ok(connection) => {
-                    opened_now = Some((Arc::clone(&connection), failures > 0));
+                    let was_open = self.was_open.swap(true, Ordering::Relaxed);
+                    opened_now = Some((Arc::clone(&connection), was_open || failures > 0));
                     UpstreamState::Open { connection, since: Instant::now(), failures }
                 }
                 Err(why) => down(failures + 1, why),
@@ -557,12 +612,12 @@ impl Upstream {
             if !Arc::ptr_eq(current, connection) {
                 return false;
             }
-            // A connection that broke soon is one more failure in a row. After a healthy one the
-            // count starts again, and a new connection may be opened without a pause.
+            // A connection that broke soon is a failure, one more in a row if nothing was answered.
+            // After a healthy one a new connection may be opened without a pause.
             *state = if since.elapsed() < HEALTHY_AFTER {
                 down(*failures + 1, Failure::new(&code::UPSTREAM_UNAVAILABLE, why.clone()))
             } else {
-                UpstreamState::Idle { failures: 1 }
+                UpstreamState::Idle { failures: 0 }
             };
             true
         });
@@ -590,6 +645,7 @@ impl Upstream {
         self.state.send_if_modified(|state| {
             let closed = matches!(state, UpstreamState::Closed);
             if closed {
+                self.was_open.store(false, Ordering::Relaxed);
                 *state = UpstreamState::Idle { failures: 0 };
             }
             closed
@@ -652,16 +708,15 @@ fn down(failures: u32, why: Failure) -> UpstreamState {
     UpstreamState::Down { failures, until: Instant::now() + pause, why }
 }
 
-/// The failure of a call during a pause: the cause of the pause and, from the second failure on,
-/// when the next attempt is possible.
-fn failure_during_pause(why: &Failure, failures: u32, until: Instant) -> Failure {
-    let left = until.saturating_duration_since(Instant::now());
+/// Adds to the failure of a call, from the second one in a row on, when the next attempt is made.
+fn repeated_failure(why: Failure, failures: u32, left: Duration) -> Failure {
     if failures == 1 {
-        return why.clone();
+        return why;
     }
     let again = format!(
         "it failed {failures} times in a row and is tried again in {} ms",
         left.as_millis().max(1)
     );
-    why.clone().suggest(format!("{}; {again}", why.suggestion))
+    let suggestion = format!("{}; {again}", why.suggestion);
+    why.suggest(suggestion)
 }

@@ -228,6 +228,7 @@ async fn call_until_refused(test: &TestRunner, mode: &str, says: &str) {
             let text = failure(result);
             let repeated = "in a row and is tried again in";
             assert!(text.contains(says) && text.contains(repeated), "{mode}: {text}");
+            assert!(text.contains("the server failed before this call: "), "{mode}: {text}");
         }
         assert!(begin.elapsed() < PATIENCE, "{mode}: {refused} refused, {starts} starts");
         tokio::time::sleep(Duration::from_millis(2)).await;

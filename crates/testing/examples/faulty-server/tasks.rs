@@ -1,8 +1,8 @@
 //! `faulty-server tasks`: an MCP server on stdin and stdout with tasks of revision 2025-11-25.
 //!
-//! The tools `must` (has to be called as a task), `may` and `plain` (cannot be). The ids of tasks
-//! are `t1`, `t2` and so on in every process. What a task does is in the arguments of its call, in
-//! this order:
+//! The tools `must` (has to be called as a task), `may`, `plain` (cannot be) and `silent` (cannot
+//! be, without saying so). The ids of tasks are `t1`, `t2` and so on in every process. What a task
+//! does is in the arguments of its call, in this order:
 //!
 //! | member | meaning |
 //! |---|---|
@@ -19,6 +19,7 @@
 //! | `forget` | afterwards the server does not know the task any more |
 //! | `error` | ends with this error, and else with |
 //! | `result` | this result; by default the arguments and the answer of the person |
+//! | `announce` | sends the last status |
 //!
 //! A call without a task that has `exit` ends the process.
 //!
@@ -146,8 +147,8 @@ impl TaskServer {
                 _ => self.answer(id, json!({ "result": result_of(arguments, &Value::Null) })),
             };
         };
-        if name == "plain" {
-            let error = json!({ "code": -32601, "message": "`plain` cannot be a task" });
+        if name == "plain" || name == "silent" {
+            let error = json!({ "code": -32601, "message": format!("{name} cannot be a task") });
             return self.answer(id, json!({ "error": error }));
         }
         let own = {
@@ -208,6 +209,10 @@ impl TaskServer {
         };
         let status = if outcome.get("error").is_some() { "failed" } else { "completed" };
         self.end(id, status, outcome);
+        if arguments["announce"] == true {
+            let status = self.tasks()[id].to_json(id);
+            self.notify("notifications/tasks/status", status);
+        }
         if arguments["forget"] == true {
             self.task(id).status = "forgotten";
         }
@@ -323,5 +328,7 @@ fn tools() -> Value {
             "outputSchema": output, "execution": { "taskSupport": support },
         })
     };
-    json!([tool("must", "required"), tool("may", "optional"), tool("plain", "forbidden")])
+    let mut silent = tool("silent", "");
+    silent.as_object_mut().unwrap().remove("execution");
+    json!([tool("must", "required"), tool("may", "optional"), tool("plain", "forbidden"), silent])
 }

@@ -24,6 +24,7 @@
 //! ```
 
 mod id_finder;
+mod line_queue;
 mod message;
 mod message_lines;
 pub mod meta;
@@ -31,6 +32,7 @@ mod revision;
 mod sse;
 pub mod standard_headers;
 
+pub use line_queue::LineQueue;
 pub use message::{
     MalformedMessage, Message, RequestId, RpcError, RpcNotification, RpcRequest, RpcResponse,
     error_code, raw_json,

@@ -10,8 +10,7 @@
 //! Every line gets an answer or is ignored on purpose; no line ends the connection. A client that
 //! does not read its answers is cut off, because they would pile up in memory.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all};
@@ -21,7 +20,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use toolwright_mcp::{
-    MAX_MESSAGE, Message, MessageLine, MessageLines, RpcError, RpcResponse, error_code,
+    LineQueue, MAX_MESSAGE, Message, MessageLine, MessageLines, RpcError, RpcResponse, error_code,
 };
 
 use crate::Gateway;
@@ -39,9 +38,6 @@ const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long running calls may continue when the client has closed its end. Shorter than [`GRACE`],
 /// because a client that closes both ends does not read the results.
 const GRACE_AFTER_EOF: Duration = Duration::from_secs(2);
-
-/// Bytes of several messages that are written together at most: what a pipe holds.
-const MAX_TOGETHER: usize = 64 << 10;
 
 /// Serves one client until it closes its end, or until `until` is cancelled.
 pub async fn serve(gateway: Gateway, until: CancellationToken) {
@@ -90,8 +86,7 @@ async fn end_after_grace(gateway: &Gateway, until: &CancellationToken) {
 
 /// Standard output.
 struct StdoutWriter {
-    /// Messages to be written, each with a task that waits for its turn at `to`.
-    waiting: std::sync::Mutex<VecDeque<Bytes>>,
+    queue: LineQueue<Bytes>,
     /// `None` once a write has failed.
     to: Mutex<Option<WriteDeadline<OutputStream>>>,
     /// Cancelled when a write has failed: the client has closed its end, or does not read.
@@ -101,52 +96,33 @@ struct StdoutWriter {
 impl StdoutWriter {
     fn new(to: OutputStream, timeout: Duration) -> StdoutWriter {
         StdoutWriter {
-            waiting: std::sync::Mutex::default(),
+            queue: LineQueue::default(),
             to: Mutex::new(Some(WriteDeadline::new(to, timeout))),
             closed: CancellationToken::new(),
         }
     }
 
-    /// Queues a message. `write_queued` has to follow.
-    fn queue(&self, message: Bytes) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);
-    }
-
-    /// Writes the messages that come next. The one that was queued before this call is written when
-    /// it returns, by this task or by another.
+    /// Writes all messages of the queue.
     async fn write_queued(&self) {
         let mut to = self.to.lock().await;
-        let lines = self.take_lines();
-        let Some(stream) = to.as_mut().filter(|_| !lines.is_empty()) else { return };
-        let written = async {
-            stream.write_all(&lines).await?;
-            stream.flush().await
-        };
-        if written.await.is_err() {
-            *to = None;
-            self.closed.cancel();
+        let Some(stream) = to.as_mut() else { return self.queue.clear() };
+        while let Some(lines) = self.queue.take_lines() {
+            let written = async {
+                stream.write_all(&lines).await?;
+                stream.flush().await
+            };
+            if written.await.is_err() {
+                *to = None;
+                self.closed.cancel();
+                return;
+            }
         }
-    }
-
-    /// Takes the next messages, as lines: as many as are written together, at least one if any
-    /// waits. Long ones are copied one at a time, so that those that wait are in memory once.
-    fn take_lines(&self) -> Vec<u8> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut lines = Vec::new();
-        while let Some(message) = waiting.front()
-            && (lines.is_empty() || lines.len() + message.len() < MAX_TOGETHER)
-        {
-            lines.extend_from_slice(message);
-            lines.push(b'\n');
-            waiting.pop_front();
-        }
-        lines
     }
 }
 
 impl Outlet for StdoutWriter {
     fn send(&self, message: Bytes) -> BoxFuture<'_, ()> {
-        self.queue(message);
+        self.queue.push(message);
         Box::pin(self.write_queued())
     }
 }
@@ -193,9 +169,8 @@ impl StdioConnection {
                 self.wakeful.stay_awake();
                 let answering = async move {
                     if let Some(RpcReply { bytes, running, .. }) = reply.await {
-                        outlet.queue(bytes);
-                        // Answers that are ready at the same time are written together: a write,
-                        // and to wake the reader, is a tenth of a short call.
+                        outlet.queue.push(bytes);
+                        // Others that are ready as well go first, and all are written together.
                         if gateway.running_requests() > 1 {
                             tokio::task::yield_now().await;
                         }

@@ -433,7 +433,8 @@ impl UpstreamConnection {
         match &self.wire {
             ServerWire::Stdio(wire) => {
                 // On failure the server has closed its input, so it is ending.
-                wire.write(body).await.map_err(|_| AttemptError::Ended)?;
+                let is_busy = self.dispatcher.open_requests() > 1;
+                wire.write(body, is_busy).await.map_err(|_| AttemptError::Ended)?;
                 self.wait_for_answer(&pending.request, caller, std::future::pending()).await
             }
             ServerWire::Http(wire) => {
@@ -665,7 +666,9 @@ impl UpstreamConnection {
     pub(super) async fn notify(&self, method: &str, params: &Json) -> Result<(), AttemptError> {
         let message = Message::notification(method, params).to_bytes();
         match &self.wire {
-            ServerWire::Stdio(wire) => wire.write(message).await.map_err(|_| AttemptError::Ended),
+            ServerWire::Stdio(wire) => {
+                wire.write(message, false).await.map_err(|_| AttemptError::Ended)
+            }
             ServerWire::Http(wire) => wire.send(message).await.map_err(AttemptError::Http),
         }
     }

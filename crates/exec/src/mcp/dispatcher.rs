@@ -291,6 +291,11 @@ impl Dispatcher {
         table.open.contains_key(&id) || table.abandoned.contains(&id)
     }
 
+    /// How many requests the server has not answered yet.
+    pub(super) fn open_requests(&self) -> usize {
+        self.table().open.len()
+    }
+
     /// Whether a request of a caller is open, or a task of a client is kept.
     pub(super) fn is_busy(&self) -> bool {
         self.has_callers() || self.has_tasks()

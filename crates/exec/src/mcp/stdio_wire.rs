@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
-use toolwright_mcp::{MessageLine, MessageLines};
+use toolwright_mcp::{LineQueue, MessageLine, MessageLines};
 
 use super::dispatcher::{Dispatcher, NextStep};
 use crate::offload::{WorkSize, run_blocking};
@@ -28,22 +28,35 @@ const MAX_NOISE: u32 = 100_000;
 /// How long reading pauses during a flood of log messages.
 const FLOOD_PAUSE: Duration = Duration::from_millis(10);
 
-/// The server's standard input; `None` inside once it is closed.
+/// The server's standard input.
 #[derive(Clone)]
-pub(super) struct StdioWire(Arc<Mutex<Option<ChildStdin>>>);
+pub(super) struct StdioWire(Arc<WireState>);
+
+struct WireState {
+    queue: LineQueue<Vec<u8>>,
+    /// `None` once it is closed, or a write has failed.
+    to: Mutex<Option<ChildStdin>>,
+}
 
 impl StdioWire {
     pub(super) fn new(to: ChildStdin) -> StdioWire {
-        StdioWire(Arc::new(Mutex::new(Some(to))))
+        let to = Mutex::new(Some(to));
+        StdioWire(Arc::new(WireState { queue: LineQueue::default(), to }))
     }
 
     /// Writes a message to its end even if the caller is dropped in the middle: half a line would
-    /// corrupt the message after it.
+    /// corrupt the message after it. If the server `is_busy`, others that are about to write go
+    /// first with their messages, and all are written together.
     ///
     /// Nearly always the pipe has room and the first poll finishes. Only otherwise the write is
     /// moved to a task of its own.
-    pub(super) async fn write(&self, message: Vec<u8>) -> io::Result<()> {
-        let mut writing: Pin<Box<_>> = Box::pin(self.clone().write_line(message));
+    pub(super) async fn write(&self, message: Vec<u8>, is_busy: bool) -> io::Result<()> {
+        self.0.queue.push(message);
+        if is_busy {
+            // A caller that is dropped here sends a cancellation, which takes its message along.
+            tokio::task::yield_now().await;
+        }
+        let mut writing: Pin<Box<_>> = Box::pin(self.clone().write_queued());
         let first_poll =
             std::future::poll_fn(|context| Poll::Ready(writing.as_mut().poll(context))).await;
         match first_poll {
@@ -58,24 +71,33 @@ impl StdioWire {
     /// server's process with it.
     pub(super) fn write_later(&self, message: Vec<u8>) {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(self.clone().write_line(message));
+            self.0.queue.push(message);
+            runtime.spawn(self.clone().write_queued());
         }
     }
 
-    /// Writes a message and its line end. Not safe to cancel.
-    async fn write_line(self, mut line: Vec<u8>) -> io::Result<()> {
-        line.push(b'\n');
-        match self.0.lock().await.as_mut() {
-            Some(to) => to.write_all(&line).await,
-            None => Err(io::ErrorKind::NotConnected.into()),
+    /// Writes all messages of the queue. Not safe to cancel.
+    async fn write_queued(self) -> io::Result<()> {
+        let mut to = self.0.to.lock().await;
+        let Some(stream) = to.as_mut() else {
+            self.0.queue.clear();
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        while let Some(lines) = self.0.queue.take_lines() {
+            // Tasks whose messages were among these find the stream closed.
+            if let Err(error) = stream.write_all(&lines).await {
+                *to = None;
+                return Err(error);
+            }
         }
+        Ok(())
     }
 
     /// Closes the server's input, which asks it to end.
     pub(super) fn close(&self) {
         // A server that does not read holds the lock in a blocked write. Waiting for it would delay
         // the end; the write fails when the process is killed.
-        if let Ok(mut to) = self.0.try_lock() {
+        if let Ok(mut to) = self.0.to.try_lock() {
             to.take();
         }
     }

@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! 4 bytes          the biases of both judges, in BIAS_UNIT, 16 bits each
-//! 2^18 × 4 bytes   slots: 13 bits of the key and 3 bits of class (7: none), then a weight for each judge
+//! 2^18 × 4 bytes   slots: 13 bits of the key, 3 bits of class (7: none), a weight for each judge
 //! ```
 //!
 //! A feature is in the slot that the first bits of its key say, or in one of the next. An empty

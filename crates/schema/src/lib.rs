@@ -83,5 +83,5 @@ pub use validator::{InstanceSource, SchemaSource, SchemaValidator};
 pub use vendors::{
     ChangeAction, Incompatibility, IncompatiblePart, NameRule, RequestPart, RewrittenSchema,
     SchemaChange, SchemaCounts, TargetSet, VendorEffect, VendorTarget, incompatibilities,
-    rewrite_for, standard_form,
+    rewrite_for, rewrite_if_needed, standard_form,
 };

@@ -80,7 +80,7 @@ fn write_commands(toolset: &Toolset<Tool>, kind: &str, out: &mut ObjectWriter) {
 
 fn is_own_command(tool: &Tool, toolset: &Toolset<Tool>, kind: &str) -> bool {
     let is_default = match &tool.input {
-        InputSchema::Written(schema) => kind != "mcp" && *schema == super::default_schema(kind),
+        InputSchema::Written(schema) => kind != "mcp" && **schema == super::default_schema(kind),
         InputSchema::Deferred => false,
     };
     toolset.tools.len() == 1

@@ -7,17 +7,17 @@ use super::ID;
 use crate::write::{ObjectWriter, put_rest, with_surroundings};
 
 /// The toolset as a list of tools.
-pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
-    let write = |tool: &Tool| {
+pub(crate) fn write(toolset: Toolset<Tool>) -> Json {
+    let write = |tool: Tool| {
         let mut spec = ObjectWriter::default();
         spec.put("name", tool.name.as_str());
         // The API refuses an empty description.
-        let description = tool.description.as_deref().filter(|text| !text.is_empty());
+        let description = tool.description.filter(|text| !text.is_empty());
         spec.put_some("description", description);
-        spec.put("inputSchema", json!({"json": tool.input.to_json()}));
+        spec.put("inputSchema", json!({"json": tool.input.into_json()}));
         let mut value = json!({"toolSpec": spec.finish()});
         put_rest(&mut value, &tool.details.rest, ID, |pointer| pointer != "/toolSpec/strict");
         value
     };
-    with_surroundings(toolset.tools.iter().map(write).collect(), &toolset.rest, ID)
+    with_surroundings(toolset.tools.into_iter().map(write).collect(), &toolset.rest, ID)
 }

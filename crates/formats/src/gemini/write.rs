@@ -18,7 +18,7 @@ pub(crate) enum SchemaField {
 }
 
 /// The toolset as a list with one tool.
-pub(crate) fn write(toolset: &Toolset<Tool>, field: SchemaField) -> Json {
+pub(crate) fn write(toolset: Toolset<Tool>, field: SchemaField) -> Json {
     let (input, output) = match field {
         SchemaField::JsonSchema => ("parametersJsonSchema", "responseJsonSchema"),
         SchemaField::OpenApi => ("parameters", "response"),
@@ -29,12 +29,12 @@ pub(crate) fn write(toolset: &Toolset<Tool>, field: SchemaField) -> Json {
         }
         schema
     };
-    let write = |tool: &Tool| {
+    let write = |tool: Tool| {
         let mut object = ObjectWriter::default();
         object.put("name", tool.name.as_str());
-        object.put_some("description", tool.description.as_deref());
-        object.put(input, schema(tool.input.to_json()));
-        object.put_some(output, tool.output.clone().map(schema));
+        object.put_some("description", tool.description);
+        object.put(input, schema(tool.input.into_json()));
+        object.put_some(output, tool.output.map(schema));
         let mut value = object.into_json();
         // Fields with a second schema would contradict the one that is written.
         put_rest(&mut value, &tool.details.rest, ID, |pointer| {
@@ -43,7 +43,7 @@ pub(crate) fn write(toolset: &Toolset<Tool>, field: SchemaField) -> Json {
         });
         value
     };
-    let declarations: Vec<Json> = toolset.tools.iter().map(write).collect();
+    let declarations: Vec<Json> = toolset.tools.into_iter().map(write).collect();
     let mut value = json!([{ "functionDeclarations": declarations }]);
     // Google's own tools and the fields of a request, where they fit into the list.
     put_rest(&mut value, &toolset.rest, ID, |_| true);

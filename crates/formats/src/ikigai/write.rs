@@ -8,8 +8,8 @@ use super::ID;
 use crate::write::{ObjectWriter, put_rest};
 
 /// The toolset as a document.
-pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
-    let mut tools: Vec<Json> = toolset.tools.iter().map(write_tool).collect();
+pub(crate) fn write(toolset: Toolset<Tool>) -> Json {
+    let mut tools: Vec<Json> = toolset.tools.into_iter().map(write_tool).collect();
     match tools.len() {
         1 => tools.remove(0),
         _ => {
@@ -20,11 +20,11 @@ pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
     }
 }
 
-fn write_tool(tool: &Tool) -> Json {
+fn write_tool(tool: Tool) -> Json {
     let mut object = ObjectWriter::default();
     object.put("name", tool.name.as_str());
-    object.put_some("description", tool.description.as_deref());
-    object.put("parameters", tool.input.to_json());
+    object.put_some("description", tool.description);
+    object.put("parameters", tool.input.into_json());
     let mut value = object.into_json();
     put_rest(&mut value, &tool.details.rest, ID, |_| true);
     value

@@ -25,7 +25,9 @@ use crate::{Dialect, pointer, subschema_keywords};
 
 use facts::VendorFact;
 pub use limits::{NameRule, RequestPart, SchemaCounts};
-pub use rewrite::{ChangeAction, RewrittenSchema, SchemaChange, rewrite_for, standard_form};
+pub use rewrite::{
+    ChangeAction, RewrittenSchema, SchemaChange, rewrite_for, rewrite_if_needed, standard_form,
+};
 pub use targets::{TargetSet, VendorTarget};
 
 /// The most incompatibilities reported for a schema. The vocabularies have some sixty keywords; a

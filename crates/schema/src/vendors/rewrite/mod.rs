@@ -129,6 +129,15 @@ pub enum ChangeAction {
 /// assert_eq!(rewritten.changes[0].action, ChangeAction::Rewritten);
 /// ```
 pub fn rewrite_for(target: VendorTarget, schema: &Value) -> RewrittenSchema {
+    rewrite_if_needed(target, schema).unwrap_or_else(|| RewrittenSchema {
+        schema: schema.clone(),
+        changes: Vec::new(),
+        steps: Vec::new(),
+    })
+}
+
+/// [`rewrite_for`] for callers that have the schema already: `None` if it stays unchanged.
+pub fn rewrite_if_needed(target: VendorTarget, schema: &Value) -> Option<RewrittenSchema> {
     let style = RewriteStyle::of(target);
     let depth = measure::depth_within(schema, MAX_DEPTH);
     let is_fine = || match style {
@@ -136,10 +145,9 @@ pub fn rewrite_for(target: VendorTarget, schema: &Value) -> RewrittenSchema {
         RewriteStyle::Light => incompatibilities(schema, [target].into_iter().collect()).is_empty(),
         RewriteStyle::Full(_) => !(schema.is_object() || schema.is_boolean()),
     };
-    let Some(depth) = depth else { return as_json_text(target) };
+    let Some(depth) = depth else { return Some(as_json_text(target)) };
     if is_fine() {
-        let schema = schema.clone();
-        return RewrittenSchema { schema, changes: Vec::new(), steps: Vec::new() };
+        return None;
     }
     // Inlined references nest deeper than the source, so a shallow attempt may fail.
     let attempt = |max_depth: usize| {
@@ -153,10 +161,10 @@ pub fn rewrite_for(target: VendorTarget, schema: &Value) -> RewrittenSchema {
         let deep = stack_space::run_with_stack(stack, || attempt(MAX_WRITTEN_DEPTH));
         rewritten = deep.unwrap_or(Err(TooLarge));
     }
-    match rewritten {
+    Some(match rewritten {
         Ok(rewritten) if is_accepted(target, &rewritten.schema) => rewritten,
         _ => as_json_text(target),
-    }
+    })
 }
 
 /// `schema`, written for `target`, in standard JSON Schema with the meaning it has there: of

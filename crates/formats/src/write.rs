@@ -304,8 +304,14 @@ fn is_blank(text: Option<&str>) -> bool {
 }
 
 /// An object that is filled member by member.
-#[derive(Default)]
 pub(crate) struct ObjectWriter(Object);
+
+impl Default for ObjectWriter {
+    fn default() -> Self {
+        // Most objects have a few members, and growing one moves those before.
+        ObjectWriter(Object::with_capacity(8))
+    }
+}
 
 impl ObjectWriter {
     /// Adds a member.
@@ -357,6 +363,11 @@ impl ObjectWriter {
     }
 }
 
+/// An object with one member. Moves the value, which `json!` would copy.
+pub(crate) fn object_of(name: &str, value: impl Into<Json>) -> Json {
+    Json::Object(Object::from_iter([(name.to_owned(), value.into())]))
+}
+
 /// Puts the fields of `format` back where they were, for which the record has no place. `fits` says
 /// which pointers have a place in the form that is written.
 pub(crate) fn put_rest(
@@ -406,7 +417,7 @@ pub(crate) fn with_surroundings(tools: Vec<Json>, rest: &Rest, format: FormatId)
     // `/3` is an item of a list at the root, everything else a field of a request.
     let is_item = |pointer: &String| pointer[1..].split('/').next().is_some_and(is_number);
     let is_request = kept.is_some_and(|fields| fields.keys().any(|pointer| !is_item(pointer)));
-    let mut value = if is_request { json!({ "tools": tools }) } else { Json::Array(tools) };
+    let mut value = if is_request { object_of("tools", tools) } else { Json::Array(tools) };
     put_rest(&mut value, rest, format, |_| true);
     value
 }

@@ -1,12 +1,11 @@
 //! Writes Gemini's function declarations: all of them in one tool, as the API wants it, with the
 //! schemas as JSON Schema or in Gemini's variant of OpenAPI's.
 
-use serde_json::json;
 use toolwright_model::{Json, Tool, Toolset};
 
 use super::{DECLARATION, ID};
 use crate::openapi_schema::from_json_schema;
-use crate::write::{ObjectWriter, put_rest};
+use crate::write::{ObjectWriter, object_of, put_rest};
 
 /// Which fields hold the schemas.
 #[derive(Clone, Copy, PartialEq)]
@@ -44,7 +43,7 @@ pub(crate) fn write(toolset: Toolset<Tool>, field: SchemaField) -> Json {
         value
     };
     let declarations: Vec<Json> = toolset.tools.into_iter().map(write).collect();
-    let mut value = json!([{ "functionDeclarations": declarations }]);
+    let mut value = Json::Array(vec![object_of("functionDeclarations", declarations)]);
     // Google's own tools and the fields of a request, where they fit into the list.
     put_rest(&mut value, &toolset.rest, ID, |_| true);
     value

@@ -1,11 +1,10 @@
 //! Writes the document that an ikigai program prints for `--schema`. The format is one tool;
 //! several are written as `{"tools": […]}`, which only `--format ikigai` reads.
 
-use serde_json::json;
 use toolwright_model::{Json, Tool, Toolset};
 
 use super::ID;
-use crate::write::{ObjectWriter, put_rest};
+use crate::write::{ObjectWriter, object_of, put_rest};
 
 /// The toolset as a document.
 pub(crate) fn write(toolset: Toolset<Tool>) -> Json {
@@ -13,7 +12,7 @@ pub(crate) fn write(toolset: Toolset<Tool>) -> Json {
     match tools.len() {
         1 => tools.remove(0),
         _ => {
-            let mut value = json!({ "tools": tools });
+            let mut value = object_of("tools", tools);
             put_rest(&mut value, &toolset.rest, ID, |_| true);
             value
         }

@@ -6,7 +6,7 @@ use toolwright_model::{Annotations, Example, Icon, Json, Namespace, Object, Tool
 
 use super::ID;
 use crate::webmcp;
-use crate::write::{ObjectWriter, put_rest};
+use crate::write::{ObjectWriter, object_of, put_rest};
 
 /// Which fields are written.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,10 +37,8 @@ pub(crate) fn write(toolset: Toolset<Tool>, fields: McpFields) -> Json {
     let kept = toolset.rest.iter().find(|(id, _)| *id == format).map(|(_, fields)| fields);
     let is_response =
         kept.is_some_and(|fields| fields.keys().any(|pointer| pointer.starts_with("/result/")));
-    let mut value = match is_response {
-        true => json!({"result": {"tools": tools}}),
-        false => json!({"tools": tools}),
-    };
+    let list = object_of("tools", tools);
+    let mut value = if is_response { object_of("result", list) } else { list };
     put_rest(&mut value, &toolset.rest, format, |_| true);
     value
 }

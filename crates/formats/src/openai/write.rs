@@ -2,7 +2,6 @@
 //! of responses. In responses `strict` is always written: left out, the API tries the strict mode
 //! and changes the schema.
 
-use serde_json::json;
 use toolwright_model::{InputSchema, Json, Tool, ToolName, Toolset};
 
 use super::{ID, RESPONSES_TOOL};
@@ -15,7 +14,10 @@ pub(crate) fn write_chat(toolset: Toolset<Tool>, strict: bool) -> Json {
         if strict {
             function.put("strict", true);
         }
-        let mut value = json!({"type": "function", "function": function.finish()});
+        let mut object = ObjectWriter::default();
+        object.put("type", "function");
+        object.put("function", function.finish());
+        let mut value = object.into_json();
         put_rest(&mut value, &tool.details.rest, ID, |pointer| {
             // The target decides about `strict`.
             pointer.starts_with("/function/") && pointer != "/function/strict"

@@ -26,7 +26,8 @@ use crate::{Dialect, pointer, subschema_keywords};
 use facts::VendorFact;
 pub use limits::{NameRule, RequestPart, SchemaCounts};
 pub use rewrite::{
-    ChangeAction, RewrittenSchema, SchemaChange, rewrite_for, rewrite_if_needed, standard_form,
+    ChangeAction, ChangeReport, RewrittenSchema, SchemaChange, rewrite_for, rewrite_if_needed,
+    standard_form,
 };
 pub use targets::{TargetSet, VendorTarget};
 
@@ -118,6 +119,27 @@ pub struct Incompatibility {
 /// assert_eq!(found[0].effects, [(VendorTarget::Ollama, VendorEffect::Ignores)]);
 /// ```
 pub fn incompatibilities(schema: &Value, targets: TargetSet) -> Vec<Incompatibility> {
+    let mut found = find(schema, targets).into_incompatibilities(schema);
+    found.extend(too_large(schema, targets));
+    found
+}
+
+/// Whether [`incompatibilities`] finds nothing. Faster, because it needs no pointers.
+fn is_compatible(schema: &Value, target: VendorTarget) -> bool {
+    let targets = [target].into_iter().collect();
+    find(schema, targets).list.is_empty() && too_large(schema, targets).is_empty()
+}
+
+/// Whether [`incompatibilities`] finds a part because of which the whole request fails.
+fn is_rejected(schema: &Value, target: VendorTarget) -> bool {
+    let targets = [target].into_iter().collect();
+    let rejects = |found: &VendorFinding<'_>| {
+        found.effects.iter().any(|(_, effect)| *effect == VendorEffect::Rejects)
+    };
+    find(schema, targets).list.iter().any(rejects) || !too_large(schema, targets).is_empty()
+}
+
+fn find(schema: &Value, targets: TargetSet) -> VendorFindings<'_> {
     let dialect = Dialect::of(schema).unwrap_or(Dialect::Draft202012);
     let mut findings = VendorFindings { targets, list: Vec::new() };
     match schema {
@@ -136,9 +158,7 @@ pub fn incompatibilities(schema: &Value, targets: TargetSet) -> Vec<Incompatibil
         // Not a schema: compiling it reports that.
         _ => {}
     }
-    let mut found = findings.into_incompatibilities(schema);
-    found.extend(too_large(schema, targets));
-    found
+    findings
 }
 
 /// What exceeds the limits on the size of one schema.

@@ -17,8 +17,8 @@ use serde_json::json;
 use toolwright_formats::WriteTarget;
 use toolwright_model::{InputSchema, Json, Object, Tool, Toolset};
 use toolwright_schema::{
-    ChangeAction, RestoreStep, RewrittenSchema, SchemaChange, SchemaComparison, VendorTarget,
-    compare, compare_restored, rewrite_if_needed, standard_form,
+    ChangeAction, ChangeReport, RestoreStep, RewrittenSchema, SchemaChange, SchemaComparison,
+    VendorTarget, compare, compare_restored, rewrite_if_needed, standard_form,
 };
 use toolwright_source::DocumentPath;
 
@@ -56,12 +56,13 @@ fn rewrite_for_vendor(
     // The result is described in a variant of OpenAPI's schemas, too.
     if vendor == VendorTarget::GeminiOpenapi
         && let Some(output) = tool.output.as_mut()
-        && let Some(rewritten) = rewrite_if_needed(vendor, output)
+        && let Some(rewritten) = rewrite_if_needed(vendor, output, ChangeReport::Unwanted)
     {
         *output = rewritten.schema;
     }
     let InputSchema::Written(source) = &tool.input else { return Vec::new() };
-    let Some(rewritten) = rewrite_if_needed(vendor, source) else { return Vec::new() };
+    let report = if find_losses { ChangeReport::Wanted } else { ChangeReport::Unwanted };
+    let Some(rewritten) = rewrite_if_needed(vendor, source, report) else { return Vec::new() };
     if find_losses {
         let whole = || {
             rewritten

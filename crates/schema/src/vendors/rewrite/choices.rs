@@ -11,7 +11,7 @@ use super::normalize_node::NormalNode;
 use super::source_tree::{NodeContent, NodeKeywords, SchemaNode, SourceTree, is_assertion};
 use super::types::TypeSet;
 use super::words::add_words;
-use super::{ChangeAction, ChangeList, FullStyle, Rewriter, TooLarge, standard_form};
+use super::{ChangeAction, ChangeList, ChangeReport, FullStyle, Rewriter, TooLarge, standard_form};
 use crate::Dialect;
 use crate::restore::{RestoreAction, RestoreBranch, RestoreStep, same_json};
 
@@ -137,7 +137,7 @@ impl Rewriter<'_> {
         first.required().iter().take(MAX_COMPARED).filter(|name| required.contains(name)).any(
             |name| {
                 let find = |named: &[(Rc<str>, SchemaNode)]| {
-                    named.iter().find(|(own, _)| own == name).map(|(_, node)| self.view(node))
+                    named.iter().find(|(own, _)| **own == **name).map(|(_, node)| self.view(node))
                 };
                 find(&own)
                     .zip(find(&other))
@@ -253,7 +253,7 @@ impl Rewriter<'_> {
             .iter()
             .zip(&views)
             .map(|(schema, view)| {
-                let mut changes = ChangeList::new(self.target);
+                let mut changes = ChangeList::new(self.target, ChangeReport::Unwanted);
                 let tree = SourceTree::read(schema, Dialect::Draft202012, &mut changes);
                 let root = tree.ok().filter(|_| schema.get("$ref").is_none()).map(|tree| tree.root);
                 root.map_or_else(|| view.clone(), |root| self.view(&root))
@@ -284,5 +284,5 @@ pub(super) fn requires_unknown(first: &NodeKeywords, second: &NodeKeywords) -> b
             .required()
             .iter()
             .take(MAX_COMPARED)
-            .any(|name| !named.iter().any(|(own, _)| own == name))
+            .any(|name| !named.iter().any(|(own, _)| **own == **name))
 }

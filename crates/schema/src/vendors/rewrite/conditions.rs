@@ -60,7 +60,7 @@ fn dependency_branches(keywords: &NodeKeywords) -> Option<Vec<SchemaNode>> {
         && keywords.named("patternProperties").is_empty();
     let properties = keywords.named("properties");
     let is_trigger = |(name, _): &&(Rc<str>, SchemaNode)| **name == **trigger;
-    let is_optional = !keywords.required().iter().any(|name| **name == **trigger);
+    let is_optional = !keywords.required().iter().any(|name| *name == trigger.as_str());
     if !is_closed || !is_optional || !properties.iter().any(|one| is_trigger(&one)) {
         return None;
     }
@@ -73,7 +73,7 @@ fn dependency_branches(keywords: &NodeKeywords) -> Option<Vec<SchemaNode>> {
     let mut required: Vec<Value> = Vec::new();
     let own = keywords.required();
     let demanded = demanded.as_array()?.iter().filter_map(Value::as_str);
-    for name in own.iter().map(|name| &**name).chain([trigger.as_str()]).chain(demanded) {
+    for name in own.into_iter().chain([trigger.as_str()]).chain(demanded) {
         if !required.iter().any(|known| known == name) {
             required.push(name.into());
         }
@@ -90,12 +90,12 @@ fn if_branches(keywords: &NodeKeywords) -> Option<Vec<SchemaNode>> {
     let is_about_key = |keyword: &NodeKeyword| match &*keyword.name {
         "properties" => true,
         "type" => test.data("type").is_some_and(|kind| kind == "object"),
-        "required" => test.required().iter().all(|name| name == key),
+        "required" => test.required().iter().all(|name| **name == **key),
         name => !is_assertion(name),
     };
     let properties = keywords.named("properties");
     let (_, own) = properties.iter().find(|(name, _)| name == key)?;
-    let is_required = keywords.required().contains(key);
+    let is_required = keywords.required().contains(&&**key);
     if !is_required || !test.list.iter().all(is_about_key) {
         return None;
     }

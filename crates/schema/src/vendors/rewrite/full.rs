@@ -368,7 +368,7 @@ impl Rewriter<'_> {
         let mut all: Vec<SchemaNode> = described;
         all.extend(null);
         let written = self.write_branches(&all, context)?;
-        Ok(json!({ "anyOf": written }))
+        Ok(Value::Object(Map::from_iter([("anyOf".to_owned(), written.into())])))
     }
 
     /// Whether nothing but `null` matches.
@@ -479,13 +479,13 @@ impl Rewriter<'_> {
         context: NodeContext,
         is_optional: &dyn Fn(&str) -> bool,
     ) -> Result<Value, TooLarge> {
-        let mut members = Map::new();
+        let mut members = Map::with_capacity(keywords.list.len());
         let mut words = Vec::new();
         for keyword in &keywords.list {
             let name = &*keyword.name;
             let value = match (name, &keyword.content) {
                 ("properties", NodeContent::Named(properties)) => {
-                    let mut written = Map::new();
+                    let mut written = Map::with_capacity(properties.len());
                     for (name, node) in properties.iter() {
                         let part = CallPathPart::Property(name.to_string());
                         let inside = context.inside_object();

@@ -111,12 +111,10 @@ impl Rewriter<'_> {
 
     /// The root with its `allOf` merged, if that loses nothing and leaves no other choice.
     fn merged_root(&mut self, keywords: NodeKeywords) -> NodeKeywords {
-        let before = self.changes.list.len();
+        let (before, inexact) = (self.changes.list.len(), self.changes.inexact);
         let node = keywords.clone().into_node();
         let merged = self.normalize(&node, &mut Vec::new());
-        let is_exact = self.changes.list[before..]
-            .iter()
-            .all(|change| change.action == ChangeAction::Rewritten);
+        let is_exact = self.changes.inexact == inexact;
         match merged {
             Ok(NormalNode::Keywords(merged)) if is_exact && !self.refused_at_top(&merged) => merged,
             _ => {
@@ -219,7 +217,7 @@ impl Rewriter<'_> {
         }
         self.set_reference_apart(&mut keywords);
         self.drop_patterns(&mut keywords);
-        let mut members = Map::new();
+        let mut members = Map::with_capacity(keywords.list.len());
         let mut words = Vec::new();
         for keyword in &keywords.list {
             let name = &*keyword.name;
@@ -268,7 +266,7 @@ impl Rewriter<'_> {
                 Value::Array(written)
             }
             NodeContent::Named(nodes) => {
-                let mut written = Map::new();
+                let mut written = Map::with_capacity(nodes.len());
                 for (name, node) in nodes.iter() {
                     written.insert(name.to_string(), self.light_node(node, direction, depth + 1)?);
                 }

@@ -30,16 +30,14 @@ impl Rewriter<'_> {
         let impossible = self.drop_impossible_properties(&mut keywords, style);
         let renamed =
             if context.is_root { self.rename_properties(&mut keywords) } else { Vec::new() };
-        let mut optional = HashSet::new();
+        let mut optional = Vec::new();
         if style == FullStyle::OpenAiStrict {
             optional = self.require_all(&mut keywords);
         }
         if !optional.is_empty() {
-            let declared = keywords.named("properties");
-            let names = declared.iter().map(|(name, _)| name.to_string());
-            let properties = names.filter(|name| optional.contains(name.as_str())).collect();
-            self.push_step(RestoreAction::NullMeansAbsent { properties });
+            self.push_step(RestoreAction::NullMeansAbsent { properties: optional.clone() });
         }
+        let optional = NameSet::of(optional.iter().map(String::as_str));
         let written = self.write_members(&keywords, context, &|name| optional.contains(name))?;
         if let Some(entries) = entries {
             let declared = keywords.named("properties");
@@ -60,13 +58,13 @@ impl Rewriter<'_> {
         if style == FullStyle::Ollama && !is_map {
             return;
         }
-        let mut properties = keywords.named("properties").to_vec();
-        let known: HashSet<Rc<str>> = properties.iter().map(|(name, _)| name.clone()).collect();
+        let declared = keywords.named("properties");
+        let known = NameSet::of(declared.iter().map(|(name, _)| &**name));
         let mut seen = HashSet::new();
-        let missing: Vec<Rc<str>> = keywords
-            .required()
-            .into_iter()
-            .filter(|name| !known.contains(name) && seen.insert(name.clone()))
+        let required = keywords.required().into_iter();
+        let missing: Vec<Rc<str>> = required
+            .filter(|name| !known.contains(name) && seen.insert(*name))
+            .map(Rc::from)
             .collect();
         if missing.is_empty() {
             return;
@@ -76,6 +74,7 @@ impl Rewriter<'_> {
         self.record(place, "required", ChangeAction::Rewritten, reason);
         let patterns = self.few_patterns(keywords, missing.len());
         let others = keywords.one("additionalProperties").cloned();
+        let mut properties = declared.to_vec();
         for name in missing {
             let node = property_schema(None, &patterns, others.as_ref(), &name, place);
             properties.push((name, node));
@@ -293,7 +292,10 @@ impl Rewriter<'_> {
         style: FullStyle,
     ) -> Vec<String> {
         let properties = keywords.named("properties");
-        let required: HashSet<Rc<str>> = keywords.required().into_iter().collect();
+        if !properties.iter().any(|(_, node)| matches!(node, SchemaNode::Nothing(_))) {
+            return Vec::new();
+        }
+        let required = NameSet::of(keywords.required());
         let is_dropped = |(name, node): &&(Rc<str>, SchemaNode)| {
             matches!(node, SchemaNode::Nothing(_)) && !required.contains(name)
         };
@@ -317,7 +319,11 @@ impl Rewriter<'_> {
     /// Renames the parameters whose names the target does not accept: pairs of new and old name.
     fn rename_properties(&mut self, keywords: &mut NodeKeywords) -> Vec<(String, String)> {
         let target = self.target;
-        let mut properties = keywords.named("properties").to_vec();
+        let declared = keywords.named("properties");
+        if declared.iter().all(|(name, _)| accepts_name(target, name)) {
+            return Vec::new();
+        }
+        let mut properties = declared.to_vec();
         let mut used: HashSet<Rc<str>> = properties.iter().map(|(name, _)| name.clone()).collect();
         let mut renamed = Vec::new();
         for (name, node) in &mut properties {
@@ -330,9 +336,6 @@ impl Rewriter<'_> {
             renamed.push((new.clone(), name.to_string()));
             *name = new.as_str().into();
             used.insert(name.clone());
-        }
-        if renamed.is_empty() {
-            return renamed;
         }
         keywords.set("properties", NodeContent::Named(properties.into()));
         let new_name = |name: &Value| {
@@ -348,20 +351,43 @@ impl Rewriter<'_> {
 
     /// Requires all properties, in the order of their declaration, which OpenAI's own helper
     /// writes; those that were optional come back.
-    fn require_all(&mut self, keywords: &mut NodeKeywords) -> HashSet<String> {
-        let required: HashSet<Rc<str>> = keywords.required().into_iter().collect();
+    fn require_all(&mut self, keywords: &mut NodeKeywords) -> Vec<String> {
+        let required = NameSet::of(keywords.required());
         let properties = keywords.named("properties");
-        let mut optional = HashSet::new();
+        let mut optional = Vec::new();
         for (name, node) in properties.iter() {
             if !required.contains(name) {
                 let reason = "strict mode wants all properties; `null` means that it is absent";
                 self.record(node.place(), "required", ChangeAction::Restored, reason);
-                optional.insert(name.to_string());
+                optional.push(name.to_string());
             }
         }
         let names: Vec<&str> = properties.iter().map(|(name, _)| &**name).collect();
         keywords.set_data("required", json!(names));
         optional
+    }
+}
+
+/// Names to look up. Hashing a few names takes longer than comparing them.
+enum NameSet<'n> {
+    Few(Vec<&'n str>),
+    Many(HashSet<&'n str>),
+}
+
+impl<'n> NameSet<'n> {
+    fn of(names: impl IntoIterator<Item = &'n str>) -> NameSet<'n> {
+        let names: Vec<&str> = names.into_iter().collect();
+        match names.len() {
+            0..=16 => NameSet::Few(names),
+            _ => NameSet::Many(names.into_iter().collect()),
+        }
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            NameSet::Few(names) => names.contains(&name),
+            NameSet::Many(names) => names.contains(name),
+        }
     }
 }
 

@@ -255,9 +255,9 @@ impl NodeKeywords {
     }
 
     /// The names in `required`.
-    pub(super) fn required(&self) -> Vec<Rc<str>> {
+    pub(super) fn required(&self) -> Vec<&str> {
         let names = self.data("required").and_then(Value::as_array).into_iter().flatten();
-        names.filter_map(Value::as_str).map(Rc::from).collect()
+        names.filter_map(Value::as_str).collect()
     }
 
     /// Removes a keyword and returns it.
@@ -424,7 +424,7 @@ fn keyword_shape(name: &str) -> Option<KeywordShape> {
 }
 
 impl TreeReader<'_> {
-    fn below(&mut self, above: SourcePlace, token: &str) -> SourcePlace {
+    fn below(&mut self, above: SourcePlace, token: impl Into<Rc<str>>) -> SourcePlace {
         let place = SourcePlace(u32::try_from(self.places.len()).unwrap_or(u32::MAX));
         self.places.push((above, token.into()));
         place
@@ -433,11 +433,11 @@ impl TreeReader<'_> {
     fn place_of(&mut self, pointer: &str) -> SourcePlace {
         let tokens = pointer.split('/').skip(1);
         let tokens = tokens.map(|token| token.replace("~1", "/").replace("~0", "~"));
-        tokens.fold(SourcePlace::ROOT, |above, token| self.below(above, &token))
+        tokens.fold(SourcePlace::ROOT, |above, token| self.below(above, token))
     }
 
     fn note(&mut self, place: SourcePlace, keyword: &str, reason: &'static str) {
-        let at = spell_out(&self.places, place);
+        let at = || spell_out(&self.places, place);
         self.changes.add(at, keyword, ChangeAction::Rewritten, reason, None);
     }
 
@@ -460,16 +460,17 @@ impl TreeReader<'_> {
             return Err(TooLarge);
         }
         let dialect = embedded_dialect(members).unwrap_or(dialect);
-        let mut keywords = NodeKeywords::new(place);
+        let mut keywords = NodeKeywords { place, list: Vec::with_capacity(members.len()) };
         let ignores_siblings = members.get("$ref").is_some_and(Value::is_string)
             && subschema_keywords::ref_ignores_siblings(dialect);
         for (name, content) in members {
-            let at = self.below(place, name);
+            let shared: Rc<str> = name.as_str().into();
+            let at = self.below(place, shared.clone());
             if ignores_siblings && is_assertion(name) && name != "$ref" {
                 self.note(at, name, "draft-07 ignores what is beside `$ref`");
                 continue;
             }
-            self.keyword(&mut keywords, value, (name, content), dialect, at)?;
+            self.keyword(&mut keywords, value, (&shared, content), dialect, at)?;
         }
         Ok(keywords.into_node())
     }
@@ -479,10 +480,11 @@ impl TreeReader<'_> {
         &mut self,
         keywords: &mut NodeKeywords,
         holder: &Value,
-        (name, value): (&str, &Value),
+        (shared, value): (&Rc<str>, &Value),
         dialect: Dialect,
         place: SourcePlace,
     ) -> Result<(), TooLarge> {
+        let name = &**shared;
         let is_draft7 = dialect == Dialect::Draft7;
         let has_items_list = is_draft7 && holder.get("items").is_some_and(Value::is_array);
         let new_name = match name {
@@ -550,7 +552,7 @@ impl TreeReader<'_> {
             (Some(KeywordShape::List), Value::Array(items)) => {
                 let mut nodes = Vec::new();
                 for (index, item) in items.iter().enumerate() {
-                    let at = self.below(place, &index.to_string());
+                    let at = self.below(place, index.to_string());
                     nodes.push(self.node(item, dialect, at)?);
                 }
                 if new_name == "allOf" && keywords.has("allOf") {
@@ -560,10 +562,11 @@ impl TreeReader<'_> {
                 NodeContent::List(nodes.into())
             }
             (Some(KeywordShape::Named), Value::Object(members)) => {
-                let mut nodes: Vec<(Rc<str>, SchemaNode)> = Vec::new();
+                let mut nodes: Vec<(Rc<str>, SchemaNode)> = Vec::with_capacity(members.len());
                 for (key, member) in members {
-                    let at = self.below(place, key);
-                    nodes.push((key.as_str().into(), self.node(member, dialect, at)?));
+                    let key: Rc<str> = key.as_str().into();
+                    let at = self.below(place, key.clone());
+                    nodes.push((key, self.node(member, dialect, at)?));
                 }
                 NodeContent::Named(nodes.into())
             }
@@ -573,7 +576,8 @@ impl TreeReader<'_> {
                 return Ok(());
             }
         };
-        keywords.list.push(NodeKeyword { name: new_name.into(), place, content });
+        let name = if new_name == name { shared.clone() } else { new_name.into() };
+        keywords.list.push(NodeKeyword { name, place, content });
         Ok(())
     }
 
@@ -591,7 +595,7 @@ impl TreeReader<'_> {
             match member {
                 Value::Array(_) => drop(names.insert(key.clone(), member.clone())),
                 _ => {
-                    let at = self.below(place, key);
+                    let at = self.below(place, key.as_str());
                     schemas.push((Rc::from(key.as_str()), self.node(member, dialect, at)?));
                 }
             }
@@ -628,7 +632,7 @@ impl TreeReader<'_> {
                 .collect();
             for at in unused {
                 let reason = "nothing refers to it";
-                self.changes.add(at, keyword, ChangeAction::Rewritten, reason, None);
+                self.changes.add(|| at, keyword, ChangeAction::Rewritten, reason, None);
             }
         }
     }

@@ -287,8 +287,8 @@ pub(super) fn make_nullable(schema: Value) -> Value {
         let description = members.shift_remove("description");
         let mut choice = Map::new();
         choice.extend(description.map(|text| ("description".to_owned(), text)));
-        let branches = json!([Value::Object(members), { "type": "null" }]);
-        choice.insert("anyOf".to_owned(), branches);
+        let branches = vec![Value::Object(members), json!({ "type": "null" })];
+        choice.insert("anyOf".to_owned(), branches.into());
         return Value::Object(choice);
     }
     match members.get_mut("type") {

@@ -593,9 +593,11 @@ pub(super) fn append_words(members: &mut Map<String, Value>, words: &[String]) {
     if words.is_empty() {
         return;
     }
-    let old = members.get("description").and_then(Value::as_str);
-    let new = with_words(old, &words.join(", "));
-    members.insert("description".to_owned(), Value::String(new));
+    let words = words.join(", ");
+    match members.get_mut("description") {
+        Some(old) => *old = with_words(old.as_str(), &words).into(),
+        None => drop(members.insert("description".to_owned(), with_words(None, &words).into())),
+    }
 }
 
 /// A schema that also accepts `null`, as Gemini writes it.

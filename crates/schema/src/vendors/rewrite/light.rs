@@ -239,10 +239,13 @@ impl Rewriter<'_> {
                 _ => direction,
             };
             let value = self.light_content(&keyword.content, inside, depth)?;
-            match (name, members.get_mut("allOf"), value) {
-                (BOTH, Some(Value::Array(all)), Value::Array(more)) => all.extend(more),
-                (BOTH, _, value) => drop(members.insert("allOf".to_owned(), value)),
-                (name, _, value) => drop(members.insert(name.to_owned(), value)),
+            if name != BOTH {
+                members.insert(name.to_owned(), value);
+                continue;
+            }
+            match (members.get_mut("allOf"), value) {
+                (Some(Value::Array(all)), Value::Array(more)) => all.extend(more),
+                (_, value) => drop(members.insert("allOf".to_owned(), value)),
             }
         }
         append_words(&mut members, &words);

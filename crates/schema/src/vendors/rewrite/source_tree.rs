@@ -296,10 +296,14 @@ fn mentions_reference(document: &Value) -> bool {
         match value {
             Value::Array(items) => pending.extend(items),
             Value::Object(members) => {
-                if members.contains_key("$ref") || members.contains_key("$dynamicRef") {
-                    return true;
+                for (name, value) in members {
+                    if matches!(name.as_str(), "$ref" | "$dynamicRef") {
+                        return true;
+                    }
+                    if value.is_array() || value.is_object() {
+                        pending.push(value);
+                    }
                 }
-                pending.extend(members.values());
             }
             _ => {}
         }
@@ -461,8 +465,8 @@ impl TreeReader<'_> {
         }
         let dialect = embedded_dialect(members).unwrap_or(dialect);
         let mut keywords = NodeKeywords { place, list: Vec::with_capacity(members.len()) };
-        let ignores_siblings = members.get("$ref").is_some_and(Value::is_string)
-            && subschema_keywords::ref_ignores_siblings(dialect);
+        let ignores_siblings = subschema_keywords::ref_ignores_siblings(dialect)
+            && members.get("$ref").is_some_and(Value::is_string);
         for (name, content) in members {
             let shared: Rc<str> = name.as_str().into();
             let at = self.below(place, shared.clone());
@@ -647,7 +651,8 @@ fn push_branch(keywords: &mut NodeKeywords, branch: SchemaNode) {
 
 /// The dialect of an embedded resource, if it declares one.
 fn embedded_dialect(members: &Map<String, Value>) -> Option<Dialect> {
-    members.get("$id")?;
+    // Most subschemas have neither, and a few keys are compared faster than one is hashed.
+    members.keys().find(|name| *name == "$id")?;
     members.get("$schema").and_then(Value::as_str).and_then(Dialect::from_uri)
 }
 

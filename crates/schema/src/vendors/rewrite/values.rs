@@ -254,20 +254,16 @@ impl Rewriter<'_> {
 
 /// Whether a written schema accepts `null`. `false` for a reference, whatever it leads to.
 fn value_accepts_null(schema: &Value) -> bool {
-    if schema.get("$ref").is_some() {
-        return false;
-    }
-    let by_type = match schema.get("type") {
-        Some(Value::String(kind)) => kind == "null",
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
+    let Value::Object(members) = schema else { return true };
+    members.iter().all(|(name, value)| match (name.as_str(), value) {
+        ("$ref", _) => false,
+        ("type", Value::String(kind)) => kind == "null",
+        ("type", Value::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
+        ("const", value) => value.is_null(),
+        ("enum", Value::Array(values)) => values.iter().any(Value::is_null),
+        ("anyOf", Value::Array(branches)) => branches.iter().any(value_accepts_null),
         _ => true,
-    };
-    let listed = schema.get("enum").and_then(Value::as_array);
-    let branches = schema.get("anyOf").and_then(Value::as_array);
-    by_type
-        && schema.get("const").is_none_or(Value::is_null)
-        && listed.is_none_or(|values| values.iter().any(Value::is_null))
-        && branches.is_none_or(|branches| branches.iter().any(value_accepts_null))
+    })
 }
 
 /// A written schema that accepts `null`, too.

@@ -394,7 +394,7 @@ impl ChangeList {
 /// One rewrite of one schema.
 struct Rewriter<'t> {
     target: VendorTarget,
-    tree: &'t SourceTree,
+    tree: &'t SourceTree<'t>,
     changes: &'t mut ChangeList,
     max_depth: usize,
     written: usize,
@@ -409,7 +409,7 @@ struct Rewriter<'t> {
     used_definitions: Vec<usize>,
 }
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     fn record(
         &mut self,
         place: SourcePlace,
@@ -470,7 +470,7 @@ impl Rewriter<'_> {
         Value::String(format!("#/$defs/{}", self.definition(index).name))
     }
 
-    fn definition(&self, index: usize) -> &SchemaDefinition {
+    fn definition(&self, index: usize) -> &SchemaDefinition<'t> {
         &self.tree.definitions[index]
     }
 

@@ -17,12 +17,12 @@ const MAX_APPLIED_PARTS: usize = 1_000;
 /// Values of an enum above which they are not compared with each other.
 const MAX_COMPARED_VALUES: usize = 2_000;
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Brings the listed values of a node into a form that the target accepts. The result is the
     /// whole node where that is more than a list of values.
     pub(super) fn write_values(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         style: FullStyle,
     ) -> Result<Option<Value>, TooLarge> {
         let Some(listed) = listed_values(keywords) else { return Ok(None) };
@@ -72,7 +72,11 @@ impl Rewriter<'_> {
 
     /// Removes the values that other keywords of the node exclude, and with that the need for those
     /// that the target refuses.
-    fn apply_to_values(&mut self, keywords: &mut NodeKeywords, listed: Vec<Value>) -> Vec<Value> {
+    fn apply_to_values(
+        &mut self,
+        keywords: &mut NodeKeywords<'t>,
+        listed: Vec<Value>,
+    ) -> Vec<Value> {
         let types = TypeSet::of(keywords);
         let mut values: Vec<Value> =
             listed.into_iter().filter(|value| types.has(TypeSet::of_value(value))).collect();
@@ -105,11 +109,15 @@ impl Rewriter<'_> {
 
     /// Removes the values that the other keywords of the node exclude, subschemas included. The
     /// values become texts, to which those keywords do not apply.
-    fn apply_whole_node(&mut self, keywords: &mut NodeKeywords, values: Vec<Value>) -> Vec<Value> {
-        let is_rule = |one: &NodeKeyword| {
+    fn apply_whole_node(
+        &mut self,
+        keywords: &mut NodeKeywords<'t>,
+        values: Vec<Value>,
+    ) -> Vec<Value> {
+        let is_rule = |one: &NodeKeyword<'t>| {
             is_assertion(&one.name) && !matches!(&*one.name, "type" | "enum" | "const")
         };
-        let rules: Vec<NodeKeyword> =
+        let rules: Vec<NodeKeyword<'t>> =
             keywords.list.iter().filter(|one| is_rule(one)).cloned().collect();
         if rules.is_empty() {
             return values;
@@ -137,7 +145,7 @@ impl Rewriter<'_> {
     /// Gemini's `enum` holds texts that are not empty, beside `type: string`.
     fn write_gemini_values(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         values: Vec<Value>,
     ) -> Result<Value, TooLarge> {
         let style = FullStyle::Gemini;
@@ -180,7 +188,7 @@ impl Rewriter<'_> {
     /// Lists texts that stand for the values.
     fn write_value_texts(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         values: Vec<Value>,
         style: FullStyle,
     ) -> Result<Value, TooLarge> {
@@ -202,7 +210,7 @@ impl Rewriter<'_> {
     /// Writes a node that holds no subschemas of interest.
     fn write_plain(
         &mut self,
-        keywords: &NodeKeywords,
+        keywords: &NodeKeywords<'t>,
         style: FullStyle,
     ) -> Result<Value, TooLarge> {
         self.write_members(keywords, NodeContext::new(style), &|_| false)
@@ -222,7 +230,7 @@ impl Rewriter<'_> {
     }
 
     /// Reports that `null` cannot be sent where it means that a property is absent.
-    pub(super) fn report_lost_null(&mut self, node: &SchemaNode, written: &Value) {
+    pub(super) fn report_lost_null(&mut self, node: &SchemaNode<'t>, written: &Value) {
         let branches = written.get("anyOf").and_then(Value::as_array).into_iter().flatten();
         let refers = branches.chain([written]).any(|schema| schema.get("$ref").is_some());
         let accepts = if refers { self.accepts_null(node, 0) } else { value_accepts_null(written) };
@@ -234,7 +242,7 @@ impl Rewriter<'_> {
     }
 
     /// Whether a node may accept `null`. `true` where that is not obvious.
-    fn accepts_null(&self, node: &SchemaNode, depth: usize) -> bool {
+    fn accepts_null(&self, node: &SchemaNode<'t>, depth: usize) -> bool {
         let Some(keywords) = node.keywords() else { return matches!(node, SchemaNode::All(_)) };
         if depth > 16 {
             return true;

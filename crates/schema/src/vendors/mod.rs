@@ -119,7 +119,7 @@ pub struct Incompatibility {
 /// assert_eq!(found[0].effects, [(VendorTarget::Ollama, VendorEffect::Ignores)]);
 /// ```
 pub fn incompatibilities(schema: &Value, targets: TargetSet) -> Vec<Incompatibility> {
-    let mut found = find(schema, targets).into_incompatibilities(schema);
+    let mut found = find(schema, targets, WantedFindings::All).into_incompatibilities(schema);
     found.extend(too_large(schema, targets));
     found
 }
@@ -127,7 +127,8 @@ pub fn incompatibilities(schema: &Value, targets: TargetSet) -> Vec<Incompatibil
 /// Whether [`incompatibilities`] finds nothing. Faster, because it needs no pointers.
 fn is_compatible(schema: &Value, target: VendorTarget) -> bool {
     let targets = [target].into_iter().collect();
-    find(schema, targets).list.is_empty() && too_large(schema, targets).is_empty()
+    find(schema, targets, WantedFindings::First).list.is_empty()
+        && too_large(schema, targets).is_empty()
 }
 
 /// Whether [`incompatibilities`] finds a part because of which the whole request fails.
@@ -136,12 +137,13 @@ fn is_rejected(schema: &Value, target: VendorTarget) -> bool {
     let rejects = |found: &VendorFinding<'_>| {
         found.effects.iter().any(|(_, effect)| *effect == VendorEffect::Rejects)
     };
-    find(schema, targets).list.iter().any(rejects) || !too_large(schema, targets).is_empty()
+    find(schema, targets, WantedFindings::All).list.iter().any(rejects)
+        || !too_large(schema, targets).is_empty()
 }
 
-fn find(schema: &Value, targets: TargetSet) -> VendorFindings<'_> {
+fn find(schema: &Value, targets: TargetSet, wanted: WantedFindings) -> VendorFindings<'_> {
     let dialect = Dialect::of(schema).unwrap_or(Dialect::Draft202012);
-    let mut findings = VendorFindings { targets, list: Vec::new() };
+    let mut findings = VendorFindings { targets, wanted, list: Vec::new() };
     match schema {
         Value::Object(members) => {
             let recursive = match targets.contains(VendorTarget::AnthropicStrict) {
@@ -207,7 +209,7 @@ fn walk<'a>(
     findings: &mut VendorFindings<'a>,
 ) {
     rules::check_subschema(schema, context, findings);
-    if depth == MAX_DEPTH {
+    if depth == MAX_DEPTH || findings.is_enough() {
         return;
     }
     subschema_keywords::subschemas(schema.members, context.dialect, |_, value| {
@@ -252,13 +254,27 @@ struct VendorFinding<'a> {
     count: usize,
 }
 
+/// How many findings the caller looks at.
+#[derive(Clone, Copy, PartialEq)]
+enum WantedFindings {
+    All,
+    /// One: whether there is any.
+    First,
+}
+
 /// The findings so far.
 struct VendorFindings<'a> {
     targets: TargetSet,
+    wanted: WantedFindings,
     list: Vec<VendorFinding<'a>>,
 }
 
 impl<'a> VendorFindings<'a> {
+    /// Whether more findings would change nothing.
+    fn is_enough(&self) -> bool {
+        self.wanted == WantedFindings::First && !self.list.is_empty()
+    }
+
     /// Adds a finding if a target does not accept the part, or counts another occurrence of it.
     /// Facts are statics, so the address tells them apart.
     fn add(&mut self, fact: &'static VendorFact, part: PartKey<'a>, place: SchemaPlace<'a>) {

@@ -58,7 +58,7 @@ fn dependency_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode
         && keywords.named("patternProperties").is_empty();
     let properties = keywords.named("properties");
     let is_trigger = |(name, _): &&(Shared<'t, str>, SchemaNode<'t>)| **name == **trigger;
-    let is_optional = !keywords.required().iter().any(|name| *name == trigger.as_str());
+    let is_optional = !keywords.required().contains(&trigger.as_str());
     if !is_closed || !is_optional || !properties.iter().any(|one| is_trigger(&one)) {
         return None;
     }

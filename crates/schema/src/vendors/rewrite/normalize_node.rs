@@ -171,9 +171,8 @@ impl<'t> Rewriter<'t> {
             });
             listed_values(not).filter(|_| only_values)
         });
-        let (Some(excluded), Some(listed)) = (excluded, listed_values(keywords)) else {
-            return true;
-        };
+        let Some(excluded) = excluded else { return true };
+        let Some(listed) = listed_values(keywords) else { return true };
         let is_excluded = |value: &Value| excluded.iter().any(|other| same_json(other, value));
         let left: Vec<Value> = listed.into_iter().filter(|value| !is_excluded(value)).collect();
         if let Some(not) = keywords.take("not") {

@@ -180,10 +180,11 @@ impl<'s> SourceTree<'s> {
             targets,
             indices: HashMap::new(),
             pending: Vec::new(),
-            places: vec![(SourcePlace::ROOT, "".into())],
+            places: Vec::with_capacity(64),
             subschemas: 0,
             changes,
         };
+        reader.places.push((SourcePlace::ROOT, "".into()));
         let root = reader.node(document, dialect, SourcePlace::ROOT)?;
         let mut definitions = Vec::new();
         // Reading a definition may add more.

@@ -7,7 +7,7 @@ use super::full::NodeContext;
 use super::merge::listed_values;
 use super::source_tree::{NodeContent, NodeKeyword, NodeKeywords, SchemaNode, is_assertion};
 use super::types::TypeSet;
-use super::{ChangeAction, FullStyle, Rewriter, TooLarge, refuses_keyword};
+use super::{ChangeAction, ChangeReport, FullStyle, Rewriter, TooLarge, refuses_keyword};
 use crate::Schema;
 use crate::restore::{RestoreAction, same_json};
 
@@ -231,6 +231,9 @@ impl<'t> Rewriter<'t> {
 
     /// Reports that `null` cannot be sent where it means that a property is absent.
     pub(super) fn report_lost_null(&mut self, node: &SchemaNode<'t>, written: &Value) {
+        if self.changes.report == ChangeReport::Unwanted {
+            return;
+        }
         let branches = written.get("anyOf").and_then(Value::as_array).into_iter().flatten();
         let refers = branches.chain([written]).any(|schema| schema.get("$ref").is_some());
         let accepts = if refers { self.accepts_null(node, 0) } else { value_accepts_null(written) };

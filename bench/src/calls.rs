@@ -25,7 +25,7 @@ use toolwright_exec::{
     Runner, ToolRegistry,
 };
 use toolwright_model::{
-    Binding, Connection, Details, Draft, FieldValue, InputSchema, Namespace, Server, ToolName,
+    Binding, Connection, Details, Draft, FieldValue, Namespace, Server, ToolName,
 };
 
 use crate::timing::{median, microseconds, quantile, verdict};
@@ -176,7 +176,7 @@ fn echoed() -> Json {
 fn entry(name: &str, output: Json, binding: Binding) -> Arc<RegisteredTool> {
     let draft = Draft {
         name: FieldValue::Valid(ToolName::parse(name).expect("a name")),
-        input: FieldValue::Valid(InputSchema::Written(input())),
+        input: FieldValue::Valid(input().into()),
         output: FieldValue::Valid(output),
         details: Details { binding, ..Details::default() },
         ..Draft::default()

@@ -127,7 +127,7 @@ pub(crate) fn gate(
 fn fill_in_schema(draft: &mut Draft) {
     if matches!(draft.input, FieldValue::Missing) {
         let anything = serde_json::json!({"type": "object"});
-        draft.input = FieldValue::Valid(InputSchema::Written(anything));
+        draft.input = FieldValue::Valid(anything.into());
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) fn bare_version(parent: Node<'_>) -> FieldValue<Version> {
 /// not `required_value`: a schema that is `null` is a mistake of its own, and must not be taken for
 /// a tool without a schema.
 pub(crate) fn input_schema(parent: Node<'_>, field: &str) -> FieldValue<InputSchema> {
-    optional_value(parent, field, schema).map(InputSchema::Written)
+    optional_value(parent, field, schema).map(InputSchema::from)
 }
 
 /// The schema of the results.

@@ -91,7 +91,7 @@ impl FunctionTool<'_> {
             description: extract::required_value(self.function, "description", |n| {
                 n.text().map(str::to_owned)
             }),
-            input: input.map(InputSchema::Written),
+            input: input.map(InputSchema::from),
             output: self
                 .output
                 .filter(|node| node.kind() != ValueKind::Null)

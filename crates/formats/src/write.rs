@@ -200,14 +200,19 @@ impl WrittenDocument {
     /// The text, as users of the format write it: JSON with two spaces, YAML in blocks.
     pub fn text(&self) -> String {
         match self.syntax {
-            Syntax::Json | Syntax::Jsonc => format!("{:#}\n", self.value),
+            Syntax::Json | Syntax::Jsonc => {
+                // Faster than its `Display`, which writes through a formatter.
+                let text = serde_json::to_string_pretty(&self.value);
+                text.expect("the keys of a value are strings") + "\n"
+            }
             Syntax::Yaml => yaml_document(&self.value),
         }
     }
 }
 
 /// Writes a toolset. Names and schemas are written as they are: a caller that converts chooses
-/// names that the target holds, and rewrites schemas, before.
+/// names that the target holds, and rewrites schemas, before. Takes the toolset, because most of
+/// the document is parts of it that are moved.
 ///
 /// # Errors
 /// If the target demands fields that the record lacks: all of them.
@@ -220,24 +225,25 @@ impl WrittenDocument {
 /// let text = r#"{"name": "now", "inputSchema": {"type": "object"}}"#;
 /// let document = Arc::new(Document::parse("now.json", text, Syntax::Json));
 /// let toolset = read(&document, by_name("mcp").unwrap().id()).toolset.finish().unwrap();
-/// let written = write(WriteTarget::by_id("anthropic").unwrap(), &toolset).unwrap();
+/// let target = WriteTarget::by_id("anthropic").unwrap();
+/// let written = write(target, toolset.clone()).unwrap();
 /// assert_eq!(written.value[0]["input_schema"], serde_json::json!({"type": "object"}));
 /// // ikigai demands a description, and nobody can invent one.
-/// let missing = write(WriteTarget::Ikigai, &toolset).unwrap_err();
+/// let missing = write(WriteTarget::Ikigai, toolset).unwrap_err();
 /// assert_eq!(missing[0].field, "now.description");
 /// ```
 pub fn write(
     target: WriteTarget,
-    toolset: &Toolset<Tool>,
+    toolset: Toolset<Tool>,
 ) -> Result<WrittenDocument, Vec<MissingField>> {
-    let missing = missing_fields(target, toolset);
+    let missing = missing_fields(target, &toolset);
     if !missing.is_empty() {
         return Err(missing);
     }
     let value = match target {
         Btcp => btcp::write_manifest(toolset),
         BtcpTool => btcp::write_tools(toolset),
-        Aios => aios::write(toolset),
+        Aios => aios::write(&toolset),
         Ikigai => ikigai::write(toolset),
         Mcp => mcp::write(toolset, mcp::McpFields::WithToolfoundation),
         McpPlain => mcp::write(toolset, mcp::McpFields::Plain),
@@ -298,8 +304,14 @@ fn is_blank(text: Option<&str>) -> bool {
 }
 
 /// An object that is filled member by member.
-#[derive(Default)]
 pub(crate) struct ObjectWriter(Object);
+
+impl Default for ObjectWriter {
+    fn default() -> Self {
+        // Most objects have a few members, and growing one moves those before.
+        ObjectWriter(Object::with_capacity(8))
+    }
+}
 
 impl ObjectWriter {
     /// Adds a member.
@@ -335,6 +347,11 @@ impl ObjectWriter {
         }
     }
 
+    /// Adds the members of another one.
+    pub(crate) fn append(&mut self, other: ObjectWriter) {
+        self.0.extend(other.0);
+    }
+
     /// The object.
     pub(crate) fn finish(self) -> Object {
         self.0
@@ -344,6 +361,11 @@ impl ObjectWriter {
     pub(crate) fn into_json(self) -> Json {
         Json::Object(self.0)
     }
+}
+
+/// An object with one member. Moves the value, which `json!` would copy.
+pub(crate) fn object_of(name: &str, value: impl Into<Json>) -> Json {
+    Json::Object(Object::from_iter([(name.to_owned(), value.into())]))
 }
 
 /// Puts the fields of `format` back where they were, for which the record has no place. `fits` says
@@ -395,7 +417,7 @@ pub(crate) fn with_surroundings(tools: Vec<Json>, rest: &Rest, format: FormatId)
     // `/3` is an item of a list at the root, everything else a field of a request.
     let is_item = |pointer: &String| pointer[1..].split('/').next().is_some_and(is_number);
     let is_request = kept.is_some_and(|fields| fields.keys().any(|pointer| !is_item(pointer)));
-    let mut value = if is_request { json!({ "tools": tools }) } else { Json::Array(tools) };
+    let mut value = if is_request { object_of("tools", tools) } else { Json::Array(tools) };
     put_rest(&mut value, rest, format, |_| true);
     value
 }

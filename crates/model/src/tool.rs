@@ -4,6 +4,8 @@
 //! fields that decide whether a draft becomes a tool are those of [`Draft`] itself; a mistake in
 //! [`Details`] is reported and the field left out.
 
+use std::sync::Arc;
+
 use crate::{
     Annotations, Binding, Capability, ContentHash, DeclaredLimits, Example, FieldValue, Icon, Json,
     Namespace, Object, Rest, Tags, ToolId, ToolName, Version,
@@ -13,10 +15,17 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputSchema {
     /// The schema as it was written. It may be invalid as a schema; the checks report that.
-    Written(Json),
+    /// Shared, because it is most of a tool and copies of tools are common.
+    Written(Arc<Json>),
     /// The definition has none, because the server or program that runs the tool has it. Until it
     /// is known, any object is accepted.
     Deferred,
+}
+
+impl From<Json> for InputSchema {
+    fn from(schema: Json) -> Self {
+        InputSchema::Written(Arc::new(schema))
+    }
 }
 
 impl InputSchema {
@@ -30,8 +39,13 @@ impl InputSchema {
 
     /// The schema document.
     pub fn to_json(&self) -> Json {
+        self.clone().into_json()
+    }
+
+    /// The schema document by move; a copy only if another tool shares it.
+    pub fn into_json(self) -> Json {
         match self {
-            InputSchema::Written(json) => json.clone(),
+            InputSchema::Written(json) => Arc::unwrap_or_clone(json),
             InputSchema::Deferred => serde_json::json!({"type": "object"}),
         }
     }
@@ -121,6 +135,11 @@ pub struct Tool {
 }
 
 impl Draft {
+    /// Whether it has what a tool must have: [`Draft::finish`] succeeds.
+    pub fn is_complete(&self) -> bool {
+        self.name.ok().is_some() && self.input.ok().is_some()
+    }
+
     /// Turns the draft into a tool, if it has a name and an input schema; otherwise the ones that
     /// it lacks are listed. Other invalid fields are left out: their findings decide before this
     /// whether the tool may be used without them.
@@ -183,9 +202,11 @@ mod tests {
         draft.name = FieldValue::Valid(ToolName::parse("x").expect("a name"));
         draft.input = FieldValue::Invalid(Json::Null);
         assert_eq!(draft.clone().finish(), Err(DraftError(vec!["input schema"])));
+        assert!(!draft.is_complete());
         draft.input = FieldValue::Valid(InputSchema::Deferred);
         draft.needs = vec![FieldValue::Invalid(Json::Null)];
         draft.version = FieldValue::Invalid(Json::Null);
+        assert!(draft.is_complete());
         let mut tool = draft.finish().expect("what it needs is valid");
         assert_eq!((tool.needs.len(), &tool.version), (0, &None));
         assert_eq!(tool.display_name(), "x");

@@ -67,8 +67,8 @@
 //! ```
 
 use crate::{
-    Annotations, Capability, Details, InputSchema, Json, NameError, Namespace, NamespaceError,
-    Object, Tags, Tool, ToolName, Version, VersionError,
+    Annotations, Capability, Details, Json, NameError, Namespace, NamespaceError, Object, Tags,
+    Tool, ToolName, Version, VersionError,
 };
 
 /// Why a tool cannot be built. Each text says which field it is about.
@@ -212,7 +212,7 @@ impl ToolRecordBuilder {
             namespace: self.namespace.as_deref().map(Namespace::parse).transpose()?,
             description: self.description,
             version: self.version.as_deref().map(Version::parse).transpose()?,
-            input: InputSchema::Written(object("inputSchema", input)?),
+            input: object("inputSchema", input)?.into(),
             output: self.output.map(|schema| object("outputSchema", schema)).transpose()?,
             needs: self.capabilities.iter().map(capability).collect::<Result<_, _>>()?,
             details: self.details,

@@ -81,7 +81,7 @@ pub use restore::{
 pub use schema::{FormatAssertion, Schema, SchemaOptions};
 pub use validator::{InstanceSource, SchemaSource, SchemaValidator};
 pub use vendors::{
-    ChangeAction, Incompatibility, IncompatiblePart, NameRule, RequestPart, RewrittenSchema,
-    SchemaChange, SchemaCounts, TargetSet, VendorEffect, VendorTarget, incompatibilities,
-    rewrite_for, standard_form,
+    ChangeAction, ChangeReport, Incompatibility, IncompatiblePart, NameRule, RequestPart,
+    RewrittenSchema, SchemaChange, SchemaCounts, TargetSet, VendorEffect, VendorTarget,
+    incompatibilities, rewrite_for, rewrite_if_needed, standard_form,
 };

@@ -14,7 +14,7 @@ use toolwright_exec::{
     BoxFuture, Call, CallLimits, ConcurrencyLimit, Executor, ExecutorContext, ExecutorKind,
     Failure, Host, Outcome, RegisteredTool, Runner, ServerRequest, ToolRegistry,
 };
-use toolwright_model::{Binding, DeclaredLimits, Draft, FieldValue, InputSchema, ToolName};
+use toolwright_model::{Binding, DeclaredLimits, Draft, FieldValue, ToolName};
 use toolwright_script::InProcessAnalyzer;
 use toolwright_serve::{Gateway, HttpServer, ServeOptions};
 use toolwright_workspace::{SourcePlan, Workspace};
@@ -75,7 +75,7 @@ fn registry() -> ToolRegistry {
     for name in ["ask", "ask_twice", "ask_both", "talk", "x1", "x2", "x3"] {
         let mut draft = Draft {
             name: FieldValue::Valid(ToolName::parse(name).expect("a name")),
-            input: FieldValue::Valid(InputSchema::Written(json!({"type": "object"}))),
+            input: FieldValue::Valid(json!({"type": "object"}).into()),
             ..Draft::default()
         };
         draft.details.binding = Binding::Script;

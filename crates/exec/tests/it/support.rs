@@ -19,7 +19,7 @@ pub(crate) use toolwright_exec::{
 };
 use toolwright_exec::{ExecutorContext, Log, RegisteredTool};
 pub(crate) use toolwright_model::{Binding, Connection, Server, Variable};
-use toolwright_model::{Details, InputSchema, ServerSettings, Tool, ToolId};
+use toolwright_model::{Details, ServerSettings, Tool, ToolId};
 pub(crate) use toolwright_testing::{faulty_server, faulty_tool};
 
 pub(crate) type CallResult = Result<Outcome, Failure>;
@@ -270,7 +270,7 @@ impl ToolBuilder {
             namespace: None,
             description: None,
             version: None,
-            input: InputSchema::Written(self.input),
+            input: self.input.into(),
             output: self.output,
             needs: Vec::new(),
             details: Details {

@@ -334,7 +334,7 @@ impl<'d> CommandContext<'d> {
     /// its own schemas when it is connected.
     fn default_input(&self) -> InputSchema {
         match tool_type(self.tool) {
-            Some(kind @ ("cli" | "local" | "meta")) => InputSchema::Written(default_schema(kind)),
+            Some(kind @ ("cli" | "local" | "meta")) => default_schema(kind).into(),
             // Type `mcp`, or a type that does not exist.
             _ => InputSchema::Deferred,
         }

@@ -11,7 +11,7 @@ use toolwright_model::{
 use toolwright_source::words::join_words;
 
 use super::ID;
-use crate::write::{ObjectWriter, put_rest};
+use crate::write::{ObjectWriter, object_of, put_rest};
 
 /// The version of a tool whose toolset has none.
 const FIRST_VERSION: &str = "0.1.0";
@@ -38,7 +38,7 @@ pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
     tool.put_list("anti_patterns", knowledge.anti_patterns.iter().map(anti_pattern).collect());
     tool.put_object("examples", write_examples(toolset));
     write_section(toolset, binding, &mut tool);
-    let mut value = json!({"tool": tool.finish()});
+    let mut value = object_of("tool", tool.finish());
     put_rest(&mut value, &toolset.rest, ID, |_| true);
     value
 }
@@ -74,13 +74,13 @@ fn write_commands(toolset: &Toolset<Tool>, kind: &str, out: &mut ObjectWriter) {
     }
     out.put_list("tools", described);
     if !lines.is_empty() {
-        out.put("command_groups", json!({"commands": lines}));
+        out.put("command_groups", object_of("commands", lines));
     }
 }
 
 fn is_own_command(tool: &Tool, toolset: &Toolset<Tool>, kind: &str) -> bool {
     let is_default = match &tool.input {
-        InputSchema::Written(schema) => kind != "mcp" && *schema == super::default_schema(kind),
+        InputSchema::Written(schema) => kind != "mcp" && **schema == super::default_schema(kind),
         InputSchema::Deferred => false,
     };
     toolset.tools.len() == 1

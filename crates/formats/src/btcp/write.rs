@@ -16,24 +16,24 @@ const PROTOCOL: &str = "1.0";
 const FIRST_VERSION: &str = "0.1.0";
 
 /// The toolset as a manifest.
-pub(crate) fn write_manifest(toolset: &Toolset<Tool>) -> Json {
+pub(crate) fn write_manifest(toolset: Toolset<Tool>) -> Json {
     let mut object = ObjectWriter::default();
     object.put("btcp", PROTOCOL);
     object.put_some("name", toolset.namespace.ok().map(manifest_name));
     object.put("version", toolset.version.ok().map_or(FIRST_VERSION, |version| version.authored()));
     object.put_some("description", toolset.description.as_deref().map(|text| cut(text, 500)));
     object.put_object("provider", write_provider(toolset.provider.as_ref()));
-    object.put("capabilities", declared(toolset));
+    object.put("capabilities", declared(&toolset));
     object.put_object("config", write_config(&toolset.limits));
-    object.put("tools", toolset.tools.iter().map(write_tool).collect::<Vec<_>>());
+    object.put("tools", toolset.tools.into_iter().map(write_tool).collect::<Vec<_>>());
     let mut value = object.into_json();
     put_rest(&mut value, &toolset.rest, ID, |_| true);
     value
 }
 
 /// The tools alone: one object, or a list.
-pub(crate) fn write_tools(toolset: &Toolset<Tool>) -> Json {
-    let mut tools: Vec<Json> = toolset.tools.iter().map(write_tool).collect();
+pub(crate) fn write_tools(toolset: Toolset<Tool>) -> Json {
+    let mut tools: Vec<Json> = toolset.tools.into_iter().map(write_tool).collect();
     match tools.len() {
         1 => tools.remove(0),
         _ => Json::Array(tools),
@@ -94,13 +94,13 @@ fn is_timeout(ms: &u64) -> bool {
     (1_000..=300_000).contains(ms)
 }
 
-fn write_tool(tool: &Tool) -> Json {
+fn write_tool(tool: Tool) -> Json {
     let details = &tool.details;
     let mut object = ObjectWriter::default();
     object.put("name", tool.name.as_str());
     object.put_some("description", tool.description.as_deref().map(|text| cut(text, 1_000)));
-    object.put("inputSchema", tool.input.to_json());
-    object.put_some("outputSchema", tool.output.clone());
+    object.put("inputSchema", tool.input.into_json());
+    object.put_some("outputSchema", tool.output);
     object
         .put("capabilities", json!(tool.needs.iter().map(Capability::as_str).collect::<Vec<_>>()));
     object.put_list("examples", details.examples.iter().filter_map(write_example).collect());

@@ -10,9 +10,7 @@ mod write;
 
 use std::sync::Arc;
 
-use toolwright_model::{
-    Conventions, Draft, FieldValue, FormatId, InputSchema, Json, Rest, ToolId, Toolset,
-};
+use toolwright_model::{Conventions, Draft, FieldValue, FormatId, Json, Rest, ToolId, Toolset};
 use toolwright_source::{Document, DocumentPath, Finding, Node, Origin, ValueKind, words};
 
 use crate::field::{
@@ -192,7 +190,7 @@ fn read_declaration(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft 
     };
     let mut draft = tool.draft(index, MissingInput::NoParameters, origin);
     if input == Some("parameters") {
-        draft.input = draft.input.map(|schema| InputSchema::Written(to_plain(schema.to_json())));
+        draft.input = draft.input.map(|schema| to_plain(schema.to_json()).into());
     }
     if output == Some("response") {
         draft.output = draft.output.map(to_plain);

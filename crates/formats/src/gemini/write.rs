@@ -1,12 +1,11 @@
 //! Writes Gemini's function declarations: all of them in one tool, as the API wants it, with the
 //! schemas as JSON Schema or in Gemini's variant of OpenAPI's.
 
-use serde_json::json;
 use toolwright_model::{Json, Tool, Toolset};
 
 use super::{DECLARATION, ID};
 use crate::openapi_schema::from_json_schema;
-use crate::write::{ObjectWriter, put_rest};
+use crate::write::{ObjectWriter, object_of, put_rest};
 
 /// Which fields hold the schemas.
 #[derive(Clone, Copy, PartialEq)]
@@ -18,7 +17,7 @@ pub(crate) enum SchemaField {
 }
 
 /// The toolset as a list with one tool.
-pub(crate) fn write(toolset: &Toolset<Tool>, field: SchemaField) -> Json {
+pub(crate) fn write(toolset: Toolset<Tool>, field: SchemaField) -> Json {
     let (input, output) = match field {
         SchemaField::JsonSchema => ("parametersJsonSchema", "responseJsonSchema"),
         SchemaField::OpenApi => ("parameters", "response"),
@@ -29,12 +28,12 @@ pub(crate) fn write(toolset: &Toolset<Tool>, field: SchemaField) -> Json {
         }
         schema
     };
-    let write = |tool: &Tool| {
+    let write = |tool: Tool| {
         let mut object = ObjectWriter::default();
         object.put("name", tool.name.as_str());
-        object.put_some("description", tool.description.as_deref());
-        object.put(input, schema(tool.input.to_json()));
-        object.put_some(output, tool.output.clone().map(schema));
+        object.put_some("description", tool.description);
+        object.put(input, schema(tool.input.into_json()));
+        object.put_some(output, tool.output.map(schema));
         let mut value = object.into_json();
         // Fields with a second schema would contradict the one that is written.
         put_rest(&mut value, &tool.details.rest, ID, |pointer| {
@@ -43,8 +42,8 @@ pub(crate) fn write(toolset: &Toolset<Tool>, field: SchemaField) -> Json {
         });
         value
     };
-    let declarations: Vec<Json> = toolset.tools.iter().map(write).collect();
-    let mut value = json!([{ "functionDeclarations": declarations }]);
+    let declarations: Vec<Json> = toolset.tools.into_iter().map(write).collect();
+    let mut value = Json::Array(vec![object_of("functionDeclarations", declarations)]);
     // Google's own tools and the fields of a request, where they fit into the list.
     put_rest(&mut value, &toolset.rest, ID, |_| true);
     value

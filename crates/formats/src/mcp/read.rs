@@ -12,8 +12,7 @@
 use std::sync::Arc;
 
 use toolwright_model::{
-    Annotations, Details, Draft, Example, FieldValue, FormatId, Icon, InputSchema, Rest, Tags,
-    Toolset,
+    Annotations, Details, Draft, Example, FieldValue, FormatId, Icon, Rest, Tags, Toolset,
 };
 use toolwright_source::{Document, DocumentPath, Node, Origin, RecordPath, ValueKind};
 
@@ -103,7 +102,7 @@ fn read_tool(
     let is_absent =
         |name: &str| node.get(name).is_none_or(|schema| schema.kind() == ValueKind::Null);
     let input = match variant.may_lack_input && is_absent("inputSchema") {
-        true => FieldValue::Valid(InputSchema::Written(no_parameters())),
+        true => FieldValue::Valid(no_parameters().into()),
         false => extract::input_schema(node, "inputSchema"),
     };
     let output = match variant.may_lack_input && is_absent("outputSchema") {

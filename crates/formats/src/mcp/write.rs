@@ -2,11 +2,11 @@
 //! WebMCP has it.
 
 use serde_json::json;
-use toolwright_model::{Annotations, Example, Icon, Json, Object, Tool, Toolset};
+use toolwright_model::{Annotations, Example, Icon, Json, Namespace, Object, Tool, Toolset};
 
 use super::ID;
 use crate::webmcp;
-use crate::write::{ObjectWriter, put_rest};
+use crate::write::{ObjectWriter, object_of, put_rest};
 
 /// Which fields are written.
 #[derive(Clone, Copy, PartialEq)]
@@ -20,7 +20,7 @@ pub(crate) enum McpFields {
 }
 
 /// The toolset as a document.
-pub(crate) fn write(toolset: &Toolset<Tool>, fields: McpFields) -> Json {
+pub(crate) fn write(toolset: Toolset<Tool>, fields: McpFields) -> Json {
     // A tool with `examples` and no field that only MCP has is detected as BTCP's.
     let is_distinct = toolset.tools.iter().any(|tool| {
         let details = &tool.details;
@@ -31,46 +31,44 @@ pub(crate) fn write(toolset: &Toolset<Tool>, fields: McpFields) -> Json {
             || details.rest.get(ID, "/execution").is_some()
     });
     let with_examples = is_distinct && fields == McpFields::WithToolfoundation;
-    let tool = |tool| write_tool(tool, toolset, fields, with_examples);
-    let tools: Vec<Json> = toolset.tools.iter().map(tool).collect();
+    let tool = |tool| write_tool(tool, toolset.namespace.ok(), fields, with_examples);
+    let tools: Vec<Json> = toolset.tools.into_iter().map(tool).collect();
     let format = if fields == McpFields::WebMcp { webmcp::ID } else { ID };
     let kept = toolset.rest.iter().find(|(id, _)| *id == format).map(|(_, fields)| fields);
     let is_response =
         kept.is_some_and(|fields| fields.keys().any(|pointer| pointer.starts_with("/result/")));
-    let mut value = match is_response {
-        true => json!({"result": {"tools": tools}}),
-        false => json!({"tools": tools}),
-    };
+    let list = object_of("tools", tools);
+    let mut value = if is_response { object_of("result", list) } else { list };
     put_rest(&mut value, &toolset.rest, format, |_| true);
     value
 }
 
 fn write_tool(
-    tool: &Tool,
-    toolset: &Toolset<Tool>,
+    tool: Tool,
+    inherited: Option<&Namespace>,
     fields: McpFields,
     with_examples: bool,
 ) -> Json {
-    let details = &tool.details;
+    let details = tool.details;
     let mut object = ObjectWriter::default();
     object.put("name", tool.name.as_str());
     if fields == McpFields::WithToolfoundation {
-        let namespace = tool.namespace.as_ref().or(toolset.namespace.ok());
+        let namespace = tool.namespace.as_ref().or(inherited);
         object.put_some("namespace", namespace.map(ToString::to_string));
         object.put_some("version", tool.version.as_ref().map(|version| version.authored()));
         object.put_list("tags", details.tags.authored().iter().map(|tag| json!(tag)).collect());
     }
-    object.put_some("title", details.title.as_deref());
-    object.put_some("description", tool.description.as_deref());
-    object.put("inputSchema", tool.input.to_json());
-    object.put_some("outputSchema", tool.output.clone());
+    object.put_some("title", details.title);
+    object.put_some("description", tool.description);
+    object.put("inputSchema", tool.input.into_json());
+    object.put_some("outputSchema", tool.output);
     object.put_object("annotations", write_annotations(&details.annotations));
     if with_examples {
         object.put_list("examples", details.examples.iter().filter_map(write_example).collect());
     }
     if fields != McpFields::WebMcp {
         object.put_list("icons", details.icons.iter().map(write_icon).collect());
-        object.put_some("_meta", details.meta.clone());
+        object.put_some("_meta", details.meta);
     }
     let mut value = object.into_json();
     let format = if fields == McpFields::WebMcp { webmcp::ID } else { ID };

@@ -2,20 +2,22 @@
 //! of responses. In responses `strict` is always written: left out, the API tries the strict mode
 //! and changes the schema.
 
-use serde_json::json;
-use toolwright_model::{Json, Tool, Toolset};
+use toolwright_model::{InputSchema, Json, Tool, ToolName, Toolset};
 
 use super::{ID, RESPONSES_TOOL};
 use crate::write::{ObjectWriter, put_rest, with_surroundings};
 
 /// The toolset in the chat shape.
-pub(crate) fn write_chat(toolset: &Toolset<Tool>, strict: bool) -> Json {
-    let write = |tool: &Tool| {
-        let mut function = function(tool);
+pub(crate) fn write_chat(toolset: Toolset<Tool>, strict: bool) -> Json {
+    let write = |tool: Tool| {
+        let mut function = function(tool.name, tool.description, tool.input);
         if strict {
             function.put("strict", true);
         }
-        let mut value = json!({"type": "function", "function": function.finish()});
+        let mut object = ObjectWriter::default();
+        object.put("type", "function");
+        object.put("function", function.finish());
+        let mut value = object.into_json();
         put_rest(&mut value, &tool.details.rest, ID, |pointer| {
             // The target decides about `strict`.
             pointer.starts_with("/function/") && pointer != "/function/strict"
@@ -23,22 +25,22 @@ pub(crate) fn write_chat(toolset: &Toolset<Tool>, strict: bool) -> Json {
         });
         value
     };
-    with_surroundings(toolset.tools.iter().map(write).collect(), &toolset.rest, ID)
+    with_surroundings(toolset.tools.into_iter().map(write).collect(), &toolset.rest, ID)
 }
 
 /// The toolset in the shape of responses.
-pub(crate) fn write_responses(toolset: &Toolset<Tool>, strict: bool) -> Json {
-    let write = |tool: &Tool| {
+pub(crate) fn write_responses(toolset: Toolset<Tool>, strict: bool) -> Json {
+    let write = |tool: Tool| {
         let mut object = ObjectWriter::default();
         object.put("type", "function");
-        object.extend(&function(tool).finish());
+        object.append(function(tool.name, tool.description, tool.input));
         object.put("strict", strict);
-        object.put_some("output_schema", tool.output.clone());
+        object.put_some("output_schema", tool.output);
         let mut value = object.into_json();
         put_rest(&mut value, &tool.details.rest, ID, |pointer| !pointer.starts_with("/function/"));
         value
     };
-    with_surroundings(toolset.tools.iter().map(write).collect(), &toolset.rest, ID)
+    with_surroundings(toolset.tools.into_iter().map(write).collect(), &toolset.rest, ID)
 }
 
 /// Whether a field belongs to the shape of responses, so that the chat shape has no place for it.
@@ -47,10 +49,10 @@ fn is_responses_field(name: &str) -> bool {
 }
 
 /// The part that both shapes share.
-fn function(tool: &Tool) -> ObjectWriter {
+fn function(name: ToolName, description: Option<String>, input: InputSchema) -> ObjectWriter {
     let mut function = ObjectWriter::default();
-    function.put("name", tool.name.as_str());
-    function.put_some("description", tool.description.as_deref());
-    function.put("parameters", tool.input.to_json());
+    function.put("name", name.as_str());
+    function.put_some("description", description);
+    function.put("parameters", input.into_json());
     function
 }

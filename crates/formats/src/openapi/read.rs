@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use toolwright_model::{
-    Deprecation, Details, Draft, FieldValue, InputSchema, Json, Rest, Tags, ToolName, Toolset,
-    Version, short_hash,
+    Deprecation, Details, Draft, FieldValue, Json, Rest, Tags, ToolName, Toolset, Version,
+    short_hash,
 };
 use toolwright_source::codes::TOO_LARGE;
 use toolwright_source::{
@@ -214,7 +214,7 @@ fn read_operation<'d>(
     keep_members(operation, &taken, &DocumentPath::root(), ID, &mut rest);
     Some(Draft {
         description,
-        input: FieldValue::Valid(InputSchema::Written(input.schema)),
+        input: FieldValue::Valid(input.schema.into()),
         output: schema_of_output,
         details: Details {
             title,

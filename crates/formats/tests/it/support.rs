@@ -171,7 +171,7 @@ fn tool(draft: &Draft) -> Json {
         "description": given(&draft.description, |d| json!(d)),
         "version": given(&draft.version, |v| json!(v.authored())),
         "input": given(&draft.input, |input| match input {
-            InputSchema::Written(json) => json.clone(),
+            InputSchema::Written(json) => Json::clone(json),
             InputSchema::Deferred => json!("deferred"),
         }),
         "output": given(&draft.output, Json::clone),

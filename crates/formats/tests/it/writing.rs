@@ -36,7 +36,7 @@ fn written(id: &str, format: &str, text: &str) -> Json {
     let name = if text.starts_with(['{', '[']) { "x.json" } else { "x.yaml" };
     let reading = read_as(format, name, text);
     let toolset = finished(&reading).expect("a good document");
-    write(target(id), &toolset).unwrap_or_else(|missing| panic!("{missing:?}")).value
+    write(target(id), toolset).unwrap_or_else(|missing| panic!("{missing:?}")).value
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn every_target_has_its_shape() {
 fn required_fields_of_the_target_are_reported_as_missing() {
     let fields = |id: &str, format: &str, text: &str| -> Vec<String> {
         let toolset = finished(&read_as(format, "x.yaml", text)).expect("a good document");
-        let missing = write(target(id), &toolset).err().unwrap_or_default();
+        let missing = write(target(id), toolset).err().unwrap_or_default();
         missing.into_iter().map(|missing| missing.field).collect()
     };
     let bare = r#"{"name": "f", "inputSchema": {"type": "object"}}"#;
@@ -161,7 +161,7 @@ fn neutral_values_are_filled_in_and_long_texts_cut() {
         .namespace
         .take()
         .map_or(toolset.namespace, toolwright_model::FieldValue::Valid);
-    let manifest = write(target("btcp"), &toolset).expect("all is there").value;
+    let manifest = write(target("btcp"), toolset).expect("all is there").value;
     assert_eq!(manifest["name"], json!("my-app"));
     assert_eq!(manifest["version"], json!("0.1.0"));
     assert_eq!(manifest["capabilities"], json!([]));
@@ -239,7 +239,7 @@ fn the_same_format_gives_the_same_record() {
             continue;
         }
         let written =
-            write(target, &toolset).unwrap_or_else(|missing| panic!("{name}: {missing:?}"));
+            write(target, toolset).unwrap_or_else(|missing| panic!("{name}: {missing:?}"));
         let back = read_back(target, &written);
         assert_eq!(comparable(&back), comparable(&reading), "{name}:\n{}", written.text());
         *formats.entry(reading.format.0).or_insert(0) += 1;
@@ -266,7 +266,7 @@ fn every_pair_is_written_and_read() {
             if toolset.tools.is_empty() || !toolset.tools.iter().all(fits) {
                 continue;
             }
-            let Ok(written) = write(target, &toolset) else { continue };
+            let Ok(written) = write(target, toolset.clone()) else { continue };
             let back = read_back(target, &written);
             assert_eq!(
                 back.toolset.tools.len(),

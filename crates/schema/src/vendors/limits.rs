@@ -157,13 +157,32 @@ impl SchemaCounts {
 
     /// Adds a schema and those inside it. The recursion ends at the depth that a schema may have.
     fn add(&mut self, members: &Map<String, Value>, dialect: Dialect, at: Position) {
-        let properties = members.get("properties").and_then(Value::as_object);
-        let is_object =
-            properties.is_some() || members.get("type").is_some_and(|kind| kind == "object");
+        // One pass over the keywords: looking each one up would hash it for every subschema.
+        let (mut properties, mut required, mut is_object) = (None, None, false);
+        for (keyword, value) in members {
+            match (keyword.as_str(), value) {
+                ("properties", Value::Object(named)) => properties = Some(named),
+                ("required", Value::Array(names)) => required = Some(names),
+                ("type", value) => is_object = value == "object",
+                ("$defs" | "definitions", Value::Object(named)) => {
+                    self.characters += named.keys().map(|name| name.chars().count()).sum::<usize>();
+                }
+                ("enum", Value::Array(values)) => {
+                    let characters = values.iter().map(text_length).sum();
+                    self.enum_values += values.len();
+                    self.characters += characters;
+                    if values.len() > LONG_ENUM {
+                        self.long_enum_characters = self.long_enum_characters.max(characters);
+                    }
+                }
+                ("const", value) => self.characters += text_length(value),
+                _ => {}
+            }
+        }
+        let is_object = is_object || properties.is_some();
         let object_levels = at.object_levels + usize::from(is_object);
         self.object_levels = self.object_levels.max(object_levels);
         if let Some(properties) = properties {
-            let required = members.get("required").and_then(Value::as_array);
             for (name, property) in properties {
                 self.properties += 1;
                 self.characters += name.chars().count();
@@ -175,20 +194,6 @@ impl SchemaCounts {
                 self.unions += usize::from(!at.in_definition && is_union);
             }
         }
-        for keyword in ["$defs", "definitions"] {
-            let names = members.get(keyword).and_then(Value::as_object).into_iter();
-            self.characters +=
-                names.flat_map(Map::keys).map(|name| name.chars().count()).sum::<usize>();
-        }
-        if let Some(values) = members.get("enum").and_then(Value::as_array) {
-            let characters = values.iter().map(text_length).sum();
-            self.enum_values += values.len();
-            self.characters += characters;
-            if values.len() > LONG_ENUM {
-                self.long_enum_characters = self.long_enum_characters.max(characters);
-            }
-        }
-        self.characters += members.get("const").map_or(0, text_length);
         if at.depth == MAX_DEPTH {
             return;
         }

@@ -25,7 +25,10 @@ use crate::{Dialect, pointer, subschema_keywords};
 
 use facts::VendorFact;
 pub use limits::{NameRule, RequestPart, SchemaCounts};
-pub use rewrite::{ChangeAction, RewrittenSchema, SchemaChange, rewrite_for, standard_form};
+pub use rewrite::{
+    ChangeAction, ChangeReport, RewrittenSchema, SchemaChange, rewrite_for, rewrite_if_needed,
+    standard_form,
+};
 pub use targets::{TargetSet, VendorTarget};
 
 /// The most incompatibilities reported for a schema. The vocabularies have some sixty keywords; a
@@ -116,8 +119,31 @@ pub struct Incompatibility {
 /// assert_eq!(found[0].effects, [(VendorTarget::Ollama, VendorEffect::Ignores)]);
 /// ```
 pub fn incompatibilities(schema: &Value, targets: TargetSet) -> Vec<Incompatibility> {
+    let mut found = find(schema, targets, WantedFindings::All).into_incompatibilities(schema);
+    found.extend(too_large(schema, targets));
+    found
+}
+
+/// Whether [`incompatibilities`] finds nothing. Faster, because it needs no pointers.
+fn is_compatible(schema: &Value, target: VendorTarget) -> bool {
+    let targets = [target].into_iter().collect();
+    find(schema, targets, WantedFindings::First).list.is_empty()
+        && too_large(schema, targets).is_empty()
+}
+
+/// Whether [`incompatibilities`] finds a part because of which the whole request fails.
+fn is_rejected(schema: &Value, target: VendorTarget) -> bool {
+    let targets = [target].into_iter().collect();
+    let rejects = |found: &VendorFinding<'_>| {
+        found.effects.iter().any(|(_, effect)| *effect == VendorEffect::Rejects)
+    };
+    find(schema, targets, WantedFindings::All).list.iter().any(rejects)
+        || !too_large(schema, targets).is_empty()
+}
+
+fn find(schema: &Value, targets: TargetSet, wanted: WantedFindings) -> VendorFindings<'_> {
     let dialect = Dialect::of(schema).unwrap_or(Dialect::Draft202012);
-    let mut findings = VendorFindings { targets, list: Vec::new() };
+    let mut findings = VendorFindings { targets, wanted, list: Vec::new() };
     match schema {
         Value::Object(members) => {
             let recursive = match targets.contains(VendorTarget::AnthropicStrict) {
@@ -134,9 +160,7 @@ pub fn incompatibilities(schema: &Value, targets: TargetSet) -> Vec<Incompatibil
         // Not a schema: compiling it reports that.
         _ => {}
     }
-    let mut found = findings.into_incompatibilities(schema);
-    found.extend(too_large(schema, targets));
-    found
+    findings
 }
 
 /// What exceeds the limits on the size of one schema.
@@ -185,7 +209,7 @@ fn walk<'a>(
     findings: &mut VendorFindings<'a>,
 ) {
     rules::check_subschema(schema, context, findings);
-    if depth == MAX_DEPTH {
+    if depth == MAX_DEPTH || findings.is_enough() {
         return;
     }
     subschema_keywords::subschemas(schema.members, context.dialect, |_, value| {
@@ -230,13 +254,27 @@ struct VendorFinding<'a> {
     count: usize,
 }
 
+/// How many findings the caller looks at.
+#[derive(Clone, Copy, PartialEq)]
+enum WantedFindings {
+    All,
+    /// One: whether there is any.
+    First,
+}
+
 /// The findings so far.
 struct VendorFindings<'a> {
     targets: TargetSet,
+    wanted: WantedFindings,
     list: Vec<VendorFinding<'a>>,
 }
 
 impl<'a> VendorFindings<'a> {
+    /// Whether more findings would change nothing.
+    fn is_enough(&self) -> bool {
+        self.wanted == WantedFindings::First && !self.list.is_empty()
+    }
+
     /// Adds a finding if a target does not accept the part, or counts another occurrence of it.
     /// Facts are statics, so the address tells them apart.
     fn add(&mut self, fact: &'static VendorFact, part: PartKey<'a>, place: SchemaPlace<'a>) {

@@ -44,22 +44,31 @@ pub(super) fn check_subschema<'a>(
 fn missing_keywords(
     schema: ObjectSubschema<'_>,
 ) -> [(&'static str, Option<&'static VendorFact>); 4] {
-    let kind = schema.members.get("type");
-    let has = |keyword: &str| schema.members.contains_key(keyword);
+    let mut kind = None;
+    let (mut has_properties, mut has_items, mut has_additional) = (false, false, false);
+    for (keyword, value) in schema.members {
+        match keyword.as_str() {
+            "type" => kind = Some(value),
+            "properties" => has_properties = true,
+            "items" => has_items = true,
+            "additionalProperties" => has_additional = true,
+            _ => {}
+        }
+    }
     let is_object = kind.is_some_and(|kind| kind == "object");
-    let describes_object = is_object || has("properties");
+    let describes_object = is_object || has_properties;
     [
         ("type", (schema.is_top && kind.is_none()).then_some(&facts::NOT_AN_OBJECT)),
         // Reported beside a missing `type` as well, because adding the type alone does not help.
         (
             "properties",
-            (schema.is_top && (is_object || kind.is_none()) && !has("properties"))
+            (schema.is_top && (is_object || kind.is_none()) && !has_properties)
                 .then_some(&facts::NO_PROPERTIES),
         ),
-        ("items", (may_be_array(kind) && !has("items")).then_some(&facts::NO_ITEMS)),
+        ("items", (may_be_array(kind) && !has_items).then_some(&facts::NO_ITEMS)),
         (
             "additionalProperties",
-            (describes_object && !has("additionalProperties")).then_some(&facts::OPEN_OBJECT),
+            (describes_object && !has_additional).then_some(&facts::OPEN_OBJECT),
         ),
     ]
 }

@@ -29,7 +29,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use toolwright_formats::{MissingField, Reading, WriteTarget, WrittenDocument};
-use toolwright_model::{Draft, Tool, Toolset};
+use toolwright_model::{Draft, Tool, ToolName, Toolset};
 use toolwright_source::{Document, DocumentPath, RecordPath, Severity, Syntax};
 
 use crate::{LoadedDocument, codes};
@@ -123,25 +123,27 @@ pub fn convert(
     }
     let mut toolset = kept_tools(reading, &sound);
     settings::apply(&mut toolset, &options.settings)?;
-    let source = toolset.clone();
+    // Only a report needs the record as it was.
+    let source = options.find_losses.then(|| toolset.clone());
+    let names: Vec<ToolName> = toolset.tools.iter().map(|tool| tool.name.clone()).collect();
+    let id = |tool: &Tool| tool.id(toolset.namespace.ok()).to_string();
+    let ids: Vec<String> = toolset.tools.iter().map(id).collect();
     naming::choose_names(&mut toolset, target);
-    let id = |tool: &Tool| tool.id(source.namespace.ok()).to_string();
-    let ids: Vec<String> = source.tools.iter().map(id).collect();
     let mut losses = LossList::new(reading, &sound, ids.clone(), target);
     let steps = schemas::rewrite(&mut toolset, target, options.find_losses, &mut losses);
-    let written = toolwright_formats::write(target, &toolset).map_err(|missing| {
-        ConvertError::MissingFields(target, in_source_names(missing, &source, &toolset))
+    let tools = ids.into_iter().zip(&toolset.tools).zip(steps);
+    let tools: Vec<ConvertedTool> = tools
+        .map(|((id, tool), steps)| ConvertedTool { id, name: tool.name.to_string(), steps })
+        .collect();
+    // Only a report needs what was written.
+    let sent = options.find_losses.then(|| toolset.clone());
+    let written = toolwright_formats::write(target, toolset).map_err(|missing| {
+        ConvertError::MissingFields(target, in_source_names(missing, &names, &tools))
     })?;
     let text = written.text();
-    if options.find_losses {
-        compare_records(&source, &toolset, &text, &written, target, &mut losses);
+    if let Some((source, sent)) = source.zip(sent) {
+        compare_records(&source, &sent, &text, &written, target, &mut losses);
     }
-    let tools = ids.into_iter().zip(&toolset.tools).zip(steps);
-    let tools = tools.map(|((id, tool), steps)| {
-        let name = tool.name.to_string();
-        ConvertedTool { id, name, steps }
-    });
-    let tools = tools.collect();
     let (losses, rewrites) = losses.into_sorted();
     Ok(Conversion { text, losses, rewrites, tools, left_out })
 }
@@ -149,14 +151,14 @@ pub fn convert(
 /// The fields by the names that the tools have in the source, as settings take them.
 fn in_source_names(
     mut missing: Vec<MissingField>,
-    source: &Toolset<Tool>,
-    sent: &Toolset<Tool>,
+    names: &[ToolName],
+    tools: &[ConvertedTool],
 ) -> Vec<MissingField> {
     for missing in &mut missing {
         let Some((name, field)) = missing.field.rsplit_once('.') else { continue };
-        let number = sent.tools.iter().position(|tool| tool.name.as_str() == name);
-        if let Some(tool) = number.and_then(|n| source.tools.get(n)) {
-            missing.field = format!("{}.{field}", tool.name);
+        let number = tools.iter().position(|tool| tool.name == name);
+        if let Some(name) = number.and_then(|n| names.get(n)) {
+            missing.field = format!("{name}.{field}");
         }
     }
     missing
@@ -176,12 +178,12 @@ fn sound_tools(reading: &Reading, loaded: &LoadedDocument) -> (Vec<usize>, Vec<S
         errors.filter(|d| !codes::is_advice(d.code)).map(|d| &d.path).collect();
     let path = |n: usize| reading.origin.document_path(&RecordPath::root().child("tools").child(n));
     // A single tool may be the whole document, and then everything in it is about the tool.
-    let is_bad = |n: usize| {
+    let has_own_error = |n: usize| {
         let at = path(n);
-        let is_own =
-            |error: &&&DocumentPath| error.as_str() == at.as_str() || error.below(&at).is_some();
-        errors.iter().any(|error| is_own(&error)) || tools[n].clone().finish().is_err()
+        errors.iter().any(|error| error.below(&at).is_some())
     };
+    // Most documents have no error, and need no paths of their tools.
+    let is_bad = |n: usize| !tools[n].is_complete() || !errors.is_empty() && has_own_error(n);
     let bad: HashSet<usize> = (0..tools.len()).filter(|n| is_bad(*n)).collect();
     let name = |n: &usize| {
         tools[*n].name.ok().map_or_else(|| format!("tool {}", n + 1), ToString::to_string)
@@ -190,12 +192,13 @@ fn sound_tools(reading: &Reading, loaded: &LoadedDocument) -> (Vec<usize>, Vec<S
     (sound, (0..tools.len()).filter(|n| bad.contains(n)).map(|n| name(&n)).collect())
 }
 
-/// The toolset with the sound tools alone.
+/// The toolset with the sound tools alone, whose numbers are in order.
 fn kept_tools(reading: &Reading, sound: &[usize]) -> Toolset<Tool> {
-    let tools = &reading.toolset.tools;
-    let finished = sound.iter().filter_map(|n| tools[*n].clone().finish().ok()).collect();
-    let empty: Toolset<Draft> = Toolset { tools: Vec::new(), ..reading.toolset.clone() };
-    empty.with_tools(finished)
+    let mut toolset = reading.toolset.clone();
+    let drafts = std::mem::take(&mut toolset.tools).into_iter().enumerate();
+    let kept = drafts.filter(|(n, _)| sound.binary_search(n).is_ok());
+    let finished = kept.filter_map(|(_, draft)| draft.finish().ok()).collect();
+    toolset.with_tools(finished)
 }
 
 /// The text of a document that is in the target's format: as it was written, if the syntax is that

@@ -1,6 +1,6 @@
 //! Schemas that the target accepts, and what that costs.
 //!
-//! The rewrite of a schema is `schema::rewrite_for`. It reports every change; what a change means
+//! The rewrite of a schema is `schema::rewrite_if_needed`. It reports every change; what a change means
 //! is decided by comparing the source schema with a copy that has this one change:
 //!
 //! ```text
@@ -17,8 +17,8 @@ use serde_json::json;
 use toolwright_formats::WriteTarget;
 use toolwright_model::{InputSchema, Json, Object, Tool, Toolset};
 use toolwright_schema::{
-    ChangeAction, RestoreStep, RewrittenSchema, SchemaChange, SchemaComparison, VendorTarget,
-    compare, compare_restored, rewrite_for, standard_form,
+    ChangeAction, ChangeReport, RestoreStep, RewrittenSchema, SchemaChange, SchemaComparison,
+    VendorTarget, compare, compare_restored, rewrite_if_needed, standard_form,
 };
 use toolwright_source::DocumentPath;
 
@@ -56,11 +56,13 @@ fn rewrite_for_vendor(
     // The result is described in a variant of OpenAPI's schemas, too.
     if vendor == VendorTarget::GeminiOpenapi
         && let Some(output) = tool.output.as_mut()
+        && let Some(rewritten) = rewrite_if_needed(vendor, output, ChangeReport::Unwanted)
     {
-        *output = rewrite_for(vendor, output).schema;
+        *output = rewritten.schema;
     }
     let InputSchema::Written(source) = &tool.input else { return Vec::new() };
-    let rewritten = rewrite_for(vendor, source);
+    let report = if find_losses { ChangeReport::Wanted } else { ChangeReport::Unwanted };
+    let Some(rewritten) = rewrite_if_needed(vendor, source, report) else { return Vec::new() };
     if find_losses {
         let whole = || {
             rewritten
@@ -71,7 +73,7 @@ fn rewrite_for_vendor(
         add_changes(source, &rewritten.changes, whole, n, losses);
         check_exact_rewrites(source, vendor, &rewritten, n, losses);
     }
-    tool.input = InputSchema::Written(rewritten.schema);
+    tool.input = rewritten.schema.into();
     rewritten.steps
 }
 
@@ -159,19 +161,19 @@ fn with_one_change(source: &Json, change: &SchemaChange) -> Option<Json> {
 
 /// MCP demands that input schemas, and schemas of results, say `type: object`.
 fn state_object_type(tool: &mut Tool, find_losses: bool, n: usize, losses: &mut LossList<'_>) {
-    if let InputSchema::Written(Json::Object(members)) = &mut tool.input
+    if let Some(before @ Json::Object(members)) = tool.input.written()
         && !members.contains_key("type")
     {
-        let before = Json::Object(members.clone());
         let mut typed = Object::new();
         typed.insert("type".to_owned(), json!("object"));
-        typed.extend(std::mem::take(members));
-        *members = typed;
+        typed.extend(members.clone());
+        let typed = Json::Object(typed);
         if find_losses {
-            let compared = compare(&before, &Json::Object(members.clone()));
+            let compared = compare(before, &typed);
             let reason = "MCP demands `type: object`; arguments are always an object".to_owned();
             losses.add_compared(Some(n), "/inputSchema", "inputSchema/type", &compared, reason);
         }
+        tool.input = typed.into();
     }
     // A result that is not an object has no place; comparing the records reports it.
     let is_object = |schema: &Json| schema.get("type").is_none_or(|kind| kind == "object");

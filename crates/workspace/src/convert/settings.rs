@@ -1,7 +1,7 @@
 //! Fields that the user gives with `--set FIELD=VALUE`, for what a target demands and the source
 //! does not have.
 
-use toolwright_model::{FieldValue, InputSchema, Json, Namespace, Tool, Toolset, Version};
+use toolwright_model::{FieldValue, Json, Namespace, Tool, Toolset, Version};
 
 /// A field and its value, as the user wrote them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ fn set_in_tool(
         "description" => tool.description = Some(setting.value.clone()),
         "title" => tool.details.title = Some(setting.value.clone()),
         "version" => tool.version = Some(version(setting)?),
-        "inputSchema" => tool.input = InputSchema::Written(schema(setting)?),
+        "inputSchema" => tool.input = schema(setting)?.into(),
         "outputSchema" => tool.output = Some(schema(setting)?),
         _ => return Err(SettingError::UnknownField(setting.field.clone())),
     }

@@ -11,11 +11,11 @@ use super::{ChangeAction, FullStyle, Rewriter};
 /// Subschemas and values of the largest items that are compared.
 const MAX_COMPARED_PARTS: usize = 500;
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Rewrites the keywords about items of a node that allows arrays.
     pub(super) fn rewrite_arrays(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         types: TypeSet,
         style: FullStyle,
     ) {
@@ -48,16 +48,16 @@ impl Rewriter<'_> {
 
     /// One schema for all items of a tuple. That is exact if all positions have the same one, and
     /// the items after them have it, too, or are forbidden.
-    fn tuple_to_items(&mut self, keywords: &mut NodeKeywords, prefix: NodeKeyword) {
+    fn tuple_to_items(&mut self, keywords: &mut NodeKeywords<'t>, prefix: NodeKeyword<'t>) {
         let NodeContent::List(nodes) = &prefix.content else { return };
         let Some(first) = nodes.first() else { return };
         let rest = keywords.one("items").cloned();
-        let text = |node: &SchemaNode| {
+        let text = |node: &SchemaNode<'t>| {
             let mut budget = MAX_COMPARED_PARTS;
             node.to_value(&self.tree.definitions, &mut budget)
         };
         let first_text = text(first);
-        let is_first = |node: &SchemaNode| first_text.is_some() && text(node) == first_text;
+        let is_first = |node: &SchemaNode<'t>| first_text.is_some() && text(node) == first_text;
         let are_equal = nodes.iter().all(is_first);
         let is_closed = matches!(rest, Some(SchemaNode::Nothing(_)));
         let is_exact = are_equal && (is_closed || rest.as_ref().is_some_and(is_first));
@@ -65,7 +65,7 @@ impl Rewriter<'_> {
             (true, _) => first.clone(),
             (false, None | Some(SchemaNode::All(_))) => SchemaNode::All(prefix.place),
             (false, _) => {
-                let mut all: Vec<SchemaNode> = nodes.to_vec();
+                let mut all: Vec<SchemaNode<'t>> = nodes.to_vec();
                 all.extend(rest.clone().filter(|_| !is_closed));
                 let mut choice = NodeKeywords::new(prefix.place);
                 choice.set("anyOf", NodeContent::List(all.into()));

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::full::NodeContext;
 use super::merge::{both, listed_values, merge};
 use super::normalize_node::NormalNode;
-use super::source_tree::{NodeContent, NodeKeywords, SchemaNode, SourceTree, is_assertion};
+use super::source_tree::{NodeContent, NodeKeywords, SchemaNode, Shared, SourceTree, is_assertion};
 use super::types::TypeSet;
 use super::words::add_words;
-use super::{ChangeAction, ChangeList, FullStyle, Rewriter, TooLarge, standard_form};
+use super::{ChangeAction, ChangeList, ChangeReport, FullStyle, Rewriter, TooLarge, standard_form};
 use crate::Dialect;
 use crate::restore::{RestoreAction, RestoreBranch, RestoreStep, same_json};
 
@@ -22,20 +22,20 @@ const MAX_COMPARED: usize = 64;
 const COMPARED_DEPTH: usize = 4;
 
 /// The branches of a choice that a value can match.
-pub(super) enum Branches {
+pub(super) enum Branches<'t> {
     /// One of them matches everything.
     Trivial,
-    Some(Vec<SchemaNode>),
+    Some(Vec<SchemaNode<'t>>),
 }
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Turns `oneOf` into `anyOf`, which is exact if no value matches two branches.
-    pub(super) fn one_of_to_any_of(&mut self, keywords: &mut NodeKeywords) {
+    pub(super) fn one_of_to_any_of(&mut self, keywords: &mut NodeKeywords<'t>) {
         let Some(one_of) = keywords.take("oneOf") else { return };
         let NodeContent::List(branches) = one_of.content else { return };
         let is_exact = branches.len() <= MAX_COMPARED && {
             let siblings = keywords.clone();
-            let views: Vec<NodeKeywords> = branches
+            let views: Vec<NodeKeywords<'t>> = branches
                 .iter()
                 .map(|branch| {
                     let view = self.view(branch);
@@ -76,7 +76,10 @@ impl Rewriter<'_> {
     }
 
     /// The keywords of a node; of its definition if it is a reference with nothing beside it.
-    fn view(&self, node: &SchemaNode) -> Rc<NodeKeywords> {
+    fn view<'n>(&self, node: &SchemaNode<'n>) -> Rc<NodeKeywords<'n>>
+    where
+        't: 'n,
+    {
         let mut node = node;
         for _ in 0..8 {
             let SchemaNode::Keywords(keywords) = node else { break };
@@ -93,12 +96,15 @@ impl Rewriter<'_> {
     }
 
     /// Whether certainly no value matches both.
-    pub(super) fn are_disjoint(
+    pub(super) fn are_disjoint<'n>(
         &self,
-        first: &NodeKeywords,
-        second: &NodeKeywords,
+        first: &NodeKeywords<'n>,
+        second: &NodeKeywords<'n>,
         depth: usize,
-    ) -> bool {
+    ) -> bool
+    where
+        't: 'n,
+    {
         let types = TypeSet::of(first).both(TypeSet::of(second));
         if types.is_empty() {
             return true;
@@ -126,18 +132,21 @@ impl Rewriter<'_> {
     }
 
     /// Whether both require a property whose schemas are disjoint.
-    fn objects_are_disjoint(
+    fn objects_are_disjoint<'n>(
         &self,
-        first: &NodeKeywords,
-        second: &NodeKeywords,
+        first: &NodeKeywords<'n>,
+        second: &NodeKeywords<'n>,
         depth: usize,
-    ) -> bool {
+    ) -> bool
+    where
+        't: 'n,
+    {
         let (own, other) = (first.named("properties"), second.named("properties"));
         let required = second.required();
         first.required().iter().take(MAX_COMPARED).filter(|name| required.contains(name)).any(
             |name| {
-                let find = |named: &[(Rc<str>, SchemaNode)]| {
-                    named.iter().find(|(own, _)| own == name).map(|(_, node)| self.view(node))
+                let find = |named: &[(Shared<'n, str>, SchemaNode<'n>)]| {
+                    named.iter().find(|(own, _)| **own == **name).map(|(_, node)| self.view(node))
                 };
                 find(&own)
                     .zip(find(&other))
@@ -147,7 +156,7 @@ impl Rewriter<'_> {
     }
 
     /// Moves what is beside `anyOf` into its branches. Only annotations stay.
-    pub(super) fn push_into_branches(&mut self, keywords: &mut NodeKeywords) {
+    pub(super) fn push_into_branches(&mut self, keywords: &mut NodeKeywords<'t>) {
         let is_moved = |name: &str| name != "anyOf" && is_assertion(name);
         let mut siblings = NodeKeywords::new(keywords.place);
         siblings.list.extend(keywords.list.iter().filter(|one| is_moved(&one.name)).cloned());
@@ -166,9 +175,9 @@ impl Rewriter<'_> {
     /// The branches that a value can match.
     pub(super) fn possible_branches(
         &mut self,
-        branches: &[SchemaNode],
+        branches: &[SchemaNode<'t>],
         style: FullStyle,
-    ) -> Result<Branches, TooLarge> {
+    ) -> Result<Branches<'t>, TooLarge> {
         let mut possible = Vec::new();
         for branch in branches {
             if self.is_kept_reference(branch, style) {
@@ -205,7 +214,7 @@ impl Rewriter<'_> {
     /// Writes the branches of `anyOf`, with a step that chooses between those that have steps.
     pub(super) fn write_branches(
         &mut self,
-        branches: &[SchemaNode],
+        branches: &[SchemaNode<'t>],
         context: NodeContext,
     ) -> Result<Vec<Value>, TooLarge> {
         let mut written = Vec::new();
@@ -243,7 +252,7 @@ impl Rewriter<'_> {
     /// steps accept the same value, the wrong steps may be used.
     fn report_ambiguity(
         &mut self,
-        branches: &[SchemaNode],
+        branches: &[SchemaNode<'t>],
         written: &[Value],
         steps: &[Vec<RestoreStep>],
     ) {
@@ -253,7 +262,7 @@ impl Rewriter<'_> {
             .iter()
             .zip(&views)
             .map(|(schema, view)| {
-                let mut changes = ChangeList::new(self.target);
+                let mut changes = ChangeList::new(self.target, ChangeReport::Unwanted);
                 let tree = SourceTree::read(schema, Dialect::Draft202012, &mut changes);
                 let root = tree.ok().filter(|_| schema.get("$ref").is_none()).map(|tree| tree.root);
                 root.map_or_else(|| view.clone(), |root| self.view(&root))
@@ -261,7 +270,7 @@ impl Rewriter<'_> {
             .collect();
         let overlap = |one: usize, other: usize| {
             let are_disjoint =
-                |views: &[Rc<NodeKeywords>]| self.are_disjoint(&views[one], &views[other], 0);
+                |views: &[Rc<NodeKeywords<'_>>]| self.are_disjoint(&views[one], &views[other], 0);
             steps[one] != steps[other] && !(are_disjoint(&views) && are_disjoint(&target_views))
         };
         let count = views.len();
@@ -275,7 +284,7 @@ impl Rewriter<'_> {
 }
 
 /// Whether `first` requires a property that `second` does not allow.
-pub(super) fn requires_unknown(first: &NodeKeywords, second: &NodeKeywords) -> bool {
+pub(super) fn requires_unknown<'t>(first: &NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
     let is_closed = matches!(second.one("additionalProperties"), Some(SchemaNode::Nothing(_)))
         && second.named("patternProperties").is_empty();
     let named = second.named("properties");
@@ -284,5 +293,5 @@ pub(super) fn requires_unknown(first: &NodeKeywords, second: &NodeKeywords) -> b
             .required()
             .iter()
             .take(MAX_COMPARED)
-            .any(|name| !named.iter().any(|(own, _)| own == name))
+            .any(|name| !named.iter().any(|(own, _)| **own == **name))
 }

@@ -9,13 +9,11 @@
 //! Other conditions are dropped later, with words. At the top of a schema a choice would have to be
 //! wrapped in a property, which serves a model less than a sentence, so nothing is done there.
 
-use std::rc::Rc;
-
 use serde_json::Value;
 
 use super::merge::{listed_values, merge};
 use super::source_tree::{
-    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, SourcePlace, is_assertion,
+    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourcePlace, is_assertion,
 };
 use super::types::TypeSet;
 use super::{ChangeAction, Rewriter};
@@ -24,9 +22,9 @@ use crate::restore::same_json;
 /// Keywords that have to be looked into before a node is merged.
 const NOT_FLAT: [&str; 7] = ["$ref", "allOf", BOTH, "oneOf", "anyOf", "if", "not"];
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Replaces a condition of a normalized node by a choice that means the same.
-    pub(super) fn conditions_to_choices(&mut self, keywords: &mut NodeKeywords) {
+    pub(super) fn conditions_to_choices(&mut self, keywords: &mut NodeKeywords<'t>) {
         let is_open = keywords.place != SourcePlace::ROOT
             && !keywords.has("anyOf")
             && TypeSet::of(keywords) == TypeSet::OBJECT;
@@ -51,7 +49,7 @@ impl Rewriter<'_> {
 }
 
 /// An object with the property, and one without it.
-fn dependency_branches(keywords: &NodeKeywords) -> Option<Vec<SchemaNode>> {
+fn dependency_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode<'t>>> {
     let depending = keywords.data("dependentRequired")?.as_object()?;
     let (Some((trigger, demanded)), 1) = (depending.iter().next(), depending.len()) else {
         return None;
@@ -59,8 +57,8 @@ fn dependency_branches(keywords: &NodeKeywords) -> Option<Vec<SchemaNode>> {
     let is_closed = matches!(keywords.one("additionalProperties"), Some(SchemaNode::Nothing(_)))
         && keywords.named("patternProperties").is_empty();
     let properties = keywords.named("properties");
-    let is_trigger = |(name, _): &&(Rc<str>, SchemaNode)| **name == **trigger;
-    let is_optional = !keywords.required().iter().any(|name| **name == **trigger);
+    let is_trigger = |(name, _): &&(Shared<'t, str>, SchemaNode<'t>)| **name == **trigger;
+    let is_optional = !keywords.required().contains(&trigger.as_str());
     if !is_closed || !is_optional || !properties.iter().any(|one| is_trigger(&one)) {
         return None;
     }
@@ -73,7 +71,7 @@ fn dependency_branches(keywords: &NodeKeywords) -> Option<Vec<SchemaNode>> {
     let mut required: Vec<Value> = Vec::new();
     let own = keywords.required();
     let demanded = demanded.as_array()?.iter().filter_map(Value::as_str);
-    for name in own.iter().map(|name| &**name).chain([trigger.as_str()]).chain(demanded) {
+    for name in own.into_iter().chain([trigger.as_str()]).chain(demanded) {
         if !required.iter().any(|known| known == name) {
             required.push(name.into());
         }
@@ -83,19 +81,19 @@ fn dependency_branches(keywords: &NodeKeywords) -> Option<Vec<SchemaNode>> {
 }
 
 /// The values of a required property that a condition is about, and the others.
-fn if_branches(keywords: &NodeKeywords) -> Option<Vec<SchemaNode>> {
+fn if_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode<'t>>> {
     let test = keywords.one("if")?.keywords()?;
     let named = test.named("properties");
     let [(key, tested)] = &*named else { return None };
-    let is_about_key = |keyword: &NodeKeyword| match &*keyword.name {
+    let is_about_key = |keyword: &NodeKeyword<'t>| match &*keyword.name {
         "properties" => true,
         "type" => test.data("type").is_some_and(|kind| kind == "object"),
-        "required" => test.required().iter().all(|name| name == key),
+        "required" => test.required().iter().all(|name| **name == **key),
         name => !is_assertion(name),
     };
     let properties = keywords.named("properties");
     let (_, own) = properties.iter().find(|(name, _)| name == key)?;
-    let is_required = keywords.required().contains(key);
+    let is_required = keywords.required().contains(&&**key);
     if !is_required || !test.list.iter().all(is_about_key) {
         return None;
     }

@@ -6,8 +6,6 @@
 //! dropped. Below a node nothing else than `properties`, `items` and `anyOf` is written, so every
 //! rewrite is in a place where dropping a keyword lets in more values, never fewer.
 
-use std::rc::Rc;
-
 use serde_json::{Map, Value, json};
 
 use super::choices::Branches;
@@ -60,7 +58,7 @@ impl FullStyle {
     }
 }
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Rewrites the whole schema.
     pub(super) fn full(&mut self, style: FullStyle) -> Result<(Value, Vec<RestoreStep>), TooLarge> {
         let (mut schema, mut steps) = self.in_scope(|rewriter| rewriter.write_root(style))?;
@@ -147,7 +145,7 @@ impl Rewriter<'_> {
     }
 
     /// Whether the node is a reference that is written as one.
-    pub(super) fn is_kept_reference(&self, node: &SchemaNode, style: FullStyle) -> bool {
+    pub(super) fn is_kept_reference(&self, node: &SchemaNode<'t>, style: FullStyle) -> bool {
         let Some(keywords) = node.keywords().filter(|_| style.is_strict()) else { return false };
         let is_alone =
             keywords.list.iter().all(|one| !is_assertion(&one.name) || &*one.name == "$ref");
@@ -163,7 +161,7 @@ impl Rewriter<'_> {
     /// Writes a node.
     pub(super) fn write(
         &mut self,
-        node: &SchemaNode,
+        node: &SchemaNode<'t>,
         context: NodeContext,
     ) -> Result<Value, TooLarge> {
         self.count_node(context.depth)?;
@@ -180,7 +178,11 @@ impl Rewriter<'_> {
     }
 
     /// Writes a reference with annotations beside it.
-    fn write_reference(&mut self, node: &SchemaNode, style: FullStyle) -> Result<Value, TooLarge> {
+    fn write_reference(
+        &mut self,
+        node: &SchemaNode<'t>,
+        style: FullStyle,
+    ) -> Result<Value, TooLarge> {
         let mut keywords = node.keywords().cloned().unwrap_or(NodeKeywords::new(node.place()));
         let reference = keywords.take("$ref");
         let Some(NodeContent::Reference(Some(index))) = reference.as_ref().map(|it| &it.content)
@@ -207,7 +209,7 @@ impl Rewriter<'_> {
     /// The annotations of a node as the target takes them.
     fn annotations(
         &mut self,
-        keywords: &NodeKeywords,
+        keywords: &NodeKeywords<'t>,
         style: FullStyle,
     ) -> Result<Map<String, Value>, TooLarge> {
         let mut members = Map::new();
@@ -233,7 +235,7 @@ impl Rewriter<'_> {
     /// Writes a normalized node.
     pub(super) fn write_keywords(
         &mut self,
-        mut keywords: NodeKeywords,
+        mut keywords: NodeKeywords<'t>,
         context: NodeContext,
     ) -> Result<Value, TooLarge> {
         let style = context.style;
@@ -318,8 +320,8 @@ impl Rewriter<'_> {
     /// Writes `anyOf` with nothing but annotations beside it.
     fn write_choice(
         &mut self,
-        mut keywords: NodeKeywords,
-        branches: Vec<SchemaNode>,
+        mut keywords: NodeKeywords<'t>,
+        branches: Vec<SchemaNode<'t>>,
         context: NodeContext,
     ) -> Result<Value, TooLarge> {
         let place = keywords.place_of("anyOf");
@@ -363,16 +365,16 @@ impl Rewriter<'_> {
             self.record(place, "anyOf", ChangeAction::Rewritten, reason);
         }
         let annotations = annotations.into_node();
-        let described: Vec<SchemaNode> =
+        let described: Vec<SchemaNode<'t>> =
             others.iter().map(|branch| super::merge::both(branch, &annotations)).collect();
-        let mut all: Vec<SchemaNode> = described;
+        let mut all: Vec<SchemaNode<'t>> = described;
         all.extend(null);
         let written = self.write_branches(&all, context)?;
-        Ok(json!({ "anyOf": written }))
+        Ok(Value::Object(Map::from_iter([("anyOf".to_owned(), written.into())])))
     }
 
     /// Whether nothing but `null` matches.
-    fn is_null_only(&mut self, node: &SchemaNode) -> Result<bool, TooLarge> {
+    fn is_null_only(&mut self, node: &SchemaNode<'t>) -> Result<bool, TooLarge> {
         Ok(match self.normalize(node, &mut Vec::new())? {
             NormalNode::Keywords(keywords) => {
                 let values = super::merge::listed_values(&keywords);
@@ -387,7 +389,7 @@ impl Rewriter<'_> {
     /// One branch for each type, with the keywords about it.
     fn split_types(
         &mut self,
-        keywords: NodeKeywords,
+        keywords: NodeKeywords<'t>,
         types: TypeSet,
         context: NodeContext,
     ) -> Result<Value, TooLarge> {
@@ -401,14 +403,14 @@ impl Rewriter<'_> {
             branch.set_data("type", name.into());
             branch.into_node()
         };
-        let branches: Vec<SchemaNode> = types.each().map(branch).collect();
+        let branches: Vec<SchemaNode<'t>> = types.each().map(branch).collect();
         let mut choice = NodeKeywords::new(keywords.place);
         choice.set("anyOf", NodeContent::List(branches.clone().into()));
         self.write_choice(choice, branches, context.below())
     }
 
     /// States the types that the keywords of a node are about.
-    fn infer_type(&mut self, keywords: &mut NodeKeywords) {
+    fn infer_type(&mut self, keywords: &mut NodeKeywords<'t>) {
         let types = keywords
             .list
             .iter()
@@ -423,8 +425,8 @@ impl Rewriter<'_> {
     }
 
     /// Drops keywords about types that the node does not allow. They have no effect.
-    fn drop_other_types(&mut self, keywords: &mut NodeKeywords, types: TypeSet) {
-        let is_idle = |keyword: &NodeKeyword| {
+    fn drop_other_types(&mut self, keywords: &mut NodeKeywords<'t>, types: TypeSet) {
+        let is_idle = |keyword: &NodeKeyword<'t>| {
             keyword_type(&keyword.name).is_some_and(|about| !types.has_any(about))
         };
         for keyword in keywords.list.iter().filter(|one| is_idle(one)) {
@@ -443,7 +445,7 @@ impl Rewriter<'_> {
     /// Writes a node as JSON text. What it demands is checked only when a call is restored.
     fn write_json_text(
         &mut self,
-        mut keywords: NodeKeywords,
+        mut keywords: NodeKeywords<'t>,
         context: NodeContext,
     ) -> Result<Value, TooLarge> {
         for keyword in keywords.list.iter().filter(|one| is_assertion(&one.name)) {
@@ -464,7 +466,7 @@ impl Rewriter<'_> {
             NodeKeyword {
                 name: "type".into(),
                 place: keywords.place,
-                content: NodeContent::Data(Rc::new("string".into())),
+                content: NodeContent::Data(Value::from("string").into()),
             },
         );
         self.push_step(RestoreAction::ParseJson);
@@ -475,17 +477,17 @@ impl Rewriter<'_> {
     /// nullable.
     pub(super) fn write_members(
         &mut self,
-        keywords: &NodeKeywords,
+        keywords: &NodeKeywords<'t>,
         context: NodeContext,
         is_optional: &dyn Fn(&str) -> bool,
     ) -> Result<Value, TooLarge> {
-        let mut members = Map::new();
+        let mut members = Map::with_capacity(keywords.list.len());
         let mut words = Vec::new();
         for keyword in &keywords.list {
             let name = &*keyword.name;
             let value = match (name, &keyword.content) {
                 ("properties", NodeContent::Named(properties)) => {
-                    let mut written = Map::new();
+                    let mut written = Map::with_capacity(properties.len());
                     for (name, node) in properties.iter() {
                         let part = CallPathPart::Property(name.to_string());
                         let inside = context.inside_object();
@@ -531,7 +533,7 @@ impl Rewriter<'_> {
     /// Drops a keyword that the target refuses; `false` if it stays.
     fn drop_refused(
         &mut self,
-        keyword: &NodeKeyword,
+        keyword: &NodeKeyword<'t>,
         style: FullStyle,
         words: &mut Vec<String>,
     ) -> bool {
@@ -563,7 +565,7 @@ impl Rewriter<'_> {
     /// Drops a keyword, with what it demands in words.
     pub(super) fn drop_keyword(
         &mut self,
-        keyword: &NodeKeyword,
+        keyword: &NodeKeyword<'t>,
         action: ChangeAction,
         words: &mut Vec<String>,
     ) {
@@ -593,9 +595,11 @@ pub(super) fn append_words(members: &mut Map<String, Value>, words: &[String]) {
     if words.is_empty() {
         return;
     }
-    let old = members.get("description").and_then(Value::as_str);
-    let new = with_words(old, &words.join(", "));
-    members.insert("description".to_owned(), Value::String(new));
+    let words = words.join(", ");
+    match members.get_mut("description") {
+        Some(old) => *old = with_words(old.as_str(), &words).into(),
+        None => drop(members.insert("description".to_owned(), with_words(None, &words).into())),
+    }
 }
 
 /// A schema that also accepts `null`, as Gemini writes it.

@@ -12,7 +12,7 @@ use super::full::append_words;
 use super::normalize_node::NormalNode;
 use super::objects::accepts_name;
 use super::source_tree::{
-    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, SourcePlace, is_assertion,
+    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourcePlace, is_assertion,
 };
 use super::types::TypeSet;
 use super::words::keyword_words;
@@ -48,7 +48,7 @@ impl Direction {
     }
 }
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Rewrites the whole schema.
     pub(super) fn light(&mut self) -> Result<(Value, Vec<RestoreStep>), TooLarge> {
         let mut schema = self.light_root()?;
@@ -110,13 +110,11 @@ impl Rewriter<'_> {
     }
 
     /// The root with its `allOf` merged, if that loses nothing and leaves no other choice.
-    fn merged_root(&mut self, keywords: NodeKeywords) -> NodeKeywords {
-        let before = self.changes.list.len();
+    fn merged_root(&mut self, keywords: NodeKeywords<'t>) -> NodeKeywords<'t> {
+        let (before, inexact) = (self.changes.list.len(), self.changes.inexact);
         let node = keywords.clone().into_node();
         let merged = self.normalize(&node, &mut Vec::new());
-        let is_exact = self.changes.list[before..]
-            .iter()
-            .all(|change| change.action == ChangeAction::Rewritten);
+        let is_exact = self.changes.inexact == inexact;
         match merged {
             Ok(NormalNode::Keywords(merged)) if is_exact && !self.refused_at_top(&merged) => merged,
             _ => {
@@ -129,7 +127,7 @@ impl Rewriter<'_> {
     }
 
     /// Whether the target rejects a keyword of the root at the top.
-    fn refused_at_top(&self, keywords: &NodeKeywords) -> bool {
+    fn refused_at_top(&self, keywords: &NodeKeywords<'t>) -> bool {
         let refused = [
             (["anyOf"].as_slice(), &facts::TOP_ANY_OF),
             (&["oneOf", "allOf"], &facts::TOP_ONE_OF_ALL_OF),
@@ -141,7 +139,7 @@ impl Rewriter<'_> {
     }
 
     /// Writes the root as the only property of another object.
-    fn wrap_light_root(&mut self, keywords: NodeKeywords) -> Result<Value, TooLarge> {
+    fn wrap_light_root(&mut self, keywords: NodeKeywords<'t>) -> Result<Value, TooLarge> {
         let reason = "the target does not accept this at the top; it is moved into a property";
         self.record(SourcePlace::ROOT, "type", ChangeAction::Restored, reason);
         let schema = self.light_node(&keywords.into_node(), Direction::AcceptsMore, 1)?;
@@ -150,7 +148,7 @@ impl Rewriter<'_> {
     }
 
     /// Renames parameters; `false` if other keywords may depend on their names.
-    fn rename_light(&mut self, keywords: &mut NodeKeywords) -> bool {
+    fn rename_light(&mut self, keywords: &mut NodeKeywords<'t>) -> bool {
         let target = self.target;
         let mut properties = keywords.named("properties").to_vec();
         if properties.iter().all(|(name, _)| accepts_name(target, name)) {
@@ -174,7 +172,8 @@ impl Rewriter<'_> {
         if by_name.iter().any(|name| keywords.has(name)) {
             return false;
         }
-        let mut used: HashSet<Rc<str>> = properties.iter().map(|(name, _)| name.clone()).collect();
+        let mut used: HashSet<Shared<'t, str>> =
+            properties.iter().map(|(name, _)| name.clone()).collect();
         let mut names = Vec::new();
         for (name, node) in &mut properties {
             if !accepts_name(target, name) {
@@ -182,7 +181,7 @@ impl Rewriter<'_> {
                 let reason = "the target does not accept the name of the parameter";
                 self.record(node.place(), "properties", ChangeAction::Restored, reason);
                 names.push((new.clone(), name.to_string()));
-                *name = new.as_str().into();
+                *name = new.into();
                 used.insert(name.clone());
             }
         }
@@ -201,7 +200,7 @@ impl Rewriter<'_> {
 
     fn light_node(
         &mut self,
-        node: &SchemaNode,
+        node: &SchemaNode<'t>,
         direction: Direction,
         depth: usize,
     ) -> Result<Value, TooLarge> {
@@ -219,7 +218,7 @@ impl Rewriter<'_> {
         }
         self.set_reference_apart(&mut keywords);
         self.drop_patterns(&mut keywords);
-        let mut members = Map::new();
+        let mut members = Map::with_capacity(keywords.list.len());
         let mut words = Vec::new();
         for keyword in &keywords.list {
             let name = &*keyword.name;
@@ -241,10 +240,13 @@ impl Rewriter<'_> {
                 _ => direction,
             };
             let value = self.light_content(&keyword.content, inside, depth)?;
-            match (name, members.get_mut("allOf"), value) {
-                (BOTH, Some(Value::Array(all)), Value::Array(more)) => all.extend(more),
-                (BOTH, _, value) => drop(members.insert("allOf".to_owned(), value)),
-                (name, _, value) => drop(members.insert(name.to_owned(), value)),
+            if name != BOTH {
+                members.insert(name.to_owned(), value);
+                continue;
+            }
+            match (members.get_mut("allOf"), value) {
+                (Some(Value::Array(all)), Value::Array(more)) => all.extend(more),
+                (_, value) => drop(members.insert("allOf".to_owned(), value)),
             }
         }
         append_words(&mut members, &words);
@@ -253,7 +255,7 @@ impl Rewriter<'_> {
 
     fn light_content(
         &mut self,
-        content: &NodeContent,
+        content: &NodeContent<'t>,
         direction: Direction,
         depth: usize,
     ) -> Result<Value, TooLarge> {
@@ -268,7 +270,7 @@ impl Rewriter<'_> {
                 Value::Array(written)
             }
             NodeContent::Named(nodes) => {
-                let mut written = Map::new();
+                let mut written = Map::with_capacity(nodes.len());
                 for (name, node) in nodes.iter() {
                     written.insert(name.to_string(), self.light_node(node, direction, depth + 1)?);
                 }
@@ -280,7 +282,7 @@ impl Rewriter<'_> {
     }
 
     /// Whether a keyword is left out.
-    fn is_dropped(&self, keyword: &NodeKeyword) -> bool {
+    fn is_dropped(&self, keyword: &NodeKeyword<'t>) -> bool {
         let name = &*keyword.name;
         match (&keyword.content, name) {
             (NodeContent::Reference(reference), _) => reference.is_none(),
@@ -294,7 +296,7 @@ impl Rewriter<'_> {
     }
 
     /// Moves a reference into a branch of its own where nothing may be beside it (G2).
-    fn set_reference_apart(&mut self, keywords: &mut NodeKeywords) {
+    fn set_reference_apart(&mut self, keywords: &mut NodeKeywords<'t>) {
         let has_siblings = keywords.list.iter().any(|one| !one.name.starts_with('$'));
         if !keywords.has("$ref") || !has_siblings || !self.refuses(&facts::REFERENCE_SIBLINGS) {
             return;
@@ -314,7 +316,7 @@ impl Rewriter<'_> {
     }
 
     /// Drops the patterns of `patternProperties` that the target cannot read.
-    fn drop_patterns(&mut self, keywords: &mut NodeKeywords) {
+    fn drop_patterns(&mut self, keywords: &mut NodeKeywords<'t>) {
         let patterns = keywords.named("patternProperties");
         let target = self.target;
         let is_bad = |pattern: &str| is_refused(target, rules::pattern_fact(pattern));

@@ -14,7 +14,8 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::source_tree::{
-    BOTH, NamedNodes, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, SourcePlace, is_assertion,
+    BOTH, NamedNodes, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourcePlace,
+    is_assertion,
 };
 use super::types::TypeSet;
 use crate::Schema;
@@ -27,17 +28,17 @@ const MAX_PRODUCT: usize = 32;
 pub(super) const MAX_MATCHES: usize = 1_000;
 
 /// The result of merging.
-pub(super) struct Merged {
+pub(super) struct Merged<'t> {
     /// `None` if no value can match.
-    pub keywords: Option<NodeKeywords>,
+    pub keywords: Option<NodeKeywords<'t>>,
     /// What could not be merged and was left out.
-    pub conflicts: Vec<NodeKeyword>,
+    pub conflicts: Vec<NodeKeyword<'t>>,
     /// Annotations that were left out, because the first schema has others.
-    pub lost_annotations: Vec<NodeKeyword>,
+    pub lost_annotations: Vec<NodeKeyword<'t>>,
 }
 
 /// One schema that means `allOf: [first, second]`. Where both describe, `first` wins.
-pub(super) fn merge(first: NodeKeywords, second: &NodeKeywords) -> Merged {
+pub(super) fn merge<'t>(first: NodeKeywords<'t>, second: &NodeKeywords<'t>) -> Merged<'t> {
     let mut merged = Merged { keywords: None, conflicts: Vec::new(), lost_annotations: Vec::new() };
     let mut result = first.clone();
     if !merge_properties(&mut result, &first, second, &mut merged.conflicts)
@@ -90,7 +91,7 @@ pub(super) fn merge(first: NodeKeywords, second: &NodeKeywords) -> Merged {
 }
 
 /// Whether the second text says nothing that the first one lacks.
-fn same_content(first: &NodeContent, second: &NodeContent) -> bool {
+fn same_content<'t>(first: &NodeContent<'t>, second: &NodeContent<'t>) -> bool {
     match (first, second) {
         (NodeContent::Data(one), NodeContent::Data(other)) => {
             let texts = one.as_str().zip(other.as_str());
@@ -101,16 +102,16 @@ fn same_content(first: &NodeContent, second: &NodeContent) -> bool {
 }
 
 /// One keyword of both schemas.
-enum Combined {
-    Content(NodeContent),
+enum Combined<'t> {
+    Content(NodeContent<'t>),
     /// No value matches both.
     Nothing,
     Conflict,
 }
 
-fn combine(name: &str, first: &NodeContent, second: &NodeContent) -> Combined {
+fn combine<'t>(name: &str, first: &NodeContent<'t>, second: &NodeContent<'t>) -> Combined<'t> {
     use NodeContent::{Data, List, Named, One, Reference};
-    let data = |value: Value| Combined::Content(Data(Rc::new(value)));
+    let data = |value: Value| Combined::Content(Data(value.into()));
     match (name, first, second) {
         ("type", Data(one), Data(other)) => {
             match TypeSet::of_keyword(one).both(TypeSet::of_keyword(other)) {
@@ -181,7 +182,7 @@ fn combine(name: &str, first: &NodeContent, second: &NodeContent) -> Combined {
 }
 
 /// `allOf` of two nodes, without a branch that changes nothing.
-pub(super) fn both(first: &SchemaNode, second: &SchemaNode) -> SchemaNode {
+pub(super) fn both<'t>(first: &SchemaNode<'t>, second: &SchemaNode<'t>) -> SchemaNode<'t> {
     match (first, second) {
         (SchemaNode::All(_), other) | (other, SchemaNode::All(_)) => other.clone(),
         (nothing @ SchemaNode::Nothing(_), _) | (_, nothing @ SchemaNode::Nothing(_)) => {
@@ -199,15 +200,15 @@ pub(super) fn both(first: &SchemaNode, second: &SchemaNode) -> SchemaNode {
 }
 
 /// What a schema demands of the properties of an object.
-struct PropertyRules {
-    named: HashMap<Rc<str>, SchemaNode>,
-    patterns: NamedNodes,
+struct PropertyRules<'t> {
+    named: HashMap<Shared<'t, str>, SchemaNode<'t>>,
+    patterns: NamedNodes<'t>,
     /// `None` where nothing is said, which allows everything.
-    others: Option<SchemaNode>,
+    others: Option<SchemaNode<'t>>,
 }
 
-impl PropertyRules {
-    fn of(keywords: &NodeKeywords) -> PropertyRules {
+impl<'t> PropertyRules<'t> {
+    fn of(keywords: &NodeKeywords<'t>) -> PropertyRules<'t> {
         PropertyRules {
             named: keywords.named("properties").iter().cloned().collect(),
             patterns: keywords.named("patternProperties"),
@@ -216,21 +217,21 @@ impl PropertyRules {
     }
 
     /// The schema of the property `name`.
-    fn schema_of(&self, name: &Rc<str>, place: SourcePlace) -> SchemaNode {
+    fn schema_of(&self, name: &Shared<'t, str>, place: SourcePlace) -> SchemaNode<'t> {
         property_schema(self.named.get(name), &self.patterns, self.others.as_ref(), name, place)
     }
 }
 
 /// The schema of the property `name`, by its own schema and those of all properties.
-pub(super) fn property_schema(
-    own: Option<&SchemaNode>,
-    patterns: &NamedNodes,
-    others: Option<&SchemaNode>,
+pub(super) fn property_schema<'t>(
+    own: Option<&SchemaNode<'t>>,
+    patterns: &NamedNodes<'t>,
+    others: Option<&SchemaNode<'t>>,
     name: &str,
     place: SourcePlace,
-) -> SchemaNode {
+) -> SchemaNode<'t> {
     let matching = patterns.iter().filter(|(pattern, _)| matches_pattern(pattern, name));
-    let all: Vec<&SchemaNode> = own.into_iter().chain(matching.map(|(_, node)| node)).collect();
+    let all: Vec<&SchemaNode<'t>> = own.into_iter().chain(matching.map(|(_, node)| node)).collect();
     match all.split_first() {
         Some((first, rest)) => rest.iter().fold(SchemaNode::clone(first), |a, b| both(&a, b)),
         None => others.cloned().unwrap_or(SchemaNode::All(place)),
@@ -245,17 +246,17 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
 
 /// Merges what both schemas demand of properties. `false` never: an impossible property may still
 /// be absent.
-fn merge_properties(
-    result: &mut NodeKeywords,
-    first: &NodeKeywords,
-    second: &NodeKeywords,
-    conflicts: &mut Vec<NodeKeyword>,
+fn merge_properties<'t>(
+    result: &mut NodeKeywords<'t>,
+    first: &NodeKeywords<'t>,
+    second: &NodeKeywords<'t>,
+    conflicts: &mut Vec<NodeKeyword<'t>>,
 ) -> bool {
     let (one, other) = (PropertyRules::of(first), PropertyRules::of(second));
     if other.named.is_empty() && other.patterns.is_empty() && other.others.is_none() {
         return true;
     }
-    let mut names: Vec<(Rc<str>, SourcePlace)> = Vec::new();
+    let mut names: Vec<(Shared<'t, str>, SourcePlace)> = Vec::new();
     let mut seen = HashSet::new();
     for (name, node) in first.named("properties").iter().chain(second.named("properties").iter()) {
         if seen.insert(name.clone()) {
@@ -264,7 +265,7 @@ fn merge_properties(
     }
     let is_laborious = names.len() * (one.patterns.len() + other.patterns.len()) > MAX_MATCHES;
     let names = if is_laborious { Vec::new() } else { names };
-    let properties: Vec<(Rc<str>, SchemaNode)> = names
+    let properties: Vec<(Shared<'t, str>, SchemaNode<'t>)> = names
         .into_iter()
         .map(|(name, place)| {
             let merged = both(&one.schema_of(&name, place), &other.schema_of(&name, place));
@@ -292,7 +293,7 @@ fn merge_properties(
         (Some(one), Some(other)) => Some(both(one, other)),
         (one, other) => one.as_ref().or(other.as_ref()).cloned(),
     };
-    let mut put = |name: &str, content: Option<NodeContent>| {
+    let mut put = |name: &'static str, content: Option<NodeContent<'t>>| {
         if let Some(content) = content {
             let place = if first.has(name) { first.place_of(name) } else { second.place_of(name) };
             result.set(name, content);
@@ -307,13 +308,17 @@ fn merge_properties(
     true
 }
 
-fn with_others(patterns: &NamedNodes, others: Option<&SchemaNode>) -> Vec<(Rc<str>, SchemaNode)> {
-    let with = |node: &SchemaNode| others.map_or_else(|| node.clone(), |others| both(node, others));
+fn with_others<'t>(
+    patterns: &NamedNodes<'t>,
+    others: Option<&SchemaNode<'t>>,
+) -> Vec<(Shared<'t, str>, SchemaNode<'t>)> {
+    let with =
+        |node: &SchemaNode<'t>| others.map_or_else(|| node.clone(), |others| both(node, others));
     patterns.iter().map(|(pattern, node)| (pattern.clone(), with(node))).collect()
 }
 
 /// The schemas of both maps; those of the same name as one.
-fn united_nodes(first: &NamedNodes, second: &NamedNodes) -> NamedNodes {
+fn united_nodes<'t>(first: &NamedNodes<'t>, second: &NamedNodes<'t>) -> NamedNodes<'t> {
     let mut all = first.to_vec();
     for (name, node) in second.iter() {
         match all.iter_mut().find(|(own, _)| own == name) {
@@ -325,18 +330,22 @@ fn united_nodes(first: &NamedNodes, second: &NamedNodes) -> NamedNodes {
 }
 
 /// Merges what both schemas demand of items, position by position.
-fn merge_items(result: &mut NodeKeywords, first: &NodeKeywords, second: &NodeKeywords) -> bool {
+fn merge_items<'t>(
+    result: &mut NodeKeywords<'t>,
+    first: &NodeKeywords<'t>,
+    second: &NodeKeywords<'t>,
+) -> bool {
     let (one, other) = (first.nodes("prefixItems"), second.nodes("prefixItems"));
     let (one_rest, other_rest) = (first.one("items"), second.one("items"));
     if other.is_empty() && other_rest.is_none() {
         return true;
     }
-    let at = |nodes: &[SchemaNode], rest: Option<&SchemaNode>, index: usize| {
+    let at = |nodes: &[SchemaNode<'t>], rest: Option<&SchemaNode<'t>>, index: usize| {
         let place = first.place;
         nodes.get(index).or(rest).cloned().unwrap_or(SchemaNode::All(place))
     };
     let length = one.len().max(other.len());
-    let prefix: Vec<SchemaNode> = (0..length)
+    let prefix: Vec<SchemaNode<'t>> = (0..length)
         .map(|index| both(&at(&one, one_rest, index), &at(&other, other_rest, index)))
         .collect();
     if !prefix.is_empty() {
@@ -353,7 +362,7 @@ fn merge_items(result: &mut NodeKeywords, first: &NodeKeywords, second: &NodeKey
 }
 
 /// Merges `enum` and `const` into the values that both list. Returns `false` if there are none.
-fn merge_values(result: &mut NodeKeywords, second: &NodeKeywords) -> bool {
+fn merge_values<'t>(result: &mut NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
     let Some(other) = listed_values(second) else { return true };
     let Some(own) = listed_values(result) else {
         let keywords = second.list.iter().filter(|one| matches!(&*one.name, "enum" | "const"));

@@ -38,7 +38,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::facts::{self, VendorFact};
-use super::{VendorEffect, VendorSupport, VendorTarget, incompatibilities, rules};
+use super::{VendorSupport, VendorTarget, is_compatible, is_rejected, rules};
 use crate::limits::MAX_DEPTH;
 use crate::restore::{CallPathPart, RestoreAction, RestoreStep};
 use crate::{Dialect, measure, stack_space};
@@ -129,21 +129,43 @@ pub enum ChangeAction {
 /// assert_eq!(rewritten.changes[0].action, ChangeAction::Rewritten);
 /// ```
 pub fn rewrite_for(target: VendorTarget, schema: &Value) -> RewrittenSchema {
+    rewrite_if_needed(target, schema, ChangeReport::Wanted).unwrap_or_else(|| RewrittenSchema {
+        schema: schema.clone(),
+        changes: Vec::new(),
+        steps: Vec::new(),
+    })
+}
+
+/// Whether a rewrite lists its changes, which takes a third of its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeReport {
+    /// All changes are listed.
+    Wanted,
+    /// The list stays empty.
+    Unwanted,
+}
+
+/// [`rewrite_for`] for callers that have the schema already, or need no changes. `None` if the
+/// schema stays unchanged.
+pub fn rewrite_if_needed(
+    target: VendorTarget,
+    schema: &Value,
+    report: ChangeReport,
+) -> Option<RewrittenSchema> {
     let style = RewriteStyle::of(target);
     let depth = measure::depth_within(schema, MAX_DEPTH);
     let is_fine = || match style {
         RewriteStyle::Nothing => true,
-        RewriteStyle::Light => incompatibilities(schema, [target].into_iter().collect()).is_empty(),
+        RewriteStyle::Light => is_compatible(schema, target),
         RewriteStyle::Full(_) => !(schema.is_object() || schema.is_boolean()),
     };
-    let Some(depth) = depth else { return as_json_text(target) };
+    let Some(depth) = depth else { return Some(as_json_text(target, report)) };
     if is_fine() {
-        let schema = schema.clone();
-        return RewrittenSchema { schema, changes: Vec::new(), steps: Vec::new() };
+        return None;
     }
     // Inlined references nest deeper than the source, so a shallow attempt may fail.
     let attempt = |max_depth: usize| {
-        let mut changes = ChangeList::new(target);
+        let mut changes = ChangeList::new(target, report);
         let rewritten = rewrite(target, style, schema, max_depth, &mut changes);
         rewritten.map(|(schema, steps)| RewrittenSchema { schema, changes: changes.list, steps })
     };
@@ -153,10 +175,10 @@ pub fn rewrite_for(target: VendorTarget, schema: &Value) -> RewrittenSchema {
         let deep = stack_space::run_with_stack(stack, || attempt(MAX_WRITTEN_DEPTH));
         rewritten = deep.unwrap_or(Err(TooLarge));
     }
-    match rewritten {
+    Some(match rewritten {
         Ok(rewritten) if is_accepted(target, &rewritten.schema) => rewritten,
-        _ => as_json_text(target),
-    }
+        _ => as_json_text(target, report),
+    })
 }
 
 /// `schema`, written for `target`, in standard JSON Schema with the meaning it has there: of
@@ -259,17 +281,14 @@ fn rewrite(
 
 /// Whether the target accepts the result; a bug or a limit of sizes is the only reason why not.
 fn is_accepted(target: VendorTarget, schema: &Value) -> bool {
-    let found = incompatibilities(schema, [target].into_iter().collect());
-    let rejects = |effect: &(VendorTarget, VendorEffect)| effect.1 == VendorEffect::Rejects;
-    measure::depth_within(schema, MAX_DEPTH).is_some()
-        && !found.iter().any(|found| found.effects.iter().any(rejects))
+    measure::depth_within(schema, MAX_DEPTH).is_some() && !is_rejected(schema, target)
 }
 
 /// The last resort: the whole call as one text.
-fn as_json_text(target: VendorTarget) -> RewrittenSchema {
-    let mut changes = ChangeList::new(target);
+fn as_json_text(target: VendorTarget, report: ChangeReport) -> RewrittenSchema {
+    let mut changes = ChangeList::new(target, report);
     let reason = "the schema is too large; the call is one JSON text";
-    changes.add(String::new(), "type", ChangeAction::Widened, reason, None);
+    changes.add(String::new, "type", ChangeAction::Widened, reason, None);
     let text = json!({ "type": "string", "description": "The arguments as JSON text" });
     let input = vec![CallPathPart::Property(WRAPPING_PROPERTY.to_owned())];
     let property = WRAPPING_PROPERTY.to_owned();
@@ -329,28 +348,35 @@ fn refuses_keyword(target: VendorTarget, name: &str, content: &NodeContent) -> b
 /// The changes so far, each once.
 struct ChangeList {
     target: VendorTarget,
+    report: ChangeReport,
+    /// How many of them are not exact, counted without a report, too.
+    inexact: usize,
     list: Vec<SchemaChange>,
     seen: HashSet<(String, String, ChangeAction)>,
     bytes: usize,
 }
 
 impl ChangeList {
-    fn new(target: VendorTarget) -> ChangeList {
-        ChangeList { target, list: Vec::new(), seen: HashSet::new(), bytes: 0 }
+    fn new(target: VendorTarget, report: ChangeReport) -> ChangeList {
+        ChangeList { target, report, inexact: 0, list: Vec::new(), seen: HashSet::new(), bytes: 0 }
     }
 
-    /// Adds a change. Inlined definitions repeat the same one, so it counts once.
+    /// Adds a change. Inlined definitions repeat the same one, so it is listed once. `at` spells
+    /// the pointer, if it is needed.
     fn add(
         &mut self,
-        at: String,
+        at: impl FnOnce() -> String,
         keyword: &str,
         action: ChangeAction,
         reason: &'static str,
         words: Option<String>,
     ) {
-        if self.bytes > MAX_CHANGE_BYTES
-            || !self.seen.insert((at.clone(), keyword.to_owned(), action))
-        {
+        self.inexact += usize::from(action != ChangeAction::Rewritten);
+        if self.report == ChangeReport::Unwanted || self.bytes > MAX_CHANGE_BYTES {
+            return;
+        }
+        let at = at();
+        if !self.seen.insert((at.clone(), keyword.to_owned(), action)) {
             return;
         }
         self.bytes += at.len() + words.as_ref().map_or(0, String::len) + keyword.len() + 64;
@@ -368,7 +394,7 @@ impl ChangeList {
 /// One rewrite of one schema.
 struct Rewriter<'t> {
     target: VendorTarget,
-    tree: &'t SourceTree,
+    tree: &'t SourceTree<'t>,
     changes: &'t mut ChangeList,
     max_depth: usize,
     written: usize,
@@ -383,7 +409,7 @@ struct Rewriter<'t> {
     used_definitions: Vec<usize>,
 }
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     fn record(
         &mut self,
         place: SourcePlace,
@@ -402,8 +428,8 @@ impl Rewriter<'_> {
         reason: &'static str,
         words: Option<String>,
     ) {
-        let at = self.tree.pointer(place);
-        self.changes.add(at, keyword, action, reason, words);
+        let tree = self.tree;
+        self.changes.add(|| tree.pointer(place), keyword, action, reason, words);
     }
 
     fn refuses(&self, fact: &VendorFact) -> bool {
@@ -444,7 +470,7 @@ impl Rewriter<'_> {
         Value::String(format!("#/$defs/{}", self.definition(index).name))
     }
 
-    fn definition(&self, index: usize) -> &SchemaDefinition {
+    fn definition(&self, index: usize) -> &SchemaDefinition<'t> {
         &self.tree.definitions[index]
     }
 

@@ -12,30 +12,30 @@ use super::{ChangeAction, Rewriter, TooLarge};
 use crate::restore::same_json;
 
 /// A node that has been normalized.
-pub(super) enum NormalNode {
+pub(super) enum NormalNode<'t> {
     All,
     Nothing,
-    Keywords(NodeKeywords),
+    Keywords(NodeKeywords<'t>),
 }
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Normalizes a node. The definitions that were inlined are added to `inlined`: the nodes below
     /// are inside of them.
     pub(super) fn normalize(
         &mut self,
-        node: &SchemaNode,
+        node: &SchemaNode<'t>,
         inlined: &mut Vec<usize>,
-    ) -> Result<NormalNode, TooLarge> {
+    ) -> Result<NormalNode<'t>, TooLarge> {
         self.normalize_inside(node, &mut Vec::new(), inlined)
     }
 
     /// `chain` holds the definitions that lead to this node without anything between.
     fn normalize_inside(
         &mut self,
-        node: &SchemaNode,
+        node: &SchemaNode<'t>,
         chain: &mut Vec<usize>,
         inlined: &mut Vec<usize>,
-    ) -> Result<NormalNode, TooLarge> {
+    ) -> Result<NormalNode<'t>, TooLarge> {
         self.count_node(chain.len())?;
         let mut keywords = match node {
             SchemaNode::All(_) => return Ok(NormalNode::All),
@@ -92,11 +92,11 @@ impl Rewriter<'_> {
     /// Adds what a reference leads to, or what is left of it where it would recur.
     fn inline(
         &mut self,
-        reference: NodeKeyword,
-        keywords: &mut NodeKeywords,
+        reference: NodeKeyword<'t>,
+        keywords: &mut NodeKeywords<'t>,
         chain: &mut Vec<usize>,
         inlined: &mut Vec<usize>,
-        parts: &mut Vec<NormalNode>,
+        parts: &mut Vec<NormalNode<'t>>,
     ) -> Result<(), TooLarge> {
         let NodeContent::Reference(Some(index)) = reference.content else {
             let reason = "the reference leads to nothing in this document";
@@ -129,7 +129,7 @@ impl Rewriter<'_> {
     }
 
     /// Reports what could not be merged, and says it in words.
-    fn drop_conflicts(&mut self, keywords: &mut NodeKeywords, conflicts: Vec<NodeKeyword>) {
+    fn drop_conflicts(&mut self, keywords: &mut NodeKeywords<'t>, conflicts: Vec<NodeKeyword<'t>>) {
         for conflict in conflicts {
             let words = keyword_words(&conflict, &self.tree.definitions);
             if let Some(words) = &words {
@@ -143,7 +143,7 @@ impl Rewriter<'_> {
 
     /// Where all properties and items are known, `unevaluated…` means the same as the keyword for
     /// all others.
-    fn unevaluated_to_additional(&mut self, keywords: &mut NodeKeywords) {
+    fn unevaluated_to_additional(&mut self, keywords: &mut NodeKeywords<'t>) {
         let in_place = ["anyOf", "if", "dependentSchemas"];
         if in_place.iter().any(|name| keywords.has(name)) {
             return;
@@ -164,16 +164,15 @@ impl Rewriter<'_> {
     }
 
     /// Removes the values of `not` from those that are listed; `false` if none is left.
-    fn subtract_not(&mut self, keywords: &mut NodeKeywords) -> bool {
+    fn subtract_not(&mut self, keywords: &mut NodeKeywords<'t>) -> bool {
         let excluded = keywords.one("not").and_then(SchemaNode::keywords).and_then(|not| {
             let only_values = not.list.iter().all(|keyword| {
                 !is_assertion(&keyword.name) || matches!(&*keyword.name, "enum" | "const")
             });
             listed_values(not).filter(|_| only_values)
         });
-        let (Some(excluded), Some(listed)) = (excluded, listed_values(keywords)) else {
-            return true;
-        };
+        let Some(excluded) = excluded else { return true };
+        let Some(listed) = listed_values(keywords) else { return true };
         let is_excluded = |value: &Value| excluded.iter().any(|other| same_json(other, value));
         let left: Vec<Value> = listed.into_iter().filter(|value| !is_excluded(value)).collect();
         if let Some(not) = keywords.take("not") {

@@ -14,9 +14,9 @@ const MAX_LISTED_RANGE: i64 = 20;
 /// Integers up to here are exact as floating point numbers.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Rewrites the bounds of a node that allows only numbers.
-    pub(super) fn rewrite_numbers(&mut self, keywords: &mut NodeKeywords, types: TypeSet) {
+    pub(super) fn rewrite_numbers(&mut self, keywords: &mut NodeKeywords<'t>, types: TypeSet) {
         if !TypeSet::NUMBER.or(TypeSet::NULL).has(types) || !keywords.has("type") {
             return;
         }
@@ -53,9 +53,9 @@ impl Rewriter<'_> {
     /// Writes an exclusive bound as an inclusive one, which is exact for integers.
     fn include_bound(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         exclusive: &str,
-        inclusive: &str,
+        inclusive: &'static str,
         is_integer: bool,
     ) {
         let Some(bound) = keywords.data(exclusive).cloned() else { return };
@@ -96,7 +96,7 @@ impl Rewriter<'_> {
     }
 
     /// Lists the integers of a short range where the target does not take its bounds.
-    fn list_range(&mut self, keywords: &mut NodeKeywords) {
+    fn list_range(&mut self, keywords: &mut NodeKeywords<'t>) {
         let refuses_bounds = self.refuses(&facts::MINIMUM_MAXIMUM);
         let refuses_step = keywords.has("multipleOf") && self.refuses(&facts::MULTIPLE_OF);
         if (!refuses_bounds && !refuses_step) || keywords.has("enum") || keywords.has("const") {

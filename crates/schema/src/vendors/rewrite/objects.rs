@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::facts;
 use super::full::NodeContext;
 use super::merge::{MAX_MATCHES, both, property_schema};
-use super::source_tree::{NodeContent, NodeKeyword, NodeKeywords, SchemaNode};
+use super::source_tree::{NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared};
 use super::words::{add_words, keyword_words};
 use super::{ChangeAction, FullStyle, Rewriter, TooLarge, VendorTarget, accepted_name, rules};
 use crate::restore::RestoreAction;
@@ -16,11 +16,11 @@ use crate::restore::RestoreAction;
 /// The property that lists what a map holds.
 const ENTRIES_PROPERTY: &str = "entries";
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Writes a node that allows objects.
     pub(super) fn write_object(
         &mut self,
-        mut keywords: NodeKeywords,
+        mut keywords: NodeKeywords<'t>,
         context: NodeContext,
     ) -> Result<Value, TooLarge> {
         let style = context.style;
@@ -30,16 +30,14 @@ impl Rewriter<'_> {
         let impossible = self.drop_impossible_properties(&mut keywords, style);
         let renamed =
             if context.is_root { self.rename_properties(&mut keywords) } else { Vec::new() };
-        let mut optional = HashSet::new();
+        let mut optional = Vec::new();
         if style == FullStyle::OpenAiStrict {
             optional = self.require_all(&mut keywords);
         }
         if !optional.is_empty() {
-            let declared = keywords.named("properties");
-            let names = declared.iter().map(|(name, _)| name.to_string());
-            let properties = names.filter(|name| optional.contains(name.as_str())).collect();
-            self.push_step(RestoreAction::NullMeansAbsent { properties });
+            self.push_step(RestoreAction::NullMeansAbsent { properties: optional.clone() });
         }
+        let optional = NameSet::of(optional.iter().map(String::as_str));
         let written = self.write_members(&keywords, context, &|name| optional.contains(name))?;
         if let Some(entries) = entries {
             let declared = keywords.named("properties");
@@ -54,19 +52,19 @@ impl Rewriter<'_> {
     }
 
     /// Declares the properties that are required and not named, where that is an error.
-    fn declare_required(&mut self, keywords: &mut NodeKeywords, style: FullStyle) {
+    fn declare_required(&mut self, keywords: &mut NodeKeywords<'t>, style: FullStyle) {
         let is_map = keywords.has("patternProperties")
             || matches!(keywords.one("additionalProperties"), Some(SchemaNode::Keywords(_)));
         if style == FullStyle::Ollama && !is_map {
             return;
         }
-        let mut properties = keywords.named("properties").to_vec();
-        let known: HashSet<Rc<str>> = properties.iter().map(|(name, _)| name.clone()).collect();
+        let declared = keywords.named("properties");
+        let known = NameSet::of(declared.iter().map(|(name, _)| &**name));
         let mut seen = HashSet::new();
-        let missing: Vec<Rc<str>> = keywords
-            .required()
-            .into_iter()
-            .filter(|name| !known.contains(name) && seen.insert(name.clone()))
+        let required = keywords.required().into_iter();
+        let missing: Vec<Shared<'t, str>> = required
+            .filter(|name| !known.contains(name) && seen.insert(*name))
+            .map(|name| name.to_owned().into())
             .collect();
         if missing.is_empty() {
             return;
@@ -76,6 +74,7 @@ impl Rewriter<'_> {
         self.record(place, "required", ChangeAction::Rewritten, reason);
         let patterns = self.few_patterns(keywords, missing.len());
         let others = keywords.one("additionalProperties").cloned();
+        let mut properties = declared.to_vec();
         for name in missing {
             let node = property_schema(None, &patterns, others.as_ref(), &name, place);
             properties.push((name, node));
@@ -86,9 +85,9 @@ impl Rewriter<'_> {
     /// The patterns of a node, unless matching them with so many names would take long.
     fn few_patterns(
         &self,
-        keywords: &NodeKeywords,
+        keywords: &NodeKeywords<'t>,
         names: usize,
-    ) -> super::source_tree::NamedNodes {
+    ) -> super::source_tree::NamedNodes<'t> {
         let patterns = keywords.named("patternProperties");
         if patterns.len().saturating_mul(names) > MAX_MATCHES { Rc::default() } else { patterns }
     }
@@ -97,7 +96,7 @@ impl Rewriter<'_> {
     /// property that holds it comes back.
     fn map_to_entries(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         context: NodeContext,
     ) -> Option<String> {
         let style = context.style;
@@ -122,7 +121,7 @@ impl Rewriter<'_> {
             false => keywords.place_of("patternProperties"),
         };
         self.apply_patterns(keywords, &patterns);
-        let mut kinds: Vec<(Option<Rc<str>>, SchemaNode)> = Vec::new();
+        let mut kinds: Vec<(Option<Shared<'t, str>>, SchemaNode<'t>)> = Vec::new();
         kinds.extend(patterns.iter().map(|(pattern, node)| (Some(pattern.clone()), node.clone())));
         match others {
             Some(SchemaNode::Nothing(_)) => {}
@@ -139,7 +138,7 @@ impl Rewriter<'_> {
         };
         self.record(place, keyword, action, reason);
         let names = self.take_key_names(keywords, has_properties);
-        let entry = |(pattern, value): (Option<Rc<str>>, SchemaNode)| {
+        let entry = |(pattern, value): (Option<Shared<'t, str>>, SchemaNode<'t>)| {
             let mut key = NodeKeywords::new(place);
             key.set_data("type", "string".into());
             if let Some(pattern) = pattern {
@@ -148,14 +147,14 @@ impl Rewriter<'_> {
             let key = names.iter().fold(key.into_node(), |key, names| both(&key, names));
             let mut entry = NodeKeywords::new(place);
             entry.set_data("type", "object".into());
-            let pair: Vec<(Rc<str>, SchemaNode)> =
+            let pair: Vec<(Shared<'t, str>, SchemaNode<'t>)> =
                 vec![("key".into(), key), ("value".into(), value)];
             entry.set("properties", NodeContent::Named(pair.into()));
             entry.set_data("required", json!(["key", "value"]));
             entry.set("additionalProperties", NodeContent::One(SchemaNode::Nothing(place)));
             entry.into_node()
         };
-        let mut entries: Vec<SchemaNode> = kinds.into_iter().map(entry).collect();
+        let mut entries: Vec<SchemaNode<'t>> = kinds.into_iter().map(entry).collect();
         let entry = match (entries.pop(), entries.is_empty()) {
             (Some(only), true) => only,
             (last, _) => {
@@ -187,12 +186,16 @@ impl Rewriter<'_> {
     }
 
     /// Adds the property for a list of pairs.
-    fn add_entries_property(&mut self, keywords: &mut NodeKeywords, list: NodeKeywords) -> String {
+    fn add_entries_property(
+        &mut self,
+        keywords: &mut NodeKeywords<'t>,
+        list: NodeKeywords<'t>,
+    ) -> String {
         let place = list.place;
         let mut properties = keywords.named("properties").to_vec();
         let is_used = |name: &str| properties.iter().any(|(own, _)| &**own == name);
         let name = accepted_name(ENTRIES_PROPERTY, is_used);
-        properties.push((name.as_str().into(), list.into_node()));
+        properties.push((name.clone().into(), list.into_node()));
         keywords.set("properties", NodeContent::Named(properties.into()));
         let mut required = keywords.data("required").and_then(Value::as_array).cloned();
         required.get_or_insert_default().push(name.as_str().into());
@@ -205,8 +208,8 @@ impl Rewriter<'_> {
     /// Adds what patterns demand of declared properties to those.
     fn apply_patterns(
         &mut self,
-        keywords: &mut NodeKeywords,
-        patterns: &super::source_tree::NamedNodes,
+        keywords: &mut NodeKeywords<'t>,
+        patterns: &super::source_tree::NamedNodes<'t>,
     ) {
         let declared = keywords.named("properties");
         if patterns.is_empty() || declared.is_empty() {
@@ -219,7 +222,7 @@ impl Rewriter<'_> {
             self.record(place, "patternProperties", ChangeAction::Widened, reason);
             return;
         }
-        let with_patterns = |(name, node): &(Rc<str>, SchemaNode)| {
+        let with_patterns = |(name, node): &(Shared<'t, str>, SchemaNode<'t>)| {
             (name.clone(), property_schema(Some(node), &few, None, name, node.place()))
         };
         let properties: Vec<_> = declared.iter().map(with_patterns).collect();
@@ -229,9 +232,9 @@ impl Rewriter<'_> {
     /// Takes `propertyNames`, to apply it to keys.
     fn take_key_names(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         has_properties: bool,
-    ) -> Option<SchemaNode> {
+    ) -> Option<SchemaNode<'t>> {
         let names = keywords.take("propertyNames")?;
         let action = match has_properties {
             // It is no longer applied to the names of declared properties.
@@ -246,7 +249,7 @@ impl Rewriter<'_> {
     }
 
     /// Brings `additionalProperties` into the form that the target wants.
-    fn settle_additional(&mut self, keywords: &mut NodeKeywords, context: NodeContext) {
+    fn settle_additional(&mut self, keywords: &mut NodeKeywords<'t>, context: NodeContext) {
         let place = keywords.place_of("additionalProperties");
         let name = "additionalProperties";
         match keywords.one(name) {
@@ -289,12 +292,15 @@ impl Rewriter<'_> {
     /// the same.
     fn drop_impossible_properties(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         style: FullStyle,
     ) -> Vec<String> {
         let properties = keywords.named("properties");
-        let required: HashSet<Rc<str>> = keywords.required().into_iter().collect();
-        let is_dropped = |(name, node): &&(Rc<str>, SchemaNode)| {
+        if !properties.iter().any(|(_, node)| matches!(node, SchemaNode::Nothing(_))) {
+            return Vec::new();
+        }
+        let required = NameSet::of(keywords.required());
+        let is_dropped = |(name, node): &&(Shared<'t, str>, SchemaNode<'t>)| {
             matches!(node, SchemaNode::Nothing(_)) && !required.contains(name)
         };
         let mut names = Vec::new();
@@ -315,10 +321,15 @@ impl Rewriter<'_> {
     }
 
     /// Renames the parameters whose names the target does not accept: pairs of new and old name.
-    fn rename_properties(&mut self, keywords: &mut NodeKeywords) -> Vec<(String, String)> {
+    fn rename_properties(&mut self, keywords: &mut NodeKeywords<'t>) -> Vec<(String, String)> {
         let target = self.target;
-        let mut properties = keywords.named("properties").to_vec();
-        let mut used: HashSet<Rc<str>> = properties.iter().map(|(name, _)| name.clone()).collect();
+        let declared = keywords.named("properties");
+        if declared.iter().all(|(name, _)| accepts_name(target, name)) {
+            return Vec::new();
+        }
+        let mut properties = declared.to_vec();
+        let mut used: HashSet<Shared<'t, str>> =
+            properties.iter().map(|(name, _)| name.clone()).collect();
         let mut renamed = Vec::new();
         for (name, node) in &mut properties {
             if accepts_name(target, name) {
@@ -328,11 +339,8 @@ impl Rewriter<'_> {
             let reason = "the target does not accept the name of the parameter";
             self.record(node.place(), "properties", ChangeAction::Restored, reason);
             renamed.push((new.clone(), name.to_string()));
-            *name = new.as_str().into();
+            *name = new.into();
             used.insert(name.clone());
-        }
-        if renamed.is_empty() {
-            return renamed;
         }
         keywords.set("properties", NodeContent::Named(properties.into()));
         let new_name = |name: &Value| {
@@ -348,20 +356,43 @@ impl Rewriter<'_> {
 
     /// Requires all properties, in the order of their declaration, which OpenAI's own helper
     /// writes; those that were optional come back.
-    fn require_all(&mut self, keywords: &mut NodeKeywords) -> HashSet<String> {
-        let required: HashSet<Rc<str>> = keywords.required().into_iter().collect();
+    fn require_all(&mut self, keywords: &mut NodeKeywords<'t>) -> Vec<String> {
+        let required = NameSet::of(keywords.required());
         let properties = keywords.named("properties");
-        let mut optional = HashSet::new();
+        let mut optional = Vec::new();
         for (name, node) in properties.iter() {
             if !required.contains(name) {
                 let reason = "strict mode wants all properties; `null` means that it is absent";
                 self.record(node.place(), "required", ChangeAction::Restored, reason);
-                optional.insert(name.to_string());
+                optional.push(name.to_string());
             }
         }
         let names: Vec<&str> = properties.iter().map(|(name, _)| &**name).collect();
         keywords.set_data("required", json!(names));
         optional
+    }
+}
+
+/// Names to look up. Hashing a few names takes longer than comparing them.
+enum NameSet<'n> {
+    Few(Vec<&'n str>),
+    Many(HashSet<&'n str>),
+}
+
+impl<'n> NameSet<'n> {
+    fn of(names: impl IntoIterator<Item = &'n str>) -> NameSet<'n> {
+        let names: Vec<&str> = names.into_iter().collect();
+        match names.len() {
+            0..=16 => NameSet::Few(names),
+            _ => NameSet::Many(names.into_iter().collect()),
+        }
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            NameSet::Few(names) => names.contains(&name),
+            NameSet::Many(names) => names.contains(name),
+        }
     }
 }
 

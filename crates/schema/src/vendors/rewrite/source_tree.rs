@@ -8,7 +8,10 @@
 //! Draft-07 becomes 2020-12 here, which is exact: both dialects can say the same in other words.
 //! Rewrites for a target are deliberately absent.
 
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 use std::rc::Rc;
 
 use serde_json::{Map, Value};
@@ -36,71 +39,138 @@ impl SourcePlace {
     pub(super) const ROOT: SourcePlace = SourcePlace(0);
 }
 
+/// A text or value that is a part of the source, or that a rewrite made.
+#[derive(Debug)]
+pub(super) enum Shared<'s, T: ?Sized> {
+    Source(&'s T),
+    Made(Rc<T>),
+}
+
+// By hand, because the derived one would ask for `T: Clone`.
+impl<T: ?Sized> Clone for Shared<'_, T> {
+    fn clone(&self) -> Self {
+        match self {
+            Shared::Source(part) => Shared::Source(part),
+            Shared::Made(part) => Shared::Made(part.clone()),
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for Shared<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Shared::Source(part) => part,
+            Shared::Made(part) => part,
+        }
+    }
+}
+
+impl<'s, T: ?Sized> From<&'s T> for Shared<'s, T> {
+    fn from(part: &'s T) -> Self {
+        Shared::Source(part)
+    }
+}
+
+impl From<String> for Shared<'_, str> {
+    fn from(text: String) -> Self {
+        Shared::Made(text.into())
+    }
+}
+
+impl From<Value> for Shared<'_, Value> {
+    fn from(value: Value) -> Self {
+        Shared::Made(Rc::new(value))
+    }
+}
+
+// Equal texts are equal, wherever they come from.
+impl PartialEq for Shared<'_, str> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Shared<'_, str> {}
+
+impl Hash for Shared<'_, str> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl Borrow<str> for Shared<'_, str> {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
 /// A subschema.
 #[derive(Debug, Clone)]
-pub(super) enum SchemaNode {
+pub(super) enum SchemaNode<'s> {
     /// `true`: everything matches.
     All(SourcePlace),
     /// `false`: nothing matches.
     Nothing(SourcePlace),
-    Keywords(Rc<NodeKeywords>),
+    Keywords(Rc<NodeKeywords<'s>>),
 }
 
 /// The keywords of a subschema, in the order they are written.
 #[derive(Debug, Clone)]
-pub(super) struct NodeKeywords {
+pub(super) struct NodeKeywords<'s> {
     pub place: SourcePlace,
-    pub list: Vec<NodeKeyword>,
+    pub list: Vec<NodeKeyword<'s>>,
 }
 
 /// One keyword.
 #[derive(Debug, Clone)]
-pub(super) struct NodeKeyword {
-    pub name: Rc<str>,
+pub(super) struct NodeKeyword<'s> {
+    pub name: Shared<'s, str>,
     pub place: SourcePlace,
-    pub content: NodeContent,
+    pub content: NodeContent<'s>,
 }
 
 /// What a keyword holds.
 #[derive(Debug, Clone)]
-pub(super) enum NodeContent {
-    Data(Rc<Value>),
-    One(SchemaNode),
-    List(Rc<[SchemaNode]>),
-    Named(NamedNodes),
+pub(super) enum NodeContent<'s> {
+    Data(Shared<'s, Value>),
+    One(SchemaNode<'s>),
+    List(Rc<[SchemaNode<'s>]>),
+    Named(NamedNodes<'s>),
     /// The index of a definition; `None` if the reference leads to nothing in this document.
     Reference(Option<usize>),
 }
 
 /// Subschemas by name.
-pub(super) type NamedNodes = Rc<[(Rc<str>, SchemaNode)]>;
+pub(super) type NamedNodes<'s> = Rc<[(Shared<'s, str>, SchemaNode<'s>)]>;
 
 /// A subschema that references lead to.
 #[derive(Debug)]
-pub(super) struct SchemaDefinition {
+pub(super) struct SchemaDefinition<'s> {
     /// Its name under `$defs`.
     pub name: String,
-    pub node: SchemaNode,
+    pub node: SchemaNode<'s>,
     /// Whether it leads back to itself.
     pub is_recursive: bool,
 }
 
 /// The whole document.
 #[derive(Debug)]
-pub(super) struct SourceTree {
-    pub root: SchemaNode,
-    pub definitions: Vec<SchemaDefinition>,
+pub(super) struct SourceTree<'s> {
+    pub root: SchemaNode<'s>,
+    pub definitions: Vec<SchemaDefinition<'s>>,
     /// The place above each place, and its last token.
-    places: Vec<(SourcePlace, Rc<str>)>,
+    places: Vec<(SourcePlace, Shared<'s, str>)>,
 }
 
-impl SourceTree {
+impl<'s> SourceTree<'s> {
     /// Reads a schema. What the change of dialect leaves out goes to `changes`.
     pub(super) fn read(
-        document: &Value,
+        document: &'s Value,
         dialect: Dialect,
         changes: &mut ChangeList,
-    ) -> Result<SourceTree, TooLarge> {
+    ) -> Result<SourceTree<'s>, TooLarge> {
         let targets = match mentions_reference(document) {
             true => reference_targets(document, dialect),
             false => HashMap::new(),
@@ -110,10 +180,11 @@ impl SourceTree {
             targets,
             indices: HashMap::new(),
             pending: Vec::new(),
-            places: vec![(SourcePlace::ROOT, "".into())],
+            places: Vec::with_capacity(64),
             subschemas: 0,
             changes,
         };
+        reader.places.push((SourcePlace::ROOT, "".into()));
         let root = reader.node(document, dialect, SourcePlace::ROOT)?;
         let mut definitions = Vec::new();
         // Reading a definition may add more.
@@ -141,7 +212,7 @@ impl SourceTree {
     }
 }
 
-fn spell_out(places: &[(SourcePlace, Rc<str>)], place: SourcePlace) -> String {
+fn spell_out(places: &[(SourcePlace, Shared<'_, str>)], place: SourcePlace) -> String {
     let mut tokens = Vec::new();
     let mut place = place;
     while place != SourcePlace::ROOT {
@@ -154,7 +225,7 @@ fn spell_out(places: &[(SourcePlace, Rc<str>)], place: SourcePlace) -> String {
     pointer
 }
 
-impl SchemaNode {
+impl<'s> SchemaNode<'s> {
     pub(super) fn place(&self) -> SourcePlace {
         match self {
             SchemaNode::All(place) | SchemaNode::Nothing(place) => *place,
@@ -163,7 +234,7 @@ impl SchemaNode {
     }
 
     /// The keywords; `None` for `true` and `false`.
-    pub(super) fn keywords(&self) -> Option<&NodeKeywords> {
+    pub(super) fn keywords(&self) -> Option<&NodeKeywords<'s>> {
         match self {
             SchemaNode::Keywords(keywords) => Some(keywords),
             _ => None,
@@ -174,7 +245,7 @@ impl SchemaNode {
     /// `budget` subschemas and values.
     pub(super) fn to_value(
         &self,
-        definitions: &[SchemaDefinition],
+        definitions: &[SchemaDefinition<'s>],
         budget: &mut usize,
     ) -> Option<Value> {
         *budget = budget.checked_sub(1)?;
@@ -209,12 +280,12 @@ impl SchemaNode {
     }
 }
 
-impl NodeKeywords {
-    pub(super) fn new(place: SourcePlace) -> NodeKeywords {
+impl<'s> NodeKeywords<'s> {
+    pub(super) fn new(place: SourcePlace) -> NodeKeywords<'s> {
         NodeKeywords { place, list: Vec::new() }
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&NodeKeyword> {
+    pub(super) fn get(&self, name: &str) -> Option<&NodeKeyword<'s>> {
         self.list.iter().find(|keyword| &*keyword.name == name)
     }
 
@@ -231,7 +302,7 @@ impl NodeKeywords {
     }
 
     /// The subschema of a keyword that holds one.
-    pub(super) fn one(&self, name: &str) -> Option<&SchemaNode> {
+    pub(super) fn one(&self, name: &str) -> Option<&SchemaNode<'s>> {
         match &self.get(name)?.content {
             NodeContent::One(node) => Some(node),
             _ => None,
@@ -239,7 +310,7 @@ impl NodeKeywords {
     }
 
     /// The subschemas of a keyword that holds a list; empty without it.
-    pub(super) fn nodes(&self, name: &str) -> Rc<[SchemaNode]> {
+    pub(super) fn nodes(&self, name: &str) -> Rc<[SchemaNode<'s>]> {
         match self.get(name).map(|keyword| &keyword.content) {
             Some(NodeContent::List(nodes)) => nodes.clone(),
             _ => Rc::default(),
@@ -247,7 +318,7 @@ impl NodeKeywords {
     }
 
     /// The subschemas of a keyword that names them; empty without it.
-    pub(super) fn named(&self, name: &str) -> NamedNodes {
+    pub(super) fn named(&self, name: &str) -> NamedNodes<'s> {
         match self.get(name).map(|keyword| &keyword.content) {
             Some(NodeContent::Named(nodes)) => nodes.clone(),
             _ => Rc::default(),
@@ -255,19 +326,19 @@ impl NodeKeywords {
     }
 
     /// The names in `required`.
-    pub(super) fn required(&self) -> Vec<Rc<str>> {
+    pub(super) fn required(&self) -> Vec<&str> {
         let names = self.data("required").and_then(Value::as_array).into_iter().flatten();
-        names.filter_map(Value::as_str).map(Rc::from).collect()
+        names.filter_map(Value::as_str).collect()
     }
 
     /// Removes a keyword and returns it.
-    pub(super) fn take(&mut self, name: &str) -> Option<NodeKeyword> {
+    pub(super) fn take(&mut self, name: &str) -> Option<NodeKeyword<'s>> {
         let index = self.list.iter().position(|keyword| &*keyword.name == name)?;
         Some(self.list.remove(index))
     }
 
     /// Replaces the content of a keyword where it is written, or adds it at the end.
-    pub(super) fn set(&mut self, name: &str, content: NodeContent) {
+    pub(super) fn set(&mut self, name: &'static str, content: NodeContent<'s>) {
         let place = self.place;
         match self.list.iter_mut().find(|keyword| &*keyword.name == name) {
             Some(keyword) => keyword.content = content,
@@ -275,8 +346,8 @@ impl NodeKeywords {
         }
     }
 
-    pub(super) fn set_data(&mut self, name: &str, value: Value) {
-        self.set(name, NodeContent::Data(Rc::new(value)));
+    pub(super) fn set_data(&mut self, name: &'static str, value: Value) {
+        self.set(name, NodeContent::Data(value.into()));
     }
 
     /// The place of a keyword; that of the schema if the keyword is missing.
@@ -284,7 +355,7 @@ impl NodeKeywords {
         self.get(name).map_or(self.place, |keyword| keyword.place)
     }
 
-    pub(super) fn into_node(self) -> SchemaNode {
+    pub(super) fn into_node(self) -> SchemaNode<'s> {
         SchemaNode::Keywords(Rc::new(self))
     }
 }
@@ -296,10 +367,14 @@ fn mentions_reference(document: &Value) -> bool {
         match value {
             Value::Array(items) => pending.extend(items),
             Value::Object(members) => {
-                if members.contains_key("$ref") || members.contains_key("$dynamicRef") {
-                    return true;
+                for (name, value) in members {
+                    if matches!(name.as_str(), "$ref" | "$dynamicRef") {
+                        return true;
+                    }
+                    if value.is_array() || value.is_object() {
+                        pending.push(value);
+                    }
                 }
-                pending.extend(members.values());
             }
             _ => {}
         }
@@ -347,7 +422,7 @@ fn unused_name(definitions: &[SchemaDefinition], pointer: &str) -> String {
 }
 
 /// Marks the definitions that lead back to themselves.
-fn mark_recursive(definitions: &mut [SchemaDefinition]) {
+fn mark_recursive<'s>(definitions: &mut [SchemaDefinition<'s>]) {
     let edges: Vec<Vec<usize>> = definitions
         .iter()
         .map(|definition| {
@@ -386,16 +461,16 @@ fn mark_recursive(definitions: &mut [SchemaDefinition]) {
 }
 
 /// Reads a document into a tree.
-struct TreeReader<'a> {
+struct TreeReader<'s, 'c> {
     targets: HashMap<(*const Value, &'static str), String>,
     has_references: bool,
     /// The index of each definition, by the pointer of its source.
     indices: HashMap<String, usize>,
     /// The pointers of the definitions, by index.
     pending: Vec<String>,
-    places: Vec<(SourcePlace, Rc<str>)>,
+    places: Vec<(SourcePlace, Shared<'s, str>)>,
     subschemas: usize,
-    changes: &'a mut ChangeList,
+    changes: &'c mut ChangeList,
 }
 
 /// The shape in which a keyword holds subschemas.
@@ -423,8 +498,8 @@ fn keyword_shape(name: &str) -> Option<KeywordShape> {
     })
 }
 
-impl TreeReader<'_> {
-    fn below(&mut self, above: SourcePlace, token: &str) -> SourcePlace {
+impl<'s> TreeReader<'s, '_> {
+    fn below(&mut self, above: SourcePlace, token: impl Into<Shared<'s, str>>) -> SourcePlace {
         let place = SourcePlace(u32::try_from(self.places.len()).unwrap_or(u32::MAX));
         self.places.push((above, token.into()));
         place
@@ -433,20 +508,20 @@ impl TreeReader<'_> {
     fn place_of(&mut self, pointer: &str) -> SourcePlace {
         let tokens = pointer.split('/').skip(1);
         let tokens = tokens.map(|token| token.replace("~1", "/").replace("~0", "~"));
-        tokens.fold(SourcePlace::ROOT, |above, token| self.below(above, &token))
+        tokens.fold(SourcePlace::ROOT, |above, token| self.below(above, token))
     }
 
     fn note(&mut self, place: SourcePlace, keyword: &str, reason: &'static str) {
-        let at = spell_out(&self.places, place);
+        let at = || spell_out(&self.places, place);
         self.changes.add(at, keyword, ChangeAction::Rewritten, reason, None);
     }
 
     fn node(
         &mut self,
-        value: &Value,
+        value: &'s Value,
         dialect: Dialect,
         place: SourcePlace,
-    ) -> Result<SchemaNode, TooLarge> {
+    ) -> Result<SchemaNode<'s>, TooLarge> {
         self.subschemas += 1;
         if self.subschemas > MAX_SUBSCHEMAS {
             return Err(TooLarge);
@@ -460,11 +535,11 @@ impl TreeReader<'_> {
             return Err(TooLarge);
         }
         let dialect = embedded_dialect(members).unwrap_or(dialect);
-        let mut keywords = NodeKeywords::new(place);
-        let ignores_siblings = members.get("$ref").is_some_and(Value::is_string)
-            && subschema_keywords::ref_ignores_siblings(dialect);
+        let mut keywords = NodeKeywords { place, list: Vec::with_capacity(members.len()) };
+        let ignores_siblings = subschema_keywords::ref_ignores_siblings(dialect)
+            && members.get("$ref").is_some_and(Value::is_string);
         for (name, content) in members {
-            let at = self.below(place, name);
+            let at = self.below(place, name.as_str());
             if ignores_siblings && is_assertion(name) && name != "$ref" {
                 self.note(at, name, "draft-07 ignores what is beside `$ref`");
                 continue;
@@ -477,9 +552,9 @@ impl TreeReader<'_> {
     /// Adds one keyword as 2020-12 has it.
     fn keyword(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'s>,
         holder: &Value,
-        (name, value): (&str, &Value),
+        (name, value): (&'s str, &'s Value),
         dialect: Dialect,
         place: SourcePlace,
     ) -> Result<(), TooLarge> {
@@ -543,14 +618,14 @@ impl TreeReader<'_> {
             self.note(place, name, "the schema is written in 2020-12");
         }
         let content = match (keyword_shape(new_name), value) {
-            (None, _) => NodeContent::Data(Rc::new(value.clone())),
+            (None, _) => NodeContent::Data(value.into()),
             (Some(KeywordShape::One), Value::Bool(_) | Value::Object(_)) => {
                 NodeContent::One(self.node(value, dialect, place)?)
             }
             (Some(KeywordShape::List), Value::Array(items)) => {
                 let mut nodes = Vec::new();
                 for (index, item) in items.iter().enumerate() {
-                    let at = self.below(place, &index.to_string());
+                    let at = self.below(place, index.to_string());
                     nodes.push(self.node(item, dialect, at)?);
                 }
                 if new_name == "allOf" && keywords.has("allOf") {
@@ -560,9 +635,10 @@ impl TreeReader<'_> {
                 NodeContent::List(nodes.into())
             }
             (Some(KeywordShape::Named), Value::Object(members)) => {
-                let mut nodes: Vec<(Rc<str>, SchemaNode)> = Vec::new();
+                let mut nodes: Vec<(Shared<'s, str>, SchemaNode<'s>)> =
+                    Vec::with_capacity(members.len());
                 for (key, member) in members {
-                    let at = self.below(place, key);
+                    let at = self.below(place, key.as_str());
                     nodes.push((key.as_str().into(), self.node(member, dialect, at)?));
                 }
                 NodeContent::Named(nodes.into())
@@ -580,8 +656,8 @@ impl TreeReader<'_> {
     /// Splits `dependencies` into the two keywords of 2020-12.
     fn dependencies(
         &mut self,
-        keywords: &mut NodeKeywords,
-        value: &Value,
+        keywords: &mut NodeKeywords<'s>,
+        value: &'s Value,
         dialect: Dialect,
         place: SourcePlace,
     ) -> Result<(), TooLarge> {
@@ -591,16 +667,16 @@ impl TreeReader<'_> {
             match member {
                 Value::Array(_) => drop(names.insert(key.clone(), member.clone())),
                 _ => {
-                    let at = self.below(place, key);
-                    schemas.push((Rc::from(key.as_str()), self.node(member, dialect, at)?));
+                    let at = self.below(place, key.as_str());
+                    schemas.push((key.as_str().into(), self.node(member, dialect, at)?));
                 }
             }
         }
-        let mut push = |name: &str, content| {
+        let mut push = |name: &'static str, content| {
             keywords.list.push(NodeKeyword { name: name.into(), place, content });
         };
         if !names.is_empty() {
-            push("dependentRequired", NodeContent::Data(Rc::new(Value::Object(names))));
+            push("dependentRequired", NodeContent::Data(Value::Object(names).into()));
         }
         if !schemas.is_empty() {
             push("dependentSchemas", NodeContent::Named(schemas.into()));
@@ -628,14 +704,14 @@ impl TreeReader<'_> {
                 .collect();
             for at in unused {
                 let reason = "nothing refers to it";
-                self.changes.add(at, keyword, ChangeAction::Rewritten, reason, None);
+                self.changes.add(|| at, keyword, ChangeAction::Rewritten, reason, None);
             }
         }
     }
 }
 
 /// Adds a schema to those that all have to match.
-fn push_branch(keywords: &mut NodeKeywords, branch: SchemaNode) {
+fn push_branch<'s>(keywords: &mut NodeKeywords<'s>, branch: SchemaNode<'s>) {
     let mut branches = keywords.nodes("allOf").to_vec();
     branches.push(branch);
     keywords.set("allOf", NodeContent::List(branches.into()));
@@ -643,7 +719,8 @@ fn push_branch(keywords: &mut NodeKeywords, branch: SchemaNode) {
 
 /// The dialect of an embedded resource, if it declares one.
 fn embedded_dialect(members: &Map<String, Value>) -> Option<Dialect> {
-    members.get("$id")?;
+    // Most subschemas have neither, and a few keys are compared faster than one is hashed.
+    members.keys().find(|name| *name == "$id")?;
     members.get("$schema").and_then(Value::as_str).and_then(Dialect::from_uri)
 }
 

@@ -7,7 +7,7 @@ use super::full::NodeContext;
 use super::merge::listed_values;
 use super::source_tree::{NodeContent, NodeKeyword, NodeKeywords, SchemaNode, is_assertion};
 use super::types::TypeSet;
-use super::{ChangeAction, FullStyle, Rewriter, TooLarge, refuses_keyword};
+use super::{ChangeAction, ChangeReport, FullStyle, Rewriter, TooLarge, refuses_keyword};
 use crate::Schema;
 use crate::restore::{RestoreAction, same_json};
 
@@ -17,12 +17,12 @@ const MAX_APPLIED_PARTS: usize = 1_000;
 /// Values of an enum above which they are not compared with each other.
 const MAX_COMPARED_VALUES: usize = 2_000;
 
-impl Rewriter<'_> {
+impl<'t> Rewriter<'t> {
     /// Brings the listed values of a node into a form that the target accepts. The result is the
     /// whole node where that is more than a list of values.
     pub(super) fn write_values(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         style: FullStyle,
     ) -> Result<Option<Value>, TooLarge> {
         let Some(listed) = listed_values(keywords) else { return Ok(None) };
@@ -72,7 +72,11 @@ impl Rewriter<'_> {
 
     /// Removes the values that other keywords of the node exclude, and with that the need for those
     /// that the target refuses.
-    fn apply_to_values(&mut self, keywords: &mut NodeKeywords, listed: Vec<Value>) -> Vec<Value> {
+    fn apply_to_values(
+        &mut self,
+        keywords: &mut NodeKeywords<'t>,
+        listed: Vec<Value>,
+    ) -> Vec<Value> {
         let types = TypeSet::of(keywords);
         let mut values: Vec<Value> =
             listed.into_iter().filter(|value| types.has(TypeSet::of_value(value))).collect();
@@ -105,11 +109,15 @@ impl Rewriter<'_> {
 
     /// Removes the values that the other keywords of the node exclude, subschemas included. The
     /// values become texts, to which those keywords do not apply.
-    fn apply_whole_node(&mut self, keywords: &mut NodeKeywords, values: Vec<Value>) -> Vec<Value> {
-        let is_rule = |one: &NodeKeyword| {
+    fn apply_whole_node(
+        &mut self,
+        keywords: &mut NodeKeywords<'t>,
+        values: Vec<Value>,
+    ) -> Vec<Value> {
+        let is_rule = |one: &NodeKeyword<'t>| {
             is_assertion(&one.name) && !matches!(&*one.name, "type" | "enum" | "const")
         };
-        let rules: Vec<NodeKeyword> =
+        let rules: Vec<NodeKeyword<'t>> =
             keywords.list.iter().filter(|one| is_rule(one)).cloned().collect();
         if rules.is_empty() {
             return values;
@@ -137,7 +145,7 @@ impl Rewriter<'_> {
     /// Gemini's `enum` holds texts that are not empty, beside `type: string`.
     fn write_gemini_values(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         values: Vec<Value>,
     ) -> Result<Value, TooLarge> {
         let style = FullStyle::Gemini;
@@ -180,7 +188,7 @@ impl Rewriter<'_> {
     /// Lists texts that stand for the values.
     fn write_value_texts(
         &mut self,
-        keywords: &mut NodeKeywords,
+        keywords: &mut NodeKeywords<'t>,
         values: Vec<Value>,
         style: FullStyle,
     ) -> Result<Value, TooLarge> {
@@ -202,7 +210,7 @@ impl Rewriter<'_> {
     /// Writes a node that holds no subschemas of interest.
     fn write_plain(
         &mut self,
-        keywords: &NodeKeywords,
+        keywords: &NodeKeywords<'t>,
         style: FullStyle,
     ) -> Result<Value, TooLarge> {
         self.write_members(keywords, NodeContext::new(style), &|_| false)
@@ -222,7 +230,10 @@ impl Rewriter<'_> {
     }
 
     /// Reports that `null` cannot be sent where it means that a property is absent.
-    pub(super) fn report_lost_null(&mut self, node: &SchemaNode, written: &Value) {
+    pub(super) fn report_lost_null(&mut self, node: &SchemaNode<'t>, written: &Value) {
+        if self.changes.report == ChangeReport::Unwanted {
+            return;
+        }
         let branches = written.get("anyOf").and_then(Value::as_array).into_iter().flatten();
         let refers = branches.chain([written]).any(|schema| schema.get("$ref").is_some());
         let accepts = if refers { self.accepts_null(node, 0) } else { value_accepts_null(written) };
@@ -234,7 +245,7 @@ impl Rewriter<'_> {
     }
 
     /// Whether a node may accept `null`. `true` where that is not obvious.
-    fn accepts_null(&self, node: &SchemaNode, depth: usize) -> bool {
+    fn accepts_null(&self, node: &SchemaNode<'t>, depth: usize) -> bool {
         let Some(keywords) = node.keywords() else { return matches!(node, SchemaNode::All(_)) };
         if depth > 16 {
             return true;
@@ -254,20 +265,16 @@ impl Rewriter<'_> {
 
 /// Whether a written schema accepts `null`. `false` for a reference, whatever it leads to.
 fn value_accepts_null(schema: &Value) -> bool {
-    if schema.get("$ref").is_some() {
-        return false;
-    }
-    let by_type = match schema.get("type") {
-        Some(Value::String(kind)) => kind == "null",
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
+    let Value::Object(members) = schema else { return true };
+    members.iter().all(|(name, value)| match (name.as_str(), value) {
+        ("$ref", _) => false,
+        ("type", Value::String(kind)) => kind == "null",
+        ("type", Value::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
+        ("const", value) => value.is_null(),
+        ("enum", Value::Array(values)) => values.iter().any(Value::is_null),
+        ("anyOf", Value::Array(branches)) => branches.iter().any(value_accepts_null),
         _ => true,
-    };
-    let listed = schema.get("enum").and_then(Value::as_array);
-    let branches = schema.get("anyOf").and_then(Value::as_array);
-    by_type
-        && schema.get("const").is_none_or(Value::is_null)
-        && listed.is_none_or(|values| values.iter().any(Value::is_null))
-        && branches.is_none_or(|branches| branches.iter().any(value_accepts_null))
+    })
 }
 
 /// A written schema that accepts `null`, too.
@@ -287,8 +294,8 @@ pub(super) fn make_nullable(schema: Value) -> Value {
         let description = members.shift_remove("description");
         let mut choice = Map::new();
         choice.extend(description.map(|text| ("description".to_owned(), text)));
-        let branches = json!([Value::Object(members), { "type": "null" }]);
-        choice.insert("anyOf".to_owned(), branches);
+        let branches = vec![Value::Object(members), json!({ "type": "null" })];
+        choice.insert("anyOf".to_owned(), branches.into());
         return Value::Object(choice);
     }
     match members.get_mut("type") {

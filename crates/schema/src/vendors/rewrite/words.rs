@@ -12,23 +12,22 @@ const MAX_QUOTED: usize = 100;
 const MAX_QUOTED_PARTS: usize = 24;
 
 /// What a keyword demands, in words; `None` if it demands nothing, or if the words would be long.
-pub(super) fn keyword_words(
-    keyword: &NodeKeyword,
-    definitions: &[SchemaDefinition],
+pub(super) fn keyword_words<'t>(
+    keyword: &NodeKeyword<'t>,
+    definitions: &[SchemaDefinition<'t>],
 ) -> Option<String> {
     let name = &*keyword.name;
-    let value = match &keyword.content {
-        NodeContent::Data(value) => Value::clone(value),
-        NodeContent::Reference(_) => return None,
-        NodeContent::One(SchemaNode::Nothing(_)) => return None,
-        content => {
-            let mut holder = NodeKeywords::new(keyword.place);
-            holder.set(name, content.clone());
+    match &keyword.content {
+        NodeContent::Data(value) => data_words(name, value),
+        NodeContent::Reference(_) => None,
+        NodeContent::One(SchemaNode::Nothing(_)) => None,
+        _ => {
+            let holder = NodeKeywords { place: keyword.place, list: vec![keyword.clone()] };
             let mut budget = MAX_QUOTED_PARTS;
-            holder.into_node().to_value(definitions, &mut budget)?.get(name)?.clone()
+            let holder = holder.into_node().to_value(definitions, &mut budget)?;
+            data_words(name, holder.get(name)?)
         }
-    };
-    data_words(name, &value)
+    }
 }
 
 fn data_words(name: &str, value: &Value) -> Option<String> {
@@ -102,7 +101,7 @@ fn dependencies(value: &Value) -> Option<String> {
 }
 
 /// Adds words to the description of a node.
-pub(super) fn add_words(keywords: &mut NodeKeywords, words: &str) {
+pub(super) fn add_words<'t>(keywords: &mut NodeKeywords<'t>, words: &str) {
     let old = keywords.data("description").and_then(Value::as_str);
     let new = with_words(old, words);
     keywords.set_data("description", Value::String(new));

@@ -1,7 +1,8 @@
 //! Schemas that the target accepts, and what that costs.
 //!
-//! The rewrite of a schema is `schema::rewrite_if_needed`. It reports every change; what a change means
-//! is decided by comparing the source schema with a copy that has this one change:
+//! The rewrite of a schema is `schema::rewrite_if_needed`. It reports every change, if losses are
+//! looked for; what a change means is decided by comparing the source schema with a copy that has
+//! this one change:
 //!
 //! ```text
 //! change at /properties/a/pattern ─▶ source without it ─ compare ─▶ widened, with an instance

@@ -136,7 +136,7 @@ pub fn rewrite_for(target: VendorTarget, schema: &Value) -> RewrittenSchema {
     })
 }
 
-/// Whether a rewrite lists its changes, which takes a third of its time.
+/// Whether a rewrite lists its changes. Spelling out where each one is takes time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeReport {
     /// All changes are listed.

@@ -491,7 +491,12 @@ impl Catalog {
 
     /// Lets the calls of removed servers end before their connections are closed.
     fn drain(&self, servers: Option<DrainingServers>) {
-        self.draining.lock().unwrap_or_else(PoisonError::into_inner).extend(servers);
+        let Some(servers) = servers else { return };
+        let mut draining = self.draining.lock().unwrap_or_else(PoisonError::into_inner);
+        match draining.iter_mut().find(|it| it.servers == servers.servers) {
+            Some(earlier) => earlier.merge(servers),
+            None => draining.push(servers),
+        }
     }
 
     /// Whether a removed server has running calls or tasks.

@@ -45,6 +45,13 @@ impl DrainingServers {
         (!draining.servers.is_empty() && draining.is_running()).then_some(draining)
     }
 
+    /// Adds what runs on the same servers since they were configured again.
+    pub(crate) fn merge(&mut self, later: DrainingServers) {
+        self.limits.retain(|limit| !limit.is_idle());
+        self.limits.extend(later.limits);
+        self.deadline = self.deadline.max(later.deadline);
+    }
+
     /// Whether a connection may still be needed.
     pub(crate) fn is_running(&self) -> bool {
         let has_calls =

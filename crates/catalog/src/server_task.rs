@@ -13,7 +13,7 @@
 //! call, has opened a connection to it.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -124,7 +124,8 @@ fn concerns_tasks(event: &UpstreamEvent) -> bool {
 impl Catalog {
     /// Loads what a server has, again after each of its notices that something changed, and after a
     /// growing pause while loading fails. When it is `removed`, only passes on what it reports of
-    /// its last tasks, and ends with them.
+    /// its last tasks, and ends with them, or when the server is configured again: then it has
+    /// another task, also after it is removed once more.
     pub(crate) async fn keep_server_loaded(
         &self,
         owner: &ServerOwner,
@@ -137,10 +138,13 @@ impl Catalog {
         let lists = ChangedLists::default();
         let until_gone = async {
             removed.run_until_cancelled(self.follow_lists(&upstream, owner, &lists)).await;
-            while self.is_draining(owner.server()) {
+            let mut last_used = Instant::now();
+            while last_used.elapsed() < TIME_TO_CLOSE && !self.has_server(owner.server()) {
                 tokio::time::sleep(DRAIN_CHECK).await;
+                if self.is_draining(owner.server()) {
+                    last_used = Instant::now();
+                }
             }
-            tokio::time::sleep(TIME_TO_CLOSE).await;
         };
         tokio::select! {
             () = self.pass_on_events(&upstream, events, changes, &lists, removed) => {}
@@ -179,8 +183,12 @@ impl Catalog {
                         UpstreamEvent::ListChanged(_) => {}
                         _ => self.notify(upstream, notice),
                     },
-                    // Some of those that were missed may have been about lists.
-                    Err(broadcast::error::RecvError::Lagged(_)) => lists.mark(&ListKind::ALL),
+                    // Some of those that were missed may have been about lists, or the end of a
+                    // connection.
+                    Err(broadcast::error::RecvError::Lagged(_)) => {
+                        lists.mark(&ListKind::ALL);
+                        self.notify(upstream, UpstreamNotice::connection_ended());
+                    }
                     Err(broadcast::error::RecvError::Closed) => has_events = false,
                 },
             }

@@ -49,6 +49,7 @@ mod process_watcher;
 mod registry;
 mod runner;
 mod stderr_tail;
+mod written_parts;
 
 pub use arguments::CallArguments;
 pub use budget::{Budget, CallClock, ClockPause};
@@ -59,11 +60,12 @@ pub use executor::{Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Log
 pub use failure::{Failure, KnowledgeAdvice, ValueError};
 pub use host::{ClientAnswer, ClientAsker, Host, NoHost, Progress, ServerRequest, SessionNumber};
 pub use offload::{WorkSize, offload};
-pub use outcome::{Outcome, ResultContent, WrittenParts, json_size};
+pub use outcome::{Outcome, ResultContent, json_size};
 pub use process_tree::kill_all_processes;
 pub use registry::{RegisteredTool, ToolRegistry, ToolStatus};
 pub use runner::{CallRequest, Runner};
 pub use toolwright_model::{CallLimits, OutputCheck};
+pub use written_parts::WrittenParts;
 
 use std::pin::Pin;
 

@@ -3,13 +3,9 @@
 //! Results of MCP servers keep the JSON they were sent as, unknown fields and content types
 //! included. Results of programs and JavaScript are brought into the same shape here.
 
-use std::collections::BTreeMap;
-
-use serde_json::Map;
-use serde_json::value::RawValue;
-
 use crate::Json;
 use crate::offload::{LARGE, WorkSize};
+use crate::written_parts::WrittenParts;
 
 /// A block of a result's content as MCP writes it, such as `{"type": "text", "text": …}`. Blocks of
 /// unknown types pass through unchanged.
@@ -113,8 +109,13 @@ impl Outcome {
         let content = self.content.iter().map(block_size).sum::<usize>();
         let structured = self.structured.as_ref().map_or(0, |value| json_size(value, cap));
         let meta = self.meta.as_ref().map_or(0, |meta| json_size(meta, cap));
-        let rest = self.rest.iter().map(|(key, value)| key.len() + json_size(value, cap));
+        let rest = self
+            .rest
+            .iter()
+            .map(|(key, value)| key.len() + json_size(value, cap) + self.written.excess(key));
         let warnings = self.warnings.iter().map(String::len);
+        let content = content + self.written.excess("content");
+        let structured = structured + self.written.excess("structuredContent");
         content.max(structured) + meta + rest.chain(warnings).sum::<usize>()
     }
 
@@ -131,63 +132,6 @@ impl Outcome {
     /// All text blocks, joined by line breaks.
     pub fn texts(&self) -> String {
         self.content.iter().filter_map(ResultContent::as_text).collect::<Vec<_>>().join("\n")
-    }
-}
-
-/// The parts of a server's result that have fractions or numbers above 64 bits, as the server wrote
-/// them: parsed, such a number is rounded.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct WrittenParts(BTreeMap<(String, usize), String>);
-
-impl WrittenParts {
-    /// The parts of a result that was read from this text.
-    pub(crate) fn of(text: &str, result: &Map<String, Json>) -> WrittenParts {
-        let mut parts = WrittenParts::default();
-        if result.values().any(has_float)
-            && let Ok(texts) = serde_json::from_str::<BTreeMap<String, &RawValue>>(text)
-        {
-            for (name, text) in texts {
-                match (&result[&name], serde_json::from_str::<Vec<&RawValue>>(text.get())) {
-                    (Json::Array(blocks), Ok(texts)) if name == "content" => {
-                        let blocks = blocks.iter().zip(texts).enumerate();
-                        blocks.for_each(|(n, (block, text))| parts.keep("content", n, block, text));
-                    }
-                    (value, _) => parts.keep(&name, 0, value, text),
-                }
-            }
-        }
-        parts
-    }
-
-    fn keep(&mut self, name: &str, n: usize, value: &Json, text: &RawValue) {
-        // Much longer texts than the limit of a result counts are not kept.
-        if has_float(value) && text.get().len() / 4 <= json_size(value, usize::MAX) {
-            // Only between tokens, and a message has to be one line.
-            let text = text.get().replace(['\n', '\r'], " ");
-            self.0.insert((name.to_owned(), n), text);
-        }
-    }
-
-    /// The text of a member of the result, or of the block with this number in `content`, if it is
-    /// kept and still means this value.
-    pub fn text_of(&self, name: &str, n: usize, value: &Json) -> Option<Box<RawValue>> {
-        // Nearly always.
-        if self.0.is_empty() {
-            return None;
-        }
-        let text = self.0.get(&(name.to_owned(), n))?;
-        let is_same = serde_json::from_str::<Json>(text).is_ok_and(|written| written == *value);
-        RawValue::from_string(text.clone()).ok().filter(|_| is_same)
-    }
-}
-
-/// Whether a value has a number that is not an integer of 64 bits.
-fn has_float(value: &Json) -> bool {
-    match value {
-        Json::Number(number) => number.is_f64(),
-        Json::Array(items) => items.iter().any(has_float),
-        Json::Object(members) => members.values().any(has_float),
-        _ => false,
     }
 }
 

@@ -206,32 +206,29 @@ impl Runner {
     }
 
     /// Completes the result of a task that a call of this tool has created: the steps that follow
-    /// the executor. A tool that is gone meanwhile has only the limits of size.
+    /// the executor. The tool is the one that was called, which may be gone or changed meanwhile.
     ///
     /// # Errors
     /// The failure of the first step that did not succeed.
     pub async fn finish_task(
         &self,
-        id: &str,
+        tool: &Arc<RegisteredTool>,
         outcome: Outcome,
         cancel: &CancellationToken,
     ) -> Result<Outcome, Failure> {
         let limits = self.limits();
-        let Ok(tool) = self.resolve(id) else {
-            return check_size(outcome, limits.output, limits.media);
-        };
-        let knowledge = CallKnowledge::of(&tool, &self.context, &limits);
-        let request = CallRequest { cancel: cancel.clone(), ..CallRequest::new(id) };
+        let knowledge = CallKnowledge::of(tool, &self.context, &limits);
+        let request = CallRequest { cancel: cancel.clone(), ..CallRequest::new("") };
         let budget =
-            TimeLimit::of(&tool, &request, &limits).budget(&request, &limits, Duration::ZERO);
+            TimeLimit::of(tool, &request, &limits).budget(&request, &limits, Duration::ZERO);
         let work = async {
             let outcome = match &knowledge {
                 Some(knowledge) => knowledge.respond(outcome, &budget).await?,
                 None => outcome,
             };
-            check_outcome(&tool, outcome, &limits).await
+            check_outcome(tool, outcome, &limits).await
         };
-        within_budget(&budget, &tool, knowledge.as_ref(), work).await
+        within_budget(&budget, tool, knowledge.as_ref(), work).await
     }
 
     /// Closes all connections and stops all servers. Calls that still run fail.

@@ -212,9 +212,7 @@ impl Gateway {
         session.end();
         self.0.suspended.end_session(session.number);
         self.0.stored.end_session(session.number);
-        for task in session.with_tasks(SessionTasks::take_running) {
-            task.upstream.cancel_task(&task.own, task.connection);
-        }
+        session.with_tasks(SessionTasks::end_all);
         let (gateway, number) = (self.clone(), session.number);
         let uris = session.take_subscriptions();
         if !uris.is_empty() || session.has_log_level() {

@@ -177,10 +177,12 @@ impl HttpSessions {
         }
     }
 
-    /// Replaces the session of clients without one if it was idle for longer than this.
+    /// Replaces the session of clients without one if it was idle for longer than this. A call that
+    /// waits for the person is not idle, as long as it is kept.
     fn renew_stateless(&self, limit: Duration) {
         let mut session = self.stateless.lock().unwrap_or_else(PoisonError::into_inner);
-        if session.idle_since().is_some_and(|since| since.elapsed() > limit) {
+        let is_idle = session.idle_since().is_some_and(|since| since.elapsed() > limit);
+        if is_idle && !self.gateway.suspended().has_calls_of(session.number) {
             let new = self.gateway.new_session(Arc::new(NoOutlet));
             let ended = std::mem::replace(&mut *session, new);
             drop(session);

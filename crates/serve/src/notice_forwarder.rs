@@ -60,7 +60,8 @@ impl Gateway {
                         self.forward_claimable_notices().await;
                         self.forward_notice(notice).await;
                     }
-                    Err(RecvError::Lagged(_)) => {}
+                    // The end of a connection may be among those that were missed.
+                    Err(RecvError::Lagged(_)) => self.end_lost_tasks().await,
                     Err(RecvError::Closed) => has_notices = false,
                 },
             }
@@ -127,7 +128,7 @@ impl Gateway {
         match notice.event {
             // The catalog loads the list again and reports the change itself.
             UpstreamEvent::ListChanged(_) => {}
-            UpstreamEvent::ConnectionEnded => self.end_tasks_of(notice.connection).await,
+            UpstreamEvent::ConnectionEnded => self.end_lost_tasks().await,
             UpstreamEvent::ResourceUpdated { uri } => {
                 let mut names = self.subscriptions().names_of(&notice.server, &uri, of);
                 if names.is_empty() {

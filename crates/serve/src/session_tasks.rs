@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value as Json};
 use toolwright_catalog::ServerNotice;
+use toolwright_exec::RegisteredTool;
 use toolwright_exec::mcp::{TaskLink, TaskRequest, Upstream, UpstreamEvent, rename_task, task_of};
 
 /// Tasks that a session remembers; the oldest are forgotten first.
@@ -33,8 +34,8 @@ pub(crate) struct ClientTask {
     pub(crate) upstream: Arc<Upstream>,
     /// The number of the connection that it was created on.
     pub(crate) connection: u64,
-    /// The id of the tool that was called.
-    pub(crate) tool: String,
+    /// The tool that was called. It may be gone or changed meanwhile.
+    pub(crate) tool: Arc<RegisteredTool>,
     /// The token of its progress, as the server knows it.
     token: Option<i64>,
     /// Whether it has ended, as far as was reported.
@@ -50,8 +51,8 @@ pub(crate) struct NewTask<'a> {
     pub(crate) upstream: Arc<Upstream>,
     /// The number of the connection.
     pub(crate) connection: u64,
-    /// The id of the tool that was called.
-    pub(crate) tool: &'a str,
+    /// The tool that was called.
+    pub(crate) tool: &'a Arc<RegisteredTool>,
     /// How long its server keeps it; `None` if it sets no limit.
     pub(crate) ttl: Option<Duration>,
     /// What the client asked for; `None` if the server decided to run a task.
@@ -100,7 +101,7 @@ impl SessionTasks {
             own: own.to_owned(),
             upstream,
             connection,
-            tool: tool.to_owned(),
+            tool: Arc::clone(tool),
             token: request.map(|request| request.progress_token),
             has_ended: false,
             status: kept_members(status),
@@ -138,7 +139,9 @@ impl SessionTasks {
         if let Some(token) = self.known[at].token.take() {
             self.forget_token(token);
         }
-        Some(&self.known[at])
+        let task = &self.known[at];
+        task.upstream.task_ended(&task.own, task.connection);
+        Some(task)
     }
 
     /// Notes the state of a task as its server reports it.
@@ -155,10 +158,11 @@ impl SessionTasks {
         }
     }
 
-    /// Ends the tasks of a connection that has ended. Returns the last status of each that was
-    /// running, for its client.
-    pub(crate) fn end_connection(&mut self, connection: u64) -> Vec<Json> {
-        let is_lost = |task: &&ClientTask| task.connection == connection && !task.has_ended;
+    /// Ends the tasks whose connection has ended. Returns the last status of each that was running,
+    /// for its client.
+    pub(crate) fn end_lost(&mut self) -> Vec<Json> {
+        let is_lost =
+            |task: &&ClientTask| !task.has_ended && !task.upstream.has_connection(task.connection);
         let lost: Vec<String> =
             self.known.iter().filter(is_lost).map(|task| task.exposed.clone()).collect();
         let end = |exposed: String| {
@@ -172,10 +176,16 @@ impl SessionTasks {
         lost.into_iter().filter_map(end).collect()
     }
 
-    /// Removes all tasks, and returns those that may be running.
-    pub(crate) fn take_running(&mut self) -> Vec<ClientTask> {
+    /// Removes all tasks at the end of the session: cancels those that may be running, and releases
+    /// the results of the others.
+    pub(crate) fn end_all(&mut self) {
         self.tokens.clear();
-        std::mem::take(&mut self.known).into_iter().filter(|task| !task.has_ended).collect()
+        for task in std::mem::take(&mut self.known) {
+            match task.has_ended {
+                true => task.upstream.task_released(&task.own, task.connection),
+                false => task.upstream.cancel_task(&task.own, task.connection),
+            }
+        }
     }
 
     /// At most `count` tasks after the one with this id, and whether there are more. `None` if

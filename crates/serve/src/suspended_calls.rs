@@ -207,6 +207,13 @@ impl SuspendedCalls {
         self.waiting().retain(|_, (_, call)| call.session != session);
     }
 
+    /// Whether a call of this session waits for its client.
+    pub(crate) fn has_calls_of(&self, session: SessionNumber) -> bool {
+        let mut waiting = self.waiting();
+        remove_expired(&mut waiting);
+        waiting.values().any(|(_, call)| call.session == session)
+    }
+
     /// Cancels the calls that were not continued in time.
     pub(crate) fn remove_expired(&self) {
         remove_expired(&mut self.waiting());

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::ServerNotice;
 use toolwright_exec::mcp::{RequestError, TaskMode, TaskRequest, execution, rename_task};
-use toolwright_exec::{CallRequest, Failure, Host, Outcome, code};
+use toolwright_exec::{CallRequest, Failure, Host, Outcome, RegisteredTool, code};
 use toolwright_mcp::{Message, RpcError, error_code, meta};
 use toolwright_model::{Binding, Server};
 
@@ -31,7 +31,7 @@ use crate::offered_items::{adapt_result, forwarded_params, request_error};
 use crate::request_params::{RequestParams, invalid_params};
 use crate::request_terms::unknown_method;
 use crate::result_body::ResultBody;
-use crate::session_tasks::{ClientTask, MAX_ID, NewTask};
+use crate::session_tasks::{ClientTask, MAX_ID, NewTask, SessionTasks};
 use crate::suspended_calls::MethodResult;
 use crate::tool_calls::{failure_result, protocol_error};
 
@@ -116,7 +116,7 @@ impl Gateway {
         &self,
         session: &Arc<ClientSession>,
         server: &Arc<Server>,
-        tool: &str,
+        tool: &Arc<RegisteredTool>,
         mode: &TaskMode,
         outcome: &mut Outcome,
     ) -> Result<(), Failure> {
@@ -148,7 +148,8 @@ impl Gateway {
             return Err(Failure::new(&code::OUTPUT_INVALID, message));
         }
         let status = outcome.rest.get("task").unwrap_or(&Json::Null);
-        let task = NewTask { own: &own, upstream, connection, tool, ttl, request, status };
+        let of = Arc::clone(&upstream);
+        let task = NewTask { own: &own, upstream: of, connection, tool, ttl, request, status };
         let exposed = session.with_tasks(|tasks| tasks.remember(task));
         if exposed != own {
             let mut rest = Json::Object(std::mem::take(&mut outcome.rest));
@@ -159,6 +160,11 @@ impl Gateway {
             rename_related_task(&mut outcome.meta, &own, &exposed);
         }
         self.unclaimed_notices().task_added();
+        // The end of a server that crashes at once may have been reported before this.
+        if !upstream.has_connection(connection) {
+            let gateway = self.clone();
+            tokio::spawn(async move { gateway.end_lost_tasks().await });
+        }
         Ok(())
     }
 
@@ -243,16 +249,19 @@ impl Gateway {
     ) -> MethodResult {
         let link = task.link();
         let work = async {
+            let end = || context.session.with_tasks(|tasks| tasks.end(&task.exposed));
             let outcome = task.upstream.task_result(&link, params, task.connection, host).await;
-            if !matches!(outcome, Err(RequestError::Failed(_))) {
-                context.session.with_tasks(|tasks| tasks.end(&task.exposed));
-            }
             let outcome = outcome.map_err(|error| match error {
-                RequestError::Answered(error) => Err(error),
+                RequestError::Answered(error) => {
+                    end();
+                    Err(error)
+                }
                 RequestError::Failed(failure) => Ok(failure),
             })?;
             let runner = self.catalog().runner();
-            runner.finish_task(&task.tool, outcome, context.cancel).await.map_err(Ok)
+            let finished = runner.finish_task(&task.tool, outcome, context.cancel).await;
+            // After a failure, such as a cancelled request, it can be fetched again.
+            finished.inspect(|_| end()).map_err(Ok)
         };
         match self.unless_ended(context, work).await? {
             Ok(outcome) => Ok(self.task_outcome(context, task, outcome).await),
@@ -278,9 +287,7 @@ impl Gateway {
     ) -> ResultBody {
         rename_related_task(&mut outcome.meta, &task.own, &task.exposed);
         let server = Some(Arc::clone(task.upstream.server()));
-        let registry = self.catalog().runner().registry();
-        let tool = registry.find(&task.tool);
-        let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
+        let has_output_schema = task.tool.tool.output.is_some();
         self.finished_result(context, server, has_output_schema, outcome).await
     }
 
@@ -322,10 +329,10 @@ impl Gateway {
         Ok(ResultBody::Json(result))
     }
 
-    /// Reports to clients that their running tasks have ended with this connection.
-    pub(crate) async fn end_tasks_of(&self, connection: u64) {
+    /// Reports to clients that running tasks have ended with their connection.
+    pub(crate) async fn end_lost_tasks(&self) {
         for session in self.open_sessions() {
-            for status in session.with_tasks(|tasks| tasks.end_connection(connection)) {
+            for status in session.with_tasks(SessionTasks::end_lost) {
                 let method = "notifications/tasks/status";
                 let message = Message::notification(method, &status).to_bytes().into();
                 self.send_to_ready(&message, |other| other.number == session.number).await;

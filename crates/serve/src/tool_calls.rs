@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::Offers;
 use toolwright_exec::mcp::TaskMode;
 use toolwright_exec::{
-    CallArguments, CallRequest, Failure, Host, Outcome, ResultContent, WorkSize, code, offload,
+    CallArguments, CallRequest, Failure, Host, Outcome, RegisteredTool, ResultContent, WorkSize,
+    code, offload,
 };
 use toolwright_mcp::{RpcError, error_code};
 use toolwright_model::{Binding, Server};
@@ -89,7 +90,7 @@ impl Gateway {
             }
         };
         match result {
-            Ok(outcome) => self.tool_result(context, &call, outcome).await,
+            Ok((tool, outcome)) => self.tool_result(context, &call, tool, outcome).await,
             Err(failure) => {
                 if let TaskMode::Created(task) = &call.task {
                     context.session.with_tasks(|tasks| tasks.forget_token(task.progress_token));
@@ -99,14 +100,15 @@ impl Gateway {
         }
     }
 
-    /// Runs a tool by its exposed name or its id.
+    /// Runs a tool by its exposed name or its id. Also returns the tool, which may be gone or
+    /// changed when the call has ended; `None` if the call did not need it to be known.
     async fn run_tool(
         &self,
         session: &ClientSession,
         name: &str,
         request: &mut CallRequest,
         host: &dyn Host,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<(Option<Arc<RegisteredTool>>, Outcome), Failure> {
         let runner = self.catalog().runner();
         if !self.find_tool(name, request) {
             Box::pin(self.wait_for_tool(name, request)).await?;
@@ -114,9 +116,10 @@ impl Gateway {
         if let TaskMode::Created(_) = request.task {
             self.check_task(session, request)?;
         }
+        let tool = runner.registry().find(&request.id).map(Arc::clone);
         // Dropping the runner's future ends the work of the tool.
         tokio::select! {
-            result = runner.call(request.clone(), host) => result,
+            result = runner.call(request.clone(), host) => Ok((tool, result?)),
             () = self.aborted().cancelled() => Err(self.aborted_call(&request.id)),
         }
     }
@@ -171,17 +174,16 @@ impl Gateway {
         &self,
         context: &RequestContext<'_>,
         call: &CallRequest,
+        tool: Option<Arc<RegisteredTool>>,
         mut outcome: Outcome,
     ) -> MethodResult {
-        let registry = self.catalog().runner().registry();
-        let tool = registry.find(&call.id);
-        let server = tool.and_then(|entry| match &entry.tool.details.binding {
+        let server = tool.as_ref().and_then(|entry| match &entry.tool.details.binding {
             Binding::Server { server, .. } => Some(Arc::clone(server)),
             _ => None,
         });
-        if let Some(server) = &server
+        if let (Some(server), Some(tool)) = (&server, &tool)
             && let Err(failure) =
-                self.remember_task(context.session, server, &call.id, &call.task, &mut outcome)
+                self.remember_task(context.session, server, tool, &call.task, &mut outcome)
         {
             return failed_call(&failure, &call.task, context.terms);
         }

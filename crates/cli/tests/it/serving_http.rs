@@ -11,6 +11,7 @@ use crate::client::{
     faulty_server, gone, handshake, names, pid_in, request, run_with, runs, signal, until,
 };
 use crate::program::folder;
+use crate::scripted_servers::{ScriptedServers, question};
 use crate::serving::{LONG_STARTUP, SHORT_STARTUP, config_with_tools, server};
 
 #[test]
@@ -686,4 +687,45 @@ fn clients_without_a_session_are_forgotten_when_they_are_idle() {
     assert_eq!(read["error"]["code"], -32602, "{read}");
     assert_ne!(pid(), own);
     drop(folder);
+}
+
+/// Their call waits for the person, and other clients are idle for a shorter time.
+#[test]
+fn a_question_keeps_clients_without_a_session() {
+    let results = (1..40).map(|id| {
+        let content = json!([{"type": "text", "text": "answered"}]);
+        json!({"jsonrpc": "2.0", "id": id, "result": {"content": content}})
+    });
+    let script = json!({
+        "tools/call": {"before": [question("elicitation/create")]},
+        "answered": results.collect::<Vec<_>>(),
+    });
+    let isolated = server("own", "good") + "isolation = \"session\"\n";
+    let servers = ScriptedServers::new(&[("up", &isolated, script)]);
+    let file = servers.file("toolwright.toml");
+    let text = std::fs::read_to_string(&file).expect("a file");
+    std::fs::write(&file, text + "session_idle = 1000\n").expect("a file");
+    let web = HttpClient::start(servers.path(), &[], &[]);
+    let call = |more: Json| {
+        let mut params = json!({"name": "up__t", "arguments": {}});
+        params["_meta"] =
+            json!({"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}});
+        for (name, value) in more.as_object().expect("members") {
+            params[name] = value.clone();
+        }
+        web.ask_modern(1, "tools/call", params).answer(&json!(1))
+    };
+    let asked = call(json!({}));
+    let questions = asked["result"]["inputRequests"].as_object().expect("questions");
+    let name = questions.keys().next().expect("a question");
+    let session = web.session("2025-06-18");
+    let pid = json!({"name": "own__pid", "arguments": {}});
+    let own = session.ask(2, "tools/call", pid).answer(&json!(2));
+    let pid = own["result"]["structuredContent"]["pid"].as_u64().expect("a pid");
+    gone("the server of the idle session", u32::try_from(pid).expect("a pid"), LONG);
+    let done = call(json!({
+        "requestState": asked["result"]["requestState"],
+        "inputResponses": {name: {"action": "accept"}},
+    }));
+    assert_eq!(done["result"]["content"][0]["text"], "answered", "{done}");
 }

@@ -594,6 +594,8 @@ fn numbers_of_results_are_those_that_the_server_wrote() {
         "3",
         "0.25",
     ];
+    let long = [78, 300].map(|digits| "7".repeat(digits));
+    let numbers: Vec<&str> = numbers.into_iter().chain(long.iter().map(String::as_str)).collect();
     let list = numbers.join(",");
     let members = format!(r#"{{"n":[{list}],"m":{{"k":{}}}}}"#, numbers[0]);
     // A string is sent as it is. One of these is the id of the call.
@@ -610,4 +612,58 @@ fn numbers_of_results_are_those_that_the_server_wrote() {
     let answer = client.find_line("the answer", |line| line.contains("structuredContent"));
     assert!(answer.contains(&format!(r#"{{"type":"x","n":[{list}]}}"#)), "{answer}");
     assert_eq!(answer.matches(&members).count(), 2, "{answer}");
+}
+
+/// A server that answers the call `t` with the text of this result.
+fn answering_with(result: &str, tool: Json) -> ScriptedServers {
+    // A string is sent as it is. One of these is the id of the call.
+    let answers: Vec<_> =
+        (1..40).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)).collect();
+    let script = json!({
+        "tools/list": {"result": {"tools": [tool]}}, "tools/call": {"before": answers},
+    });
+    ScriptedServers::new(&[("up", "", script)])
+}
+
+/// A number alone, between white space.
+#[test]
+fn a_long_number_alone_keeps_its_digits() {
+    for digits in [78, 300] {
+        let number = "7".repeat(digits);
+        let result = format!(r#"{{ "content": [], "structuredContent": {{ "n" : {number} }} }}"#);
+        let tool = json!({"name": "t", "inputSchema": {"type": "object"}});
+        let servers = answering_with(&result, tool);
+        let mut client = servers.serve();
+        client.send("tools/call", json!({"name": "up__t", "arguments": {}}));
+        let answer = client.find_line("the answer", |line| line.contains("structuredContent"));
+        assert!(answer.contains(&format!(r#"{{"n":{number}}}"#)), "{answer}");
+    }
+}
+
+/// Readers differ in which of two members with one name they take.
+#[test]
+fn a_member_that_is_written_twice_reaches_clients_as_it_was_checked() {
+    let output = json!({"type": "object", "properties": {"amount": {"type": "number"}}});
+    let tool = json!({"name": "t", "inputSchema": {"type": "object"}, "outputSchema": output});
+    let twice = r#"{"amount":"evil","\u0061mount":1.50,"a:b\":{":{"amount":2}}"#;
+    let result = format!(r#"{{"content":[{twice}],"structuredContent":{twice}}}"#);
+    let servers = answering_with(&result, tool);
+    let mut client = servers.serve();
+    client.send("tools/call", json!({"name": "up__t", "arguments": {}}));
+    let answer = client.find_line("the answer", |line| line.contains("structuredContent"));
+    assert!(!answer.contains("evil"), "{answer}");
+    assert_eq!(answer.matches(r#""amount":1.5,"#).count(), 2, "{answer}");
+}
+
+/// The limit of a result counts the digits that clients get.
+#[test]
+fn digits_count_in_the_size_of_a_result() {
+    let number = format!("0.{}", "7".repeat(1000));
+    let list = vec![number; 1100].join(",");
+    let tool = json!({"name": "t", "inputSchema": {"type": "object"}});
+    let result = format!(r#"{{"content":[],"structuredContent":{{"n":[{list}]}}}}"#);
+    let servers = answering_with(&result, tool);
+    let mut client = servers.serve();
+    let refused = client.call("up__t", json!({})).to_string();
+    assert!(refused.contains("OUTPUT_TOO_LARGE"), "{refused:.300}");
 }

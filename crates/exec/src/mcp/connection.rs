@@ -45,7 +45,7 @@ use super::stdio_wire::{self, StdioWire};
 use super::subscription::SubscribedUris;
 use super::tasks::{TIME_TO_CANCEL, TaskLoss, new_task_of, task_lost};
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
-use super::{RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
+use super::{NoRootsReason, RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
 use crate::{
     BoxFuture, CallClock, ClientAnswer, ClockPause, Failure, Host, Json, ServerRequest,
     SessionNumber, code,
@@ -639,7 +639,7 @@ impl UpstreamConnection {
         let capabilities = caller.host.client_capabilities();
         if let Err(error) = check_capability(&capabilities, &method, &params) {
             match method == "roots/list" {
-                true => self.links.log.no_roots(&error.message),
+                true => self.links.log.no_roots(NoRootsReason::NoCapability, &error.message),
                 false => self.links.log.line(&error.message),
             }
             return (id, Err(error));

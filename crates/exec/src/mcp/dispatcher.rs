@@ -44,7 +44,7 @@ use super::open_request::{
 };
 use super::redact::Redactor;
 use super::tasks::{TaskLink, new_task_of, related_task, task_of};
-use super::{ListKind, UpstreamEvent, UpstreamLog, UpstreamNotice};
+use super::{ListKind, NoRootsReason, UpstreamEvent, UpstreamLog, UpstreamNotice};
 use crate::host::MAX_PROGRESS_BYTES;
 use crate::{BoxFuture, ClientAsker, Json, Progress, ServerRequest, SessionNumber};
 
@@ -127,12 +127,20 @@ struct RequestTable {
     /// Calls that were given up, and whose answer may be a task that must not go on. The oldest
     /// first.
     abandoned: VecDeque<i64>,
-    /// The tasks of clients whose result was not fetched, with the time until which each is kept.
-    tasks: HashMap<String, Instant>,
+    /// The tasks of clients whose result was not fetched.
+    tasks: HashMap<String, KeptTask>,
     /// How many requests were made; ids count from here.
     made: i64,
     /// Set when the connection has ended, so that no request is added that nobody would end.
     ended: bool,
+}
+
+/// A task of a client.
+struct KeptTask {
+    /// The time until which it is kept.
+    until: Instant,
+    /// Whether it runs, as far as is known.
+    is_running: bool,
 }
 
 /// A question that was passed on.
@@ -244,10 +252,12 @@ impl Dispatcher {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Gives the connection another number, because the server forgets its state.
+    /// Gives the connection another number, because the server forgets its state. The end of the
+    /// old one is reported when it is not in use any more.
     pub(super) fn renumber(&self) {
-        self.publish(UpstreamEvent::ConnectionEnded);
-        self.number.store(next_number(), Ordering::Release);
+        let old = self.number.swap(next_number(), Ordering::AcqRel);
+        self.table().tasks.clear();
+        self.publish_of(old, UpstreamEvent::ConnectionEnded);
     }
 
     /// Registers a request before anything is sent, so that its answer cannot come too early.
@@ -296,9 +306,9 @@ impl Dispatcher {
         self.table().open.len()
     }
 
-    /// Whether a request of a caller is open, or a task of a client is kept.
+    /// Whether a request of a caller is open, or a task of a client runs.
     pub(super) fn is_busy(&self) -> bool {
-        self.has_callers() || self.has_tasks()
+        self.has_callers() || self.any_task(|task| task.is_running)
     }
 
     /// Whether a request of a caller is open.
@@ -312,10 +322,17 @@ impl Dispatcher {
         let mut table = self.table();
         if table.tasks.len() >= MAX_TASKS {
             let now = Instant::now();
-            table.tasks.retain(|_, until| *until > now);
+            table.tasks.retain(|_, task| task.until > now);
         }
         if table.tasks.len() < MAX_TASKS {
-            table.tasks.insert(id.to_owned(), until);
+            table.tasks.insert(id.to_owned(), KeptTask { until, is_running: true });
+        }
+    }
+
+    /// Notes that a task has ended, and its result can be fetched.
+    pub(super) fn task_ended(&self, id: &str) {
+        if let Some(task) = self.table().tasks.get_mut(id) {
+            task.is_running = false;
         }
     }
 
@@ -326,8 +343,12 @@ impl Dispatcher {
 
     /// Whether a task of a client is kept.
     pub(super) fn has_tasks(&self) -> bool {
+        self.any_task(|_| true)
+    }
+
+    fn any_task(&self, fits: impl Fn(&KeptTask) -> bool) -> bool {
         let now = Instant::now();
-        self.table().tasks.values().any(|until| *until > now)
+        self.table().tasks.values().any(|task| task.until > now && fits(task))
     }
 
     /// Whether [`Dispatcher::end`] was called.
@@ -529,7 +550,11 @@ impl Dispatcher {
 
     /// Tells those who follow the server. Without any, the event is lost.
     pub(super) fn publish(&self, event: UpstreamEvent) {
-        let (session, connection) = (self.sharing.session(), self.number());
+        self.publish_of(self.number(), event);
+    }
+
+    fn publish_of(&self, connection: u64, event: UpstreamEvent) {
+        let session = self.sharing.session();
         let is_of_hidden_task = task_of(&event).is_some_and(|task| self.is_hidden(&task));
         let _ = self.events.send(UpstreamNotice { session, connection, is_of_hidden_task, event });
     }
@@ -663,7 +688,8 @@ impl Dispatcher {
                     let why = match is_roots && !self.has_callers() {
                         true => {
                             let why = "`roots/list` is refused: no client has an open call";
-                            self.log.no_roots(&format!("{why}; many servers ask at their start"));
+                            let line = format!("{why}; many servers ask at their start");
+                            self.log.no_roots(NoRootsReason::NoCall, &line);
                             why.to_owned()
                         }
                         false => self.log_unattributed(&method),
@@ -771,4 +797,33 @@ fn next_number() -> u64 {
 /// The parameters of a message; null if there are none.
 fn parse_params(params: Option<&RawValue>) -> Json {
     params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_with_a_new_number_has_ended_with_its_old_one() {
+        let (events, mut received) = broadcast::channel(4);
+        let log = UpstreamLog {
+            log: crate::Log::default(),
+            name: "s".to_owned(),
+            redactor: Arc::default(),
+            no_roots_logged: Arc::default(),
+        };
+        let changes = Arc::new(watch::Sender::new(0));
+        let own = Dispatcher::new(events, changes, log, ConnectionSharing::AllSessions);
+        let old = own.number();
+        own.task_began("t", Instant::now() + Duration::from_secs(3600));
+        assert!(own.has_tasks() && own.is_busy());
+        own.renumber();
+        assert!(!own.has_tasks() && own.number() != old);
+        let notice = received.try_recv().expect("a notice");
+        assert!(matches!(notice.event, UpstreamEvent::ConnectionEnded));
+        assert_eq!(notice.connection, old);
+        own.task_began("t", Instant::now() + Duration::from_secs(3600));
+        own.task_ended("t");
+        assert!(own.has_tasks() && !own.is_busy());
+    }
 }

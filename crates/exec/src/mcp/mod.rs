@@ -64,8 +64,17 @@ struct UpstreamLog {
     log: Log,
     name: String,
     redactor: Arc<Redactor>,
-    /// Whether it was logged that the server gets no roots.
-    has_no_roots: Arc<AtomicBool>,
+    /// Whether it was logged that the server gets no roots, for each reason.
+    no_roots_logged: Arc<[AtomicBool; 2]>,
+}
+
+/// Why a server gets no roots.
+#[derive(Clone, Copy)]
+enum NoRootsReason {
+    /// No client has an open call.
+    NoCall,
+    /// The client of the call does not give any.
+    NoCapability,
 }
 
 impl UpstreamLog {
@@ -75,10 +84,10 @@ impl UpstreamLog {
         self.log.line(&line);
     }
 
-    /// Logs that the server gets no roots, and why, once: many servers ask at every start and do
-    /// without.
-    fn no_roots(&self, why: &str) {
-        if !self.has_no_roots.swap(true, Ordering::Relaxed) {
+    /// Logs that the server gets no roots, once for each reason: many servers ask at every start
+    /// and do without.
+    fn no_roots(&self, reason: NoRootsReason, why: &str) {
+        if !self.no_roots_logged[reason as usize].swap(true, Ordering::Relaxed) {
             self.line(why);
         }
     }

@@ -120,6 +120,12 @@ impl UpstreamNotice {
         let event = UpstreamEvent::ListChanged(kind);
         UpstreamNotice { session: None, connection: 0, is_of_hidden_task: false, event }
     }
+
+    /// A connection of the server may have ended; it is not known which one.
+    pub fn connection_ended() -> UpstreamNotice {
+        let event = UpstreamEvent::ConnectionEnded;
+        UpstreamNotice { session: None, connection: 0, is_of_hidden_task: false, event }
+    }
 }
 
 /// Why a request to a server has no result.

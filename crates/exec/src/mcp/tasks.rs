@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, json};
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::mpsc;
 use toolwright_mcp::meta::RELATED_TASK;
 use toolwright_mcp::{RpcError, error_code, raw_json};
 
@@ -222,6 +222,19 @@ impl Upstream {
         }
     }
 
+    /// Whether the connection with this number is open.
+    pub fn has_connection(&self, number: u64) -> bool {
+        self.connection_with(number).is_some_and(|open| !open.has_ended())
+    }
+
+    /// Notes that a task has ended, and its result can be fetched: it protects the connection of a
+    /// single session no longer.
+    pub fn task_ended(&self, id: &str, connection: u64) {
+        if let Some(open) = self.connection_with(connection) {
+            open.dispatcher.task_ended(id);
+        }
+    }
+
     /// Notes that nothing of a task is needed any more.
     pub fn task_released(&self, id: &str, connection: u64) {
         if let Some(open) = self.connection_with(connection) {
@@ -315,10 +328,13 @@ impl Upstream {
                 tokio::select! {
                     // First the notices: all that came before an answer are there when it is.
                     biased;
-                    notice = next_of_task(&mut events, &link.own, &request) => match notice {
-                        Some(TaskNotice::Status(status)) => reports.notice(&status, host),
-                        Some(TaskNotice::Progress(progress)) => reports.progress(progress, host),
-                        None => std::future::pending().await,
+                    notice = events.recv() => match notice {
+                        Ok(notice) => match TaskReport::read(notice, &link, &request) {
+                            Some(report) => reports.report(report, host),
+                            None => continue,
+                        },
+                        Err(RecvError::Lagged(_)) => continue,
+                        Err(RecvError::Closed) => std::future::pending().await,
                     },
                     Some(status) = answers.recv() => reports.answer(&status, host),
                 }
@@ -331,6 +347,17 @@ impl Upstream {
             () = following => unreachable!("it never ends"),
             result = waiting => result,
         };
+        // What came before the result, but after the last look.
+        loop {
+            match events.try_recv() {
+                Ok(notice) => {
+                    let report = TaskReport::read(notice, &link, &request);
+                    report.into_iter().for_each(|report| reports.report(report, host));
+                }
+                Err(TryRecvError::Lagged(_)) => {}
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
+        }
         // Answered, so there is nothing left to cancel.
         if !matches!(result, Err(RequestError::Failed(_))) {
             guard.forget();
@@ -454,9 +481,14 @@ impl TaskReports {
         }
     }
 
-    fn progress(&mut self, progress: Progress, host: &dyn Host) {
-        self.has_progress = true;
-        self.pass_on(progress, host);
+    fn report(&mut self, report: TaskReport, host: &dyn Host) {
+        match report {
+            TaskReport::Status(status) => self.notice(&status, host),
+            TaskReport::Progress(progress) => {
+                self.has_progress = true;
+                self.pass_on(progress, host);
+            }
+        }
     }
 
     fn pass_on(&mut self, progress: Progress, host: &dyn Host) {
@@ -468,40 +500,27 @@ impl TaskReports {
 }
 
 /// What a server reports about a task.
-enum TaskNotice {
+enum TaskReport {
     Status(Json),
     Progress(Progress),
 }
 
-/// Waits for the next report about a task; `None` if there are no more.
-async fn next_of_task(
-    events: &mut broadcast::Receiver<UpstreamNotice>,
-    task: &str,
-    request: &TaskRequest,
-) -> Option<TaskNotice> {
-    loop {
-        let event = match events.recv().await {
-            // Processes of other sessions, and earlier ones, have tasks with the same id.
-            Ok(notice) if notice.connection != request.connection() => continue,
-            Ok(notice) => notice.event,
-            Err(RecvError::Lagged(_)) => continue,
-            Err(RecvError::Closed) => return None,
-        };
-        let UpstreamEvent::Other { method, params } = event else { continue };
+impl TaskReport {
+    /// The report in a notice; `None` if it is not about this task.
+    fn read(notice: UpstreamNotice, task: &TaskLink, request: &TaskRequest) -> Option<TaskReport> {
+        // Processes of other sessions, and earlier ones, have tasks with the same id.
+        let is_of_other = notice.connection != request.connection();
+        let UpstreamEvent::Other { method, mut params } = notice.event else { return None };
         match method.as_str() {
-            "notifications/tasks/status" if params["taskId"] == task => {
-                return Some(TaskNotice::Status(params));
+            _ if is_of_other => None,
+            "notifications/tasks/status" if params["taskId"] == task.own => {
+                Some(TaskReport::Status(params))
             }
             "notifications/progress" if params["progressToken"] == request.progress_token => {
-                let link = TaskLink { own: task.to_owned(), exposed: None };
-                let mut params = params;
-                link.expose(&mut params);
-                match Progress::read(params) {
-                    Some(progress) => return Some(TaskNotice::Progress(progress)),
-                    None => continue,
-                }
+                task.expose(&mut params);
+                Progress::read(params).map(TaskReport::Progress)
             }
-            _ => {}
+            _ => None,
         }
     }
 }

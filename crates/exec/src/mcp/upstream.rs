@@ -110,7 +110,7 @@ impl Upstream {
                 log,
                 name: name_of(server),
                 redactor: Arc::clone(&redactor),
-                has_no_roots: Arc::default(),
+                no_roots_logged: Arc::default(),
             },
             param_headers: Arc::default(),
             log_level,
@@ -308,7 +308,10 @@ impl Upstream {
         let owner = RequestOwner::Caller(session);
         let caller = RequestCaller { host, owner, clock: Some(clock) };
         let result = connection.request(request, &caller).await;
-        if !matches!(result, Err(RequestError::Failed(_))) {
+        // For another connection the answer may be our own: that the task has ended with it.
+        let number = connection.dispatcher.number();
+        let is_for_this = request.connection.is_none_or(|only| only == number);
+        if is_for_this && !matches!(result, Err(RequestError::Failed(_))) {
             upstream.note_answer(&connection);
         }
         result.map_err(|error| self.redacted(error))

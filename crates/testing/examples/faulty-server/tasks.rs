@@ -21,9 +21,12 @@
 //! | `result` | this result; by default the arguments and the answer of the person |
 //! | `announce` | sends the last status |
 //!
+//! `crash` ends the process after the answer to the call, which is longer by that many bytes.
+//!
 //! A call without a task that has `exit` ends the process.
 //!
-//! Every method that the client sends is appended to the file `$CALL_LOG`.
+//! Every method that the client sends is appended to the file `$CALL_LOG`. `$OUTPUT` is the member
+//! that results must have by the output schema, `echo` by default.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -167,8 +170,14 @@ impl TaskServer {
         if arguments["early"] == true {
             self.notify("notifications/tasks/status", created.clone());
         }
-        let meta = json!({ "io.modelcontextprotocol/model-immediate-response": "wait" });
+        let mut meta = json!({ "io.modelcontextprotocol/model-immediate-response": "wait" });
+        if let Some(bytes) = arguments["crash"].as_u64() {
+            meta["pad"] = "p".repeat(bytes as usize).into();
+        }
         self.answer(id, json!({ "result": { "task": created, "_meta": meta } }));
+        if arguments.get("crash").is_some() {
+            std::process::exit(0);
+        }
         let (server, arguments) = (Arc::clone(self), arguments.clone());
         let token = params["_meta"]["progressToken"].clone();
         std::thread::spawn(move || server.run(&own, &arguments, &token));
@@ -321,7 +330,8 @@ fn result_of(arguments: &Value, answer: &Value) -> Value {
 
 fn tools() -> Value {
     let input = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
-    let output = json!({ "type": "object", "required": ["echo"] });
+    let member = std::env::var("OUTPUT").unwrap_or_else(|_| "echo".to_owned());
+    let output = json!({ "type": "object", "required": [member] });
     let tool = |name: &str, support: &str| {
         json!({
             "name": name, "description": "Runs a task.", "inputSchema": input,

@@ -48,6 +48,10 @@ const EPOCHS: usize = 30;
 /// Texts that must have a feature, or it is left out: what a single author says once says little
 /// about others, and most features are of this kind.
 const MIN_TEXTS: u32 = 2;
+/// Tokens that a sentence of an attack has at least to be judged by itself.
+const MIN_SENTENCE: usize = 4;
+/// How much less than the rest of an attack a sentence must look like one to count as harmless.
+const MIN_DIFFERENCE: f64 = 0.1;
 
 /// A text to fit to.
 struct TrainingText<'t> {
@@ -213,10 +217,13 @@ fn fit_judge(
     let is_used = |one: &&TrainingText<'_>| {
         one.weight(judge) > 0.0 && (left_out.is_empty() || !one.collection.starts_with(left_out))
     };
-    let mut rows = Vec::new();
+    let (mut rows, mut sentences) = (Vec::new(), Vec::new());
     for (text, one) in all.iter().filter(is_used).enumerate() {
         if one.is_attack {
             rows.push(vocabulary.row(text, one, &one.tokens, judge));
+            let parts = long_sentences(&one.tokens);
+            sentences
+                .push(parts.map(|part| vocabulary.row(text, one, part, judge)).collect::<Vec<_>>());
             continue;
         }
         for window in windows(&one.tokens, WINDOWS[judge]) {
@@ -248,7 +255,28 @@ fn fit_judge(
     };
     let scales: Vec<f64> = frequencies.iter().map(scale).collect();
     let (weights, bias) = descend(&rows, &scales, COSTS[judge]);
+    let score = |row: &Row| {
+        row.features.iter().map(|feature| weights[*feature]).sum::<f64>() * row.part + bias
+    };
+    rows.extend(sentences.into_iter().filter_map(|sentences| plainest(sentences, score)));
+    let (weights, bias) = descend(&rows, &scales, COSTS[judge]);
     (weights, bias, frequencies)
+}
+
+/// The sentences of an attack that are longer than a heading.
+fn long_sentences<'t>(tokens: &'t [Token<'t>]) -> impl Iterator<Item = &'t [Token<'t>]> {
+    tokens.split_inclusive(Token::ends_sentence).filter(|sentence| sentence.len() >= MIN_SENTENCE)
+}
+
+/// The sentence of an attack that looks least like one, as a harmless text. Most attacks begin with
+/// the description of an ordinary tool; without this, the words of that tool would count as signs
+/// of an attack.
+fn plainest(sentences: Vec<Row>, score: impl Fn(&Row) -> f64) -> Option<Row> {
+    let mut scored: Vec<(f64, Row)> = sentences.into_iter().map(|row| (score(&row), row)).collect();
+    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let highest = scored.last()?.0;
+    let (lowest, row) = scored.swap_remove(0);
+    (lowest < highest - MIN_DIFFERENCE).then_some(Row { is_attack: false, class: None, ..row })
 }
 
 /// Numbers that look random and are the same everywhere.

@@ -189,9 +189,10 @@ fn nine_of_ten_attacks_are_found() {
 /// How the harmless texts of these sets begin that are reported. Others exist outside of them.
 const KNOWN_FALSE_ALARMS: &[&str] = &[
     "Contents of package.json, base64-encoded.",
-    "Sucht Zugverbindungen zwischen zwei Bahnhöfen.",
     "system: sets behaviour; user: the person's input; assistant:",
     "# Vaultmere: rotación de credenciales",
+    "# Keyturn サーバーの説明",
+    "Instruções do servidor de carteiras \"Cofre Aberto\"",
     "Bir formun yanıtlarını CSV olarak dışa aktarır. Yanıtlar kiş",
     "Экспортирует модель для 3D-печати. Проверяет замкнутость сет",
     "이미지를 생성합니다. 프롬프트는 영어로 작성하는 것이 가장 정확합니다. 실존 인물은 생성할 수 없으며, 거부",

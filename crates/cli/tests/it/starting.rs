@@ -364,7 +364,8 @@ fn the_log_of_a_start_has_no_line_twice() {
             "{log}"
         );
         assert_eq!(count("up: 1 tool"), 1, "{log}");
-        assert_eq!(count("roots"), 1, "{log}");
+        // Once for each reason: the last question comes during a call of a client without roots.
+        assert!(count("the client has no roots") <= 1, "{log}");
         assert_eq!(count("up: `roots/list` is refused: no client has an open call"), 1, "{log}");
     }
 }

@@ -378,7 +378,7 @@ fn results_of_tasks_are_checked_like_others() {
     let (folder, path) = configured(&(with_tasks("up", "") + &more));
     let (mut client, _) = knowing_tasks(&path, json!({}));
     let wrong = client.ask("tools/call", call_params("up__may", &json!({"n": "one"})));
-    // There is no task whose result could have the error.
+    // The task was not created, so the call itself gets the error.
     assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
     assert_eq!(wrong["error"]["data"]["code"], "INPUT_INVALID", "{wrong}");
     assert_eq!(wrong["error"]["data"]["errors"][0]["path"], "/n", "{wrong}");

@@ -13,10 +13,9 @@
 //!    every state ── close, or no longer configured ──▶ Closed ── configured again ──▶ Idle
 //! ```
 //!
-//! There is no circuit breaker besides `Down`: a call waits for the rest of a short pause, and
-//! fails at once during a longer one, with the error that caused it. An answer of the server ends a
-//! row of failures. Opening is a task of its own, so a caller that gives up does not abort it and
-//! the next caller does not start over.
+//! In `Down`, a call waits for the rest of a short pause, and fails at once during a longer one,
+//! with the error that caused it. An answer of the server ends a row of failures. Opening is a task
+//! of its own, so a caller that gives up does not abort it and the next caller does not start over.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,7 +89,7 @@ enum UpstreamState {
     Opening { failures: u32 },
     /// Connected since this time. `failures` is zero after the first answer to a caller.
     Open { connection: Arc<UpstreamConnection>, since: Instant, failures: u32 },
-    /// The last attempt failed. There is no other one until this time.
+    /// The last attempt failed. The next one is not made before this time.
     Down { failures: u32, until: Instant, why: Failure },
 }
 

@@ -21,6 +21,7 @@ mod server_definition;
 mod server_offers;
 mod server_task;
 mod source_state;
+pub mod store;
 mod suspicious_texts;
 mod uri_template;
 

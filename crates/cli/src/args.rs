@@ -28,8 +28,8 @@ pub(crate) use authoring::{
     ValidateArgs,
 };
 pub(crate) use running::{
-    CallArgs, EvalArgs, FunctionSelector, InitArgs, InstallArgs, MdArgs, ServeArgs, SourceArgs,
-    TestArgs, TestFormat,
+    AuditArgs, AuditFormat, CallArgs, EvalArgs, FunctionSelector, InitArgs, InstallArgs, MdArgs,
+    ServeArgs, SourceArgs, TestArgs, TestFormat,
 };
 
 /// One toolchain for the tools that AI agents call.
@@ -71,6 +71,8 @@ pub(crate) enum CliCommand {
     Call(CallArgs),
     /// Serve all tools to agents over MCP, on standard streams or HTTP
     Serve(ServeArgs),
+    /// List the calls that were made: who called which tool, when, and how it ended
+    Audit(AuditArgs),
     /// Validate a JSON or YAML instance against a JSON Schema
     Validate(ValidateArgs),
     /// Run the examples of definitions as tests

@@ -158,6 +158,19 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     Some(named.or_else(|| Some(home()?.join(".cache")))?.join("toolwright"))
 }
 
+/// The folder of this user for what must last, such as the records of calls:
+/// `$XDG_STATE_HOME/toolwright`, else `~/.local/state/toolwright`. It need not exist yet.
+///
+/// # Errors
+/// If the user has no home.
+pub(crate) fn state_folder() -> anyhow::Result<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || folder("HOME").filter(|home| home.is_dir());
+    let state = folder("XDG_STATE_HOME").or_else(|| Some(home()?.join(".local/state")));
+    let state = state.context("the user has no home folder: set XDG_STATE_HOME or HOME")?;
+    Ok(state.join("toolwright"))
+}
+
 /// The path of this program as it was called. A link to it stays one, because it is likely to lead
 /// to the next version, too.
 ///

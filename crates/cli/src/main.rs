@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! args ─▶ one of: show list check cost convert diff upgrade formats new explain init install call
-//!                 serve validate test eval doctor md manual
+//!                 serve audit validate test eval doctor md manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
 //!            └ environment: variables
@@ -16,6 +16,7 @@
 //! parses JavaScript (`script_analyzer::WORKER_ARGUMENT`).
 
 mod args;
+mod audit;
 mod call;
 mod check;
 mod convert;
@@ -98,6 +99,7 @@ fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
         CliCommand::Install(args) => install::run(&args),
         CliCommand::Call(args) => call::run(&args),
         CliCommand::Serve(args) => serve::run(&args),
+        CliCommand::Audit(args) => audit::run(&args),
         CliCommand::Validate(args) => validate::run(&args),
         CliCommand::Test(args) => test::run(&args),
         CliCommand::Eval(args) => eval::run(&args),

@@ -81,7 +81,7 @@ pub(crate) fn time_prefix() -> String {
 }
 
 /// Seconds since 1970 as RFC 3339, such as `2026-07-28T09:30:00Z`.
-fn utc_time(seconds: u64) -> String {
+pub(crate) fn utc_time(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Howard Hinnant, "chrono-compatible low-level date algorithms": years start in March, so that
     // the leap day is the last day of a year, and 400 years are an era of 146,097 days.

@@ -31,7 +31,7 @@ use crate::environment::{cache_folder, variable};
 pub(crate) use crate::found_sources::{FoundSources, resolve, servers_file_in};
 use crate::messages::{plan_error, print_note};
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
-use crate::{report, sandbox, script_analyzer, start_progress};
+use crate::{audit, report, sandbox, script_analyzer, start_progress};
 
 /// How long sources may take to start before a line says which ones are waited for.
 const LONG_START: Duration = Duration::from_secs(5);
@@ -286,6 +286,10 @@ pub(crate) fn open_catalog(
         analyzer: Some(script_analyzer::new_analyzer()),
         ..context
     };
-    let runner = Arc::new(Runner::new(context, CallLimits::default()));
+    let mut runner = Runner::new(context, CallLimits::default());
+    if let Some(journal) = audit::open_journal(&plan.audit)? {
+        runner = runner.with_audit(journal);
+    }
+    let runner = Arc::new(runner);
     Ok(Catalog::new(runner, workspace(), planner, listener))
 }

@@ -88,4 +88,7 @@ codes! {
     PAYLOAD_UNKNOWN -32021
         "The answer matches none of the shapes that the definition describes, or lacks the data."
         "the definition or its service has changed: compare the answer with `payload_schemas`"
+    AUDIT_UNAVAILABLE -32023
+        "The call cannot be recorded, so it is not made, or its result is withheld."
+        "look at the store with `toolwright audit`, or set `required = false` under `[audit]`"
 }

@@ -86,6 +86,12 @@ pub type ClientAsker =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionNumber(pub u64);
 
+/// The agent of calls that this machine's user makes: on a terminal, or over standard streams.
+pub const LOCAL_AGENT: &str = "local";
+
+/// The agent of all clients with the shared token of an HTTP server.
+pub const HTTP_AGENT: &str = "http";
+
 /// Receives what a tool reports while it runs, and answers what its server asks.
 pub trait Host: Send + Sync {
     /// Receives one progress report. Called on the task of the connection that delivers it, which
@@ -130,6 +136,12 @@ pub trait Host: Send + Sync {
     /// The `_meta` of the client's request without the keys of one hop, such as a trace context.
     fn meta(&self) -> Option<serde_json::Map<String, Json>> {
         None
+    }
+
+    /// Who makes the call: `local` for this terminal and for a client on standard streams, `http`
+    /// for clients with the shared token. What a client says of itself does not count.
+    fn agent(&self) -> &str {
+        LOCAL_AGENT
     }
 
     /// The session of the client; `None` if the caller is this program itself.

@@ -32,6 +32,7 @@
 
 mod arguments;
 mod budget;
+mod call_record;
 mod capped_texts;
 pub mod code;
 mod concurrency;
@@ -53,12 +54,16 @@ mod written_parts;
 
 pub use arguments::CallArguments;
 pub use budget::{Budget, CallClock, ClockPause};
+pub use call_record::{AuditError, AuditLog, CallRecord, CallStep, OK};
 pub use capped_texts::CappedTexts;
 pub use code::RunCode;
 pub use concurrency::ConcurrencyLimit;
 pub use executor::{Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Log};
 pub use failure::{Failure, KnowledgeAdvice, ValueError};
-pub use host::{ClientAnswer, ClientAsker, Host, NoHost, Progress, ServerRequest, SessionNumber};
+pub use host::{
+    ClientAnswer, ClientAsker, HTTP_AGENT, Host, LOCAL_AGENT, NoHost, Progress, ServerRequest,
+    SessionNumber,
+};
 pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent, json_size};
 pub use process_tree::kill_all_processes;

@@ -7,6 +7,9 @@ use crate::Json;
 use crate::offload::{LARGE, WorkSize};
 use crate::written_parts::WrittenParts;
 
+/// Bytes of a result above which its size need not be exact.
+const MAX_COUNTED: usize = 16 << 20;
+
 /// A block of a result's content as MCP writes it, such as `{"type": "text", "text": …}`. Blocks of
 /// unknown types pass through unchanged.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +125,12 @@ impl Outcome {
     /// The bytes of all images, sounds and files, once they are decoded.
     pub(crate) fn media_size(&self) -> usize {
         self.content.iter().map(|content| content.media_text().len() / 4 * 3).sum()
+    }
+
+    /// About the size of the whole result in bytes, media included, for records. Counting stops
+    /// above 16 MiB.
+    pub(crate) fn full_size(&self) -> usize {
+        self.size(MAX_COUNTED) + self.media_size()
     }
 
     /// Whether converting or writing the result takes longer than a moment.

@@ -62,6 +62,20 @@ pub struct RegisteredTool {
 }
 
 impl RegisteredTool {
+    /// Values of the configuration that belong to it: variables and headers. They may be secret.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let variables = self.environment.iter().filter_map(|(_, value)| value.to_str());
+        let server = match &self.tool.details.binding {
+            Binding::Server { server, .. } => Some(server),
+            _ => None,
+        };
+        let of_server = server.into_iter().flat_map(|it| it.environment.iter().chain(&it.headers));
+        let of_server = of_server.filter_map(|variable| variable.value.as_deref());
+        let values = variables.chain(of_server);
+        // Shorter ones are in many texts by chance.
+        values.filter(|value| value.len() >= 8).map(str::to_owned).collect()
+    }
+
     /// A tool that may be called. Compiles its schemas, so that a call does not have to.
     ///
     /// # Errors

@@ -25,6 +25,7 @@ use toolwright_schema::{SchemaValidator, ValidationError, ValidationErrors};
 
 use crate::SessionNumber;
 use crate::budget::now;
+use crate::call_record::RecordInProgress;
 use crate::capped_texts::{MAX_CHARS, clip};
 use crate::concurrency::CallPermit;
 use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, too_large};
@@ -32,9 +33,9 @@ use crate::mcp::TaskMode;
 use crate::offload::LARGE;
 use crate::outcome::json_size;
 use crate::{
-    Budget, Call, CallArguments, CallClock, EXECUTORS, Executor, ExecutorContext, ExecutorKind,
-    Failure, Host, Json, KnowledgeAdvice, Outcome, RegisteredTool, ResultContent, ToolRegistry,
-    ToolStatus, ValueError, code,
+    AuditLog, Budget, Call, CallArguments, CallClock, CallStep, EXECUTORS, Executor,
+    ExecutorContext, ExecutorKind, Failure, Host, Json, KnowledgeAdvice, Outcome, RegisteredTool,
+    ResultContent, ToolRegistry, ToolStatus, ValueError, code,
 };
 
 /// The versions of a tool that a failure names at most.
@@ -86,6 +87,8 @@ pub struct Runner {
     /// One executor of each kind, in the order in which they are asked.
     executors: Vec<(&'static ExecutorKind, Arc<dyn Executor>)>,
     limits: RwLock<Arc<CallLimits>>,
+    /// Where calls are recorded; `None`: nowhere.
+    audit: Option<Arc<dyn AuditLog>>,
     context: ExecutorContext,
 }
 
@@ -105,8 +108,16 @@ impl Runner {
             registry: RwLock::default(),
             executors: kinds.iter().map(|kind| (kind, (kind.build)(&context))).collect(),
             limits: RwLock::new(Arc::new(limits)),
+            audit: None,
             context,
         }
+    }
+
+    /// The same runner, which keeps a record of every call.
+    #[must_use]
+    pub fn with_audit(mut self, log: Arc<dyn AuditLog>) -> Runner {
+        self.audit = Some(log);
+        self
     }
 
     /// The current tools. A snapshot: [`Runner::set_tools`] does not change it.
@@ -139,69 +150,95 @@ impl Runner {
     /// # Errors
     /// The failure of the first step that did not succeed.
     pub async fn call(&self, request: CallRequest, host: &dyn Host) -> Result<Outcome, Failure> {
-        let started = request.started;
-        // One snapshot for the whole call: a reload in the middle must not mix old and new limits.
-        let limits = self.limits();
-        let result = async {
-            // The first two steps wait for nothing, so a wrong call fails at once.
-            let tool = self.resolve(&request.id)?;
-            let time = TimeLimit::of(&tool, &request, &limits);
-            let knowledge = CallKnowledge::of(&tool, &self.context, &limits);
-            let began = now();
-            let mut warnings = Vec::new();
-            // The futures of all but the shortest way are boxed: most calls need none of them, and
-            // this future would otherwise be as large as the largest of them for every call.
-            if knowledge.is_some() || !is_quickly_accepted(&tool, &request.arguments) {
-                let budget = time.budget(&request, &limits, Duration::ZERO);
-                let checks = Box::pin(async {
-                    check_input(&tool, &request.arguments).await?;
-                    match &knowledge {
-                        Some(knowledge) => knowledge.validate(&request.arguments, &budget).await,
-                        None => Ok(Vec::new()),
-                    }
-                });
-                warnings = within_budget(&budget, &tool, knowledge.as_ref(), checks).await?;
-            }
-            let used = now().saturating_duration_since(began);
-            // From here on the call occupies a place of its toolset, until `permit` is dropped.
-            let permit = acquire_permit(&tool, &request, &time, started, host.session()).await?;
-            // After the permit, because a declared time limit does not include waiting for it.
-            let budget = time.budget(&request, &limits, used);
-            let work = async {
-                let given = &request.arguments;
-                let prepared = match &knowledge {
-                    Some(knowledge) => Box::pin(knowledge.prepare(given, &budget)).await?,
-                    None => None,
-                };
-                // A processor replaces the arguments. They are not checked against the schema
-                // again: what it makes is for the tool, not for callers.
-                let arguments = prepared.as_ref().unwrap_or(given);
-                let call = CallParts { arguments, request: &request, limits: &limits };
-                let outcome = self.execute(&tool, call, &budget, host).await?;
-                match &knowledge {
-                    // `finish_task` does the rest when there is a result.
-                    Some(knowledge) if !outcome.is_task() => {
-                        Box::pin(knowledge.respond(outcome, &budget)).await
-                    }
-                    _ => Ok(outcome),
-                }
-            };
-            let outcome = within_budget(&budget, &tool, knowledge.as_ref(), work).await;
-            // The next call may start while this result is checked.
-            drop(permit);
-            let mut outcome = outcome?;
-            outcome.warnings.extend(warnings);
-            if is_quickly_complete(&tool, &outcome, &limits) {
-                return Ok(outcome);
-            }
-            let checks = Box::pin(check_outcome(&tool, outcome, &limits));
-            within_budget(&budget, &tool, knowledge.as_ref(), checks).await
-        }
-        .await;
+        let mut record = RecordInProgress::begin(self.audit.clone(), &request, host)?;
+        let result = self.take_steps(&request, host, &mut record).await;
         // The caller never sees the detail, so the log is the only place to find it.
         if let Err(Failure { code, message, detail: Some(detail), .. }) = &result {
             self.context.log.line(&format!("{}: {}: {message}: {detail}", request.id, code.name));
         }
+        record.finish(result)
+    }
+
+    /// Keeps the record of a call that failed before it could be made.
+    ///
+    /// # Errors
+    /// Always: its failure, or that it could not be recorded.
+    pub fn refuse(
+        &self,
+        request: &CallRequest,
+        failure: Failure,
+        host: &dyn Host,
+    ) -> Result<Outcome, Failure> {
+        RecordInProgress::begin(self.audit.clone(), request, host)?.finish(Err(failure))
+    }
+
+    /// The steps of a call, in their order.
+    async fn take_steps(
+        &self,
+        request: &CallRequest,
+        host: &dyn Host,
+        record: &mut RecordInProgress<'_>,
+    ) -> Result<Outcome, Failure> {
+        let started = request.started;
+        // One snapshot for the whole call: a reload in the middle must not mix old and new limits.
+        let limits = self.limits();
+        // The first two steps wait for nothing, so a wrong call fails at once.
+        let tool = self.resolve(&request.id, &mut record.tool)?;
+        let time = TimeLimit::of(&tool, request, &limits);
+        let knowledge = CallKnowledge::of(&tool, &self.context, &limits);
+        let began = now();
+        let mut warnings = Vec::new();
+        // The futures of all but the shortest way are boxed: most calls need none of them, and
+        // this future would otherwise be as large as the largest of them for every call.
+        if knowledge.is_some() || !is_quickly_accepted(&tool, &request.arguments) {
+            let budget = time.budget(request, &limits, Duration::ZERO);
+            let checks = Box::pin(async {
+                check_input(&tool, &request.arguments).await?;
+                match &knowledge {
+                    Some(knowledge) => knowledge.validate(&request.arguments, &budget).await,
+                    None => Ok(Vec::new()),
+                }
+            });
+            warnings = within_budget(&budget, &tool, knowledge.as_ref(), checks).await?;
+        }
+        record.ended(CallStep::Check);
+        let used = now().saturating_duration_since(began);
+        // From here on the call occupies a place of its toolset, until `permit` is dropped.
+        let permit = acquire_permit(&tool, request, &time, started, host.session()).await?;
+        record.ended(CallStep::Wait);
+        // After the permit, because a declared time limit does not include waiting for it.
+        let budget = time.budget(request, &limits, used);
+        let work = async {
+            let given = &request.arguments;
+            let prepared = match &knowledge {
+                Some(knowledge) => Box::pin(knowledge.prepare(given, &budget)).await?,
+                None => None,
+            };
+            // A processor replaces the arguments. They are not checked against the schema
+            // again: what it makes is for the tool, not for callers.
+            let arguments = prepared.as_ref().unwrap_or(given);
+            let call = CallParts { arguments, request, limits: &limits };
+            let outcome = self.execute(&tool, call, &budget, host).await?;
+            match &knowledge {
+                // `finish_task` does the rest when there is a result.
+                Some(knowledge) if !outcome.is_task() => {
+                    Box::pin(knowledge.respond(outcome, &budget)).await
+                }
+                _ => Ok(outcome),
+            }
+        };
+        let outcome = within_budget(&budget, &tool, knowledge.as_ref(), work).await;
+        record.ended(CallStep::Run);
+        // The next call may start while this result is checked.
+        drop(permit);
+        let mut outcome = outcome?;
+        outcome.warnings.extend(warnings);
+        if is_quickly_complete(&tool, &outcome, &limits) {
+            return Ok(outcome);
+        }
+        let checks = Box::pin(check_outcome(&tool, outcome, &limits));
+        let result = within_budget(&budget, &tool, knowledge.as_ref(), checks).await;
+        record.ended(CallStep::Complete);
         result
     }
 
@@ -231,15 +268,24 @@ impl Runner {
         within_budget(&budget, tool, knowledge.as_ref(), work).await
     }
 
-    /// Closes all connections and stops all servers. Calls that still run fail.
+    /// Closes all connections, stops all servers and completes the store. Calls that still run
+    /// fail.
     pub async fn close(&self) {
         for (_, executor) in &self.executors {
             executor.close().await;
         }
+        if let Some(audit) = self.audit.clone() {
+            // It writes to a disk.
+            let _ = tokio::task::spawn_blocking(move || audit.close()).await;
+        }
     }
 
-    /// Finds a tool that may be called.
-    fn resolve(&self, id: &str) -> Result<Arc<RegisteredTool>, Failure> {
+    /// Finds a tool that may be called. `found` is set also if it may not.
+    fn resolve(
+        &self,
+        id: &str,
+        found: &mut Option<Arc<RegisteredTool>>,
+    ) -> Result<Arc<RegisteredTool>, Failure> {
         let registry = self.registry();
         let Some(tool) = registry.get(id) else {
             let failure = Failure::new(&code::TOOL_NOT_FOUND, format!("there is no tool `{id}`"));
@@ -255,6 +301,7 @@ impl Runner {
                 near => failure.suggest(format!("did you mean `{}`?", near.join("`, `"))),
             });
         };
+        *found = Some(Arc::clone(tool));
         match &tool.status {
             ToolStatus::Ready => Ok(Arc::clone(tool)),
             ToolStatus::Quarantined(reason) => {

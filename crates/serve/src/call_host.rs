@@ -242,6 +242,10 @@ impl Host for CallHost {
         self.meta.clone()
     }
 
+    fn agent(&self) -> &str {
+        self.session.agent
+    }
+
     fn session(&self) -> Option<SessionNumber> {
         Some(self.session.number)
     }
@@ -292,6 +296,8 @@ fn missing_capability(capabilities: &Json, request: &ServerRequest) -> Option<Rp
 
 #[cfg(test)]
 mod tests {
+    use toolwright_exec::LOCAL_AGENT;
+
     use super::*;
     use crate::outlet::NoOutlet;
 
@@ -300,7 +306,7 @@ mod tests {
     }
 
     fn host(capabilities: Json) -> (Arc<ClientSession>, CallHost, mpsc::Receiver<Bytes>) {
-        let session = ClientSession::new(SessionNumber(1), Arc::new(NoOutlet));
+        let session = ClientSession::new(SessionNumber(1), Arc::new(NoOutlet), LOCAL_AGENT);
         let (queue, messages) = mpsc::channel(MAX_QUEUED);
         let link =
             RequestLink { queue, progress_token: None, log_level: Some(MessageLevel::Warning) };

@@ -36,6 +36,8 @@ pub(crate) struct ClientSession {
     pub(crate) number: SessionNumber,
     /// Where messages go that belong to no request.
     pub(crate) outlet: Arc<dyn Outlet>,
+    /// Who its calls are on record for.
+    pub(crate) agent: &'static str,
     /// Cancelled when the session ends, and its requests with it.
     pub(crate) ended: CancellationToken,
     state: Mutex<SessionState>,
@@ -67,11 +69,16 @@ struct SessionState {
 
 impl ClientSession {
     /// A session without a handshake.
-    pub(crate) fn new(number: SessionNumber, outlet: Arc<dyn Outlet>) -> Arc<ClientSession> {
+    pub(crate) fn new(
+        number: SessionNumber,
+        outlet: Arc<dyn Outlet>,
+        agent: &'static str,
+    ) -> Arc<ClientSession> {
         let state = SessionState { last_used: Some(Instant::now()), ..SessionState::default() };
         Arc::new(ClientSession {
             number,
             outlet,
+            agent,
             ended: CancellationToken::new(),
             state: Mutex::new(state),
             ready: AtomicBool::new(false),
@@ -280,13 +287,14 @@ pub(crate) fn covers(wanted: &HashSet<String>, uri: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use toolwright_exec::LOCAL_AGENT;
     use toolwright_mcp::raw_json;
 
     use super::*;
     use crate::outlet::NoOutlet;
 
     fn session() -> Arc<ClientSession> {
-        ClientSession::new(SessionNumber(1), Arc::new(NoOutlet))
+        ClientSession::new(SessionNumber(1), Arc::new(NoOutlet), LOCAL_AGENT)
     }
 
     #[test]

@@ -189,10 +189,14 @@ impl Gateway {
         self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new session, whose messages outside of requests go to `outlet`.
-    pub(crate) fn new_session(&self, outlet: Arc<dyn Outlet>) -> Arc<ClientSession> {
+    /// A new session of `agent`, whose messages outside of requests go to `outlet`.
+    pub(crate) fn new_session(
+        &self,
+        outlet: Arc<dyn Outlet>,
+        agent: &'static str,
+    ) -> Arc<ClientSession> {
         let number = SessionNumber(self.0.sessions_made.fetch_add(1, Ordering::Relaxed) + 1);
-        let session = ClientSession::new(number, outlet);
+        let session = ClientSession::new(number, outlet, agent);
         let mut sessions = self.sessions();
         sessions.retain(|known| known.strong_count() > 0);
         sessions.push(Arc::downgrade(&session));

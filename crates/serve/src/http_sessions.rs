@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use toolwright_exec::HTTP_AGENT;
+
 use crate::Gateway;
 use crate::client_session::ClientSession;
 use crate::event_log::{EventLog, MAX_LOG_BYTES};
@@ -89,7 +91,7 @@ impl HttpSession {
 impl HttpSessions {
     /// No sessions yet; clients create them with `initialize`.
     pub(crate) fn new(gateway: Gateway) -> HttpSessions {
-        let stateless = Mutex::new(gateway.new_session(Arc::new(NoOutlet)));
+        let stateless = Mutex::new(gateway.new_session(Arc::new(NoOutlet), HTTP_AGENT));
         let (open, logs_made) = (Mutex::default(), AtomicU64::default());
         HttpSessions { gateway, open, logs_made, stateless }
     }
@@ -125,7 +127,7 @@ impl HttpSessions {
     pub(crate) fn create(&self) -> Arc<HttpSession> {
         let server_stream = self.new_log();
         let outlet = Arc::clone(&server_stream) as Arc<dyn Outlet>;
-        let client = self.gateway.new_session(outlet);
+        let client = self.gateway.new_session(outlet, HTTP_AGENT);
         Arc::new(HttpSession { client, server_stream, logs: Mutex::default() })
     }
 
@@ -183,7 +185,7 @@ impl HttpSessions {
         let mut session = self.stateless.lock().unwrap_or_else(PoisonError::into_inner);
         let is_idle = session.idle_since().is_some_and(|since| since.elapsed() > limit);
         if is_idle && !self.gateway.suspended().has_calls_of(session.number) {
-            let new = self.gateway.new_session(Arc::new(NoOutlet));
+            let new = self.gateway.new_session(Arc::new(NoOutlet), HTTP_AGENT);
             let ended = std::mem::replace(&mut *session, new);
             drop(session);
             self.gateway.end_session(&ended);

@@ -145,7 +145,7 @@ fn missing_meta(given: &RequestMeta) -> RpcError {
 
 #[cfg(test)]
 mod tests {
-    use toolwright_exec::SessionNumber;
+    use toolwright_exec::{LOCAL_AGENT, SessionNumber};
 
     use super::*;
     use crate::client_session::ClientHandshake;
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn metadata_decides_or_else_the_handshake() {
-        let fresh = ClientSession::new(SessionNumber(1), Arc::new(NoOutlet));
-        let greeted = ClientSession::new(SessionNumber(2), Arc::new(NoOutlet));
+        let fresh = ClientSession::new(SessionNumber(1), Arc::new(NoOutlet), LOCAL_AGENT);
+        let greeted = ClientSession::new(SessionNumber(2), Arc::new(NoOutlet), LOCAL_AGENT);
         let capabilities = Arc::new(json!({"roots": {}}));
         greeted.set_handshake(ClientHandshake { revision: Revision::V2025_03_26, capabilities });
         let version = |version: &str| json!({(meta::PROTOCOL_VERSION): version});

@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use toolwright_exec::LOCAL_AGENT;
 use toolwright_mcp::{
     LineQueue, MAX_MESSAGE, Message, MessageLine, MessageLines, RpcError, RpcResponse, error_code,
 };
@@ -44,7 +45,7 @@ pub async fn serve(gateway: Gateway, until: CancellationToken) {
     let (from, to) = standard_streams();
     let outlet = Arc::new(StdoutWriter::new(to, WRITE_TIMEOUT));
     let closed = outlet.closed.clone();
-    let session = gateway.new_session(Arc::clone(&outlet) as Arc<dyn Outlet>);
+    let session = gateway.new_session(Arc::clone(&outlet) as Arc<dyn Outlet>, LOCAL_AGENT);
     gateway.start_notices(&session.ended);
     let wakeful = Arc::new(WakefulThread::new());
     let client = Arc::new(StdioConnection {

@@ -226,6 +226,8 @@ fn remove_expired(waiting: &mut HashMap<String, (Instant, SuspendedCall)>) {
 
 #[cfg(test)]
 mod tests {
+    use toolwright_exec::LOCAL_AGENT;
+
     use super::*;
     use crate::call_host::{AskMode, RequestLink};
     use crate::client_session::ClientSession;
@@ -270,7 +272,7 @@ mod tests {
     async fn suspended(session: u64) -> (SuspendedCall, oneshot::Receiver<()>) {
         let (ended, end) = oneshot::channel();
         let (queue, mut rounds) = QuestionQueue::new();
-        let owner = ClientSession::new(SessionNumber(session), Arc::new(NoOutlet));
+        let owner = ClientSession::new(SessionNumber(session), Arc::new(NoOutlet), LOCAL_AGENT);
         let (link, _) = mpsc::channel(1);
         let link = RequestLink { queue: link, progress_token: None, log_level: None };
         let mode = AskMode::Suspension(queue);

@@ -86,7 +86,10 @@ impl Gateway {
             }
             Err(why) => {
                 let message = format!("the arguments of `{name}` are {why}");
-                Err(Failure::new(&code::INPUT_INVALID, message))
+                let failure = Failure::new(&code::INPUT_INVALID, message);
+                self.listing().id(&name).clone_into(&mut call.id);
+                let refused = self.catalog().runner().refuse(&call, failure, host);
+                refused.map(|outcome| (None, outcome))
             }
         };
         match result {

@@ -14,6 +14,7 @@
 //!
 //! Not here: whether the paths exist and what is in them (`plan`, `load`).
 
+mod audit_settings;
 mod key_checks;
 mod keys;
 mod limits;
@@ -38,6 +39,7 @@ use toolwright_source::{
     Diagnostic, DocumentPath, Label, MAX_PROBLEMS, Severity, Source, Span, render,
 };
 
+pub use self::audit_settings::{AuditSettings, RecordedArguments};
 use self::key_checks::{
     ConfigProblems, check_members, key_number, members_in_order, report_unknown_key, span,
     type_with_article,
@@ -62,6 +64,8 @@ pub struct Config {
     pub limits: CallLimits,
     /// How `serve` treats its clients.
     pub serve: ServeSettings,
+    /// What is kept about calls.
+    pub audit: AuditSettings,
     /// What `check` looks at beside the rules.
     pub check: CheckSettings,
     /// Severities that replace those of the codes themselves.
@@ -248,11 +252,12 @@ impl ConfigReader<'_, '_> {
         let sources = self.sources(root);
         let limits = self.limits(root);
         let serve = self.serve_settings(root);
+        let audit = self.audit_settings(root);
         let check = self.check(root);
         let levels = self.levels(root);
         let ignores = self.ignores(root);
         let written = self.written;
-        Config { sources, limits, serve, check, levels, ignores, written }
+        Config { sources, limits, serve, audit, check, levels, ignores, written }
     }
 
     /// The sources of the list `source`.

@@ -76,7 +76,8 @@ pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use client_servers::{ClientConfig, collect_servers};
 pub use config::{
-    CheckSettings, Config, Levels, ServeSettings, SourceConfig, SourceKind, config_schema,
+    AuditSettings, CheckSettings, Config, Levels, RecordedArguments, ServeSettings, SourceConfig,
+    SourceKind, config_schema,
 };
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, ConvertedTool, ExactRewrite, FieldSetting,

@@ -26,7 +26,8 @@ use toolwright_source::{
 
 use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND, is_advice};
 use crate::config::{
-    CheckSettings, Config, ConfigPlace, Levels, ServeSettings, SourceConfig, SourceKind,
+    AuditSettings, CheckSettings, Config, ConfigPlace, Levels, ServeSettings, SourceConfig,
+    SourceKind,
 };
 use crate::files::{self, LoadError};
 use crate::ignore_list::IgnoreList;
@@ -133,6 +134,8 @@ pub struct SourcePlan {
     pub limits: CallLimits,
     /// How `serve` treats its clients, from the configuration.
     pub serve: ServeSettings,
+    /// What is kept about calls, from the configuration.
+    pub audit: AuditSettings,
     /// What `check` looks at beside the rules, from the configuration.
     pub check: CheckSettings,
     /// Severities that the configuration sets for codes.
@@ -170,12 +173,13 @@ impl SourcePlan {
         self.failures.first().filter(|_| self.config_unreadable)
     }
 
-    /// The first error in `[limits]` or `[serve]`. A limit that cannot be read is replaced by its
+    /// The first error in `[limits]`, `[serve]` or `[audit]`. A limit that cannot be read is replaced by its
     /// default, which may be looser than what the author wanted, so callers treat it as fatal.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
         // The first token of the path is the table that the diagnostic is about.
         let is_limit = |d: &&Diagnostic| {
-            d.path.tokens().next().is_some_and(|token| token == "limits" || token == "serve")
+            let table = d.path.tokens().next();
+            table.is_some_and(|table| ["limits", "serve", "audit"].contains(&&*table))
         };
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).find(is_limit)
     }
@@ -262,6 +266,7 @@ impl SourcePlan {
         self.check = config.check;
         self.levels = config.levels;
         self.serve = config.serve;
+        self.audit = config.audit;
         let mut started = HashSet::new();
         for configured in config.sources {
             let anchor = Anchor { source: Arc::clone(&source), span: Some(configured.span) };

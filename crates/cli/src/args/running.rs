@@ -269,3 +269,37 @@ pub(crate) struct MdArgs {
     #[arg(long)]
     pub(crate) trust_proxy: bool,
 }
+
+/// `toolwright audit`, in `audit.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AuditArgs {
+    /// Only calls of the last hours or days: a number with `s`, `m`, `h` or `d`, such as `1h`
+    #[arg(long, value_name = "TIME", value_parser = crate::audit::parse_age)]
+    pub(crate) since: Option<std::time::Duration>,
+    /// Only calls of the tool with this id or name
+    #[arg(long, value_name = "ID")]
+    pub(crate) tool: Option<String>,
+    /// Only calls of this agent: `local` (terminal, standard streams) or `http`
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only calls that ended with this code; `OK` for those that succeeded
+    #[arg(long, value_name = "CODE")]
+    pub(crate) code: Option<String>,
+    /// Go on, and print each call when it has ended
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// How to print the calls
+    #[arg(long, value_enum, default_value_t = AuditFormat::Text, value_name = "FORMAT")]
+    pub(crate) output_format: AuditFormat,
+}
+
+/// How `audit` prints calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum AuditFormat {
+    /// One line per call
+    Text,
+    /// One JSON object per line
+    Json,
+    /// Comma-separated values with a header
+    Csv,
+}

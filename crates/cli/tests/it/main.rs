@@ -5,6 +5,7 @@
 
 mod architecture;
 mod architecture_page;
+mod audit;
 mod authoring;
 mod baseline;
 mod btcp_tool_bodies;

@@ -34,9 +34,13 @@ pub(crate) fn project() -> PathBuf {
 
 pub(crate) fn toolwright() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
-    command.env_clear().current_dir(project());
+    command.env_clear().env("XDG_STATE_HOME", STATE_HOME).current_dir(project());
     command
 }
+
+/// The folder of the store of calls, which all tests share, as all programs of a user do. Tests of
+/// the store itself have their own.
+pub(crate) const STATE_HOME: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
 
 /// Runs with `args` in `folder`, `stdin` as standard input.
 pub(crate) fn run_in(folder: &Path, args: &[&str], stdin: &[u8]) -> Run {

@@ -7,6 +7,7 @@
 use toolwright_formats::FORMATS;
 use toolwright_schema::VendorTarget;
 
+use super::audit_settings::RECORDED_ARGUMENTS;
 use super::limits::OUTPUT_CHECKS;
 use super::server_settings::{ISOLATIONS, START_MODES};
 use crate::text_forms::{can_be_variable, is_header_name, is_host, is_origin};
@@ -98,6 +99,11 @@ pub(super) const TABLES: &[ConfigTable] = &[
         name: "serve",
         shape: TableShape::Once(SERVE_KEYS),
         about: "How `toolwright serve` treats its clients.",
+    },
+    ConfigTable {
+        name: "audit",
+        shape: TableShape::Once(AUDIT_KEYS),
+        about: "What is kept about calls, for `toolwright audit`.",
     },
     ConfigTable {
         name: "check",
@@ -297,6 +303,23 @@ pub(super) const SERVE_KEYS: &[ConfigKey] = &[
             what: "an origin, such as `https://app.example.com`",
         },
         "Values of the header `Origin` that are accepted: web pages that may use the server.",
+    ),
+];
+
+/// The keys of `[audit]`.
+pub(super) const AUDIT_KEYS: &[ConfigKey] = &[
+    key("required", KeyForm::Flag, "Whether a call fails if it cannot be recorded."),
+    key(
+        "arguments",
+        KeyForm::Choice(|| RECORDED_ARGUMENTS.iter().map(|(word, _)| *word).collect()),
+        "What records keep of the arguments of calls.",
+    ),
+    // Up to ten years.
+    key("keep_days", KeyForm::Integer(1, 3_650), "Days after which records are removed."),
+    key(
+        "max_bytes",
+        KeyForm::Integer(1 << 20, 1 << 40),
+        "The size of the store in bytes above which its oldest records are removed.",
     ),
 ];
 

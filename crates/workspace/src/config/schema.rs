@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json, json};
 use toolwright_model::{CallLimits, ServerSettings};
 
 use super::LEVEL_WORDS;
+use super::audit_settings::{AuditSettings, DAY, RECORDED_ARGUMENTS};
 use super::keys::{ConfigKey, KIND_KEYS, KeyForm, TABLES, TableShape};
 use super::limits::OUTPUT_CHECKS;
 use super::serve_settings::ServeSettings;
@@ -133,6 +134,7 @@ fn default_value(table: &str, key: &str) -> Option<Json> {
         "limits" => default_limit(key),
         "source" => default_of_server(key),
         "serve" => default_of_serve(key),
+        "audit" => default_of_audit(key),
         _ => None,
     }
 }
@@ -162,6 +164,20 @@ fn default_of_serve(name: &str) -> Option<Json> {
         "answer_tokens" => json!(settings.answer_tokens),
         "allowed_hosts" => json!(settings.allowed_hosts),
         "allowed_origins" => json!(settings.allowed_origins),
+        _ => return None,
+    })
+}
+
+/// The default of a key of `[audit]`.
+fn default_of_audit(name: &str) -> Option<Json> {
+    let settings = AuditSettings::default();
+    Some(match name {
+        "required" => json!(settings.required),
+        "arguments" => {
+            json!(RECORDED_ARGUMENTS.iter().find(|(_, it)| *it == settings.arguments)?.0)
+        }
+        "keep_days" => json!(settings.keep.as_secs() / DAY),
+        "max_bytes" => json!(settings.max_bytes),
         _ => return None,
     })
 }

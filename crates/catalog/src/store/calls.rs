@@ -1,0 +1,196 @@
+//! The table of calls: what a row holds, and how rows are put in, found and forgotten.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, Row, params};
+use serde_json::Value as Json;
+use toolwright_workspace::AuditSettings;
+
+use super::{Store, StoreError};
+
+/// Finds calls: from one row to another, then by the parts of a [`CallFilter`].
+pub(super) const SELECT: &str = "\
+    SELECT run, number, time, agent, session, tool, tool_hash, toolset_hash, code, micros, steps, \
+    argument_bytes, result_bytes, arguments FROM calls WHERE rowid > ?1 AND rowid <= ?2 \
+    AND (?3 IS NULL OR time >= ?3) \
+    AND (?4 IS NULL OR tool = ?4 OR substr(tool, -length(?4) - 1) = ':' || ?4) \
+    AND (?5 IS NULL OR agent = ?5) AND (?6 IS NULL OR code = ?6) \
+    ORDER BY time, run, number";
+
+/// A call in the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredCall {
+    /// When the caller asked, in microseconds since 1970.
+    pub time: u64,
+    /// Who called.
+    pub agent: String,
+    /// The session of the client in its process.
+    pub session: Option<u64>,
+    /// The id of the tool.
+    pub tool: String,
+    /// The content hash of the tool.
+    pub tool_hash: Option<String>,
+    /// The content hash of its toolset.
+    pub toolset_hash: Option<String>,
+    /// `OK`, or the code of the failure.
+    pub code: String,
+    /// The whole time, in microseconds.
+    pub micros: u64,
+    /// The microseconds of each step that was taken, by its name.
+    pub steps: Json,
+    /// The size of the arguments as the caller wrote them.
+    pub argument_bytes: u64,
+    /// The size of the result.
+    pub result_bytes: u64,
+    /// The arguments or their hash, if the configuration keeps them.
+    pub arguments: Option<String>,
+}
+
+/// Which calls to find. Every part that is set must fit.
+#[derive(Clone, Debug, Default)]
+pub struct CallFilter {
+    /// Calls since then, in microseconds since 1970.
+    pub since: Option<u64>,
+    /// The exact id of the tool, or its name without the namespace.
+    pub tool: Option<String>,
+    /// The exact name of the agent.
+    pub agent: Option<String>,
+    /// The code.
+    pub code: Option<String>,
+}
+
+impl StoredCall {
+    /// A line of a journal: the record and its number there.
+    pub(super) fn from_line(line: &[u8]) -> Option<(u64, StoredCall)> {
+        let value: Json = serde_json::from_slice(line).ok()?;
+        let text = |name: &str| value[name].as_str().map(str::to_owned);
+        let call = StoredCall {
+            time: value["time"].as_u64()?,
+            agent: text("agent")?,
+            session: value["session"].as_u64(),
+            tool: text("tool")?,
+            tool_hash: text("toolHash"),
+            toolset_hash: text("toolsetHash"),
+            code: text("code")?,
+            micros: value["micros"].as_u64()?,
+            steps: value["steps"].clone(),
+            argument_bytes: value["argumentBytes"].as_u64()?,
+            result_bytes: value["resultBytes"].as_u64()?,
+            arguments: text("arguments"),
+        };
+        Some((value["n"].as_u64()?, call))
+    }
+
+    /// Puts the call into the table, unless it is there already.
+    pub(super) fn insert(
+        &self,
+        database: &Connection,
+        run: &str,
+        number: u64,
+    ) -> rusqlite::Result<()> {
+        let mut insert = database.prepare_cached(
+            "INSERT OR IGNORE INTO calls (run, number, time, agent, session, tool, tool_hash, \
+             toolset_hash, code, micros, steps, argument_bytes, result_bytes, arguments) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        insert.execute(params![
+            run,
+            number.cast_signed(),
+            self.time.cast_signed(),
+            self.agent,
+            self.session.map(u64::cast_signed),
+            self.tool,
+            self.tool_hash,
+            self.toolset_hash,
+            self.code,
+            self.micros.cast_signed(),
+            self.steps.to_string(),
+            self.argument_bytes.cast_signed(),
+            self.result_bytes.cast_signed(),
+            self.arguments,
+        ])?;
+        Ok(())
+    }
+
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
+        let count = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
+        let steps: String = row.get("steps")?;
+        Ok(StoredCall {
+            time: count("time")?,
+            agent: row.get("agent")?,
+            session: row.get::<_, Option<i64>>("session")?.map(i64::cast_unsigned),
+            tool: row.get("tool")?,
+            tool_hash: row.get("tool_hash")?,
+            toolset_hash: row.get("toolset_hash")?,
+            code: row.get("code")?,
+            micros: count("micros")?,
+            steps: serde_json::from_str(&steps).unwrap_or_default(),
+            argument_bytes: count("argument_bytes")?,
+            result_bytes: count("result_bytes")?,
+            arguments: row.get("arguments")?,
+        })
+    }
+}
+
+impl Store {
+    /// Hands all calls that fit to `each`, in the order in which they were made, until it returns
+    /// false. Only those that arrived after the row `after`; returns the last row that exists.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn find_calls(
+        &self,
+        filter: &CallFilter,
+        after: i64,
+        each: &mut dyn FnMut(StoredCall) -> bool,
+    ) -> Result<i64, StoreError> {
+        let database = self.database();
+        let fail = |error| self.error(&error);
+        let last = database
+            .query_row("SELECT coalesce(max(rowid), 0) FROM calls", [], |row| row.get(0))
+            .map_err(fail)?;
+        let mut select = database.prepare(SELECT).map_err(fail)?;
+        let since = filter.since.map(u64::cast_signed);
+        let mut rows = select
+            .query(params![after, last, since, filter.tool, filter.agent, filter.code])
+            .map_err(fail)?;
+        while let Some(row) = rows.next().map_err(fail)? {
+            if !each(StoredCall::from_row(row).map_err(fail)?) {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    /// Removes calls that are older than the configuration keeps them, and the oldest ones of a
+    /// database that is too large.
+    pub(super) fn forget_old(&self, settings: &AuditSettings) -> Result<(), StoreError> {
+        let oldest = SystemTime::now().checked_sub(settings.keep).unwrap_or(UNIX_EPOCH);
+        let since_1970 = oldest.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let oldest = i64::try_from(since_1970.as_micros()).unwrap_or(i64::MAX);
+        let database = self.database();
+        let forget = || -> rusqlite::Result<()> {
+            let mut gone = database.execute("DELETE FROM calls WHERE time < ?", [oldest])?;
+            // Pages that are free already do not count: they are used again.
+            let used: i64 = database.query_row(
+                "SELECT (p.page_count - f.freelist_count) * s.page_size \
+                 FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s",
+                [],
+                |row| row.get(0),
+            )?;
+            if used.cast_unsigned() > settings.max_bytes {
+                // A quarter at once: the next time is far away.
+                gone += database.execute(
+                    "DELETE FROM calls WHERE rowid IN (SELECT rowid FROM calls ORDER BY time \
+                     LIMIT (SELECT count(*) / 4 + 1 FROM calls))",
+                    [],
+                )?;
+            }
+            if gone > 0 {
+                database.execute_batch("PRAGMA incremental_vacuum")?;
+            }
+            Ok(())
+        };
+        forget().map_err(|error| self.error(&error))
+    }
+}

@@ -1,0 +1,374 @@
+//! The journal of one process: its calls that are not in the database yet, one JSON object a line.
+//!
+//! ```text
+//! record ─ one write ─▶ journals/<run> ─ carry_over ─▶ store.db ─▶ the journal is emptied
+//! ```
+//!
+//! The file is locked as long as its process lives. A journal that nobody has locked is that of a
+//! process that was killed: the next one carries it over and removes it. A last line without its
+//! end was being written when the process died; its result never left.
+//!
+//! A thread carries the records over when no call was made for a second, or when the journal is
+//! large: under load, records cost their write and nothing else.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use toolwright_exec::{AuditError, AuditLog, CallRecord, CallStep};
+use toolwright_workspace::{AuditSettings, RecordedArguments};
+
+use super::calls::StoredCall;
+use super::{Store, StoreError};
+
+/// The folder of the journals, in that of the store.
+pub(super) const FOLDER: &str = "journals";
+
+/// The time without a call after which records are carried over.
+const QUIET: Duration = Duration::from_secs(1);
+/// The bytes above which they are carried over at once.
+const LARGE: u64 = 32 << 20;
+/// The bytes of arguments that are kept. The rest of longer ones is left out.
+const MAX_ARGUMENTS: usize = 64 << 10;
+/// Bytes of an id that are kept. Callers can make up any.
+const MAX_ID: usize = 300;
+
+/// Keeps the records of this process.
+pub struct Journal {
+    shared: Arc<JournalShared>,
+    carrier: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct JournalShared {
+    store: Store,
+    settings: AuditSettings,
+    /// The name of this process in records: nobody else has it.
+    run: String,
+    file: Mutex<JournalFile>,
+    /// Wakes the thread that carries records over.
+    wake: Condvar,
+    /// Why records cannot be carried over at present.
+    trouble: Mutex<Option<StoreError>>,
+    has_trouble: AtomicBool,
+}
+
+struct JournalFile {
+    file: File,
+    bytes: u64,
+    /// The number of the next record.
+    next: u64,
+    is_closed: bool,
+    /// Reused for every line.
+    line: Vec<u8>,
+}
+
+impl Journal {
+    /// A journal of this process for the store in `folder`. Journals of processes that were killed
+    /// are carried over first.
+    ///
+    /// # Errors
+    /// If the store cannot be used.
+    pub fn open(folder: &Path, settings: AuditSettings) -> Result<Journal, StoreError> {
+        let store = Store::open(folder)?;
+        let mut name = [0; 12];
+        getrandom::fill(&mut name).map_err(|error| StoreError::Files {
+            path: folder.to_owned(),
+            why: error.to_string(),
+        })?;
+        let run: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+        store.carry_over_abandoned()?;
+        let path = folder.join(FOLDER).join(&run);
+        let file = new_locked_file(&path).map_err(|error| StoreError::folder(&path, &error))?;
+        let file = JournalFile { file, bytes: 0, next: 0, is_closed: false, line: Vec::new() };
+        let shared = Arc::new(JournalShared {
+            store,
+            settings,
+            run,
+            file: Mutex::new(file),
+            wake: Condvar::new(),
+            trouble: Mutex::new(None),
+            has_trouble: AtomicBool::new(false),
+        });
+        let own = Arc::clone(&shared);
+        let carrier = std::thread::Builder::new()
+            .name("journal".to_owned())
+            .spawn(move || own.carry_over_until_closed())
+            .map_err(|error| StoreError::folder(folder, &error))?;
+        Ok(Journal { shared, carrier: Mutex::new(Some(carrier)) })
+    }
+}
+
+/// Makes the file of a journal. It gets its name when it is locked: before, another process would
+/// take it for one that was left behind.
+fn new_locked_file(path: &Path) -> io::Result<File> {
+    let hidden =
+        path.with_file_name(format!(".{}", path.file_name().unwrap_or_default().display()));
+    let mut options = File::options();
+    let file = options.append(true).create_new(true).mode(0o600).open(&hidden)?;
+    file.try_lock()?;
+    fs::rename(&hidden, path)?;
+    Ok(file)
+}
+
+impl AuditLog for Journal {
+    fn ready(&self) -> Result<(), AuditError> {
+        if !self.shared.has_trouble.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        match &*self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) if self.shared.settings.required => Err(AuditError(error.to_string())),
+            _ => Ok(()),
+        }
+    }
+
+    fn keeps_arguments(&self) -> bool {
+        self.shared.settings.arguments == RecordedArguments::Full
+    }
+
+    fn record(&self, record: &CallRecord<'_>) -> Result<(), AuditError> {
+        let written = self.shared.append(record);
+        match written {
+            Err(error) if self.shared.settings.required => {
+                Err(AuditError(format!("the journal of calls cannot be written: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn close(&self) {
+        {
+            let mut file = self.shared.file();
+            file.is_closed = true;
+            self.shared.wake.notify_all();
+        }
+        let carrier = self.carrier.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(carrier) = carrier {
+            // It ends after it has carried the rest over, or has failed to.
+            let _ = carrier.join();
+        }
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl JournalShared {
+    fn file(&self) -> MutexGuard<'_, JournalFile> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.store.folder.join(FOLDER).join(&self.run)
+    }
+
+    fn append(&self, record: &CallRecord<'_>) -> io::Result<()> {
+        let arguments = self.arguments(record);
+        let mut own = self.file();
+        let JournalFile { file, bytes, next, line, is_closed } = &mut *own;
+        if *is_closed {
+            return Err(io::Error::other("the store is closed"));
+        }
+        line.clear();
+        write_line(line, *next, record, arguments.as_deref())?;
+        file.write_all(line)?;
+        *next += 1;
+        *bytes += line.len() as u64;
+        // The thread sleeps while there is nothing to carry over.
+        if *next == 1 || *bytes == line.len() as u64 || *bytes > LARGE {
+            self.wake.notify_all();
+        }
+        Ok(())
+    }
+
+    /// What is kept of the arguments.
+    fn arguments(&self, record: &CallRecord<'_>) -> Option<String> {
+        let text = match self.settings.arguments {
+            RecordedArguments::None => return None,
+            _ => record.arguments.to_text(),
+        };
+        if self.settings.arguments == RecordedArguments::Hash {
+            let digest = Sha256::digest(text.as_bytes());
+            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            return Some(format!("sha256:{hex}"));
+        }
+        let mut text = text.into_owned();
+        for secret in &record.secrets {
+            text = text.replace(secret.as_str(), "***");
+        }
+        if text.len() > MAX_ARGUMENTS {
+            text.truncate(text.floor_char_boundary(MAX_ARGUMENTS));
+            text.push('…');
+        }
+        Some(text)
+    }
+
+    /// The work of the thread.
+    fn carry_over_until_closed(&self) {
+        loop {
+            let is_closed = self.wait_for_quiet();
+            let result = self.carry_over_own(is_closed);
+            let is_down = result.is_err();
+            *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = result.err();
+            self.has_trouble.store(is_down, Ordering::Relaxed);
+            if is_closed {
+                return;
+            }
+        }
+    }
+
+    /// Waits until there are records, and no further one for a second or very many of them.
+    /// Returns whether this is the end.
+    fn wait_for_quiet(&self) -> bool {
+        let mut file = self.file();
+        loop {
+            if file.is_closed || file.bytes > LARGE {
+                return file.is_closed;
+            }
+            // After trouble it is tried again, also if there is nothing to carry over.
+            if file.bytes == 0 && !self.has_trouble.load(Ordering::Relaxed) {
+                file = self.wake.wait(file).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let seen = file.next;
+            let waited = self.wake.wait_timeout(file, QUIET);
+            file = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if file.next == seen {
+                return file.is_closed;
+            }
+        }
+    }
+
+    /// Puts the records of this process into the database, and empties the journal.
+    fn carry_over_own(&self, is_last: bool) -> Result<(), StoreError> {
+        let path = self.path();
+        let mut reached = 0;
+        loop {
+            reached = self.store.carry_over(&path, &self.run, reached)?;
+            let mut file = self.file();
+            // Calls that came meanwhile are carried over in the next round.
+            if file.bytes > reached {
+                continue;
+            }
+            let emptied = file.file.set_len(0).map_err(|error| StoreError::folder(&path, &error));
+            file.bytes = 0;
+            if is_last {
+                let _ = fs::remove_file(&path);
+            }
+            drop(file);
+            emptied?;
+            return self.store.forget_old(&self.settings);
+        }
+    }
+}
+
+impl Store {
+    /// Puts the records of all journals into the database: those of running processes, too, which
+    /// keep theirs, and those of dead ones, which are removed.
+    ///
+    /// # Errors
+    /// If the database cannot be written.
+    pub fn carry_over_all(&self) -> Result<(), StoreError> {
+        for (path, run) in self.journals()? {
+            self.carry_over(&path, &run, 0)?;
+        }
+        self.carry_over_abandoned()
+    }
+
+    /// Puts the journals of processes that were killed into the database, and removes them.
+    fn carry_over_abandoned(&self) -> Result<(), StoreError> {
+        for (path, run) in self.journals()? {
+            // A process that carries over the same one holds the lock meanwhile.
+            let Ok(file) = File::open(&path) else { continue };
+            if file.try_lock().is_ok() {
+                self.carry_over(&path, &run, 0)?;
+                fs::remove_file(&path).map_err(|error| StoreError::folder(&path, &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn journals(&self) -> Result<Vec<(PathBuf, String)>, StoreError> {
+        let folder = self.folder.join(FOLDER);
+        let entries = fs::read_dir(&folder).map_err(|error| StoreError::folder(&folder, &error))?;
+        let journals = entries.flatten().filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            (!name.starts_with('.')).then(|| (entry.path(), name))
+        });
+        Ok(journals.collect())
+    }
+
+    /// Puts the complete lines of a journal from `start` on into the database, in one transaction.
+    /// Returns where the last one ends.
+    fn carry_over(&self, path: &Path, run: &str, start: u64) -> Result<u64, StoreError> {
+        let fail = |error: io::Error| StoreError::folder(path, &error);
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            // Its process ended in the meantime, and carried it over itself.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(start),
+            Err(error) => return Err(fail(error)),
+        };
+        file.seek(io::SeekFrom::Start(start)).map_err(fail)?;
+        let mut lines = BufReader::new(file);
+        let (mut line, mut end) = (Vec::new(), start);
+        let mut database = self.database();
+        let write = |error| self.error(&error);
+        let transaction = database
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(write)?;
+        loop {
+            line.clear();
+            let read = lines.read_until(b'\n', &mut line).map_err(fail)?;
+            if read == 0 || line.last() != Some(&b'\n') {
+                break;
+            }
+            // A line that was damaged by something else is not worth losing the others.
+            if let Some((number, call)) = StoredCall::from_line(&line) {
+                call.insert(&transaction, run, number).map_err(write)?;
+            }
+            end += read as u64;
+        }
+        transaction.commit().map_err(write)?;
+        Ok(end)
+    }
+}
+
+/// Writes a record as one line.
+fn write_line(
+    line: &mut Vec<u8>,
+    number: u64,
+    record: &CallRecord<'_>,
+    arguments: Option<&str>,
+) -> io::Result<()> {
+    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let steps = CallStep::ALL.iter().zip(record.steps);
+    let steps = steps.filter_map(|(step, time)| Some((step.name(), micros(time?))));
+    let tool = &record.tool[..record.tool.floor_char_boundary(MAX_ID)];
+    let call = json!({
+        "n": number,
+        "time": micros(record.time.duration_since(UNIX_EPOCH).unwrap_or_default()),
+        "agent": record.agent,
+        "session": record.session,
+        "tool": tool,
+        "toolHash": record.tool_hash.map(|hash| hash.as_str()),
+        "toolsetHash": record.toolset_hash.map(|hash| hash.as_str()),
+        "code": record.code,
+        "micros": micros(record.total),
+        "steps": steps.collect::<std::collections::BTreeMap<_, _>>(),
+        "argumentBytes": record.arguments.to_text().len(),
+        "resultBytes": record.result_bytes,
+        "arguments": arguments,
+    });
+    serde_json::to_writer(&mut *line, &call)?;
+    line.push(b'\n');
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! The user's store: the records of calls, in an SQLite database that all processes of the user
+//! share.
+//!
+//! ```text
+//! call ─▶ journal of this process (append) ─▶ result leaves
+//!                 └─ now and then: into the database, by the process itself, the next one that
+//!                    starts, or `toolwright audit`
+//! $XDG_STATE_HOME/toolwright/store.db            calls
+//! $XDG_STATE_HOME/toolwright/journals/<run>      what is not in it yet, one file per process
+//! ```
+//!
+//! A record is safe once it is in the journal: that is one write to a file, which outlives the
+//! process. A transaction of the database for every call would take longer than most calls. A
+//! record has the name of its journal and its number there, so it gets into the database once,
+//! whoever carries it over and however often that is tried.
+
+mod calls;
+mod error;
+mod journal;
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+pub use self::calls::{CallFilter, StoredCall};
+pub use self::error::StoreError;
+pub use self::journal::Journal;
+
+/// How long to wait for another process that holds the database.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// The version of the tables. A database with a higher one was made by a newer program.
+const VERSION: i64 = 1;
+
+/// The tables of version 1. `run` and `number` name a record; `rowid` is the order in which records
+/// arrived here.
+const TABLES: &str = "
+    CREATE TABLE calls (
+        run TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        time INTEGER NOT NULL,
+        agent TEXT NOT NULL,
+        session INTEGER,
+        tool TEXT NOT NULL,
+        tool_hash TEXT,
+        toolset_hash TEXT,
+        code TEXT NOT NULL,
+        micros INTEGER NOT NULL,
+        steps TEXT NOT NULL,
+        argument_bytes INTEGER NOT NULL,
+        result_bytes INTEGER NOT NULL,
+        arguments TEXT,
+        UNIQUE (run, number)
+    );
+    CREATE INDEX calls_by_time ON calls (time);
+";
+
+/// The store of one user.
+pub struct Store {
+    folder: PathBuf,
+    database: Mutex<Connection>,
+}
+
+impl Store {
+    /// Opens the store in this folder, and makes it if it does not exist. Waits up to five seconds
+    /// for a process that holds it.
+    ///
+    /// # Errors
+    /// If it cannot be used. Nothing in it was changed then.
+    pub fn open(folder: &Path) -> Result<Store, StoreError> {
+        let journals = folder.join(journal::FOLDER);
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&journals);
+        made.map_err(|error| StoreError::folder(folder, &error))?;
+        let path = folder.join("store.db");
+        let fail = |error| StoreError::database(&path, &error);
+        let mut database = Connection::open(&path).map_err(fail)?;
+        prepare(&mut database).map_err(fail)??;
+        // Only the user may read what agents did. SQLite gives its other files the same mode.
+        let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o600));
+        Ok(Store { folder: folder.to_owned(), database: Mutex::new(database) })
+    }
+
+    /// The file of the database.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join("store.db")
+    }
+
+    fn database(&self) -> MutexGuard<'_, Connection> {
+        self.database.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn error(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::database(&self.path(), error)
+    }
+}
+
+/// Makes the tables of a new database, and refuses one of a newer program.
+fn prepare(database: &mut Connection) -> rusqlite::Result<Result<(), StoreError>> {
+    database.busy_timeout(BUSY)?;
+    // A commit is one write to a file; the disk is not waited for. After a power failure the last
+    // records may be missing, but the database is whole.
+    let version = |database: &Connection| {
+        database.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+    };
+    match version(database)? {
+        VERSION => {}
+        0 => {
+            // Before the first table: a file that has pages cannot be changed to it.
+            database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+            database.pragma_update(None, "journal_mode", "WAL")?;
+            let make =
+                database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            // Another process may have been first.
+            if version(&make)? == 0 {
+                make.execute_batch(TABLES)?;
+                make.pragma_update(None, "user_version", VERSION)?;
+            }
+            make.commit()?;
+        }
+        newer => return Ok(Err(StoreError::Newer { version: newer })),
+    }
+    database.pragma_update(None, "synchronous", "NORMAL")?;
+    // Whether its tables are ours.
+    drop(database.prepare(calls::SELECT)?);
+    // Whether it can be written to: a process that holds it is noticed before a call is made.
+    let probe = database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    probe.rollback()?;
+    Ok(Ok(()))
+}

@@ -1,0 +1,206 @@
+//! `toolwright audit`: lists the calls that are on record, and follows new ones.
+//!
+//! Also opens the journal of the commands that make calls. The records themselves are in
+//! `toolwright_catalog::store`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use serde_json::json;
+use toolwright_catalog::store::{CallFilter, Journal, Store, StoredCall};
+use toolwright_exec::AuditLog;
+use toolwright_source::render::visible;
+use toolwright_workspace::AuditSettings;
+
+use crate::args::{AuditArgs, AuditFormat};
+use crate::output::ExitStatus;
+use crate::{environment, messages, output};
+
+/// How often `--follow` looks for new calls.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// The columns of the CSV output.
+const COLUMNS: &str = "time,agent,session,tool,code,micros,argument_bytes,result_bytes,tool_hash,\
+                       toolset_hash,arguments\n";
+
+/// The journal of this process; `None` if there is none and the configuration does not demand one.
+///
+/// # Errors
+/// If calls have to be recorded and cannot be.
+pub(crate) fn open_journal(settings: &AuditSettings) -> anyhow::Result<Option<Arc<dyn AuditLog>>> {
+    let journal = environment::state_folder()
+        .and_then(|folder| Ok(Journal::open(&folder, settings.clone())?));
+    match journal {
+        Ok(journal) => Ok(Some(Arc::new(journal))),
+        Err(error) if settings.required => Err(error.context(
+            "calls cannot be recorded (to make them all the same, set `required = false` under \
+             `[audit]` in toolwright.toml)",
+        )),
+        Err(error) => {
+            messages::print_note(&format!("calls are not recorded: {error:#}"));
+            Ok(None)
+        }
+    }
+}
+
+/// Prints the calls that fit, the oldest first.
+///
+/// # Errors
+/// If the store cannot be read.
+pub(crate) fn run(args: &AuditArgs) -> anyhow::Result<ExitStatus> {
+    let folder = environment::state_folder()?;
+    let store = Store::open(&folder)?;
+    let filter = CallFilter {
+        since: args.since.map(micros_ago),
+        tool: args.tool.clone(),
+        agent: args.agent.clone(),
+        code: args.code.clone(),
+    };
+    if args.output_format == AuditFormat::Csv {
+        output::print_unfiltered(COLUMNS)?;
+    }
+    let (mut after, mut count) = (0, 0);
+    loop {
+        store.carry_over_all()?;
+        let mut failure = None;
+        after = store.find_calls(&filter, after, &mut |call| {
+            count += 1;
+            failure = print_call(&call, args.output_format).err();
+            failure.is_none()
+        })?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        if !args.follow {
+            break;
+        }
+        std::thread::sleep(LOOK);
+    }
+    if count == 0 && args.output_format == AuditFormat::Text {
+        let path = store.path();
+        messages::print_note(&format!("no such call is on record in `{}`", path.display()));
+    }
+    Ok(ExitStatus::Clean)
+}
+
+/// Reads an age, such as `90s`, `15m`, `1h` or `7d`.
+///
+/// # Errors
+/// If the text is not one.
+pub(crate) fn parse_age(text: &str) -> anyhow::Result<Duration> {
+    let help = "write a number and a unit, such as `90s`, `15m`, `1h` or `7d`";
+    let unit = match text.chars().last() {
+        Some('s') => 1,
+        Some('m') => 60,
+        Some('h') => 3_600,
+        Some('d') => 86_400,
+        _ => anyhow::bail!(help),
+    };
+    let number: u64 = text[..text.len() - 1].parse().ok().context(help)?;
+    Ok(Duration::from_secs(number.checked_mul(unit).context(help)?))
+}
+
+fn micros_ago(age: Duration) -> u64 {
+    let time = SystemTime::now().checked_sub(age).unwrap_or(UNIX_EPOCH);
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn print_call(call: &StoredCall, format: AuditFormat) -> anyhow::Result<()> {
+    match format {
+        AuditFormat::Text => output::print(&text_line(call)),
+        AuditFormat::Json => output::print_unfiltered(&format!("{}\n", json_line(call))),
+        AuditFormat::Csv => output::print_unfiltered(&csv_line(call)),
+    }
+}
+
+/// The time with milliseconds, in UTC.
+fn time_text(micros: u64) -> String {
+    let seconds = messages::utc_time(micros / 1_000_000);
+    format!("{}.{:03}Z", seconds.trim_end_matches('Z'), micros / 1_000 % 1_000)
+}
+
+fn text_line(call: &StoredCall) -> String {
+    let millis = call.micros as f64 / 1_000.0;
+    let mut line = format!(
+        "{}  {:<8} {:<14} {:>9.1} ms  {}",
+        time_text(call.time),
+        visible(&call.agent),
+        visible(&call.code),
+        millis,
+        visible(&call.tool)
+    );
+    let _ = write!(line, "  {} B in, {} B out", call.argument_bytes, call.result_bytes);
+    line.push('\n');
+    line
+}
+
+fn json_line(call: &StoredCall) -> serde_json::Value {
+    // By destructuring, so that a new field cannot be forgotten here.
+    let StoredCall {
+        time,
+        agent,
+        session,
+        tool,
+        tool_hash,
+        toolset_hash,
+        code,
+        micros,
+        steps,
+        argument_bytes,
+        result_bytes,
+        arguments,
+    } = call;
+    json!({
+        "time": time_text(*time),
+        "agent": agent,
+        "session": session,
+        "tool": tool,
+        "toolHash": tool_hash,
+        "toolsetHash": toolset_hash,
+        "code": code,
+        "micros": micros,
+        "steps": steps,
+        "argumentBytes": argument_bytes,
+        "resultBytes": result_bytes,
+        "arguments": arguments,
+    })
+}
+
+fn csv_line(call: &StoredCall) -> String {
+    let session = call.session.map(|session| session.to_string()).unwrap_or_default();
+    let [micros, input, output] =
+        [call.micros, call.argument_bytes, call.result_bytes].map(|count| count.to_string());
+    let time = time_text(call.time);
+    let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+    let fields = [
+        time.as_str(),
+        &call.agent,
+        &session,
+        &call.tool,
+        &call.code,
+        &micros,
+        &input,
+        &output,
+        &optional(&call.tool_hash),
+        &optional(&call.toolset_hash),
+        &optional(&call.arguments),
+    ]
+    .map(csv_field);
+    fields.join(",") + "\n"
+}
+
+/// A value of a CSV line. One that a spreadsheet would take for a formula gets an apostrophe:
+/// agents choose the names and arguments that are on record.
+fn csv_field(text: &str) -> String {
+    let text = match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    };
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}

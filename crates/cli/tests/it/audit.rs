@@ -1,0 +1,293 @@
+//! The records of calls: `toolwright audit`, and what calls leave in the store.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value as Json, json};
+
+use crate::client::{HttpClient, LONG, StdioClient, run_with, signal, until};
+use crate::program::{Run, folder, toolwright};
+use crate::serving::server;
+
+/// A folder with a configuration, and the state of a user of its own.
+struct AuditedProject {
+    folder: tempfile::TempDir,
+    state: String,
+}
+
+impl AuditedProject {
+    /// With the server `up`, which echoes, and more of the configuration.
+    fn new(more: &str) -> AuditedProject {
+        let config = format!("{}\n{more}\n[serve]\nlist_wait = 60000\n", server("up", "good"));
+        let folder = folder(&[("toolwright.toml", config.as_bytes())]);
+        let state = folder.path().join("state").display().to_string();
+        AuditedProject { folder, state }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn variables(&self) -> [(&str, &str); 1] {
+        [("XDG_STATE_HOME", &self.state)]
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        run_with(self.path(), args, &self.variables(), "")
+    }
+
+    fn client(&self) -> StdioClient {
+        StdioClient::start(self.path(), &[], &self.variables())
+    }
+
+    fn store(&self) -> PathBuf {
+        self.path().join("state/toolwright/store.db")
+    }
+
+    /// The calls on record, with these arguments of `audit`.
+    fn calls(&self, args: &[&str]) -> Vec<Json> {
+        let args = [&["audit", "--output-format", "json"], args].concat();
+        let run = self.run(&args);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+}
+
+fn codes(calls: &[Json]) -> Vec<&str> {
+    calls.iter().map(|call| call["code"].as_str().expect("a code")).collect()
+}
+
+#[test]
+fn every_call_of_the_command_line_is_on_record() {
+    let project = AuditedProject::new("");
+    project.run(&["call", "up:echo", "text=hello"]);
+    project.run(&["call", "up:echo", "--args", r#"{"nothing": 1}"#]);
+    project.run(&["call", "up:ecko"]);
+    let calls = project.calls(&[]);
+    assert_eq!(codes(&calls), ["OK", "INPUT_INVALID", "TOOL_NOT_FOUND"], "{calls:#?}");
+    let first = &calls[0];
+    assert_eq!((&first["agent"], &first["tool"]), (&json!("local"), &json!("up:echo")));
+    assert!(first["toolHash"].as_str().is_some_and(|hash| hash.starts_with("v1:")), "{first}");
+    assert!(first["toolsetHash"].as_str().is_some_and(|hash| hash.starts_with("v1:")), "{first}");
+    assert_eq!(first["argumentBytes"], r#"{"text":"hello"}"#.len());
+    assert!(first["resultBytes"].as_u64() > Some(4), "{first}");
+    assert!(first["time"].as_str().is_some_and(|time| time.ends_with('Z')), "{first}");
+    for step in ["check", "wait", "run"] {
+        assert!(first["steps"][step].is_u64(), "{step}: {first}");
+    }
+    // By default only the hash of the arguments is kept.
+    assert!(first["arguments"].as_str().is_some_and(|it| it.starts_with("sha256:")), "{first}");
+    assert_eq!(calls[2]["tool"], "up:ecko");
+    // The filters, alone and together.
+    for (args, count) in [
+        (vec!["--tool", "up:echo"], 2),
+        (vec!["--tool", "echo"], 2),
+        (vec!["--tool", "cho"], 0),
+        (vec!["--code", "OK"], 1),
+        (vec!["--code", "OK", "--tool", "up:ecko"], 0),
+        (vec!["--agent", "local"], 3),
+        (vec!["--agent", "http"], 0),
+        (vec!["--since", "1h"], 3),
+        (vec!["--since", "0s"], 0),
+    ] {
+        assert_eq!(project.calls(&args).len(), count, "{args:?}");
+    }
+    let wrong = project.run(&["audit", "--since", "soon"]);
+    wrong.assert_on_stderr("write a number and a unit, such as `90s`, `15m`, `1h` or `7d`");
+    assert_eq!(wrong.code, 2);
+    let none = project.run(&["audit", "--agent", "nobody"]);
+    none.assert_on_stderr("no such call is on record in `");
+    let text = project.run(&["audit", "--code", "OK"]).stdout;
+    let line = text.lines().next().expect("a line");
+    assert!(line.contains("local") && line.contains("OK") && line.contains("up:echo"), "{line}");
+}
+
+#[test]
+fn clients_are_on_record_by_the_way_they_came() {
+    let project = AuditedProject::new("");
+    let mut client = project.client();
+    assert_eq!(client.call("up__echo", json!({"text": "one"}))["isError"], Json::Null);
+    // A result that left is on record, although the server still runs and has not written it to
+    // the database.
+    assert_eq!(codes(&project.calls(&["--agent", "local"])), ["OK"]);
+    // An argument twice is refused before the call is made.
+    client.line(br#"{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"up__echo","arguments":{"text":"a","text":"b"}}}"#);
+    client.answer(&json!(77));
+    assert_eq!(codes(&project.calls(&["--agent", "local"])), ["OK", "INPUT_INVALID"]);
+    let web = HttpClient::start(project.path(), &[], &project.variables());
+    web.call("up__echo", json!({"text": "two"}));
+    let calls = project.calls(&["--agent", "http"]);
+    assert_eq!(codes(&calls), ["OK"], "{calls:#?}");
+    assert!(calls[0]["session"].is_u64(), "{calls:#?}");
+    drop((client, web));
+    // Nothing is lost or doubled when the servers end.
+    assert_eq!(project.calls(&[]).len(), 3);
+}
+
+#[test]
+fn arguments_are_kept_as_the_configuration_says_without_secrets() {
+    let secret = "tok-1234567890";
+    let config = |mode: &str| {
+        format!(
+            "[audit]\narguments = \"{mode}\"\n[[source]]\nname = \"own\"\nexecutables = \"none\"\n"
+        )
+    };
+    for (mode, kept) in [("none", Json::Null), ("full", json!(r#"{"text":"my *** and more"}"#))] {
+        let project = AuditedProject::new(&config(mode));
+        let file = project.path().join("toolwright.toml");
+        let text = std::fs::read_to_string(&file).expect("a file");
+        let with_secret = text.replacen("\n", &format!("\nenv = {{ KEY = \"{secret}\" }}\n"), 2);
+        let with_secret = with_secret.replacen(
+            &format!("[[source]]\nenv = {{ KEY = \"{secret}\" }}\n"),
+            "[[source]]\n",
+            1,
+        );
+        std::fs::write(&file, with_secret).expect("a file");
+        std::fs::create_dir_all(project.path().join("none")).expect("a folder");
+        let run = project.run(&["call", "up:echo", &format!("text=my {secret} and more")]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let calls = project.calls(&[]);
+        assert_eq!(calls[0]["arguments"], kept, "{mode}: {calls:#?}");
+        let bytes = std::fs::read(project.store()).expect("the store");
+        let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+        assert!(!found, "the secret is in the store");
+    }
+}
+
+#[test]
+fn a_store_that_cannot_be_used_stops_calls_unless_the_configuration_allows_it() {
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage, &str); 4] = [
+        (
+            "no database",
+            |store| {
+                std::fs::write(store, "this is not a database, and long enough").expect("written")
+            },
+            "is damaged",
+        ),
+        (
+            "newer",
+            |store| sqlite(store, "PRAGMA user_version = 99"),
+            "which a newer version of toolwright made",
+        ),
+        (
+            "a folder",
+            |store| {
+                std::fs::remove_file(store).expect("removed");
+                std::fs::create_dir(store).expect("a folder");
+            },
+            "cannot be used",
+        ),
+        (
+            "no table",
+            |store| sqlite(store, "DROP TABLE calls; CREATE TABLE calls (other TEXT)"),
+            "is damaged",
+        ),
+    ];
+    for (name, damage, message) in damages {
+        let project = AuditedProject::new("");
+        assert_eq!(project.run(&["call", "up:echo", "text=a"]).code, 0);
+        let store = project.store();
+        for more in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{more}", store.display()));
+        }
+        damage(&store);
+        let before = std::fs::read(&store).ok();
+        let run = project.run(&["call", "up:echo", "text=b"]);
+        assert_ne!(run.code, 0, "{name}: {}", run.stdout);
+        run.assert_on_stderr(message);
+        run.assert_on_stderr("`required = false` under `[audit]`");
+        assert_eq!(std::fs::read(&store).ok(), before, "{name}: the file was changed");
+        let file = project.path().join("toolwright.toml");
+        let config = std::fs::read_to_string(&file).expect("a file");
+        std::fs::write(&file, config + "[audit]\nrequired = false\n").expect("written");
+        let run = project.run(&["call", "up:echo", "text=c"]);
+        assert_eq!(run.code, 0, "{name}: {}", run.stderr);
+        run.assert_on_stderr("calls are not recorded");
+    }
+}
+
+/// Runs statements on a database, with the program that all systems with Python have.
+fn sqlite(store: &Path, statements: &str) {
+    let script = format!(
+        "import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); d.executescript({statements:?}); d.close()"
+    );
+    let status = Command::new("python3").args(["-c", &script]).arg(store).status();
+    assert!(status.expect("python3 is installed").success());
+}
+
+#[test]
+fn after_a_kill_every_result_that_left_has_one_record() {
+    let project = AuditedProject::new("[audit]\narguments = \"full\"\n");
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for round in 0..20_u64 {
+        let mut client = project.client();
+        // Eight in flight. The moment of the kill is another one in every round.
+        let ids: Vec<Json> = (0..40)
+            .map(|n| client.send_call("up__echo", json!({"text": format!("{round}-{n}")})))
+            .collect();
+        for (n, id) in ids.iter().enumerate().take((round * 2) as usize) {
+            client.answer(id);
+            seen.insert(format!(r#"{{"text":"{round}-{n}"}}"#), 0);
+        }
+        signal(client.pid(), "KILL");
+        drop(client);
+    }
+    let calls = project.calls(&[]);
+    let mut records: BTreeMap<&str, usize> = BTreeMap::new();
+    for call in &calls {
+        *records.entry(call["arguments"].as_str().expect("kept")).or_default() += 1;
+    }
+    for arguments in seen.keys() {
+        assert_eq!(records.get(arguments.as_str()), Some(&1), "{arguments}");
+    }
+    assert!(records.values().all(|count| *count == 1), "{records:?}");
+    let journals = project.path().join("state/toolwright/journals");
+    assert_eq!(std::fs::read_dir(journals).expect("a folder").count(), 0, "nothing is left over");
+}
+
+#[test]
+fn audit_follows_calls_of_a_running_server() {
+    let project = AuditedProject::new("");
+    let mut client = project.client();
+    let mut command = toolwright();
+    command.current_dir(project.path()).envs(project.variables());
+    command.args(["audit", "--follow"]);
+    let following = crate::client::RunningProgram::of(&mut command);
+    for n in 1..=3 {
+        client.call("up__echo", json!({"text": "x"}));
+        until("the call is followed", LONG, || {
+            (following.stdout().matches("up:echo").count() == n).then_some(())
+        });
+    }
+}
+
+#[test]
+fn csv_has_a_header_and_no_formulas() {
+    let project = AuditedProject::new("[audit]\narguments = \"full\"\n");
+    project.run(&["call", "=cmd|'/c calc'!A1"]);
+    project.run(&["call", "up:echo", "text=a, \"b\""]);
+    let csv = project.run(&["audit", "--output-format", "csv"]).stdout;
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[0].starts_with("time,agent,session,tool,code,"), "{csv}");
+    assert_eq!(lines.len(), 3, "{csv}");
+    assert!(lines[1].contains(",'=cmd|"), "{csv}");
+    assert!(lines[2].ends_with(r#""{""text"":""a, \""b\""""}""#), "{csv}");
+}
+
+#[test]
+fn old_records_go_when_the_store_is_too_large() {
+    let project = AuditedProject::new("[audit]\narguments = \"full\"\nmax_bytes = 1048576\n");
+    let mut client = project.client();
+    // 300 records of 8 KB.
+    let long = "x".repeat(8_000);
+    for n in 0..300 {
+        client.call("up__echo", json!({"text": format!("{n} {long}")}));
+    }
+    drop(client);
+    let calls = project.calls(&[]);
+    assert!(calls.len() < 300 && !calls.is_empty(), "{} records", calls.len());
+    let last = calls.last().and_then(|call| call["arguments"].as_str()).unwrap_or_default();
+    assert!(last.starts_with(r#"{"text":"299 "#), "the newest one is there");
+}

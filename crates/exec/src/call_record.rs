@@ -1,0 +1,209 @@
+//! The record of one call: who called which tool, how it ended and how long each step took.
+//!
+//! ```text
+//! Runner::call ─ RecordInProgress ─ steps … ─ finish ─▶ AuditLog::record ─▶ result leaves
+//!                       └ dropped: the caller went away ─▶ AuditLog::record (CANCELLED)
+//! ```
+//!
+//! The record is kept before the result leaves: whoever has seen a result can find its call. If it
+//! cannot be kept, the result is withheld. A record has no secret in it: arguments are in it only
+//! if the configuration asks for them.
+//!
+//! Not here: where records are kept (the crate `catalog` implements [`AuditLog`]).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use toolwright_model::ContentHash;
+
+use crate::budget::now;
+use crate::{CallArguments, CallRequest, Failure, Host, Outcome, RegisteredTool, code};
+
+/// The step of a call whose time a record has. In the order in which they are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallStep {
+    /// The arguments are checked, by the schema and by validators.
+    Check,
+    /// The call waits for a permit of its toolset.
+    Wait,
+    /// Processors and executor.
+    Run,
+    /// Size and output schema of the result are checked.
+    Complete,
+}
+
+impl CallStep {
+    /// All steps, in their order.
+    pub const ALL: [CallStep; 4] =
+        [CallStep::Check, CallStep::Wait, CallStep::Run, CallStep::Complete];
+
+    /// The name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            CallStep::Check => "check",
+            CallStep::Wait => "wait",
+            CallStep::Run => "run",
+            CallStep::Complete => "complete",
+        }
+    }
+}
+
+/// The code of a call that succeeded, in records.
+pub const OK: &str = "OK";
+
+/// What is on record about one call.
+#[derive(Clone, Debug)]
+pub struct CallRecord<'a> {
+    /// When the caller asked.
+    pub time: SystemTime,
+    /// Who called: [`Host::agent`].
+    pub agent: &'a str,
+    /// The session of the client in this process, if there is one.
+    pub session: Option<u64>,
+    /// The id of the tool, or the word that the caller gave if there is no such tool.
+    pub tool: &'a str,
+    /// The content hash of the tool, if it was found and has one.
+    pub tool_hash: Option<&'a ContentHash>,
+    /// The content hash of its toolset.
+    pub toolset_hash: Option<&'a ContentHash>,
+    /// [`OK`], or the code of the failure. A result with `isError` has `TOOL_FAILED`.
+    pub code: &'static str,
+    /// The whole time.
+    pub total: Duration,
+    /// The time of each step that was taken, in the order of [`CallStep::ALL`].
+    pub steps: [Option<Duration>; 4],
+    /// The arguments as the caller wrote them.
+    pub arguments: &'a CallArguments,
+    /// Values of the configuration that must not be on record, if the arguments are kept.
+    pub secrets: Vec<String>,
+    /// The size of the result in bytes; zero for a failure.
+    pub result_bytes: usize,
+}
+
+/// A call could not be recorded; the text says why.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct AuditError(pub String);
+
+/// Keeps the records of calls.
+pub trait AuditLog: Send + Sync {
+    /// Whether calls can be recorded at all. Asked before a tool runs.
+    ///
+    /// # Errors
+    /// Why not.
+    fn ready(&self) -> Result<(), AuditError>;
+
+    /// Whether records are to have the arguments.
+    fn keeps_arguments(&self) -> bool;
+
+    /// Keeps a record so that it survives the end of this process. Called on the threads that calls
+    /// share, so it takes microseconds.
+    ///
+    /// # Errors
+    /// If the record is not kept.
+    fn record(&self, record: &CallRecord<'_>) -> Result<(), AuditError>;
+
+    /// No more calls follow. May take some time.
+    fn close(&self) {}
+}
+
+/// The record of a call that is still running.
+pub(crate) struct RecordInProgress<'a> {
+    log: Option<Arc<dyn AuditLog>>,
+    request: &'a CallRequest,
+    host: &'a dyn Host,
+    pub(crate) tool: Option<Arc<RegisteredTool>>,
+    time: SystemTime,
+    began: Instant,
+    /// When the step that runs began.
+    step_began: Instant,
+    steps: [Option<Duration>; 4],
+    is_recorded: bool,
+}
+
+impl<'a> RecordInProgress<'a> {
+    /// Begins the record of a call.
+    ///
+    /// # Errors
+    /// If calls cannot be recorded now.
+    pub(crate) fn begin(
+        log: Option<Arc<dyn AuditLog>>,
+        request: &'a CallRequest,
+        host: &'a dyn Host,
+    ) -> Result<RecordInProgress<'a>, Failure> {
+        if let Some(log) = &log {
+            log.ready().map_err(|error| unavailable(&error))?;
+        }
+        let began = now();
+        Ok(RecordInProgress {
+            log,
+            request,
+            host,
+            tool: None,
+            time: SystemTime::now(),
+            began,
+            step_began: began,
+            steps: [None; 4],
+            is_recorded: false,
+        })
+    }
+
+    /// Notes that a step has ended, and the next one begins.
+    pub(crate) fn ended(&mut self, step: CallStep) {
+        let now = now();
+        self.steps[step as usize] = Some(now.saturating_duration_since(self.step_began));
+        self.step_began = now;
+    }
+
+    /// Keeps the record, and returns the result that may leave now.
+    pub(crate) fn finish(mut self, result: Result<Outcome, Failure>) -> Result<Outcome, Failure> {
+        let (code, bytes) = match &result {
+            Ok(outcome) if outcome.is_error => (code::TOOL_FAILED.name, outcome.full_size()),
+            Ok(outcome) => (OK, outcome.full_size()),
+            Err(failure) => (failure.code.name, 0),
+        };
+        match self.keep(code, bytes) {
+            Ok(()) => result,
+            Err(error) => Err(unavailable(&error)),
+        }
+    }
+
+    fn keep(&mut self, code: &'static str, result_bytes: usize) -> Result<(), AuditError> {
+        self.is_recorded = true;
+        let Some(log) = &self.log else { return Ok(()) };
+        let tool = self.tool.as_ref();
+        let id = tool.map(|tool| tool.id.to_string());
+        let secrets = match (log.keeps_arguments(), tool) {
+            (true, Some(tool)) => tool.secrets(),
+            _ => Vec::new(),
+        };
+        let record = CallRecord {
+            time: self.time,
+            agent: self.host.agent(),
+            session: self.host.session().map(|session| session.0),
+            tool: id.as_deref().unwrap_or(&self.request.id),
+            tool_hash: tool.and_then(|tool| tool.tool.hash.as_ref()),
+            toolset_hash: tool.and_then(|tool| tool.toolset_hash.as_ref()),
+            code,
+            total: now().saturating_duration_since(self.began),
+            steps: self.steps,
+            arguments: &self.request.arguments,
+            secrets,
+            result_bytes,
+        };
+        log.record(&record)
+    }
+}
+
+impl Drop for RecordInProgress<'_> {
+    fn drop(&mut self) {
+        if !self.is_recorded {
+            // Nobody waits for the result any more, so nobody can be told of an error.
+            let _ = self.keep(code::CANCELLED.name, 0);
+        }
+    }
+}
+
+fn unavailable(error: &AuditError) -> Failure {
+    Failure::new(&code::AUDIT_UNAVAILABLE, format!("the call cannot be recorded: {error}"))
+}

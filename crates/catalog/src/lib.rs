@@ -22,6 +22,7 @@ mod server_offers;
 mod server_task;
 mod source_state;
 mod suspicious_texts;
+mod unlisted_uris;
 mod uri_template;
 
 pub use catalog::{Catalog, CatalogEvent, EventListener, Planner};

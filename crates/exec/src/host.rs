@@ -72,7 +72,12 @@ pub struct ServerRequest {
     pub method: String,
     /// Its parameters as the server wrote them.
     pub params: Json,
+    /// Set when the server withdraws it, before its future is dropped.
+    pub withdrawal: GivenReason,
 }
+
+/// The reason in `notifications/cancelled`, once it is there.
+pub type GivenReason = std::sync::Arc<std::sync::OnceLock<String>>;
 
 /// The answer of a client to a [`ServerRequest`]: its result, or its error.
 pub type ClientAnswer = Result<Json, RpcError>;
@@ -130,6 +135,17 @@ pub trait Host: Send + Sync {
     /// The `_meta` of the client's request without the keys of one hop, such as a trace context.
     fn meta(&self) -> Option<serde_json::Map<String, Json>> {
         None
+    }
+
+    /// Why the client has cancelled its request, if it said so.
+    fn cancel_reason(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether the client is asked in a result and repeats its request with the answers
+    /// (2026-07-28).
+    fn is_asked_in_results(&self) -> bool {
+        false
     }
 
     /// The session of the client; `None` if the caller is this program itself.

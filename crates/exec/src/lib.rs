@@ -58,7 +58,9 @@ pub use code::RunCode;
 pub use concurrency::ConcurrencyLimit;
 pub use executor::{Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Log};
 pub use failure::{Failure, KnowledgeAdvice, ValueError};
-pub use host::{ClientAnswer, ClientAsker, Host, NoHost, Progress, ServerRequest, SessionNumber};
+pub use host::{
+    ClientAnswer, ClientAsker, GivenReason, Host, NoHost, Progress, ServerRequest, SessionNumber,
+};
 pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent, json_size};
 pub use process_tree::kill_all_processes;

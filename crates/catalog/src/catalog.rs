@@ -62,6 +62,7 @@ use crate::server_offers::ServerOffers;
 use crate::server_task::ServerOwner;
 use crate::source_state::SourceState;
 use crate::suspicious_texts;
+use crate::unlisted_uris::UnlistedUris;
 
 /// Notices that a slow receiver may be behind.
 const MAX_NOTICES: usize = 256;
@@ -114,6 +115,8 @@ pub struct Catalog {
     changes: watch::Sender<u64>,
     /// What servers offer besides tools, as published last.
     offers: Mutex<PublishedOffers>,
+    /// The URIs that results of servers have named and no server lists.
+    unlisted: Arc<UnlistedUris>,
     /// What servers report.
     pub(crate) notices: broadcast::Sender<ServerNotice>,
     /// The answers of servers in earlier runs; not set without a cache.
@@ -150,6 +153,7 @@ impl Catalog {
             draining: Mutex::default(),
             changes: watch::Sender::new(0),
             offers: Mutex::default(),
+            unlisted: Arc::default(),
             notices: broadcast::Sender::new(MAX_NOTICES),
             cache: OnceLock::new(),
             withholds_orders: AtomicBool::new(false),
@@ -484,7 +488,7 @@ impl Catalog {
             };
         let sources = all().map(source).collect();
         let from = all().map(|(.., server, offers)| (server, Arc::clone(offers))).collect();
-        let merged = Arc::new(Offers::merge(sources, withholds_orders));
+        let merged = Arc::new(Offers::merge(sources, withholds_orders, &self.unlisted));
         *published = PublishedOffers { merged, from, withholds_orders };
         true
     }

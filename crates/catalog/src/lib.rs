@@ -23,6 +23,7 @@ mod server_task;
 mod source_state;
 pub mod store;
 mod suspicious_texts;
+mod unlisted_uris;
 mod uri_template;
 
 pub use catalog::{Catalog, CatalogEvent, EventListener, Planner};

@@ -9,7 +9,8 @@
 //! A URI that only one server has is kept, unless it looks like a renamed one. Where two servers
 //! have the same, both are renamed with a prefix that names the source, and the tables here undo
 //! it: nothing is ever computed back from the text. References in results follow
-//! ([`Offers::expose`]). The names of prompts follow the rules for names of tools
+//! ([`Offers::expose`]), and are undone in arguments ([`Offers::own_arguments`]). A URI in a result
+//! that no server lists is kept, too, and remembered (`unlisted_uris`). The names of prompts follow the rules for names of tools
 //! (`ExposedNames`).
 //!
 //! | URI on the server `My_Notes` | exposed, if another server has it, too |
@@ -32,6 +33,7 @@ use toolwright_workspace::ExposedNames;
 
 use crate::instructions;
 use crate::server_offers::ServerOffers;
+use crate::unlisted_uris::UnlistedUris;
 use crate::uri_template::UriTemplate;
 
 /// Steps of one search among all templates. Enough for thousands of ordinary ones.
@@ -66,6 +68,8 @@ pub struct Offers {
     prompt_table: HashMap<String, OwnKey>,
     /// How many servers have resources.
     with_resources: usize,
+    /// The URIs that results have named and no server lists.
+    unlisted: Arc<UnlistedUris>,
 }
 
 /// What at least one server can do, besides tools.
@@ -204,8 +208,12 @@ impl UriPrefix {
 
 impl Offers {
     /// Merges what all servers offer. Lists keep the order of the sources. `withholds_orders`:
-    /// leave out instructions that carry orders to the model.
-    pub(crate) fn merge(mut sources: Vec<OfferSource>, withholds_orders: bool) -> Offers {
+    /// leave out instructions that carry orders to the model. `unlisted` outlives these offers.
+    pub(crate) fn merge(
+        mut sources: Vec<OfferSource>,
+        withholds_orders: bool,
+        unlisted: &Arc<UnlistedUris>,
+    ) -> Offers {
         // A server that several definitions of one source name offers everything once.
         let mut known: Vec<Arc<Server>> = Vec::new();
         sources.retain(|source| {
@@ -214,7 +222,8 @@ impl Offers {
             known.push(Arc::clone(server));
             is_new
         });
-        let mut offers = Offers::default();
+        unlisted.keep(&known);
+        let mut offers = Offers { unlisted: Arc::clone(unlisted), ..Offers::default() };
         offers.add_servers(&sources);
         for (n, source) in sources.iter().enumerate() {
             offers.add_resources(n, &source.offers.resources);
@@ -364,7 +373,7 @@ impl Offers {
     }
 
     /// Where a resource is: by its exact URI, else by a template that matches it, else on the only
-    /// server that has resources.
+    /// server that has resources, else on the one that has named it in a result.
     pub fn resource(&self, uri: &str) -> Option<OfferedItem> {
         self.find_resource(uri, &mut { MATCH_BUDGET }).map(|key| self.item(&key))
     }
@@ -395,7 +404,8 @@ impl Offers {
             let first = all.next().map(|(server, _)| server)?;
             all.next().is_none().then_some(first)
         };
-        let server = best.map(|(server, _)| server).or_else(only)?;
+        let named = || self.number_of(&self.unlisted.server_of(uri)?);
+        let server = best.map(|(server, _)| server).or_else(only).or_else(named)?;
         Some(OwnKey { server, own: uri.to_owned() })
     }
 
@@ -439,20 +449,51 @@ impl Offers {
         } else {
             let mut templates = server.templates.iter().filter(|template| template.is_renamed);
             templates.any(|template| template.parsed.matches(own, budget))
+                || UriPrefix::is_in(own)
                 || match self.find_resource(own, budget) {
-                    // Another server would answer for it.
-                    Some(key) => key.server != n,
+                    Some(key) if key.server == n => false,
+                    // Another server would answer for it. If that one does not list it either, the
+                    // client finds files and web pages without any of the two.
+                    Some(key) => {
+                        self.lists(key.server, own, budget) || !is_found_without_server(own)
+                    }
                     // Nobody lists it, perhaps not yet. A client that reads it must be led here all
-                    // the same; web pages are fetched from the web.
-                    None => !["http://", "https://"].iter().any(|web| own.starts_with(web)),
+                    // the same.
+                    None => !self.unlisted.add(own, server.upstream.server()),
                 }
         };
         if needs_prefix { server.prefix.add(own) } else { own.to_owned() }
     }
 
+    /// Whether a server lists a URI, or a template that matches it.
+    fn lists(&self, n: usize, own: &str, budget: &mut usize) -> bool {
+        let OfferingServer { listed, templates, .. } = &self.servers[n];
+        listed.contains(own) || templates.iter().any(|it| it.parsed.matches(own, budget))
+    }
+
+    /// Undoes the renaming in arguments for a tool of this server: a model may pass on a URI that
+    /// it has read. Returns whether something was replaced.
+    pub fn own_arguments(&self, server: &Arc<Server>, arguments: &mut Json) -> bool {
+        let Some(n) = self.number_of(server) else { return false };
+        let prefix = &self.servers[n].prefix;
+        let mut is_changed = false;
+        replace_texts(arguments, &mut |text| {
+            let own = prefix.remove(text)?;
+            is_changed = true;
+            Some(own)
+        });
+        is_changed
+    }
+
+    /// Whether a text may be a URI that was renamed.
+    pub fn may_have_renamed(text: &str) -> bool {
+        text.contains(PREFIX)
+    }
+
     /// Replaces every reference to a resource of this server in a result, a notification or a tool
-    /// (`uri`, `ui://` in `_meta`, links, embedded resources) by the URI that clients see. Returns
-    /// at once if no URI of the server was renamed.
+    /// (`uri`, `ui://` in `_meta`, links, embedded resources) by the URI that clients see, and in
+    /// structured content and `_meta` every text that is a URI which was renamed. Returns at once
+    /// if no URI of the server was renamed. Text blocks stay as they are.
     pub fn expose(&self, server: &Arc<Server>, value: &mut Json) {
         // With one server that has resources, every URI leads to it as it is.
         if self.with_resources < 2 {
@@ -461,6 +502,37 @@ impl Offers {
         if let Some(server) = self.number_of(server) {
             ReferenceWalk::new(self, server).value(value, 0);
         }
+    }
+
+    /// The same for structured content.
+    pub fn expose_data(&self, server: &Arc<Server>, value: &mut Json) {
+        self.expose(server, value);
+        if let Some(server) = self.number_of(server) {
+            ReferenceWalk::new(self, server).data(value);
+        }
+    }
+}
+
+/// Whether clients open a URI themselves, from the web or from the disk.
+fn is_found_without_server(uri: &str) -> bool {
+    ["http://", "https://", "file://"].iter().any(|scheme| uri.starts_with(scheme))
+}
+
+/// Replaces strings in a value, but not names of members. The depth is that of a parsed message.
+fn replace_texts(value: &mut Json, replacement: &mut impl FnMut(&str) -> Option<String>) {
+    match value {
+        Json::String(text) => {
+            if let Some(new) = replacement(text) {
+                *text = new;
+            }
+        }
+        Json::Array(items) => {
+            items.iter_mut().for_each(|item| replace_texts(item, replacement));
+        }
+        Json::Object(members) => {
+            members.values_mut().for_each(|member| replace_texts(member, replacement));
+        }
+        _ => {}
     }
 }
 
@@ -503,11 +575,14 @@ impl<'o> ReferenceWalk<'o> {
             Json::Object(members) => {
                 self.object(members);
                 for (key, member) in members.iter_mut() {
-                    // Data of the tool and schemas, whose members mean other things.
-                    let is_data = ["structuredContent", "inputSchema", "outputSchema", "arguments"]
-                        .contains(&key.as_str());
+                    // Schemas and data of the tool, whose members mean other things.
+                    let is_data =
+                        ["inputSchema", "outputSchema", "arguments"].contains(&key.as_str());
                     if !is_data && (member.is_object() || member.is_array()) {
                         self.value(member, depth + 1);
+                    }
+                    if key == "structuredContent" {
+                        self.data(member);
                     }
                 }
             }
@@ -535,10 +610,21 @@ impl<'o> ReferenceWalk<'o> {
         }
     }
 
-    /// MCP Apps: the interface of a tool, in the key of the extension and in its older one.
+    /// MCP Apps: the interface of a tool, in the key of the extension and in its older one. Any
+    /// other reference, if it is to a URI that was renamed.
     fn meta(&mut self, meta: &mut Json) {
         self.replace(meta.get_mut("ui").and_then(|ui| ui.get_mut("resourceUri")));
         self.replace(meta.get_mut("ui/resourceUri"));
+        self.data(meta);
+    }
+
+    /// Replaces every text that is a URI which was renamed: whatever the member is called, nothing
+    /// else is meant.
+    fn data(&self, value: &mut Json) {
+        let OfferingServer { renamed, prefix, .. } = &self.offers.servers[self.server];
+        if !renamed.is_empty() {
+            replace_texts(value, &mut |text| renamed.contains(text).then(|| prefix.add(text)));
+        }
     }
 
     fn replace(&mut self, uri: Option<&mut Json>) {

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+/// What the message of a call that reached the cap adds to its time.
+pub(crate) const CAP_REMARK: &str = "the `max_timeout`, which progress does not extend";
+
 /// The time and output that one call may use.
 #[derive(Clone, Debug)]
 pub struct Budget {
@@ -38,6 +41,15 @@ impl Budget {
     }
 }
 
+/// The limit of a [`CallClock`] that comes first, with the time that messages name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReachedLimit {
+    /// The whole time, or the time without a sign of life.
+    Deadline(Duration),
+    /// The cap of a deadline that has moved.
+    Cap(Duration),
+}
+
 /// The deadline of a call, which signs of life of a server move up to a cap.
 ///
 /// ```text
@@ -56,6 +68,8 @@ pub struct CallClock {
     allowed: Duration,
     idle: Duration,
     cap: Instant,
+    /// The time until the cap, for messages.
+    cap_time: Duration,
     state: Mutex<ClockState>,
 }
 
@@ -70,16 +84,20 @@ impl CallClock {
     /// A deadline that nothing moves. `allowed` is the time that messages name.
     pub fn fixed(deadline: Instant, allowed: Duration) -> CallClock {
         let state = Mutex::new(ClockState { deadline, paused: 0 });
-        CallClock { allowed, idle: Duration::ZERO, cap: deadline, state }
+        CallClock { allowed, idle: Duration::ZERO, cap: deadline, cap_time: allowed, state }
     }
 
-    /// A deadline that is `idle` after the last sign of life, but never after `cap`.
-    pub fn moving(idle: Duration, cap: Instant) -> CallClock {
+    /// A deadline that is `idle` after the last sign of life, but never later than `cap` from the
+    /// start. `used` is the time since then.
+    pub fn moving(idle: Duration, cap: Duration, used: Duration) -> CallClock {
+        let cap_time = cap;
+        let cap = now() + cap.saturating_sub(used);
         let deadline = (now() + idle).min(cap);
         CallClock {
             allowed: idle,
             idle,
             cap,
+            cap_time,
             state: Mutex::new(ClockState { deadline, paused: 0 }),
         }
     }
@@ -105,6 +123,14 @@ impl CallClock {
     /// The time that nothing moves the deadline beyond.
     pub(crate) fn latest(&self) -> Instant {
         self.cap
+    }
+
+    /// The limit that has been reached, when the deadline has passed.
+    pub(crate) fn reached_limit(&self) -> ReachedLimit {
+        match self.cap_time > self.allowed && self.deadline() >= self.cap {
+            true => ReachedLimit::Cap(self.cap_time),
+            false => ReachedLimit::Deadline(self.allowed),
+        }
     }
 
     fn next_deadline(&self) -> Instant {
@@ -161,7 +187,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn signs_of_life_move_the_deadline_but_not_the_cap() {
         let start = now();
-        let clock = CallClock::moving(10 * SECOND, start + 25 * SECOND);
+        let clock = CallClock::moving(10 * SECOND, 25 * SECOND, Duration::ZERO);
+        assert_eq!(clock.reached_limit(), ReachedLimit::Deadline(10 * SECOND));
         tokio::time::sleep(8 * SECOND).await;
         clock.restart();
         assert_eq!(clock.deadline(), start + 18 * SECOND);
@@ -169,12 +196,13 @@ mod tests {
         clock.restart();
         clock.expired().await;
         assert_eq!(now(), start + 25 * SECOND);
+        assert_eq!(clock.reached_limit(), ReachedLimit::Cap(25 * SECOND));
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_time_of_a_question_does_not_count() {
         let start = now();
-        let clock = CallClock::moving(10 * SECOND, start + 100 * SECOND);
+        let clock = CallClock::moving(10 * SECOND, 100 * SECOND, Duration::ZERO);
         let question = async {
             tokio::time::sleep(5 * SECOND).await;
             let pause = clock.pause();

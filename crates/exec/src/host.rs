@@ -72,7 +72,12 @@ pub struct ServerRequest {
     pub method: String,
     /// Its parameters as the server wrote them.
     pub params: Json,
+    /// Set when the server withdraws it, before its future is dropped.
+    pub withdrawal: GivenReason,
 }
+
+/// The reason in `notifications/cancelled`, once it is there.
+pub type GivenReason = std::sync::Arc<std::sync::OnceLock<String>>;
 
 /// The answer of a client to a [`ServerRequest`]: its result, or its error.
 pub type ClientAnswer = Result<Json, RpcError>;
@@ -142,6 +147,17 @@ pub trait Host: Send + Sync {
     /// for clients with the shared token. What a client says of itself does not count.
     fn agent(&self) -> &str {
         LOCAL_AGENT
+    }
+
+    /// Why the client has cancelled its request, if it said so.
+    fn cancel_reason(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether the client is asked in a result and repeats its request with the answers
+    /// (2026-07-28).
+    fn is_asked_in_results(&self) -> bool {
+        false
     }
 
     /// The session of the client; `None` if the caller is this program itself.

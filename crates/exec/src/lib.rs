@@ -61,8 +61,8 @@ pub use concurrency::ConcurrencyLimit;
 pub use executor::{Call, EXECUTORS, Executor, ExecutorContext, ExecutorKind, Log};
 pub use failure::{Failure, KnowledgeAdvice, ValueError};
 pub use host::{
-    ClientAnswer, ClientAsker, HTTP_AGENT, Host, LOCAL_AGENT, NoHost, Progress, ServerRequest,
-    SessionNumber,
+    ClientAnswer, ClientAsker, GivenReason, HTTP_AGENT, Host, LOCAL_AGENT, NoHost, Progress,
+    ServerRequest, SessionNumber,
 };
 pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent, json_size};

@@ -373,7 +373,7 @@ async fn within_budget<T>(
         result = work => result,
         () = budget.clock.expired() => {
             let timeout =
-                |usage: &KnowledgeBudget| usage.timeout(&id.to_string(), budget.allowed());
+                |usage: &KnowledgeBudget| usage.timeout(&id.to_string(), budget);
             let usage = knowledge.map(|knowledge| &knowledge.usage);
             Err(usage.map_or_else(|| timeout(&KnowledgeBudget::default()), timeout))
         }
@@ -618,9 +618,7 @@ impl TimeLimit {
             TimeLimitKind::Work => {
                 CallClock::fixed(now() + self.time.saturating_sub(used), self.time)
             }
-            TimeLimitKind::Silence => {
-                CallClock::moving(self.time, now() + self.cap.saturating_sub(used))
-            }
+            TimeLimitKind::Silence => CallClock::moving(self.time, self.cap, used),
         };
         Budget { clock: Arc::new(clock), cancel: request.cancel.clone(), output: limits.output }
     }

@@ -1,8 +1,8 @@
 //! JSON-RPC 2.0 messages: the envelope parsed, the content as raw JSON.
 
 use serde::Deserialize;
-use serde_json::Value as Json;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
 
 /// The codes of JSON-RPC errors that MCP uses.
 pub mod error_code {
@@ -21,6 +21,8 @@ pub mod error_code {
     pub const MISSING_CAPABILITY: i64 = -32021;
     /// The server does not speak the revision of a request (2026-07-28).
     pub const UNSUPPORTED_VERSION: i64 = -32022;
+    /// The person has to visit URLs first (2025-11-25); `data` has them in `elicitations`.
+    pub const URL_ELICITATION_REQUIRED: i64 = -32042;
     /// There is no such resource (revisions before 2026-07-28).
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
 }
@@ -69,12 +71,14 @@ pub struct RpcError {
     pub message: String,
     /// Whatever the sender adds.
     pub data: Option<Json>,
+    /// Members that JSON-RPC does not have.
+    pub more: Map<String, Json>,
 }
 
 impl RpcError {
     /// An error without data.
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
-        RpcError { code, message: message.into(), data: None }
+        RpcError { code, message: message.into(), data: None, more: Map::new() }
     }
 
     /// The error as the member `error` of a message.
@@ -82,6 +86,9 @@ impl RpcError {
         let mut error = serde_json::json!({"code": self.code, "message": self.message});
         if let Some(data) = &self.data {
             error["data"] = data.clone();
+        }
+        for (name, value) in &self.more {
+            error[name] = value.clone();
         }
         error
     }
@@ -185,6 +192,8 @@ struct ErrorMember {
     #[serde(default)]
     message: String,
     data: Option<Json>,
+    #[serde(flatten)]
+    more: Map<String, Json>,
 }
 
 impl Message {
@@ -229,8 +238,8 @@ impl Message {
             (None, Some(id), Some(result), None) => {
                 Ok(Message::Response(RpcResponse { id: Some(id), outcome: Ok(result) }))
             }
-            (None, id, None, Some(ErrorMember { code, message, data })) => {
-                let outcome = Err(RpcError { code, message, data });
+            (None, id, None, Some(ErrorMember { code, message, data, more })) => {
+                let outcome = Err(RpcError { code, message, data, more });
                 Ok(Message::Response(RpcResponse { id, outcome }))
             }
             _ => malformed(),
@@ -339,6 +348,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":7,"result":{"unknown":[1,{"b":null}]}}"#,
             r#"{"jsonrpc":"2.0","id":7,"result":null}"#,
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no","data":{"a":1}}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no","x":[1]}}"#,
         ] {
             let message = Message::parse(text.as_bytes());
             let Ok(message) = message else { panic!("{text}: {message:?}") };

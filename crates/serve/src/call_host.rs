@@ -17,7 +17,7 @@ use hyper::body::Bytes;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use toolwright_exec::{
-    BoxFuture, ClientAnswer, ClientAsker, Host, Progress, ServerRequest, SessionNumber,
+    BoxFuture, ClientAnswer, ClientAsker, GivenReason, Host, Progress, ServerRequest, SessionNumber,
 };
 use toolwright_mcp::{Message, RequestId, RpcError, error_code, raw_json};
 
@@ -61,6 +61,7 @@ pub(crate) struct CallHost {
     ask_mode: AskMode,
     /// Replaced when a suspended call is resumed by another request; `None` in between.
     link: Mutex<Option<RequestLink>>,
+    cancel_reason: GivenReason,
 }
 
 impl CallHost {
@@ -70,8 +71,10 @@ impl CallHost {
         meta: Option<Map<String, Json>>,
         ask_mode: AskMode,
         link: RequestLink,
+        cancel_reason: GivenReason,
     ) -> CallHost {
-        CallHost { session, capabilities, meta, ask_mode, link: Mutex::new(Some(link)) }
+        let link = Mutex::new(Some(link));
+        CallHost { session, capabilities, meta, ask_mode, link, cancel_reason }
     }
 
     fn link(&self) -> MutexGuard<'_, Option<RequestLink>> {
@@ -109,7 +112,8 @@ async fn ask_client(
     request: ServerRequest,
 ) -> ClientAnswer {
     let (id, answer) = session.open_question();
-    let question = OpenQuestion { session, id, queue: queue.downgrade() };
+    let withdrawal = Arc::clone(&request.withdrawal);
+    let question = OpenQuestion { session, id, queue: queue.downgrade(), withdrawal };
     // Clients refuse `null` where the server sent no parameters.
     let params = (!request.params.is_null()).then(|| raw_json(&request.params));
     let message = Message::request(RequestId::Number(id), &request.method, params);
@@ -152,6 +156,8 @@ struct OpenQuestion {
     session: Arc<ClientSession>,
     id: i64,
     queue: mpsc::WeakSender<Bytes>,
+    /// What the server said.
+    withdrawal: GivenReason,
 }
 
 impl Drop for OpenQuestion {
@@ -159,7 +165,8 @@ impl Drop for OpenQuestion {
         if !self.session.close_question(self.id) {
             return;
         }
-        let params = json!({"requestId": self.id, "reason": "the call has ended"});
+        let reason = self.withdrawal.get().map_or("the call has ended", String::as_str);
+        let params = json!({"requestId": self.id, "reason": reason});
         let message: Bytes =
             Message::notification("notifications/cancelled", &params).to_bytes().into();
         if let Some(queue) = self.queue.upgrade() {
@@ -246,6 +253,14 @@ impl Host for CallHost {
         self.session.agent
     }
 
+    fn cancel_reason(&self) -> Option<String> {
+        self.cancel_reason.get().cloned()
+    }
+
+    fn is_asked_in_results(&self) -> bool {
+        matches!(self.ask_mode, AskMode::Suspension(_))
+    }
+
     fn session(&self) -> Option<SessionNumber> {
         Some(self.session.number)
     }
@@ -302,7 +317,8 @@ mod tests {
     use crate::outlet::NoOutlet;
 
     fn request(method: &str, params: Json) -> ServerRequest {
-        ServerRequest { key: None, source: "s".into(), method: method.into(), params }
+        let withdrawal = GivenReason::default();
+        ServerRequest { key: None, source: "s".into(), method: method.into(), params, withdrawal }
     }
 
     fn host(capabilities: Json) -> (Arc<ClientSession>, CallHost, mpsc::Receiver<Bytes>) {
@@ -311,7 +327,11 @@ mod tests {
         let link =
             RequestLink { queue, progress_token: None, log_level: Some(MessageLevel::Warning) };
         let (own, mode) = (Arc::clone(&session), AskMode::Requests);
-        (session, CallHost::new(own, Arc::new(capabilities), None, mode, link), messages)
+        (
+            session,
+            CallHost::new(own, Arc::new(capabilities), None, mode, link, GivenReason::default()),
+            messages,
+        )
     }
 
     #[tokio::test]

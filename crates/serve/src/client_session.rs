@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::OfferedCapabilities;
-use toolwright_exec::{ClientAnswer, SessionNumber};
+use toolwright_exec::{ClientAnswer, GivenReason, SessionNumber};
 use toolwright_mcp::{RequestId, Revision, RpcResponse};
 
 use crate::log_level::MessageLevel;
@@ -54,7 +54,7 @@ struct SessionState {
     /// Set by `logging/setLevel`.
     log_level: Option<MessageLevel>,
     /// By a number of our own: a client may use one request id twice at once.
-    requests: HashMap<u64, (RequestId, CancellationToken)>,
+    requests: HashMap<u64, (RequestId, CancellationToken, GivenReason)>,
     started: u64,
     /// Requests of ours that the client has not answered.
     questions: HashMap<i64, oneshot::Sender<ClientAnswer>>,
@@ -180,19 +180,21 @@ impl ClientSession {
         self: &Arc<Self>,
         id: RequestId,
         cancel: CancellationToken,
+        reason: GivenReason,
     ) -> RegisteredRequest {
         let mut state = self.state();
         state.started += 1;
         let number = state.started;
-        state.requests.insert(number, (id, cancel));
+        state.requests.insert(number, (id, cancel, reason));
         RegisteredRequest { session: Arc::clone(self), number }
     }
 
-    /// Cancels the requests with this id.
-    pub(crate) fn cancel(&self, id: &RequestId) {
+    /// Cancels the requests with this id, for this reason.
+    pub(crate) fn cancel(&self, id: &RequestId, why: Option<&str>) {
         let state = self.state();
-        for (own, cancel) in state.requests.values() {
+        for (own, cancel, reason) in state.requests.values() {
             if own == id {
+                why.map(|why| reason.set(why.to_owned()));
                 cancel.cancel();
             }
         }
@@ -202,7 +204,7 @@ impl ClientSession {
     pub(crate) fn end(&self) {
         self.ended.cancel();
         let mut state = self.state();
-        state.requests.values().for_each(|(_, cancel)| cancel.cancel());
+        state.requests.values().for_each(|(_, cancel, _)| cancel.cancel());
         state.questions.clear();
     }
 
@@ -305,10 +307,10 @@ mod tests {
         let running: Vec<_> = ids
             .into_iter()
             .zip(&tokens)
-            .map(|(id, token)| session.register(id, token.clone()))
+            .map(|(id, token)| session.register(id, token.clone(), GivenReason::default()))
             .collect();
         assert_eq!(session.idle_since(), None);
-        session.cancel(&RequestId::Number(7));
+        session.cancel(&RequestId::Number(7), None);
         assert_eq!(tokens.each_ref().map(CancellationToken::is_cancelled), [true, true, false]);
         drop(running);
         assert!(session.idle_since().is_some());

@@ -22,6 +22,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::Offers;
+use toolwright_exec::GivenReason;
 use toolwright_mcp::{RequestId, Revision, RpcError, RpcNotification, RpcRequest, meta};
 
 use crate::Gateway;
@@ -46,6 +47,8 @@ pub(crate) struct RequestContext<'r> {
     pub(crate) params: &'r RequestParams<'r>,
     pub(crate) terms: &'r RequestTerms,
     pub(crate) cancel: &'r CancellationToken,
+    /// Why the client has cancelled it.
+    pub(crate) cancel_reason: &'r GivenReason,
 }
 
 impl Gateway {
@@ -62,7 +65,8 @@ impl Gateway {
     ) -> impl Future<Output = Option<RpcReply>> + Send + use<> {
         let cancel = session.ended.child_token();
         session.touch();
-        let registered = session.register(request.id.clone(), cancel.clone());
+        let reason = GivenReason::default();
+        let registered = session.register(request.id.clone(), cancel.clone(), Arc::clone(&reason));
         let greeted = (request.method == "initialize").then(|| note_handshake(session, &request));
         let (gateway, session) = (self.clone(), Arc::clone(session));
         // Subscriptions never end, so the end of the program does not wait for them.
@@ -71,7 +75,7 @@ impl Gateway {
             let id = request.id.clone();
             let outcome = match greeted.transpose() {
                 Err(error) => Err(error),
-                Ok(_) => gateway.dispatch(&session, request, outlet, &cancel).await,
+                Ok(_) => gateway.dispatch(&session, request, outlet, (&cancel, &reason)).await,
             };
             drop(registered);
             // By the specification, a cancelled request gets no response.
@@ -105,10 +109,11 @@ impl Gateway {
                 #[serde(rename_all = "camelCase")]
                 struct Cancelled {
                     request_id: RequestId,
+                    reason: Option<String>,
                 }
                 let params = notification.params.as_deref().map_or("{}", RawValue::get);
-                if let Ok(Cancelled { request_id }) = serde_json::from_str(params) {
-                    session.cancel(&request_id);
+                if let Ok(Cancelled { request_id, reason }) = serde_json::from_str(params) {
+                    session.cancel(&request_id, reason.as_deref());
                 }
             }
             "notifications/roots/list_changed" => {
@@ -126,13 +131,14 @@ impl Gateway {
         session: &Arc<ClientSession>,
         request: RpcRequest,
         outlet: Arc<dyn Outlet>,
-        cancel: &CancellationToken,
+        (cancel, cancel_reason): (&CancellationToken, &GivenReason),
     ) -> MethodResult {
         let method = request.method.as_str();
         let params = RequestParams::parse(method, request.params.as_deref())?;
         let given_meta = params.meta()?;
         let terms = RequestTerms::of(session, method, &given_meta)?;
-        let context = RequestContext { session, method, params: &params, terms: &terms, cancel };
+        let (params, terms) = (&params, &terms);
+        let context = RequestContext { session, method, params, terms, cancel, cancel_reason };
         if let Some(level) = terms.log_level.filter(|_| terms.is_stateless())
             && session.lower_log_level(level)
         {
@@ -200,6 +206,7 @@ impl Gateway {
                         forwarded_meta(context, given_meta),
                         AskMode::Requests,
                         link,
+                        Arc::clone(context.cancel_reason),
                     );
                     self.perform(context, raw, &host).await
                 }
@@ -244,12 +251,14 @@ impl Gateway {
             forwarded_meta(context, given_meta),
             AskMode::Suspension(questions),
             link,
+            Arc::clone(context.cancel_reason),
         ));
         let task = {
             let (gateway, session) = (self.clone(), Arc::clone(context.session));
             let (method, terms) = (context.method.to_owned(), context.terms.clone());
             let (raw, host) = (raw.map(RawValue::to_owned), Arc::clone(&host));
             let cancel = context.session.ended.child_token();
+            let reason = Arc::clone(context.cancel_reason);
             tokio::spawn(async move {
                 let params = RequestParams::parse(&method, raw.as_deref())?;
                 let context = RequestContext {
@@ -258,6 +267,7 @@ impl Gateway {
                     params: &params,
                     terms: &terms,
                     cancel: &cancel,
+                    cancel_reason: &reason,
                 };
                 gateway.perform(&context, raw.as_deref(), &host).await
             })

@@ -16,7 +16,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::{BoxFuture, FutureExt, join_all};
+use futures::future::{BoxFuture, Either, FutureExt, join_all};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use hyper::body::Bytes;
@@ -208,7 +208,7 @@ impl McpEndpoint {
         }
         let (_, session) = self.session_of(headers)?;
         check_version(headers)?;
-        Ok(self.answer_in_session(&session, vec![request], ReplyForm::Single, accepted).await)
+        Ok(self.answer_in_session(&session, vec![Ok(request)], ReplyForm::Single, accepted).await)
     }
 
     /// Checks a stateless request: its headers, its metadata and its method.
@@ -321,23 +321,15 @@ impl McpEndpoint {
         batch: &[&RawValue],
         accepted: AcceptedTypes,
     ) -> HttpResponse {
-        let parsed = batch.iter().map(|text| Message::parse(text.get().as_bytes()));
-        // Refused as a whole, before any of it has an effect.
-        let messages = match parsed.collect::<Result<Vec<Message>, _>>() {
-            Ok(messages) => messages,
-            Err(malformed) => {
-                let response = Message::Response(malformed.to_response("body"));
-                return json_response(StatusCode::BAD_REQUEST, response.to_bytes().into());
-            }
-        };
         let mut requests = Vec::new();
-        for message in messages {
-            match message {
-                Message::Request(request) => requests.push(request),
-                Message::Notification(notification) => {
+        for text in batch {
+            match Message::parse(text.get().as_bytes()) {
+                Ok(Message::Request(request)) => requests.push(Ok(request)),
+                Ok(Message::Notification(notification)) => {
                     self.gateway.accept_notification(&session.client, &notification);
                 }
-                Message::Response(response) => session.client.accept_response(response),
+                Ok(Message::Response(response)) => session.client.accept_response(response),
+                Err(malformed) => requests.push(Err(RpcReply::malformed(&malformed, "message"))),
             }
         }
         if requests.is_empty() {
@@ -347,20 +339,23 @@ impl McpEndpoint {
     }
 
     /// Answers requests of a session. They go on when the connection is lost: the client may come
-    /// back for the rest.
+    /// back for the rest. Of messages that are not requests, the reply is known.
     async fn answer_in_session(
         &self,
         session: &Arc<HttpSession>,
-        requests: Vec<RpcRequest>,
+        requests: Vec<Result<RpcRequest, RpcReply>>,
         form: ReplyForm,
         accepted: AcceptedTypes,
     ) -> HttpResponse {
         let log = self.sessions.new_log();
         let answers: Vec<_> = requests
             .into_iter()
-            .map(|request| {
-                let outlet = Arc::clone(&log) as Arc<dyn Outlet>;
-                self.gateway.answer(&session.client, request, outlet)
+            .map(|request| match request {
+                Ok(request) => {
+                    let outlet = Arc::clone(&log) as Arc<dyn Outlet>;
+                    Either::Left(self.gateway.answer(&session.client, request, outlet))
+                }
+                Err(reply) => Either::Right(std::future::ready(Some(reply))),
             })
             .collect();
         let close = CloseOnDrop(Arc::clone(&log));

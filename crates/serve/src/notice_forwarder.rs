@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use hyper::body::Bytes;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -129,14 +129,16 @@ impl Gateway {
             // The catalog loads the list again and reports the change itself.
             UpstreamEvent::ListChanged(_) => {}
             UpstreamEvent::ConnectionEnded => self.end_lost_tasks().await,
-            UpstreamEvent::ResourceUpdated { uri } => {
+            UpstreamEvent::ResourceUpdated { uri, more } => {
+                let mut params = Json::Object(more);
+                offers.expose(&notice.server, &mut params);
                 let mut names = self.subscriptions().names_of(&notice.server, &uri, of);
                 if names.is_empty() {
                     names.push(offers.exposed_uri(&notice.server, &uri));
                 }
                 for uri in names {
-                    self.listeners().resource_updated(of, &uri);
-                    let params = json!({"uri": uri});
+                    params["uri"] = json!(uri);
+                    self.listeners().resource_updated(of, &uri, &params);
                     let message = Message::notification("notifications/resources/updated", &params);
                     self.send_to_ready(&message.to_bytes().into(), |session| {
                         concerns(session) && session.is_subscribed(&uri)

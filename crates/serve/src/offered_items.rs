@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::OfferedItem;
 use toolwright_exec::Host;
 use toolwright_exec::mcp::{RequestError, Upstream};
-use toolwright_mcp::{RpcError, error_code};
+use toolwright_mcp::{Revision, RpcError, error_code};
 
 use crate::Gateway;
 use crate::call_host::CallHost;
@@ -22,7 +22,7 @@ use crate::suspended_calls::MethodResult;
 use crate::tool_calls::STATELESS_MEMBERS;
 
 /// Members of results that only revision 2026-07-28 has.
-pub(crate) const STATELESS_ONLY: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
+const STATELESS_ONLY: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
 impl Gateway {
     /// Answers `resources/list`, `resources/templates/list` and `prompts/list` with a page.
@@ -134,7 +134,8 @@ impl Gateway {
     ) -> MethodResult {
         let asking = self.ask_server(context, &item.upstream, context.method, params, host);
         let result = asking.await?;
-        Ok(ResultBody::Json(adapt_result(result, context.method, context.terms)))
+        let spoken = item.upstream.revision(host.session());
+        Ok(ResultBody::Json(adapt_result(result, context.method, context.terms, spoken)))
     }
 
     /// Sends a request to a server and returns its result, with the URIs that clients see.
@@ -180,8 +181,14 @@ pub(crate) fn request_error(error: RequestError) -> RpcError {
 }
 
 /// Adds to a server's result what the revision of the client demands, or removes what it does not
-/// have.
-pub(crate) fn adapt_result(mut result: Json, method: &str, terms: &RequestTerms) -> Json {
+/// have. `spoken` is the revision of the server: in older ones than 2026-07-28 its members mean
+/// nothing, and stay like all others that are unknown.
+pub(crate) fn adapt_result(
+    mut result: Json,
+    method: &str,
+    terms: &RequestTerms,
+    spoken: Option<Revision>,
+) -> Json {
     let Some(members) = result.as_object_mut() else { return result };
     if terms.is_stateless() {
         members.entry("resultType").or_insert_with(|| json!("complete"));
@@ -189,7 +196,7 @@ pub(crate) fn adapt_result(mut result: Json, method: &str, terms: &RequestTerms)
             members.entry("ttlMs").or_insert_with(|| json!(0));
             members.entry("cacheScope").or_insert_with(|| json!("private"));
         }
-    } else {
+    } else if spoken.is_none_or(|revision| revision == Revision::V2026_07_28) {
         for member in STATELESS_ONLY {
             members.shift_remove(member);
         }
@@ -221,8 +228,6 @@ pub(crate) fn unknown_resource(uri: &str, terms: &RequestTerms) -> RpcError {
 
 #[cfg(test)]
 mod tests {
-    use toolwright_mcp::Revision;
-
     use super::*;
 
     fn terms(revision: Revision) -> RequestTerms {
@@ -236,11 +241,13 @@ mod tests {
         let marked = json!({
             "contents": [], "x": 1, "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
         });
-        assert_eq!(adapt_result(read.clone(), "resources/read", &new), marked);
-        assert_eq!(adapt_result(marked, "resources/read", &old), read);
+        let (of_old, of_new) = (Some(Revision::V2025_11_25), Some(Revision::V2026_07_28));
+        assert_eq!(adapt_result(read.clone(), "resources/read", &new, of_old), marked);
+        assert_eq!(adapt_result(marked, "resources/read", &old, of_new), read);
         let own = json!({"contents": [], "ttlMs": 5, "cacheScope": "public"});
-        assert_eq!(adapt_result(own, "resources/read", &new)["ttlMs"], 5);
-        let prompt = adapt_result(json!({"messages": []}), "prompts/get", &new);
+        assert_eq!(adapt_result(own.clone(), "resources/read", &new, of_new)["ttlMs"], 5);
+        assert_eq!(adapt_result(own.clone(), "resources/read", &old, of_old), own);
+        let prompt = adapt_result(json!({"messages": []}), "prompts/get", &new, of_old);
         assert_eq!(prompt, json!({"messages": [], "resultType": "complete"}));
     }
 

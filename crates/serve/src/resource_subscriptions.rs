@@ -130,25 +130,28 @@ impl Gateway {
         let item = self.offers().resource(&uri);
         let item = item.ok_or_else(|| unknown_resource(&uri, context.terms))?;
         let is_changed = context.session.set_subscription(&uri, wanted);
-        match (wanted, is_changed) {
+        let mut result = match (wanted, is_changed) {
             (true, true) => {
-                if let Err(error) = self.acquire_resource(&uri, session, context.terms).await {
+                let acquired = self.acquire_resource(&uri, session, context.terms).await;
+                if acquired.is_err() {
                     context.session.set_subscription(&uri, false);
-                    return Err(error);
                 }
+                acquired?
             }
             // A client that asks again misses updates, perhaps because its server forgot them.
             (true, false) => {
                 let of = session_of(&item, session);
-                ask_for_updates(&item, of, "resources/subscribe").await?;
+                ask_for_updates(&item, of, "resources/subscribe").await?
             }
             (false, true) => self.release_resource(&uri, session).await,
-            (false, false) => {}
-        }
-        Ok(ResultBody::Text("{}".into()))
+            (false, false) => json!({}),
+        };
+        self.offers().expose(item.upstream.server(), &mut result);
+        Ok(ResultBody::Json(result))
     }
 
     /// Asks the server of a resource for its updates, unless another client already wants them.
+    /// Returns what it answered.
     ///
     /// # Errors
     /// If there is no such resource, or its server refuses.
@@ -157,7 +160,7 @@ impl Gateway {
         uri: &str,
         session: SessionNumber,
         terms: &RequestTerms,
-    ) -> Result<(), RpcError> {
+    ) -> Result<Json, RpcError> {
         let item = self.offers().resource(uri).ok_or_else(|| unknown_resource(uri, terms))?;
         let of = session_of(&item, session);
         let key = (uri.to_owned(), of);
@@ -165,7 +168,7 @@ impl Gateway {
         // Before the request: an update may come before its answer.
         self.subscriptions().add(key.clone(), &item);
         if is_known {
-            return Ok(());
+            return Ok(json!({}));
         }
         let asked = ask_for_updates(&item, of, "resources/subscribe").await;
         if asked.is_err() {
@@ -174,19 +177,23 @@ impl Gateway {
         asked
     }
 
-    /// Counts one client less, and ends the updates with the last.
-    pub(crate) async fn release_resource(&self, uri: &str, session: SessionNumber) {
+    /// Counts one client less, and ends the updates with the last. Returns what the server
+    /// answered.
+    pub(crate) async fn release_resource(&self, uri: &str, session: SessionNumber) -> Json {
         // Gone meanwhile, and its updates with it.
         let item = self.offers().resource(uri);
+        let mut result = json!({});
         for of in [None, Some(session)] {
             let is_last = self.subscriptions().remove(&(uri.to_owned(), of));
             if let Some(item) =
                 item.as_ref().filter(|item| is_last && session_of(item, session) == of)
             {
                 // A server that refuses goes on sending updates, which nobody gets.
-                let _ = ask_for_updates(item, of, "resources/unsubscribe").await;
+                let asked = ask_for_updates(item, of, "resources/unsubscribe").await;
+                result = asked.unwrap_or(result);
             }
         }
+        result
     }
 
     /// Asks for updates where the server of a resource is another one now.
@@ -215,14 +222,19 @@ async fn ask_for_updates(
     item: &OfferedItem,
     of: Option<SessionNumber>,
     method: &str,
-) -> Result<(), RpcError> {
+) -> Result<Json, RpcError> {
     let params = Map::from_iter([("uri".to_owned(), json!(item.own))]);
     let host = SubscribingHost(of);
     let asked: Result<Json, RequestError> = item.upstream.request(method, params, &host).await;
-    asked.map(drop).map_err(|error| match error {
+    let mut result = asked.map_err(|error| match error {
         RequestError::Answered(error) => error,
         RequestError::Failed(failure) => {
             RpcError::new(error_code::INTERNAL_ERROR, failure.to_string())
         }
-    })
+    })?;
+    // Clients that have this method do not have the member.
+    if let Some(members) = result.as_object_mut() {
+        members.shift_remove("resultType");
+    }
+    Ok(result)
 }

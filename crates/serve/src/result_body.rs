@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::Value as Json;
 use toolwright_exec::{ResultContent, WorkSize, WrittenParts, offload};
-use toolwright_mcp::{Message, RequestId, RpcError};
+use toolwright_mcp::{MalformedMessage, Message, RequestId, RpcError};
 
 use crate::gateway::RunningRequest;
 
@@ -131,6 +131,13 @@ impl RpcReply {
         RpcReply { bytes, error_code, running: None }
     }
 
+    /// Writes the error about a text that is not a message. `what` names it.
+    pub(crate) fn malformed(malformed: &MalformedMessage, what: &str) -> RpcReply {
+        let response = malformed.to_response(what);
+        let error = response.outcome.expect_err("it describes a mistake");
+        RpcReply::error(response.id, error)
+    }
+
     /// Several responses as one message, for clients that sent a batch.
     pub(crate) fn join_batch(replies: &[RpcReply]) -> Bytes {
         let texts: Vec<&[u8]> = replies.iter().map(|reply| &reply.bytes[..]).collect();
@@ -184,7 +191,7 @@ mod tests {
             let message: Json = serde_json::from_slice(&reply.bytes).expect("JSON");
             assert_eq!(message, json!({"jsonrpc": "2.0", "id": "a\"b", "result": expected}));
         }
-        let error = RpcError { code: -7, message: "no".into(), data: Some(json!([1])) };
+        let error = RpcError { data: Some(json!([1])), ..RpcError::new(-7, "no") };
         let reply = RpcReply::write(RequestId::Number(1), Err(error)).await;
         assert_eq!(reply.error_code, Some(-7));
         assert!(String::from_utf8_lossy(&reply.bytes).ends_with(r#""data":[1]}}"#));

@@ -1,7 +1,8 @@
 //! The tool `read_result`: reads answers that were too long to be sent at once, by position, by
 //! search, or by JSON pointer. It is listed only for sessions that have such an answer.
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value as Json, json};
 use toolwright_exec::{ResultContent, WorkSize, offload};
 
@@ -39,9 +40,28 @@ struct ReadArguments {
     regex: bool,
     #[serde(default)]
     unit: Unit,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "offset")]
     offset: usize,
+    #[serde(default, deserialize_with = "limit")]
     limit: Option<usize>,
+}
+
+/// Reads `offset`.
+fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
+    let given = Json::deserialize(from)?;
+    let number = given.as_u64().and_then(|number| usize::try_from(number).ok());
+    number.ok_or_else(|| D::Error::custom(format!("`offset` is {given}, expected 0 or more")))
+}
+
+/// Reads `limit`.
+fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
+    let given = Json::deserialize(from)?;
+    let number = given.as_u64().and_then(|number| usize::try_from(number).ok());
+    match number {
+        None if given.is_null() => Ok(None),
+        Some(number) if number > 0 => Ok(Some(number)),
+        _ => Err(D::Error::custom(format!("`limit` is {given}, expected 1 or more"))),
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -112,7 +132,12 @@ impl Gateway {
         arguments: &str,
     ) -> ResultBody {
         let read = match serde_json::from_str::<ReadArguments>(arguments) {
-            Err(error) => Err(format!("the arguments of `{NAME}` are wrong: {error}")),
+            Err(error) => {
+                // Without the place in the text, which the caller has not written.
+                let error = error.to_string();
+                let why = error.split(" at line ").next().unwrap_or_default();
+                Err(format!("the arguments of `{NAME}` are wrong: {why}"))
+            }
             Ok(arguments) => match self.stored().get(context.session.number, &arguments.handle) {
                 None => Err("there is no stored answer with this handle: it was dropped to make \
                                  room for newer ones, or the session has changed; call the tool \

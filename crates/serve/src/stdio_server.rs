@@ -225,9 +225,7 @@ impl StdioConnection {
             match Message::parse(text.get().as_bytes()) {
                 Ok(message) => replies.extend(self.accept(message)),
                 Err(malformed) => {
-                    let response = malformed.to_response("message");
-                    let error = response.outcome.expect_err("it describes a mistake");
-                    let reply = Some(RpcReply::error(response.id, error));
+                    let reply = Some(RpcReply::malformed(&malformed, "message"));
                     replies.push(Box::pin(std::future::ready(reply)));
                 }
             }

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value as Json, json};
-use toolwright_exec::{ResultContent, SessionNumber, WorkSize, offload};
+use toolwright_exec::{ResultContent, SessionNumber, WorkSize, json_size, offload};
 
 use crate::Gateway;
 use crate::dispatcher::RequestContext;
@@ -29,6 +29,8 @@ const MAX_SESSION_BYTES: usize = 16 << 20;
 /// Bytes of JSON below which structured content is not measured: it cannot be too long for any
 /// usual limit, and measuring means writing it.
 const SMALL_ENOUGH: usize = 32 << 10;
+/// How many blocks without their text a shortened result has at most.
+const MAX_PLACEHOLDERS: usize = 50;
 /// How many members of an object the description of a shape names.
 const MAX_SHOWN_KEYS: usize = 30;
 
@@ -122,9 +124,156 @@ fn drop_oldest(
     }
 }
 
-/// The text of a block that a model reads: its own, or that of an embedded resource.
-fn text_of(block: &ResultContent) -> Option<&str> {
-    block.as_text().or_else(|| block.0["resource"]["text"].as_str())
+/// A block of a result that a model reads.
+enum ReadBlock<'r> {
+    /// A text block.
+    Text(&'r str),
+    /// An embedded resource with this text.
+    Embedded(&'r str),
+    /// A link, or a block of an unknown type.
+    Other,
+}
+
+impl ReadBlock<'_> {
+    /// `None` for images, sounds and files, which models do not read as text.
+    fn of(block: &ResultContent) -> Option<ReadBlock<'_>> {
+        let kind = block.0["type"].as_str().unwrap_or_default();
+        match (block.as_text(), block.0["resource"]["text"].as_str()) {
+            (Some(text), _) => Some(ReadBlock::Text(text)),
+            (None, Some(text)) => Some(ReadBlock::Embedded(text)),
+            (None, None) if ["image", "audio"].contains(&kind) => None,
+            (None, None) if block.0["resource"]["blob"].is_string() => None,
+            (None, None) => Some(ReadBlock::Other),
+        }
+    }
+
+    /// Its text, as far as it is one.
+    fn text(&self) -> &str {
+        match self {
+            ReadBlock::Text(text) | ReadBlock::Embedded(text) => text,
+            ReadBlock::Other => "",
+        }
+    }
+}
+
+/// The text of a result, block by block.
+struct ReadableText {
+    /// The number of the block that each text is of.
+    blocks: Vec<usize>,
+    texts: Vec<String>,
+}
+
+impl ReadableText {
+    /// The text blocks and embedded texts of a result.
+    fn texts_of(content: &[ResultContent]) -> ReadableText {
+        let texts = content.iter().enumerate().filter_map(|(n, block)| {
+            let block = ReadBlock::of(block)?;
+            let is_other = matches!(block, ReadBlock::Other);
+            (!is_other).then(|| (n, block.text().to_owned()))
+        });
+        let (blocks, texts) = texts.unzip();
+        ReadableText { blocks, texts }
+    }
+
+    /// The text of a result that has more than `limit` tokens, with that of links and addresses if
+    /// they are a large part of it. `None` if it has not as many.
+    fn of(content: &[ResultContent], limit: usize) -> Option<ReadableText> {
+        let read: Vec<(usize, ReadBlock<'_>)> = content
+            .iter()
+            .enumerate()
+            .filter_map(|(n, block)| Some((n, ReadBlock::of(block)?)))
+            .collect();
+        let is_text = |block: &ReadBlock<'_>| matches!(block, ReadBlock::Text(_));
+        let size = |(n, block): &(usize, ReadBlock<'_>)| match is_text(block) {
+            true => block.text().len(),
+            false => json_size(&content[*n].0, usize::MAX),
+        };
+        // A character that is not ASCII has at least two bytes.
+        if read.iter().map(size).sum::<usize>() / 2 <= limit {
+            return None;
+        }
+        let texts: usize = read.iter().map(|(_, block)| estimated_tokens(block.text())).sum();
+        // Everything of the other blocks but their text.
+        let rest: usize = read
+            .iter()
+            .filter(|(_, block)| !is_text(block))
+            .map(|(n, block)| {
+                estimated_tokens(&content[*n].0.to_string())
+                    .saturating_sub(estimated_tokens(block.text()))
+            })
+            .sum();
+        if texts + rest <= limit {
+            return None;
+        }
+        let embedded = read.iter().filter(|(_, it)| matches!(it, ReadBlock::Embedded(_)));
+        let stores_all = rest > limit / 4 || embedded.count() > MAX_PLACEHOLDERS;
+        let mut whole = ReadableText { blocks: Vec::new(), texts: Vec::new() };
+        for (n, block) in read {
+            let text = match block {
+                ReadBlock::Text(text) => text.to_owned(),
+                _ if stores_all => content[n].0.to_string(),
+                ReadBlock::Embedded(text) => text.to_owned(),
+                ReadBlock::Other => continue,
+            };
+            whole.blocks.push(n);
+            whole.texts.push(text);
+        }
+        Some(whole)
+    }
+}
+
+/// The blocks of a result of which only the beginning is sent. They keep their order, and what they
+/// have besides text. `shown` is the number of bytes of the stored text that are sent; `stored` are
+/// its parts. Blocks that are stored whole are left out, unless they say something else than text.
+fn shortened_content(
+    content: Vec<ResultContent>,
+    stored: &ReadableText,
+    text: &StoredText,
+    shown: usize,
+    (notice, placeholder): (&str, &str),
+) -> Vec<ResultContent> {
+    let mut parts = stored.blocks.iter().zip(text.starts.iter().zip(&stored.texts)).peekable();
+    let (mut notice, mut placeholders) = (Some(notice), 0);
+    let mut kept = Vec::new();
+    for (n, mut block) in content.into_iter().enumerate() {
+        let Some((_, (start, own))) = parts.next_if(|(of, _)| **of == n) else {
+            kept.push(block);
+            continue;
+        };
+        if start + own.len() <= shown {
+            kept.push(block);
+            continue;
+        }
+        let is_text = block.as_text().is_some();
+        let is_embedded = block.0["resource"]["text"].as_str() == Some(own);
+        let has_more = block.0.as_object().is_some_and(|members| members.len() > 2);
+        // Set for the block in which the beginning ends.
+        let cut =
+            notice.take().map(|notice| format!("{}{notice}", &own[..shown.saturating_sub(*start)]));
+        if let Some(cut) = &cut
+            && is_text
+        {
+            block.0["text"] = cut.as_str().into();
+            kept.push(block);
+            continue;
+        }
+        if placeholders < MAX_PLACEHOLDERS && (is_embedded || is_text && has_more) {
+            placeholders += 1;
+            match is_text {
+                true => block.0["text"] = placeholder.into(),
+                false => block.0["resource"]["text"] = placeholder.into(),
+            }
+            kept.push(block);
+        }
+        kept.extend(cut.map(ResultContent::text));
+    }
+    // The beginning ends in structured content, which is no block.
+    if let Some(notice) = notice {
+        let start = text.starts.get(stored.texts.len()).copied().unwrap_or(shown);
+        let beginning = text.whole.get(start..shown).unwrap_or_default();
+        kept.push(ResultContent::text(format!("{beginning}{notice}")));
+    }
+    kept
 }
 
 impl Gateway {
@@ -140,22 +289,20 @@ impl Gateway {
         if limit == 0 {
             return;
         }
-        let is_long = |texts: &[&str]| {
-            // A character that is not ASCII has at least two bytes.
-            let most = texts.iter().map(|text| text.len()).sum::<usize>() / 2;
-            most > limit && texts.iter().map(|text| estimated_tokens(text)).sum::<usize>() > limit
-        };
-        let texts: Vec<&str> = result.content.iter().filter_map(text_of).collect();
+        let readable = ReadableText::of(&result.content, limit);
         // With a schema a program reads it; without one, the model does.
         let structured = (!has_output_schema
             && (result.size != Some(WorkSize::Small) || limit < SMALL_ENOUGH / 4))
             .then(|| result.structured.as_ref().map(Json::to_string))
             .flatten();
-        let is_long_value = structured.as_deref().is_some_and(|text| is_long(&[text]));
-        if !is_long(&texts) && !is_long_value {
+        let is_long_value =
+            structured.as_deref().is_some_and(|text| estimated_tokens(text) > limit);
+        if readable.is_none() && !is_long_value {
             return;
         }
-        let blocks: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        // Only the structured content is too long: all text of the blocks stays before it.
+        let readable = readable.unwrap_or_else(|| ReadableText::texts_of(&result.content));
+        let blocks = readable.texts.clone();
         let value = result.structured.take_if(|_| !has_output_schema);
         let (text, kept, value) = offload(WorkSize::Large, move || {
             let mut text = StoredText::new(&blocks);
@@ -175,19 +322,13 @@ impl Gateway {
         }
         let handle = self.stored().store(context.session.number, text.clone());
         let reader = self.result_reader_name();
-        let notice = shortened(&text.whole, value.as_ref(), reader, &handle, limit);
-        let first = result.content.iter().position(|block| block.as_text().is_some());
-        result.content.retain(|block| block.as_text().is_none());
-        // The address of an embedded resource is needed although its text is not there.
-        for block in &mut result.content {
-            if block.0["resource"]["text"].is_string() {
-                block.0["resource"]["text"] =
-                    format!("[stored: read it with `{reader}` and the handle `{handle}`]").into();
-            }
-        }
-        // Before the first text there are only other blocks, and they stay where they are.
-        let first = first.unwrap_or(result.content.len());
-        result.content.insert(first, ResultContent::text(notice));
+        // A quarter is enough to see what it is, and leaves room for the parts that are needed.
+        let shown = beginning(&text.whole, (limit / 4).max(1));
+        let notice = notice(&text.whole, shown, value.as_ref(), reader, &handle, limit);
+        let placeholder = format!("[stored: read it with `{reader}` and the handle `{handle}`]");
+        let content = std::mem::take(&mut result.content);
+        result.content =
+            shortened_content(content, &readable, &text, shown.len(), (&notice, &placeholder));
         result.meta.insert("toolwright/stored-result".into(), json!({"handle": handle}));
         if context.session.note_stored_result() {
             self.announce_tools_in(context.session).await;
@@ -214,15 +355,20 @@ pub(crate) fn beginning(text: &str, tokens: usize) -> &str {
     text
 }
 
-/// What the client gets instead of a text that is too long.
-fn shortened(text: &str, value: Option<&Json>, reader: &str, handle: &str, limit: usize) -> String {
-    // A quarter is enough to see what it is, and leaves room for the parts that are needed.
-    let start = beginning(text, (limit / 4).max(1));
+/// What follows the beginning of a text that is too long.
+fn notice(
+    text: &str,
+    shown: &str,
+    value: Option<&Json>,
+    reader: &str,
+    handle: &str,
+    limit: usize,
+) -> String {
     format!(
-        "{start}\n\n[This answer is longer than {limit} tokens. Above are its first {} of {} \
-         characters. {} Read the rest with the tool `{reader}` and the handle `{handle}`: by position, \
-         by search, or by JSON pointer.]",
-        start.chars().count(),
+        "\n\n[This answer is longer than {limit} tokens. Above are its first {} of {} characters. \
+         {} Read the rest with the tool `{reader}` and the handle `{handle}`: by position, by \
+         search, or by JSON pointer.]",
+        shown.chars().count(),
         text.chars().count(),
         shape(text, value),
     )

@@ -117,11 +117,11 @@ impl SubscriptionListeners {
     }
 
     /// Notifies those who chose updates of this resource, if `of` is set those of this session.
-    pub(crate) fn resource_updated(&self, of: Option<SessionNumber>, uri: &str) {
+    pub(crate) fn resource_updated(&self, of: Option<SessionNumber>, uri: &str, params: &Json) {
         self.all().retain(|listener| {
             !listener.is_of(of)
                 || !covers(&listener.filter.updates, uri)
-                || listener.notify("notifications/resources/updated", &json!({"uri": uri}))
+                || listener.notify("notifications/resources/updated", params)
         });
     }
 }

@@ -226,7 +226,7 @@ fn remove_expired(waiting: &mut HashMap<String, (Instant, SuspendedCall)>) {
 
 #[cfg(test)]
 mod tests {
-    use toolwright_exec::LOCAL_AGENT;
+    use toolwright_exec::{GivenReason, LOCAL_AGENT};
 
     use super::*;
     use crate::call_host::{AskMode, RequestLink};
@@ -239,6 +239,7 @@ mod tests {
             source: "s".into(),
             method: "elicitation/create".into(),
             params: json!({"message": "?"}),
+            withdrawal: GivenReason::default(),
         }
     }
 
@@ -276,8 +277,8 @@ mod tests {
         let (link, _) = mpsc::channel(1);
         let link = RequestLink { queue: link, progress_token: None, log_level: None };
         let mode = AskMode::Suspension(queue);
-        let host =
-            Arc::new(CallHost::new(owner, Arc::new(json!({"elicitation": {}})), None, mode, link));
+        let (able, reason) = (Arc::new(json!({"elicitation": {}})), GivenReason::default());
+        let host = Arc::new(CallHost::new(owner, able, None, mode, link, reason));
         let asker = Arc::clone(&host);
         let task = tokio::spawn(async move {
             // Moved into the task, so that it is dropped with it.

@@ -236,7 +236,8 @@ impl Gateway {
         if let Some(inner) = result.get_mut("result") {
             rename_task(inner, &task.own, &task.exposed);
         }
-        Ok(ResultBody::Json(adapt_result(result, context.method, context.terms)))
+        let spoken = task.upstream.revision(host.session());
+        Ok(ResultBody::Json(adapt_result(result, context.method, context.terms, spoken)))
     }
 
     /// Answers `tasks/result`, when the task has ended.

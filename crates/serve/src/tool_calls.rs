@@ -20,7 +20,6 @@ use crate::call_host::CallHost;
 use crate::client_session::ClientSession;
 use crate::dispatcher::RequestContext;
 use crate::list_pages::PagedList;
-use crate::offered_items::STATELESS_ONLY;
 use crate::request_params::{RequestParams, invalid_params};
 use crate::request_terms::RequestTerms;
 use crate::result_body::{ResultBody, ToolResult};
@@ -120,6 +119,15 @@ impl Gateway {
             self.check_task(session, request)?;
         }
         let tool = runner.registry().find(&request.id).map(Arc::clone);
+        if Offers::may_have_renamed(&request.arguments.to_text())
+            && let Some(Binding::Server { server, .. }) =
+                tool.as_ref().map(|entry| &entry.tool.details.binding)
+        {
+            let mut arguments = (*request.arguments).clone();
+            if self.offers().own_arguments(server, &mut arguments) {
+                request.arguments = arguments.into();
+            }
+        }
         // Dropping the runner's future ends the work of the tool.
         tokio::select! {
             result = runner.call(request.clone(), host) => Ok((tool, result?)),
@@ -256,8 +264,19 @@ pub(crate) fn protocol_error(failure: &Failure) -> Option<RpcError> {
 
 /// The result of a tool as the client accepts it.
 fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
-    // A value that the client cannot take is still in the content, as text.
+    // A value that the client cannot take is in the content, as text.
     let is_taken = |value: &Json| value.is_object() || terms.is_stateless();
+    let mut content = outcome.content;
+    if let Some(value) = outcome.structured.as_ref().filter(|value| !is_taken(value))
+        && !content.iter().any(|block| block.as_text().is_some())
+    {
+        let text = match (value, outcome.written.text_of("structuredContent", 0, value)) {
+            (Json::String(text), _) => text.clone(),
+            (_, Some(written)) => written.get().to_owned(),
+            (value, None) => value.to_string(),
+        };
+        content.push(ResultContent::text(text));
+    }
     let mut meta = match outcome.meta {
         Some(Json::Object(meta)) => meta,
         _ => Map::new(),
@@ -268,12 +287,12 @@ fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
     }
     let mut rest = outcome.rest;
     if !terms.is_stateless() {
-        STATELESS_ONLY.iter().for_each(|name| drop(rest.remove(*name)));
+        rest.remove("resultType");
     }
     ToolResult {
         rest,
         written: outcome.written,
-        content: outcome.content,
+        content,
         structured: outcome.structured.filter(is_taken),
         is_error: outcome.is_error,
         meta,
@@ -284,9 +303,11 @@ fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
 
 /// Replaces the URIs of a server's resources by those that clients see.
 fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) {
-    let blocks = result.content.iter_mut().map(|block| &mut block.0);
-    for value in blocks.chain(result.structured.as_mut()) {
-        offers.expose(server, value);
+    for block in &mut result.content {
+        offers.expose(server, &mut block.0);
+    }
+    if let Some(structured) = &mut result.structured {
+        offers.expose_data(server, structured);
     }
     if !result.meta.is_empty() {
         let mut whole = json!({"_meta": std::mem::take(&mut result.meta)});

@@ -24,7 +24,7 @@ use toolwright_source::{
     render,
 };
 
-use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND, is_advice};
+use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND, is_about_server, is_advice};
 use crate::config::{
     AuditSettings, CheckSettings, Config, ConfigPlace, Levels, ServeSettings, SourceConfig,
     SourceKind,
@@ -166,6 +166,13 @@ impl SourcePlan {
         !self.failures.is_empty()
             || self.diagnostics.iter().any(broken)
             || self.bad_limit().is_some()
+    }
+
+    /// The errors in what the author wrote, each of which leaves something out of the plan. Not
+    /// those about programs and folders that are missing now: the text is complete.
+    pub fn written_errors(&self) -> impl Iterator<Item = &Diagnostic> {
+        let is_error = |d: &&Diagnostic| d.severity == Severity::Error && !is_about_server(d.code);
+        self.diagnostics.iter().filter(is_error)
     }
 
     /// Why the configuration could not be read at all, or `None` if it could.

@@ -2,6 +2,7 @@
 //! files. A changed configuration is planned again; a source whose files changed is loaded again.
 //! What servers report is followed by their own tasks (`server_task`).
 
+use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use tokio_util::sync::CancellationToken;
-use toolwright_workspace::{SourceSpec, SourceTarget};
+use toolwright_workspace::{SourcePlan, SourceSpec, SourceTarget};
 
 use super::{Catalog, CatalogEvent};
 use crate::live_sources::programs_in;
@@ -97,7 +98,9 @@ impl Catalog {
         mut source_prints: Vec<(SourceSpec, u64)>,
         until: &CancellationToken,
     ) {
-        let mut plan_files = (self.planner)().files;
+        let plan = (self.planner)();
+        let mut known_errors = error_messages(&plan);
+        let mut plan_files = plan.files;
         let mut plan_print = fingerprint(&plan_files);
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -107,8 +110,12 @@ impl Catalog {
                 plan_print = fingerprint(&plan_files);
                 // Probably an editor has written half of the file, or emptied it first. Dropping
                 // all tools now would interrupt agents; the next poll sees the rest.
+                let errors = error_messages(&plan);
                 let problem = if plan.is_broken() {
                     Some("the configuration cannot be read")
+                } else if !errors.is_subset(&known_errors) {
+                    // It lacks a source that its author may just be writing.
+                    Some("the configuration has errors")
                 } else if plan.specs.is_empty() && self.source_count() > 0 {
                     Some("the configuration has no sources any more")
                 } else {
@@ -119,6 +126,7 @@ impl Catalog {
                     let text = format!("{problem}; the previous one stays in use");
                     self.publish_event(CatalogEvent::Note(text));
                 } else {
+                    known_errors = errors;
                     // A new configuration may include other files.
                     plan_files.clone_from(&plan.files);
                     plan_print = fingerprint(&plan_files);
@@ -162,6 +170,11 @@ impl Catalog {
         });
         with_files.collect()
     }
+}
+
+/// The errors in the text of a plan, without their places: lines move when others are edited.
+fn error_messages(plan: &SourcePlan) -> HashSet<String> {
+    plan.written_errors().map(|error| error.message.clone()).collect()
 }
 
 /// Waits until these files have not changed for a moment, at most a few seconds.

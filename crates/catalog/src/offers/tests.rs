@@ -71,7 +71,7 @@ fn two_servers() -> Offers {
         json!([{"uriTemplate": "t://{id}"}, {"uriTemplate": "{+anything}"}]),
         json!([{"name": "ask", "title": "Ask B"}]),
     );
-    Offers::merge(vec![a, b], false)
+    Offers::merge(vec![a, b], false, &Arc::default())
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn withheld_instructions_are_left_out() {
     let offers = ServerOffers { instructions_give_orders: true, ..(*a.offers).clone() };
     a.offers = Arc::new(offers);
     let b = source("b", json!([]), json!([]), json!([]));
-    let offers = Offers::merge(vec![a, b], true);
+    let offers = Offers::merge(vec![a, b], true, &Arc::default());
     assert_eq!(offers.instructions.as_deref(), Some("## b\n\nInstructions of b."));
 }
 
@@ -161,8 +161,11 @@ fn references_in_results_follow() {
             {"type": "text", "text": "x://shared", "uri": "x://shared"},
         ],
         "contents": [{"uri": "x://shared"}],
-        "structuredContent": {"type": "resource_link", "uri": "x://shared"},
-        "_meta": {"ui": {"resourceUri": "ui://app"}, "ui/resourceUri": "ui://app"},
+        "structuredContent": {"rows": [["x://shared", "x://1", "see x://shared"]], "x://shared": 1},
+        "_meta": {
+            "ui": {"resourceUri": "ui://app"}, "ui/resourceUri": "ui://app",
+            "of": {"others": [{"source": "x://shared"}]},
+        },
     });
     offers.expose(&server("a"), &mut value);
     let expected = json!({
@@ -174,10 +177,13 @@ fn references_in_results_follow() {
             {"type": "text", "text": "x://shared", "uri": "x://shared"},
         ],
         "contents": [{"uri": "toolwright+a:x://shared"}],
-        "structuredContent": {"type": "resource_link", "uri": "x://shared"},
+        "structuredContent": {
+            "rows": [["toolwright+a:x://shared", "x://1", "see x://shared"]], "x://shared": 1,
+        },
         "_meta": {
             "ui": {"resourceUri": "ui://toolwright+a/app"},
             "ui/resourceUri": "ui://toolwright+a/app",
+            "of": {"others": [{"source": "toolwright+a:x://shared"}]},
         },
     });
     assert_eq!(value, expected);
@@ -190,22 +196,58 @@ fn references_in_results_follow() {
 fn a_link_that_nobody_lists_leads_to_its_server() {
     let a = source("a", json!([{"uri": "x://1"}]), json!([]), json!([]));
     let b = source("b", json!([{"uri": "x://2"}]), json!([]), json!([]));
-    let offers = Offers::merge(vec![a, b], false);
+    let offers = Offers::merge(vec![a, b], false, &Arc::default());
     assert_eq!(place(offers.resource("x://new")), "");
-    let link = |uri: &str| {
+    let link = |of: &str, uri: &str| {
         let mut value = json!({"type": "resource_link", "uri": uri});
-        offers.expose(&server("b"), &mut value);
+        offers.expose(&server(of), &mut value);
         value["uri"].as_str().unwrap().to_owned()
     };
-    assert_eq!(link("x://new"), "toolwright+b:x://new");
-    assert_eq!(place(offers.resource("toolwright+b:x://new")), "b x://new");
-    assert_eq!(link("https://example.com/page"), "https://example.com/page");
+    assert_eq!(link("b", "x://new"), "x://new");
+    assert_eq!(link("b", "x://new"), "x://new");
+    assert_eq!(place(offers.resource("x://new")), "b x://new");
+    // The other server means something else by it.
+    assert_eq!(link("a", "x://new"), "toolwright+a:x://new");
+    assert_eq!(place(offers.resource("toolwright+a:x://new")), "a x://new");
+    for own in ["file:///tmp/x", "https://example.com/page"] {
+        assert_eq!((link("b", own).as_str(), link("a", own).as_str()), (own, own));
+        assert_eq!(place(offers.resource(own)), format!("b {own}"));
+    }
+    assert_eq!(link("a", "x://2"), "toolwright+a:x://2", "the other lists it");
+    assert_eq!(link("a", "toolwright+a:x://3"), "toolwright+a:toolwright+a:x://3");
+    let long = format!("x://{}", "y".repeat(4_000));
+    assert_eq!(link("a", &long), format!("toolwright+a:{long}"));
+    // A server makes only its own URIs unknown.
+    (0..2_000).for_each(|n| drop(link("a", &format!("a://{n}"))));
+    assert_eq!(place(offers.resource("a://0")), "");
+    assert_eq!(place(offers.resource("a://1999")), "a a://1999");
+    assert_eq!(place(offers.resource("x://new")), "b x://new");
+}
+
+#[test]
+fn uris_in_arguments_are_those_of_the_server() {
+    let offers = two_servers();
+    let mut arguments = json!({
+        "uri": "toolwright+a:x://shared",
+        "others": ["toolwright+b-2:x://shared", "ui://toolwright+a/app", "see toolwright+a:x"],
+    });
+    assert!(Offers::may_have_renamed(&arguments.to_string()));
+    assert!(offers.own_arguments(&server("a"), &mut arguments));
+    let expected = json!({
+        "uri": "x://shared",
+        "others": ["toolwright+b-2:x://shared", "ui://app", "see toolwright+a:x"],
+    });
+    assert_eq!(arguments, expected);
+    assert!(!offers.own_arguments(&server("a"), &mut arguments));
 }
 
 #[test]
 fn the_only_server_with_resources_gets_every_uri_as_it_is() {
-    let offers =
-        Offers::merge(vec![source("a", json!([{"uri": "x://1"}]), json!([]), json!([]))], false);
+    let offers = Offers::merge(
+        vec![source("a", json!([{"uri": "x://1"}]), json!([]), json!([]))],
+        false,
+        &Arc::default(),
+    );
     assert_eq!(place(offers.resource("x://unlisted")), "a x://unlisted");
     let mut value = json!({"type": "resource_link", "uri": "y://z"});
     offers.expose(&server("a"), &mut value);
@@ -218,7 +260,7 @@ fn names_that_look_alike_have_different_prefixes() {
     let shared = json!([{"uri": "x://1"}]);
     let names = ["A.b", "a.b", "a_b", "a-b"];
     let sources = names.map(|name| source(name, shared.clone(), json!([]), json!([])));
-    let offers = Offers::merge(sources.into_iter().collect(), false);
+    let offers = Offers::merge(sources.into_iter().collect(), false, &Arc::default());
     let exposed = uris(&offers.resources, "uri");
     let found: Vec<String> = exposed.iter().map(|uri| place(offers.resource(uri))).collect();
     assert_eq!(found, names.map(|name| format!("{name} x://1")));

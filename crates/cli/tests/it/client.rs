@@ -659,8 +659,14 @@ impl HttpClient {
 
     /// Performs a handshake and returns the session.
     pub(crate) fn session(&self, revision: &str) -> Session<'_> {
-        let reply = self.post(&[], &request(&json!(0), "initialize", &handshake(revision)));
+        self.session_with(handshake(revision))
+    }
+
+    /// Performs a handshake with these parameters.
+    pub(crate) fn session_with(&self, params: Json) -> Session<'_> {
+        let reply = self.post(&[], &request(&json!(0), "initialize", &params));
         assert_eq!(reply.status, 200, "{reply:?}");
+        let revision = params["protocolVersion"].as_str().expect("a revision");
         assert_eq!(reply.answer(&json!(0))["result"]["protocolVersion"], revision);
         let id = reply
             .headers

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright_catalog::Catalog;
 use toolwright_exec::{
     BoxFuture, Call, CallLimits, ConcurrencyLimit, Executor, ExecutorContext, ExecutorKind,
-    Failure, Host, Outcome, RegisteredTool, Runner, ServerRequest, ToolRegistry,
+    Failure, GivenReason, Host, Outcome, RegisteredTool, Runner, ServerRequest, ToolRegistry,
 };
 use toolwright_model::{Binding, DeclaredLimits, Draft, FieldValue, ToolName};
 use toolwright_script::InProcessAnalyzer;
@@ -33,7 +33,8 @@ static ASKING: &[ExecutorKind] = &[ExecutorKind {
 
 fn question(key: &str, method: &str) -> ServerRequest {
     let params = json!({"message": key, "requestedSchema": {"type": "object"}});
-    ServerRequest { key: Some(key.into()), source: "s".into(), method: method.into(), params }
+    let (source, withdrawal) = ("s".into(), GivenReason::default());
+    ServerRequest { key: Some(key.into()), source, method: method.into(), params, withdrawal }
 }
 
 impl Executor for AskingExecutor {

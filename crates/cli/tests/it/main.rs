@@ -38,6 +38,7 @@ mod live_servers;
 mod manual_pages;
 mod markdown_and_web_tools;
 mod mutations;
+mod passing_on;
 mod program;
 mod questions;
 mod rules;

@@ -89,6 +89,35 @@ fn a_session_subscribes_to_its_own_process() {
 }
 
 #[test]
+fn the_end_of_a_session_starts_no_process() {
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-06-18", "capabilities": {"resources": {"subscribe": true}},
+            "serverInfo": {"name": "x", "version": "1"},
+        }},
+        "resources/list": {"result": {"resources": [{"uri": "x://y", "name": "y"}]}},
+        "resources/subscribe": {"result": {}},
+    });
+    let servers = ScriptedServers::new(&[("up", "isolation = \"session\"", script)]);
+    let web = HttpClient::start(servers.path(), &[], &[]);
+    let subscribe = || {
+        let session = web.session("2025-06-18");
+        let answer = session.ask(1, "resources/subscribe", json!({"uri": "x://y"}));
+        assert_eq!(answer.answer(&json!(1))["result"], json!({}));
+        session
+    };
+    for _ in 0..4 {
+        let session = subscribe();
+        assert_eq!(web.exchange("DELETE", "/mcp", &session.headers(), "").status, 204);
+    }
+    // Begun after the others have ended, and takes as long as a process for one of them.
+    subscribe();
+    let sent = servers.sent_to("up");
+    let starts = sent.iter().filter(|message| message["method"] == "initialize").count();
+    assert_eq!(starts, 1 + 5, "one for the lists, and one for each session");
+}
+
+#[test]
 fn only_the_first_and_the_last_client_concern_the_server() {
     let script = json!({
         "initialize": {"result": {

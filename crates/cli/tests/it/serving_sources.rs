@@ -70,6 +70,33 @@ fn the_list_follows_changes_of_its_sources() {
 }
 
 #[test]
+fn a_configuration_with_mistakes_keeps_the_last_good_one() {
+    let good = server("a", "good") + &server("b", "good");
+    let (folder, path) = configured(&(good.clone() + LONG_STARTUP));
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let before = client.names();
+    assert!(before.contains(&"b__echo".to_owned()), "{before:?}");
+    let half = server("a", "good") + "[[source]]\nname = \"b\"\n";
+    let unknown = server("a", "good") + &server("b", "good") + "bogus = 1\n";
+    let stays = "the configuration has errors; the previous one stays in use";
+    for (n, text) in [half, unknown].iter().enumerate() {
+        std::fs::write(path.join("toolwright.toml"), format!("{text}{LONG_STARTUP}"))
+            .expect("a file");
+        until("the report", LONG, || {
+            (client.stderr().matches(stays).count() == n + 1).then_some(())
+        });
+        assert_eq!(client.names(), before);
+        assert_eq!(client.call("b__echo", json!({}))["isError"], false);
+    }
+    assert!(client.stderr().contains("bogus"), "{}", client.stderr());
+    std::fs::write(path.join("toolwright.toml"), server("b", "good") + LONG_STARTUP)
+        .expect("a file");
+    until("the next good one", LONG, || {
+        (!client.names().contains(&"a__echo".to_owned())).then_some(())
+    });
+}
+
+#[test]
 fn subscribers_of_the_newest_revision_are_notified() {
     let (folder, _) = configured(&(server("up", "changing") + LONG_STARTUP));
     let mut client = StdioClient::bare(folder.path(), &[], &[]);

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::client::{
     HttpClient, LONG, Reply, Session, StdioClient, configured, descendants, faulty_server,
-    handshake, modern, until,
+    handshake, modern, request, until,
 };
 use crate::scripted_servers::{ScriptedServers, notification};
 use crate::serving::{LONG_STARTUP, server};
@@ -150,6 +150,54 @@ fn tasks_of_two_servers_with_one_id_do_not_collide() {
     let ids = list["result"]["tasks"].as_array().expect("tasks").iter();
     let ids: Vec<_> = ids.map(|task| task["taskId"].clone()).collect();
     assert_eq!(ids, ["t1", "t1-2"], "{list}");
+    drop(folder);
+}
+
+/// Two clients share the server, so that a question that names no task belongs to nobody.
+#[test]
+fn a_question_of_a_task_waits_until_its_client_wants_the_result() {
+    let (folder, path) = configured(&(with_tasks("up", "") + LONG_STARTUP));
+    let web = HttpClient::start(&path, &[], &[]);
+    let greet = || {
+        let mut params = handshake("2025-11-25");
+        params["capabilities"] = json!({"elicitation": {}});
+        web.session_with(params)
+    };
+    let (one, two) = (greet(), greet());
+    let mut streams = [events(&web, &one.headers()), events(&web, &two.headers())];
+    let create = |session: &Session<'_>, n: u32| {
+        let params = call_params("up__may", &json!({"n": n, "ask": "early"}));
+        let made = session.ask(1, "tools/call", params).answer(&json!(1));
+        made["result"]["task"]["taskId"].as_str().expect("a task").to_owned()
+    };
+    let tasks = [create(&one, 1), create(&two, 2)];
+    for (n, (session, task)) in [(&one, &tasks[0]), (&two, &tasks[1])].into_iter().enumerate() {
+        until("the question", LONG, || {
+            let found = session.ask(2, "tasks/get", json!({"taskId": task})).answer(&json!(2));
+            (found["result"]["status"] == "input_required").then_some(())
+        });
+        let mut stream = web.connect();
+        let wait = request(&json!(3), "tasks/result", &json!({"taskId": task})).to_string();
+        stream.write_all(&web.bytes("POST", "/mcp", &session.headers(), &wait)).expect("it reads");
+        let mut reader = BufReader::new(stream);
+        assert_eq!(Reply::read_head(&mut reader).status, 200);
+        let asked = next_events(&mut reader, 1).remove(0);
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        assert_eq!(asked["params"]["_meta"][RELATED]["taskId"], task.as_str(), "{asked}");
+        let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}});
+        assert_eq!(session.post(&answer).status, 202);
+        let done = next_events(&mut reader, 1).remove(0);
+        let structured = &done["result"]["structuredContent"];
+        assert_eq!(structured["answer"]["action"], "accept", "{done}");
+        assert_eq!(structured["echo"]["n"], n + 1, "{done}");
+    }
+    // Nothing is asked outside of the requests, and a task that is cancelled gets an answer.
+    let third = create(&one, 3);
+    one.ask(4, "tasks/cancel", json!({"taskId": third})).answer(&json!(4));
+    let params = call_params("up__may", &json!({"log": "marker"}));
+    one.ask(5, "tools/call", params);
+    let next = next_events(&mut streams[0], 1);
+    assert_eq!(next[0]["params"]["data"], "marker", "{next:?}");
     drop(folder);
 }
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use toolwright_sandbox::LogLine;
 
 use super::KnowledgeFunction;
-use crate::budget::now;
-use crate::{Failure, Log, code};
+use crate::budget::{CAP_REMARK, ReachedLimit, now};
+use crate::{Budget, Failure, Log, code};
 
 /// Bytes that all functions of a call may write to `console`.
 const MAX_CONSOLE: usize = 64 << 10;
@@ -75,8 +75,13 @@ impl KnowledgeBudget {
 
     /// The failure of a call that used up its time. If the functions used most of it, the message
     /// says that, because then neither the tool nor its server is slow.
-    pub(crate) fn timeout(&self, tool: &str, allowed: Duration) -> Failure {
-        let mut message = format!("`{tool}` did not answer within {} ms", allowed.as_millis());
+    pub(crate) fn timeout(&self, tool: &str, budget: &Budget) -> Failure {
+        let (allowed, remark) = match budget.clock.reached_limit() {
+            ReachedLimit::Deadline(time) => (time, String::new()),
+            ReachedLimit::Cap(time) => (time, format!(", {CAP_REMARK}")),
+        };
+        let mut message =
+            format!("`{tool}` did not answer within {} ms{remark}", allowed.as_millis());
         let usage = self.usage();
         let running = usage.running.as_ref();
         let since = running.map(|(_, since)| now().saturating_duration_since(*since));

@@ -81,7 +81,7 @@ impl FunctionRunner<'_> {
             let message = format!("{function:?} cannot run: there is no sandbox");
             return Err(RunFailure::Call(Failure::new(&code::SANDBOX_FAILED, message)));
         };
-        let out_of_time = || RunFailure::Call(self.usage.timeout(self.tool, self.budget.allowed()));
+        let out_of_time = || RunFailure::Call(self.usage.timeout(self.tool, self.budget));
         // The runner stops the call at its deadline, but only where a task waits. Functions that
         // fail at once, such as those that do not compile, never wait.
         let left = self.budget.remaining();

@@ -3,13 +3,19 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use toolwright_mcp::RpcError;
 
 use super::RequestError;
-use crate::{Failure, code};
+use crate::budget::{CAP_REMARK, CallClock, ReachedLimit};
+use crate::{Failure, code, json_size};
 
-/// The longest error message of a server that is passed on, in characters.
+/// The longest error message of a server that is part of another sentence, in characters.
 const MAX_ERROR_CHARS: usize = 4_000;
+/// The largest error of a server that is passed on, in bytes: as large as a result may be.
+const MAX_ERROR_BYTES: usize = 1 << 20;
+/// The part of it that the message may use, in bytes.
+const MAX_MESSAGE_BYTES: usize = 64 << 10;
 
 /// The failure "the server cannot be reached", with the reason.
 pub(super) fn unavailable(why: &str) -> Failure {
@@ -56,13 +62,17 @@ pub(super) fn answer_too_large() -> Failure {
     Failure::new(&code::OUTPUT_TOO_LARGE, "the answer is larger than any message may be")
 }
 
-/// The failure of a request that took longer than `time`.
-pub(super) fn no_answer(method: &str, time: Duration) -> Failure {
-    let message = format!("the server did not answer `{method}` within {}", seconds(time));
+/// The failure of a request whose time is over.
+pub(super) fn no_answer(method: &str, clock: &CallClock) -> Failure {
+    let within = match clock.reached_limit() {
+        ReachedLimit::Deadline(time) => seconds(time),
+        ReachedLimit::Cap(time) => format!("{}, {CAP_REMARK}", seconds(time)),
+    };
+    let message = format!("the server did not answer `{method}` within {within}");
     Failure::new(&code::TIMEOUT, message)
 }
 
-/// The failure of a call that has no result. An error of the server is kept whole.
+/// The failure of a call that has no result. An error of the server is kept.
 pub(super) fn call_failure(error: RequestError) -> Failure {
     match error {
         RequestError::Failed(failure) => failure,
@@ -75,6 +85,31 @@ pub(super) fn call_failure(error: RequestError) -> Failure {
             failure
         }
     }
+}
+
+/// The error of a server, with at most [`MAX_ERROR_BYTES`]. If it is larger, the message is
+/// shortened, and the rest is replaced by a note.
+pub(super) fn bounded(mut error: RpcError) -> RpcError {
+    let rest = |error: &RpcError| {
+        let data = error.data.as_ref().map_or(0, |data| json_size(data, MAX_ERROR_BYTES));
+        let more = error.more.iter();
+        let more = more.map(|(name, value)| name.len() + json_size(value, MAX_ERROR_BYTES));
+        data + more.sum::<usize>()
+    };
+    if error.message.len() + rest(&error) <= MAX_ERROR_BYTES {
+        return error;
+    }
+    if error.message.len() > MAX_MESSAGE_BYTES {
+        let length = error.message.len();
+        error.message.truncate(error.message.floor_char_boundary(MAX_MESSAGE_BYTES));
+        error.message += &format!(" [shortened from {length} bytes]");
+    }
+    if error.message.len() + rest(&error) > MAX_ERROR_BYTES {
+        error.more.clear();
+        let note = format!("the data of the error is larger than {MAX_ERROR_BYTES} bytes");
+        error.data = Some(json!({"toolwright/omitted": note}));
+    }
+    error
 }
 
 fn clipped(text: &str) -> String {

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright_mcp::{Message, RequestId, RpcError, error_code, meta, raw_json, standard_headers};
 use toolwright_model::{Connection, Server};
 
-use super::connect_error::{answer_too_large, connection_lost, not_ready, unavailable};
+use super::connect_error::{answer_too_large, bounded, connection_lost, not_ready, unavailable};
 use super::dispatcher::{ConnectionSharing, Dispatcher, ListChangeCounter};
 use super::handshake::{HandshakeFailure, ProcessGreeting, run_by_hand};
 use super::http_client::HttpFailure;
@@ -45,7 +45,9 @@ use super::stdio_wire::{self, StdioWire};
 use super::subscription::SubscribedUris;
 use super::tasks::{TIME_TO_CANCEL, TaskLoss, new_task_of, task_lost};
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
-use super::{NoRootsReason, RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
+use super::{
+    NoRootsReason, RequestError, ServerDescription, UpstreamEvent, UpstreamLog, UpstreamNotice,
+};
 use crate::{
     BoxFuture, CallClock, ClientAnswer, ClockPause, Failure, Host, Json, ServerRequest,
     SessionNumber, code,
@@ -56,6 +58,9 @@ const DEFAULT_LOG_LEVEL: &str = "info";
 /// How long a call may take to end without the answer to a doubtful question, so that it shows not
 /// to have asked it.
 const DOUBTFUL_HOLD: Duration = Duration::from_millis(500);
+
+/// How long a person may take on the web page that a server has asked to visit.
+const TIME_TO_VISIT: Duration = Duration::from_secs(60);
 
 /// Why a question is refused that nobody waits for any more.
 const CALL_ENDED: &str = "the call that asked has ended";
@@ -346,7 +351,15 @@ impl UpstreamConnection {
     ) -> Result<Box<RawValue>, RequestError> {
         let mut round = None;
         for _ in 0..=MAX_ROUNDS {
-            let result = self.request_round(request, round.as_ref(), caller).await?;
+            let result = match self.request_round(request, round.as_ref(), caller).await {
+                Err(RequestError::Answered(error))
+                    if error.code == error_code::URL_ELICITATION_REQUIRED
+                        && caller.host.is_asked_in_results() =>
+                {
+                    return Box::pin(self.visit_urls(request, error, caller)).await;
+                }
+                result => result?,
+            };
             let input = if self.is_stateless() { InputRequired::read(&result) } else { None };
             let Some(input) = input else { return Ok(result) };
             let _pause = caller.clock.map(CallClock::pause);
@@ -354,6 +367,35 @@ impl UpstreamConnection {
         }
         let message = format!("the server asked for input {MAX_ROUNDS} times and has no result");
         Err(RequestError::Failed(Failure::new(&code::TOOL_FAILED, message)))
+    }
+
+    /// Asks the client to open the URLs that an error of a server of 2025-11-25 names, and repeats
+    /// the request once. Clients of 2026-07-28 do not know that error. If the client cannot or does
+    /// not want to, the error stays.
+    async fn visit_urls(
+        &self,
+        request: &OutgoingRequest<'_>,
+        error: RpcError,
+        caller: &RequestCaller<'_>,
+    ) -> Result<Box<RawValue>, RequestError> {
+        // From before the question: the person may be quick.
+        let events = self.links.events.subscribe();
+        let Some(input) = InputRequired::of_url_error(&error) else {
+            return Err(RequestError::Answered(error));
+        };
+        let ids = input.elicitation_ids();
+        let pause = caller.clock.map(CallClock::pause);
+        let is_accepted = match input.ask(caller.host, &self.source).await {
+            Ok(round) => round.is_accepted(),
+            Err(_) => false,
+        };
+        if !is_accepted {
+            return Err(RequestError::Answered(error));
+        }
+        // That the person agreed does not mean that the visit is over. Not all servers report it.
+        let _ = tokio::time::timeout(TIME_TO_VISIT, all_complete(events, ids)).await;
+        drop(pause);
+        self.request_round(request, None, caller).await
     }
 
     /// One round of a request, repeated if the HTTP session has expired. All but the first attempt
@@ -392,7 +434,7 @@ impl UpstreamConnection {
     /// The error of a request for its caller. If the connection ended, waits until it is known how.
     async fn explain(&self, error: AttemptError) -> RequestError {
         RequestError::Failed(match error {
-            AttemptError::Answered(error) => return RequestError::Answered(error),
+            AttemptError::Answered(error) => return RequestError::Answered(bounded(error)),
             AttemptError::TooLarge => answer_too_large(),
             AttemptError::Ended => {
                 // The exit status of a process is known a moment after its streams close.
@@ -425,7 +467,8 @@ impl UpstreamConnection {
         let Some(open) = open else { return Err(AttemptError::Ended) };
         new_task.inspect(|task| task.set_connection(number));
         let is_initialize = request.method == "initialize";
-        let pending = PendingRequest { connection: self, request: open, is_initialize };
+        let host = caller.host;
+        let pending = PendingRequest { connection: self, request: open, host, is_initialize };
         let id = pending.request.id;
         let client_meta = caller.host.meta();
         let context = self.client_context(caller.host);
@@ -597,7 +640,8 @@ impl UpstreamConnection {
     /// answer in a task of its own. Returns false if this call has to ask. Every question comes by
     /// here, so this notes who is asked for roots.
     fn ask_beyond_call(&self, question: &ServerQuestion, caller: &RequestCaller<'_>) -> bool {
-        let ServerQuestion { id, method, params, is_doubtful, is_attributed } = question;
+        let ServerQuestion { id, method, params, is_doubtful, is_attributed, withdrawal } =
+            question;
         if let Some(session) = caller.host.session().filter(|_| method == "roots/list") {
             let asked = self.links.asked_for_roots.lock();
             asked.unwrap_or_else(PoisonError::into_inner).insert(session);
@@ -610,7 +654,8 @@ impl UpstreamConnection {
             return false;
         }
         let (source, method, params) = (self.source.clone(), method.clone(), params.clone());
-        let request = ServerRequest { key: None, source, method, params };
+        let withdrawal = Arc::clone(withdrawal);
+        let request = ServerRequest { key: None, source, method, params, withdrawal };
         let Some(asking) = caller.host.ask_beyond_call(&request) else { return false };
         // The server has withdrawn it.
         let Some(given_up) = self.dispatcher.share_question(id) else { return true };
@@ -635,7 +680,7 @@ impl UpstreamConnection {
         question: ServerQuestion,
         caller: &RequestCaller<'_>,
     ) -> (RequestId, ClientAnswer) {
-        let ServerQuestion { id, method, params, is_doubtful, .. } = question;
+        let ServerQuestion { id, method, params, is_doubtful, withdrawal, .. } = question;
         let capabilities = caller.host.client_capabilities();
         if let Err(error) = check_capability(&capabilities, &method, &params) {
             match method == "roots/list" {
@@ -649,8 +694,8 @@ impl UpstreamConnection {
         }
         let _pause = caller.clock.map(CallClock::pause);
         let source = self.source.clone();
-        let mut answers =
-            caller.host.ask(vec![ServerRequest { key: None, source, method, params }]).await;
+        let request = ServerRequest { key: None, source, method, params, withdrawal };
+        let mut answers = caller.host.ask(vec![request]).await;
         let answer = answers.pop().unwrap_or_else(|| {
             Err(RpcError::new(error_code::INTERNAL_ERROR, "the client did not answer"))
         });
@@ -660,6 +705,13 @@ impl UpstreamConnection {
     /// Answers a question of the server.
     fn reply(&self, id: RequestId, answer: ClientAnswer) {
         self.wire.send_later(response(id, answer));
+    }
+
+    /// Refuses questions of the server that nobody waits for any more.
+    pub(super) fn refuse_questions(&self, ids: Vec<RequestId>) {
+        for id in ids {
+            self.reply(id, Err(RpcError::new(error_code::INVALID_REQUEST, CALL_ENDED)));
+        }
     }
 
     /// Sends a notification and waits until it is sent.
@@ -698,6 +750,27 @@ impl ServerWire {
         match self {
             ServerWire::Stdio(wire) => wire.write_later(message),
             ServerWire::Http(wire) => wire.send_later(message),
+        }
+    }
+}
+
+/// Waits until the server has reported that all of these elicitations are complete.
+async fn all_complete(
+    mut events: broadcast::Receiver<UpstreamNotice>,
+    mut elicitations: HashSet<String>,
+) {
+    while !elicitations.is_empty() {
+        match events.recv().await {
+            Ok(notice) => {
+                if let UpstreamEvent::Other { method, params } = notice.event
+                    && method == "notifications/elicitation/complete"
+                    && let Some(id) = params["elicitationId"].as_str()
+                {
+                    elicitations.remove(id);
+                }
+            }
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return,
         }
     }
 }
@@ -742,13 +815,14 @@ struct UnansweredQuestion {
 struct PendingRequest<'c> {
     connection: &'c UpstreamConnection,
     request: Arc<OpenRequest>,
+    host: &'c dyn Host,
     /// The protocol forbids to cancel a handshake.
     is_initialize: bool,
 }
 
 impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        let PendingRequest { connection, request, is_initialize } = self;
+        let PendingRequest { connection, request, host, is_initialize } = self;
         let is_open = connection.dispatcher.remove(request.id);
         // Answered, and nobody has read the answer.
         if request.creates_task
@@ -764,8 +838,9 @@ impl Drop for PendingRequest<'_> {
         let is_closed_anyway =
             connection.is_stateless() && matches!(connection.wire, ServerWire::Http(_));
         if is_open && !*is_initialize && !is_closed_anyway {
-            let params =
-                json!({"requestId": request.id, "reason": "the result is no longer wanted"});
+            let reason = host.cancel_reason();
+            let reason = reason.as_deref().unwrap_or("the result is no longer wanted");
+            let params = json!({"requestId": request.id, "reason": reason});
             let message = Message::notification("notifications/cancelled", &params);
             connection.wire.send_later(message.to_bytes());
         }

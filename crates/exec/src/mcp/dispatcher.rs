@@ -15,7 +15,8 @@
 //! because the wrong person must never be asked. It is put to the client on the stream of the
 //! newest of them, and belongs to all: it stays open until it is answered or the last of them has
 //! ended, and their clocks stand still meanwhile. A log message goes to the newest that wants it.
-//! What names a task in its `_meta` goes to the open `tasks/result` of that task.
+//! What names a task in its `_meta` goes to the open `tasks/result` of that task; a question waits
+//! for one.
 //!
 //! Many servers ask for the roots on their own, once, soon after the handshake. So the first
 //! `roots/list` of a shared connection is doubtful: it is held back for a moment, and refused if
@@ -44,9 +45,9 @@ use super::open_request::{
 };
 use super::redact::Redactor;
 use super::tasks::{TaskLink, new_task_of, related_task, task_of};
-use super::{ListKind, NoRootsReason, UpstreamEvent, UpstreamLog, UpstreamNotice};
+use super::{ListKind, NoRootsReason, UpstreamEvent, UpstreamLog, UpstreamNotice, UselessOutput};
 use crate::host::MAX_PROGRESS_BYTES;
-use crate::{BoxFuture, ClientAsker, Json, Progress, ServerRequest, SessionNumber};
+use crate::{BoxFuture, ClientAsker, GivenReason, Json, Progress, ServerRequest, SessionNumber};
 
 /// How many messages a server may send between two answers: notifications, its own requests, and
 /// answers to requests that we did not make. Without a limit, such a server would keep one of our
@@ -67,10 +68,20 @@ const MAX_ABANDONED: usize = 256;
 /// Running tasks that are counted; further ones do not keep the connection open.
 const MAX_TASKS: usize = 10_000;
 
+/// Tasks that count as new; see [`RequestTable::new_tasks`].
+const MAX_NEW_TASKS: usize = 256;
+/// The longest answer that can be a new task, in bytes.
+const MAX_TASK_BYTES: usize = 64 << 10;
+/// Questions about tasks that are kept until a client waits for the result.
+const MAX_HELD: usize = 256;
+
 /// How long after a change of roots the server may ask for them without a call.
 const TIME_TO_ASK_FOR_ROOTS: Duration = Duration::from_secs(10);
 /// How long the client may take to answer that.
 const TIME_TO_GIVE_ROOTS: Duration = Duration::from_secs(60);
+
+/// How much of a line that is not a message is logged, in bytes.
+const SHOWN_NOISE: usize = 200;
 
 /// The last number of a connection.
 static LAST_CONNECTION: AtomicU64 = AtomicU64::new(0);
@@ -129,6 +140,11 @@ struct RequestTable {
     abandoned: VecDeque<i64>,
     /// The tasks of clients whose result was not fetched.
     tasks: HashMap<String, KeptTask>,
+    /// The ids of the newest tasks, the oldest first: a question about one of them may come before
+    /// its creator has read that it exists.
+    new_tasks: VecDeque<String>,
+    /// Questions that wait for a request for the result of their task.
+    held: Vec<HeldQuestion>,
     /// How many requests were made; ids count from here.
     made: i64,
     /// Set when the connection has ended, so that no request is added that nobody would end.
@@ -143,6 +159,12 @@ struct KeptTask {
     is_running: bool,
 }
 
+/// A question about a task whose result no client waits for yet.
+struct HeldQuestion {
+    task: String,
+    question: ServerQuestion,
+}
+
 /// A question that was passed on.
 struct AskedQuestion {
     /// The request that it was passed to.
@@ -150,9 +172,69 @@ struct AskedQuestion {
     owner: RequestOwner,
     /// Set if it belongs to all requests of the owner. Cancelled when the question is given up.
     shared: Option<CancellationToken>,
+    withdrawal: GivenReason,
 }
 
 impl RequestTable {
+    /// Whether a request of ours has created this task.
+    fn is_own_task(&self, task: &str) -> bool {
+        self.tasks.contains_key(task) || self.new_tasks.iter().any(|own| own == task)
+    }
+
+    /// Notes a question, unless it is one too many.
+    fn open_question(
+        &mut self,
+        request: &OpenRequest,
+        question: &ServerQuestion,
+    ) -> Result<(), String> {
+        let id = &question.id;
+        let of_call = self.asked.values().filter(|it| it.request == request.id).count();
+        for (open, most) in [(of_call, MAX_OPEN_QUESTIONS), (self.asked.len(), MAX_OPEN_IN_ALL)] {
+            if open >= most {
+                return Err(format!("{most} requests of the server are open already"));
+            }
+        }
+        if self.is_asked(id) {
+            return Err("the id of its request is in use".to_owned());
+        }
+        if !request.may_ask() {
+            return Err(format!("it asked {MAX_QUESTIONS} times during one call"));
+        }
+        let question = AskedQuestion {
+            request: request.id,
+            owner: request.owner,
+            shared: None,
+            withdrawal: Arc::clone(&question.withdrawal),
+        };
+        self.asked.insert(id.clone(), question);
+        Ok(())
+    }
+
+    /// Whether a question with this id has no answer yet.
+    fn is_asked(&self, id: &RequestId) -> bool {
+        self.asked.contains_key(id) || self.held.iter().any(|held| held.question.id == *id)
+    }
+
+    /// Keeps a question until a client waits for the result of its task, unless too many are kept.
+    fn hold_question(&mut self, task: String, question: ServerQuestion) -> Result<(), String> {
+        let of_task = self.held.iter().filter(|held| held.task == task).count();
+        for (held, most) in [(of_task, MAX_OPEN_QUESTIONS), (self.held.len(), MAX_HELD)] {
+            if held >= most {
+                return Err(format!("{most} requests of the server are open already"));
+            }
+        }
+        if self.is_asked(&question.id) {
+            return Err("the id of its request is in use".to_owned());
+        }
+        self.held.push(HeldQuestion { task, question });
+        Ok(())
+    }
+
+    /// Removes the questions that are kept for a task.
+    fn take_held(&mut self, task: &str) -> Vec<ServerQuestion> {
+        self.held.extract_if(.., |held| held.task == task).map(|held| held.question).collect()
+    }
+
     /// The open requests of a client.
     fn of_owner(&self, owner: RequestOwner) -> impl Iterator<Item = &Arc<OpenRequest>> {
         self.open.values().filter(move |request| request.owner == owner)
@@ -256,7 +338,11 @@ impl Dispatcher {
     /// old one is reported when it is not in use any more.
     pub(super) fn renumber(&self) {
         let old = self.number.swap(next_number(), Ordering::AcqRel);
-        self.table().tasks.clear();
+        let mut table = self.table();
+        table.tasks.clear();
+        table.new_tasks.clear();
+        table.held.clear();
+        drop(table);
         self.publish_of(old, UpstreamEvent::ConnectionEnded);
     }
 
@@ -275,6 +361,13 @@ impl Dispatcher {
         table.made += 1;
         let request = Arc::new(OpenRequest::new(table.made, owner, task.cloned(), creates_task));
         table.open.insert(request.id, Arc::clone(&request));
+        for mut question in task.map(|link| table.take_held(&link.own)).unwrap_or_default() {
+            task.inspect(|link| link.expose(&mut question.params));
+            // At most as many as one request may have.
+            if table.open_question(&request, &question).is_ok() {
+                request.push(RequestEvent::Question(question));
+            }
+        }
         Some(request)
     }
 
@@ -329,16 +422,23 @@ impl Dispatcher {
         }
     }
 
-    /// Notes that a task has ended, and its result can be fetched.
-    pub(super) fn task_ended(&self, id: &str) {
-        if let Some(task) = self.table().tasks.get_mut(id) {
+    /// Notes that a task has ended, and its result can be fetched. Returns the questions about it
+    /// that nobody will answer.
+    pub(super) fn task_ended(&self, id: &str) -> Vec<RequestId> {
+        let mut table = self.table();
+        if let Some(task) = table.tasks.get_mut(id) {
             task.is_running = false;
         }
+        table.take_held(id).into_iter().map(|question| question.id).collect()
     }
 
-    /// Notes that nothing of a task is needed any more.
-    pub(super) fn task_released(&self, id: &str) {
-        self.table().tasks.remove(id);
+    /// Notes that nothing of a task is needed any more. Returns the questions about it that nobody
+    /// will answer.
+    pub(super) fn task_released(&self, id: &str) -> Vec<RequestId> {
+        let mut table = self.table();
+        table.tasks.remove(id);
+        table.new_tasks.retain(|own| own != id);
+        table.take_held(id).into_iter().map(|question| question.id).collect()
     }
 
     /// Whether a task of a client is kept.
@@ -386,6 +486,16 @@ impl Dispatcher {
         // Locked until it is delivered: a request is either open, or has its answer.
         let mut table = self.table();
         let Some(request) = table.open.remove(&id) else { return Err(answer) };
+        if request.creates_task
+            && let UpstreamAnswer::Result(created) = &answer
+            && created.get().len() <= MAX_TASK_BYTES
+            && let Some(task) = new_task_of(created)
+        {
+            if table.new_tasks.len() >= MAX_NEW_TASKS {
+                table.new_tasks.pop_front();
+            }
+            table.new_tasks.push_back(task);
+        }
         request.push(RequestEvent::Answer(answer));
         Ok(())
     }
@@ -396,6 +506,7 @@ impl Dispatcher {
         let was_open = !std::mem::replace(&mut table.ended, true);
         let open = std::mem::take(&mut table.open);
         let asked = std::mem::take(&mut table.asked);
+        table.held.clear();
         drop(table);
         asked.values().filter_map(|it| it.shared.as_ref()).for_each(CancellationToken::cancel);
         for request in open.into_values() {
@@ -463,12 +574,25 @@ impl Dispatcher {
 
     /// Fails the request whose answer was too large to be kept.
     pub(super) fn receive_too_large(&self, id: Option<RequestId>) -> NextStep {
-        match id {
-            Some(RequestId::Number(id)) if self.answer(id, UpstreamAnswer::TooLarge).is_ok() => {
+        match id.as_ref().and_then(own_id) {
+            Some(id) if self.answer(id, UpstreamAnswer::TooLarge).is_ok() => {
                 self.unrequested.store(0, Ordering::Relaxed);
                 NextStep::Continue
             }
             _ => self.count_unrequested(),
+        }
+    }
+
+    /// Notes a line of the server that is not a message, for the log.
+    pub(super) fn note_noise(&self, line: &[u8]) {
+        let line = line.trim_ascii();
+        if !line.is_empty() {
+            self.log.useless(UselessOutput::Line, || {
+                let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN_NOISE)]);
+                let cut = if line.len() > SHOWN_NOISE { "…" } else { "" };
+                let shown = shown.escape_debug();
+                format!("its output has a line that is not a message: `{shown}{cut}`")
+            });
         }
     }
 
@@ -477,16 +601,36 @@ impl Dispatcher {
             Ok(result) => UpstreamAnswer::Result(result),
             Err(error) => UpstreamAnswer::Error(error),
         };
-        let Some(RequestId::Number(id)) = response.id else { return self.count_unrequested() };
+        let Some(id) = response.id.as_ref().and_then(own_id) else {
+            self.log_useless_answer(response.id.as_ref(), &answer);
+            return self.count_unrequested();
+        };
         let Err(unread) = self.answer(id, answer) else {
             self.unrequested.store(0, Ordering::Relaxed);
             return NextStep::Continue;
         };
+        if id > self.last_id() {
+            self.log_useless_answer(response.id.as_ref(), &unread);
+        }
         // An answer that came after its request was cancelled, or one too many.
         match (self.cancel_abandoned(id, &unread), self.count_unrequested()) {
             (Some(cancel), NextStep::Continue) => NextStep::Reply(cancel),
             (_, step) => step,
         }
+    }
+
+    /// Logs that an answer belongs to no request.
+    fn log_useless_answer(&self, id: Option<&RequestId>, answer: &UpstreamAnswer) {
+        self.log.useless(UselessOutput::Answer, || match (id, answer) {
+            (None, UpstreamAnswer::Error(error)) => {
+                let message: String = error.message.chars().take(SHOWN_NOISE).collect();
+                format!("it sent an error that names no request: {message}")
+            }
+            (id, _) => {
+                let id = id.map(RequestId::to_json).unwrap_or_default();
+                format!("it answered a request that was not made, with the id {id}")
+            }
+        });
     }
 
     /// The request to cancel a task whose creation was given up.
@@ -528,12 +672,24 @@ impl Dispatcher {
                 self.publish(UpstreamEvent::ListChanged(ListKind::ResourceTemplates));
                 UpstreamEvent::ListChanged(ListKind::Resources)
             }
-            "notifications/resources/updated" => match params["uri"].as_str() {
-                Some(uri) => UpstreamEvent::ResourceUpdated { uri: uri.to_owned() },
-                None => return step,
+            "notifications/resources/updated" => match params {
+                Json::Object(mut more) => match more.shift_remove("uri") {
+                    Some(Json::String(uri)) => {
+                        // Clients have subscriptions of their own.
+                        if let Some(Json::Object(own)) = more.get_mut("_meta") {
+                            own.shift_remove(meta::SUBSCRIPTION_ID);
+                            if own.is_empty() {
+                                more.shift_remove("_meta");
+                            }
+                        }
+                        UpstreamEvent::ResourceUpdated { uri, more }
+                    }
+                    _ => return step,
+                },
+                _ => return step,
             },
             "notifications/cancelled" => {
-                self.withdraw(&params["requestId"]);
+                self.withdraw(&params["requestId"], params["reason"].as_str());
                 return step;
             }
             "notifications/subscriptions/acknowledged" => {
@@ -684,7 +840,26 @@ impl Dispatcher {
                 if is_roots && let Some(reply) = self.ask_for_changed_roots(&id, &params) {
                     return NextStep::ReplyLater(reply);
                 }
+                let withdrawal = GivenReason::default();
                 let Some((request, is_attributed)) = self.request_about(&mut params, of) else {
+                    if let Some(task) = related_task(&params)
+                        && self.table().is_own_task(&task)
+                    {
+                        // It becomes the question of the request for the result of the task.
+                        let (is_doubtful, is_attributed) = (false, true);
+                        let question = ServerQuestion {
+                            id: id.clone(),
+                            method,
+                            params,
+                            is_doubtful,
+                            is_attributed,
+                            withdrawal,
+                        };
+                        return match self.table().hold_question(task, question) {
+                            Ok(()) => NextStep::Continue,
+                            Err(why) => refuse(error_code::INVALID_REQUEST, why),
+                        };
+                    }
                     let why = match is_roots && !self.has_callers() {
                         true => {
                             let why = "`roots/list` is refused: no client has an open call";
@@ -696,13 +871,21 @@ impl Dispatcher {
                     };
                     return refuse(error_code::INVALID_REQUEST, why);
                 };
-                if let Err(why) = self.open_question(&request, &id) {
+                let question = ServerQuestion {
+                    id: id.clone(),
+                    method,
+                    params,
+                    is_doubtful,
+                    is_attributed,
+                    withdrawal,
+                };
+                let opened = self.table().open_question(&request, &question);
+                if let Err(why) = opened {
                     if !self.flood_logged.swap(true, Ordering::Relaxed) {
                         self.log.line(&format!("requests of the server are refused: {why}"));
                     }
                     return refuse(error_code::INVALID_REQUEST, why);
                 }
-                let question = ServerQuestion { id, method, params, is_doubtful, is_attributed };
                 request.push(RequestEvent::Question(question));
                 NextStep::Continue
             }
@@ -735,7 +918,8 @@ impl Dispatcher {
         }
         let (id, source) = (id.clone(), self.log.name.clone());
         let method = "roots/list".to_owned();
-        let asking = ask(ServerRequest { key: None, source, method, params: params.clone() });
+        let (params, withdrawal) = (params.clone(), GivenReason::default());
+        let asking = ask(ServerRequest { key: None, source, method, params, withdrawal });
         Some(LaterReply(Box::pin(async move {
             let answer = tokio::time::timeout(TIME_TO_GIVE_ROOTS, asking).await;
             let answer = answer.unwrap_or_else(|_| {
@@ -753,31 +937,15 @@ impl Dispatcher {
         why
     }
 
-    /// Notes a question, unless it is one too many.
-    fn open_question(&self, request: &OpenRequest, id: &RequestId) -> Result<(), String> {
-        let mut table = self.table();
-        let of_call = table.asked.values().filter(|it| it.request == request.id).count();
-        for (open, most) in [(of_call, MAX_OPEN_QUESTIONS), (table.asked.len(), MAX_OPEN_IN_ALL)] {
-            if open >= most {
-                return Err(format!("{most} requests of the server are open already"));
-            }
-        }
-        if table.asked.contains_key(id) {
-            return Err("the id of its request is in use".to_owned());
-        }
-        if !request.may_ask() {
-            return Err(format!("it asked {MAX_QUESTIONS} times during one call"));
-        }
-        let question = AskedQuestion { request: request.id, owner: request.owner, shared: None };
-        table.asked.insert(id.clone(), question);
-        Ok(())
-    }
-
     /// The server cancelled one of its questions.
-    fn withdraw(&self, id: &Json) {
+    fn withdraw(&self, id: &Json, reason: Option<&str>) {
         let Some(id) = RequestId::from_json(id) else { return };
-        let table = self.table();
+        let mut table = self.table();
+        table.held.retain(|held| held.question.id != id);
         let Some(question) = table.asked.get(&id) else { return };
+        if let Some(reason) = reason {
+            let _ = question.withdrawal.set(reason.to_owned());
+        }
         let shared = question.shared.clone();
         let request = table.open.get(&question.request).cloned();
         drop(table);
@@ -787,6 +955,15 @@ impl Dispatcher {
         } else if let Some(request) = request {
             request.push(RequestEvent::Withdrawn(id));
         }
+    }
+}
+
+/// The number of the request that an answer names. Some servers write it as a text, and SDKs accept
+/// that.
+fn own_id(id: &RequestId) -> Option<i64> {
+    match id {
+        RequestId::Number(id) => Some(*id),
+        RequestId::Text(id) => id.parse().ok(),
     }
 }
 
@@ -811,6 +988,7 @@ mod tests {
             name: "s".to_owned(),
             redactor: Arc::default(),
             no_roots_logged: Arc::default(),
+            useless_logged: Arc::default(),
         };
         let changes = Arc::new(watch::Sender::new(0));
         let own = Dispatcher::new(events, changes, log, ConnectionSharing::AllSessions);

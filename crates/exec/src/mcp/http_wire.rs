@@ -303,10 +303,13 @@ impl HttpWire {
                 }
                 Ok(())
             }
-            SseData::Complete(data) => match parse(data, dispatcher).await.0 {
-                Ok(message) => self.act(dispatcher.receive(message, of)).await,
+            SseData::Complete(data) => match parse(data, dispatcher).await {
+                (Ok(message), _) => self.act(dispatcher.receive(message, of)).await,
                 // Noise, as on standard streams.
-                Err(_) => Ok(()),
+                (Err(_), data) => {
+                    dispatcher.note_noise(&data);
+                    Ok(())
+                }
             },
         }
     }

@@ -11,8 +11,8 @@
 //!
 //! Messages stay the JSON they were: only what is needed to route them is parsed. `questions` has
 //! what servers ask the person, `tasks` calls that are answered later, `subscription` the changes
-//! that stateless servers report, `session_upstreams` servers that are not shared, `redact` keeps
-//! secrets out of messages, `connect_error` and `http_client` word what users read.
+//! that stateless servers report, `session_upstreams` servers that are not shared, `redact` and
+//! `secret_forms` keep secrets out of messages, `connect_error` and `http_client` word what users read.
 //!
 //! Not here: which tools there are (the catalog calls [`Upstream::items`]), deadlines of calls, and
 //! caps on results.
@@ -28,6 +28,7 @@ mod outgoing_request;
 mod param_headers;
 mod questions;
 mod redact;
+mod secret_forms;
 mod server_lists;
 mod server_process;
 mod session_upstreams;
@@ -66,6 +67,17 @@ struct UpstreamLog {
     redactor: Arc<Redactor>,
     /// Whether it was logged that the server gets no roots, for each reason.
     no_roots_logged: Arc<[AtomicBool; 2]>,
+    /// Whether it was logged that the server sends something that cannot be used, for each kind.
+    useless_logged: Arc<[AtomicBool; 2]>,
+}
+
+/// What a server sends and nobody can use.
+#[derive(Clone, Copy)]
+enum UselessOutput {
+    /// A line that is not a message.
+    Line,
+    /// An answer to a request that was never made.
+    Answer,
 }
 
 /// Why a server gets no roots.
@@ -82,6 +94,14 @@ impl UpstreamLog {
         let mut line = format!("{}: {text}", self.name);
         self.redactor.text(&mut line);
         self.log.line(&line);
+    }
+
+    /// Logs that the server has sent something that cannot be used, once for each kind: it may be
+    /// why a request is not answered.
+    fn useless(&self, kind: UselessOutput, what: impl FnOnce() -> String) {
+        if !self.useless_logged[kind as usize].swap(true, Ordering::Relaxed) {
+            self.line(&what());
+        }
     }
 
     /// Logs that the server gets no roots, once for each reason: many servers ask at every start
@@ -146,7 +166,11 @@ fn read_result(result: &RawValue) -> Result<Outcome, Failure> {
     };
     let text = result.get();
     let Ok(mut result) = serde_json::from_str::<Map<String, Json>>(text) else {
-        return invalid("is not an object");
+        // It is JSON, so an object that cannot be parsed has too many levels.
+        return match text.trim_start().starts_with('{') {
+            true => invalid("is nested too deeply"),
+            false => invalid("is not an object"),
+        };
     };
     let written = WrittenParts::of(text, &result);
     let content = match result.remove("content") {

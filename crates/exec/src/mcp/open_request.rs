@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use toolwright_mcp::{RequestId, RpcError};
 
 use super::tasks::TaskLink;
-use crate::{Json, Progress, SessionNumber};
+use crate::{GivenReason, Json, Progress, SessionNumber};
 
 /// Progress and log messages that may wait for one request; further ones are dropped.
 const MAX_QUEUED: usize = 256;
@@ -89,6 +89,8 @@ pub(super) struct ServerQuestion {
     pub(super) is_doubtful: bool,
     /// Whether it came on the stream of the request, and so belongs to no other.
     pub(super) is_attributed: bool,
+    /// Set when the server withdraws it.
+    pub(super) withdrawal: GivenReason,
 }
 
 /// How a request ended.

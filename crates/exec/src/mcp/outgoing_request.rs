@@ -55,6 +55,13 @@ pub(super) struct InputRound {
     pub(super) state: Option<Json>,
 }
 
+impl InputRound {
+    /// Whether the person agreed to everything.
+    pub(super) fn is_accepted(&self) -> bool {
+        self.responses.iter().flatten().all(|(_, answer)| answer["action"] == "accept")
+    }
+}
+
 impl<'a> OutgoingRequest<'a> {
     /// A request with these parameters.
     pub(super) fn new(method: &'a str, params: &'a Map<String, Json>) -> OutgoingRequest<'a> {

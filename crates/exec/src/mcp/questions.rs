@@ -5,13 +5,15 @@
 //! - Since 2026-07-28 it answers the call with `resultType: "input_required"` and the questions,
 //!   and the client repeats the call with the answers.
 
-use serde_json::Map;
+use std::collections::HashSet;
+
 use serde_json::value::RawValue;
+use serde_json::{Map, json};
 use toolwright_mcp::{RpcError, error_code};
 
 use super::RequestError;
 use super::outgoing_request::InputRound;
-use crate::{Failure, Host, Json, ServerRequest, code};
+use crate::{Failure, GivenReason, Host, Json, ServerRequest, code};
 
 /// How often a server may answer one request with questions.
 pub(super) const MAX_ROUNDS: usize = 10;
@@ -80,6 +82,24 @@ impl InputRequired {
         Some(InputRequired { questions, state: result.remove("requestState") })
     }
 
+    /// Reads the error with which a server of 2025-11-25 asks for visits of URLs. `None` if it names
+    /// none.
+    pub(super) fn of_url_error(error: &RpcError) -> Option<InputRequired> {
+        let elicitations = error.data.as_ref()?.get("elicitations")?.as_array()?;
+        let question = |(n, params): (usize, &Json)| {
+            let question = json!({"method": "elicitation/create", "params": params});
+            (format!("url-{}", n + 1), question)
+        };
+        let questions: Map<_, _> = elicitations.iter().enumerate().map(question).collect();
+        (!questions.is_empty()).then_some(InputRequired { questions, state: None })
+    }
+
+    /// The ids with which the server reports the end of its elicitations.
+    pub(super) fn elicitation_ids(&self) -> HashSet<String> {
+        let ids = self.questions.values().filter_map(|it| it["params"]["elicitationId"].as_str());
+        ids.map(str::to_owned).collect()
+    }
+
     /// Passes all questions to the host at once and returns what the next round sends.
     ///
     /// # Errors
@@ -110,7 +130,8 @@ impl InputRequired {
                 failed(format!("the server needs input from the client: {}", error.message))
             })?;
             let source = source.to_owned();
-            requests.push(ServerRequest { key: Some(key), source, method, params });
+            let withdrawal = GivenReason::default();
+            requests.push(ServerRequest { key: Some(key), source, method, params, withdrawal });
         }
         let keys: Vec<String> = requests.iter().filter_map(|it| it.key.clone()).collect();
         let answers = host.ask(requests).await;

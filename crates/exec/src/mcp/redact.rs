@@ -7,11 +7,11 @@
 //!                                                               └─ found: replaced by `***`
 //! ```
 //!
-//! The search is over the bytes, so it looks for the forms that writers of JSON give a text. What
-//! it finds is replaced in the parsed strings, never in the bytes: a number or a name of the
-//! protocol that happens to be equal must stay.
+//! The search is over the bytes, so it looks for the forms that a text has in JSON, in URLs and in
+//! Base64 (`secret_forms`). What it finds is replaced in the parsed strings, never in the bytes: a
+//! number or a name of the protocol that happens to be equal must stay.
 //!
-//! Not here: secrets that a server encodes in another way, such as base64.
+//! Not here: secrets that a server encodes in another way, such as hexadecimal or compressed.
 
 use std::path::Path;
 
@@ -20,6 +20,7 @@ use serde_json::value::RawValue;
 use toolwright_mcp::{MalformedMessage, Message, RpcError, raw_json};
 use toolwright_model::Server;
 
+use super::secret_forms::forms_of;
 use crate::{Failure, Json};
 
 /// The shortest value that is replaced, in bytes. Shorter ones (`true`, `8080`) are in many texts
@@ -33,7 +34,7 @@ const FOR_THE_SERVER: [&str; 2] = ["requestState", "nextCursor"];
 /// The values that are configured for a server: variables and headers.
 #[derive(Debug, Default)]
 pub(super) struct Redactor {
-    /// The secrets as they are and as JSON writes them, the longest first.
+    /// The secrets as they are and as they may be written, the longest first.
     forms: Vec<String>,
     /// Finds all of them in one pass; `None` if there are no secrets.
     search: Option<AhoCorasick>,
@@ -42,20 +43,8 @@ pub(super) struct Redactor {
 impl Redactor {
     /// The values of this server's variables and headers, and those that all servers get.
     pub(super) fn of(server: &Server, for_all: &[String]) -> Redactor {
-        let values = server.environment.iter().chain(&server.headers);
-        let values = values.filter_map(|variable| variable.value.as_deref());
-        let mut secrets: Vec<String> = Vec::new();
-        for value in values.chain(for_all.iter().map(String::as_str)) {
-            // Of `Bearer abc…`, servers repeat either the whole or the second word.
-            for part in std::iter::once(value).chain(value.split_whitespace()) {
-                let is_new = !secrets.iter().any(|known| known == part);
-                if part.len() >= SHORTEST && is_new && !is_public(part) {
-                    secrets.push(part.to_owned());
-                }
-            }
-        }
-        let mut forms: Vec<String> =
-            secrets.iter().flat_map(|secret| forms_in_json(secret)).collect();
+        let secrets = secrets_of(server, for_all);
+        let mut forms: Vec<String> = secrets.iter().flat_map(|secret| forms_of(secret)).collect();
         // The longest first, so that a part does not spoil the whole.
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
         let search = if forms.is_empty() { None } else { AhoCorasick::new(&forms).ok() };
@@ -67,7 +56,13 @@ impl Redactor {
     /// # Errors
     /// If the text is not a message.
     pub(super) fn parse(&self, text: &[u8]) -> Result<Message, MalformedMessage> {
-        let message = Message::parse(text)?;
+        let message = match Message::parse(text) {
+            // Some servers cut texts in the middle of a character. SDKs replace such bytes, too.
+            Err(MalformedMessage::NotJson) if std::str::from_utf8(text).is_err() => {
+                Message::parse(String::from_utf8_lossy(text).as_bytes())
+            }
+            message => message,
+        }?;
         match &self.search {
             Some(search) if search.is_match(text) => Ok(self.message(message)),
             _ => Ok(message),
@@ -143,6 +138,7 @@ impl Redactor {
     fn error(&self, error: &mut RpcError) {
         self.text(&mut error.message);
         error.data.iter_mut().for_each(|data| self.json(data));
+        error.more.values_mut().for_each(|value| self.json(value));
     }
 
     /// Replaces secrets in a failure.
@@ -160,6 +156,24 @@ impl Redactor {
     }
 }
 
+/// The values of this server's variables and headers, and those that all servers get, which are
+/// secrets.
+fn secrets_of(server: &Server, for_all: &[String]) -> Vec<String> {
+    let values = server.environment.iter().chain(&server.headers);
+    let values = values.filter_map(|variable| variable.value.as_deref());
+    let mut secrets: Vec<String> = Vec::new();
+    for value in values.chain(for_all.iter().map(String::as_str)) {
+        // Of `Bearer abc…`, servers repeat either the whole or the second word.
+        for part in std::iter::once(value).chain(value.split_whitespace()) {
+            let is_new = !secrets.iter().any(|known| known == part);
+            if part.len() >= SHORTEST && is_new && !is_public(part) {
+                secrets.push(part.to_owned());
+            }
+        }
+    }
+    secrets
+}
+
 /// Whether a configured value is evidently not a secret: a place on this machine, or an address
 /// without anything behind it. Results of servers are full of the folder that they were given.
 fn is_public(value: &str) -> bool {
@@ -174,79 +188,6 @@ fn is_public(value: &str) -> bool {
     is_place || is_address
 }
 
-/// A text as it is, and the ways in which common writers of JSON write it, without quotes: in ASCII
-/// (Python), with `\/` (PHP), with characters of HTML escaped (Go, Gson, .NET); and each of them
-/// once more inside of a text that is itself JSON.
-fn forms_in_json(text: &str) -> Vec<String> {
-    const STYLES: [(&str, &str); 5] =
-        [("", "/"), ("", "\\/"), ("<>&", "/"), ("<>&'=", "/"), ("<>&'+`", "/")];
-    let mut forms: Vec<String> = vec![text.to_owned()];
-    let mut add = |form: String| {
-        if !forms.contains(&form) {
-            forms.push(form);
-        }
-    };
-    for in_ascii in [false, true] {
-        for (escaped, slash) in STYLES {
-            for is_upper in [false, true] {
-                let style = JsonStyle { in_ascii, escaped, slash, is_upper };
-                let form = style.write(text);
-                // Quotation marks, as .NET writes them.
-                let quoted = form.replace("\\\"", "\\u0022");
-                for form in [quoted, form] {
-                    add(JsonStyle::PLAIN.write(&form));
-                    add(form);
-                }
-            }
-        }
-    }
-    forms
-}
-
-/// How a writer of JSON escapes characters.
-struct JsonStyle<'s> {
-    in_ascii: bool,
-    /// The characters besides those that must be escaped.
-    escaped: &'s str,
-    slash: &'s str,
-    is_upper: bool,
-}
-
-impl JsonStyle<'static> {
-    /// Only what must be escaped.
-    const PLAIN: JsonStyle<'static> =
-        JsonStyle { in_ascii: false, escaped: "", slash: "/", is_upper: false };
-}
-
-impl JsonStyle<'_> {
-    fn write(&self, text: &str) -> String {
-        let mut written = String::new();
-        for c in text.chars() {
-            match c {
-                '"' => written.push_str("\\\""),
-                '\\' => written.push_str("\\\\"),
-                '\n' => written.push_str("\\n"),
-                '\r' => written.push_str("\\r"),
-                '\t' => written.push_str("\\t"),
-                '/' => written.push_str(self.slash),
-                c if c.is_control()
-                    || self.escaped.contains(c)
-                    || (self.in_ascii && !c.is_ascii()) =>
-                {
-                    for unit in c.encode_utf16(&mut [0; 2]) {
-                        written.push_str(&match self.is_upper {
-                            true => format!("\\u{unit:04X}"),
-                            false => format!("\\u{unit:04x}"),
-                        });
-                    }
-                }
-                c => written.push(c),
-            }
-        }
-        written
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -254,13 +195,13 @@ mod tests {
 
     use super::*;
 
-    fn redactor(values: &[&str]) -> Redactor {
+    fn server(values: &[&str]) -> Server {
         let variable = |value: &&str| Variable {
             name: "X".to_owned(),
             value: Some((*value).to_owned()),
             ..Variable::default()
         };
-        let server = Server {
+        Server {
             connection: Connection::Stdio { command: vec!["x".to_owned()] },
             shown: None,
             environment: values.iter().map(variable).collect(),
@@ -268,8 +209,11 @@ mod tests {
             directory: None,
             health_check: None,
             settings: ServerSettings::default(),
-        };
-        Redactor::of(&server, &["of-the-command-line".to_owned()])
+        }
+    }
+
+    fn redactor(values: &[&str]) -> Redactor {
+        Redactor::of(&server(values), &["of-the-command-line".to_owned()])
     }
 
     fn result_of(redactor: &Redactor, line: &str) -> Json {
@@ -302,6 +246,33 @@ mod tests {
     }
 
     #[test]
+    fn secrets_are_found_in_urls_and_in_base64() {
+        let redactor = redactor(&["pä+ss/wörd 1"]);
+        for (form, left) in [
+            ("?key=p%C3%A4%2Bss%2Fw%C3%B6rd%201&b", "?key=***&b"),
+            ("?key=p%c3%a4%2bss%2fw%c3%b6rd%201&b", "?key=***&b"),
+            ("?key=p%C3%A4%2Bss%2Fw%C3%B6rd+1&b", "?key=***&b"),
+            // `pä+ss/wörd 1` alone, and behind one and two other bytes.
+            ("<cMOkK3NzL3fDtnJkIDE=>", "<***>"),
+            (r"<cMOkK3NzL3fDtnJkIDE\u003d>", "<***>"),
+            (r"<cMOkK3NzL3fDtnJkIDE>", "<***>"),
+            ("<OnDDpCtzcy93w7ZyZCAx>", "<On***>"),
+            ("<YTpww6Qrc3Mvd8O2cmQgMQ==>", "<YTp***Q==>"),
+        ] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{form}"}}}}"#);
+            assert_eq!(result_of(&redactor, &line)["a"], left, "{form}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_replaced() {
+        let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"x\xff\xfey\"}}";
+        let Ok(Message::Response(response)) = redactor(&[]).parse(line) else { panic!() };
+        let result = response.outcome.expect("a result");
+        assert_eq!(result.get(), "{\"a\":\"x\u{fffd}\u{fffd}y\"}");
+    }
+
+    #[test]
     fn only_strings_change() {
         let redactor = redactor(&["12345678", "structuredContent", "tok-12345-x"]);
         let line = r#"{"jsonrpc":"2.0","id":12345678,"result":{"structuredContent":
@@ -317,7 +288,7 @@ mod tests {
     fn places_and_addresses_are_not_secrets() {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("new.db").display().to_string();
-        let found = redactor(&[
+        let server = server(&[
             &place,
             "https://api.example.com/",
             "https://user:pass@example.com",
@@ -325,12 +296,11 @@ mod tests {
             "/kX9dW2pQ7bR4tY",
         ]);
         let secrets = [
-            "https://example.com/hooks/T0123",
             "https://user:pass@example.com",
-            "of-the-command-line",
+            "https://example.com/hooks/T0123",
             "/kX9dW2pQ7bR4tY",
+            "of-the-command-line",
         ];
-        let found: Vec<&String> = found.forms.iter().filter(|it| !it.contains('\\')).collect();
-        assert_eq!(found, secrets);
+        assert_eq!(secrets_of(&server, &["of-the-command-line".to_owned()]), secrets);
     }
 }

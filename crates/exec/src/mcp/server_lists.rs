@@ -87,6 +87,8 @@ pub enum UpstreamEvent {
     ResourceUpdated {
         /// Its URI on the server.
         uri: String,
+        /// The other members of the notification.
+        more: Map<String, Json>,
     },
     /// A log message that belongs to no call: the parameters of `notifications/message`.
     Log(Json),

@@ -125,6 +125,7 @@ pub(super) async fn read_messages(
                     }
                 };
                 let Ok(message) = message else {
+                    dispatcher.note_noise(line);
                     noise += 1;
                     continue;
                 };

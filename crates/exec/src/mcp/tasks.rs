@@ -191,13 +191,13 @@ impl Upstream {
         host: &dyn Host,
     ) -> Result<Json, RequestError> {
         let (idle, cap) = self.time_limits();
-        let clock = CallClock::moving(idle, now() + cap);
+        let clock = CallClock::moving(idle, cap, Duration::ZERO);
         let mut request = OutgoingRequest::new(method, params);
         request.connection = Some(connection);
         tokio::select! {
             biased;
             result = self.send_parsed(&request, host, &clock) => result,
-            () = clock.expired() => Err(RequestError::Failed(no_answer(method, idle))),
+            () = clock.expired() => Err(RequestError::Failed(no_answer(method, &clock))),
         }
     }
 
@@ -231,14 +231,14 @@ impl Upstream {
     /// single session no longer.
     pub fn task_ended(&self, id: &str, connection: u64) {
         if let Some(open) = self.connection_with(connection) {
-            open.dispatcher.task_ended(id);
+            open.refuse_questions(open.dispatcher.task_ended(id));
         }
     }
 
     /// Notes that nothing of a task is needed any more.
     pub fn task_released(&self, id: &str, connection: u64) {
         if let Some(open) = self.connection_with(connection) {
-            open.dispatcher.task_released(id);
+            open.refuse_questions(open.dispatcher.task_released(id));
         }
     }
 
@@ -252,7 +252,7 @@ impl Upstream {
     pub fn cancel_task(&self, id: &str, connection: u64) {
         let Some(open) = self.connection_with(connection) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        open.dispatcher.task_released(id);
+        open.refuse_questions(open.dispatcher.task_released(id));
         let params = json!({"taskId": id});
         runtime.spawn(async move {
             let cancelling = open.own_request("tasks/cancel", params);
@@ -273,7 +273,7 @@ impl Upstream {
         host: &dyn Host,
     ) -> Result<Outcome, RequestError> {
         let (idle, _) = self.time_limits();
-        let clock = CallClock::moving(idle, now() + LONGEST_WAIT);
+        let clock = CallClock::moving(idle, LONGEST_WAIT, Duration::ZERO);
         let (interval, unseen) = (idle / 3, |_: &Json| {});
         let mut request = OutgoingRequest::new("tasks/result", &params);
         (request.task, request.connection) = (Some(task), Some(connection));
@@ -281,7 +281,7 @@ impl Upstream {
             biased;
             result = self.wait_for_task(&request, host, &clock, interval, &unseen) => result?,
             () = clock.expired() => {
-                return Err(RequestError::Failed(no_answer("tasks/result", idle)));
+                return Err(RequestError::Failed(no_answer("tasks/result", &clock)));
             }
         };
         Upstream::read_outcome(result).await.map_err(RequestError::Failed)

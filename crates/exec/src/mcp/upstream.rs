@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use serde_json::{Map, json};
 use tokio::sync::{Semaphore, broadcast, watch};
-use toolwright_mcp::{error_code, meta};
+use toolwright_mcp::{Revision, error_code, meta};
 use toolwright_model::{CallLimits, Connection, Isolation, Server};
 
 use super::connect_error::{call_failure, no_answer, seconds};
@@ -110,6 +110,7 @@ impl Upstream {
                 name: name_of(server),
                 redactor: Arc::clone(&redactor),
                 no_roots_logged: Arc::default(),
+                useless_logged: Arc::default(),
             },
             param_headers: Arc::default(),
             log_level,
@@ -215,13 +216,11 @@ impl Upstream {
         host: &dyn Host,
     ) -> Result<Json, RequestError> {
         let (idle, cap) = self.time_limits();
-        let clock = CallClock::moving(idle, crate::budget::now() + cap);
+        let clock = CallClock::moving(idle, cap, Duration::ZERO);
         tokio::select! {
             biased;
             result = self.request_translated(method, &params, host, &clock) => result,
-            () = clock.expired() => {
-                Err(RequestError::Failed(no_answer(method, idle)))
-            }
+            () = clock.expired() => Err(RequestError::Failed(no_answer(method, &clock))),
         }
     }
 
@@ -241,25 +240,39 @@ impl Upstream {
         clock: &CallClock,
     ) -> Result<Json, RequestError> {
         let uri = params.get("uri").and_then(Json::as_str);
-        match (method, uri) {
-            ("resources/subscribe" | "resources/unsubscribe", Some(uri)) => {
+        let (Some(uri), "resources/subscribe" | "resources/unsubscribe") = (uri, method) else {
+            return self.send_parsed(&OutgoingRequest::new(method, params), host, clock).await;
+        };
+        let wants = method == "resources/subscribe";
+        let (upstream, connection) = match wants {
+            true => {
                 let upstream = self.of_session(host.session()).map_err(RequestError::Failed)?;
-                let wants = method == "resources/subscribe";
                 let connection = upstream.connected_for(clock).await?;
-                if connection.is_stateless() {
-                    upstream.subscribe(uri, wants);
-                    let mut listened = upstream.listened.subscribe();
-                    let listens = listened.wait_for(|uris| uris.contains(uri) == wants);
-                    let _ = tokio::time::timeout(TIME_TO_ACKNOWLEDGE, listens).await;
-                    return Ok(json!({}));
-                }
-                let request = OutgoingRequest::new(method, params);
-                let result = self.send_parsed(&request, host, clock).await?;
-                upstream.subscribe(uri, wants);
-                Ok(result)
+                (upstream, connection)
             }
-            _ => self.send_parsed(&OutgoingRequest::new(method, params), host, clock).await,
+            // A server without a connection sends no updates. None is opened to end them: that of a
+            // session that has ended would stay behind.
+            false => {
+                let known = self.known_of_session(host.session());
+                let Some(upstream) = known else { return Ok(json!({})) };
+                let Some(connection) = upstream.open_connection_now() else {
+                    upstream.subscribe(uri, false);
+                    return Ok(json!({}));
+                };
+                (upstream, connection)
+            }
+        };
+        if connection.is_stateless() {
+            upstream.subscribe(uri, wants);
+            let mut listened = upstream.listened.subscribe();
+            let listens = listened.wait_for(|uris| uris.contains(uri) == wants);
+            let _ = tokio::time::timeout(TIME_TO_ACKNOWLEDGE, listens).await;
+            return Ok(json!({}));
         }
+        let request = OutgoingRequest::new(method, params);
+        let result = upstream.send_over(&connection, &request, host, clock).await?;
+        upstream.subscribe(uri, wants);
+        parse_result(result).await
     }
 
     pub(super) async fn send_parsed(
@@ -268,12 +281,7 @@ impl Upstream {
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Json, RequestError> {
-        let result = self.send(request, host, clock).await?;
-        let size = WorkSize::of_bytes(result.get().len());
-        offload(size, move || serde_json::from_str(result.get())).await.map_err(|_| {
-            let message = "the server's answer is nested too deeply";
-            RequestError::Failed(Failure::new(&code::OUTPUT_INVALID, message))
-        })
+        parse_result(self.send(request, host, clock).await?).await
     }
 
     /// Sends a request over the connection of the host's session.
@@ -283,8 +291,7 @@ impl Upstream {
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Box<RawValue>, RequestError> {
-        let session = host.session();
-        let upstream = self.of_session(session).map_err(RequestError::Failed)?;
+        let upstream = self.of_session(host.session()).map_err(RequestError::Failed)?;
         let connection = match upstream.open_connection_now() {
             Some(connection) => connection,
             // Whatever it is about has ended with its connection.
@@ -304,14 +311,25 @@ impl Upstream {
             // call, or none at all.
             let _ = Box::pin(upstream.items(ListKind::Tools)).await;
         }
-        let owner = RequestOwner::Caller(session);
+        upstream.send_over(&connection, request, host, clock).await
+    }
+
+    /// Sends a request over a connection of this upstream.
+    async fn send_over(
+        &self,
+        connection: &Arc<UpstreamConnection>,
+        request: &OutgoingRequest<'_>,
+        host: &dyn Host,
+        clock: &CallClock,
+    ) -> Result<Box<RawValue>, RequestError> {
+        let owner = RequestOwner::Caller(host.session());
         let caller = RequestCaller { host, owner, clock: Some(clock) };
         let result = connection.request(request, &caller).await;
         // For another connection the answer may be our own: that the task has ended with it.
         let number = connection.dispatcher.number();
         let is_for_this = request.connection.is_none_or(|only| only == number);
         if is_for_this && !matches!(result, Err(RequestError::Failed(_))) {
-            upstream.note_answer(&connection);
+            self.note_answer(connection);
         }
         result.map_err(|error| self.redacted(error))
     }
@@ -428,9 +446,25 @@ impl Upstream {
         }
     }
 
+    /// The same, if it was made before.
+    fn known_of_session(self: &Arc<Self>, session: Option<SessionNumber>) -> Option<Arc<Upstream>> {
+        match (self.server.settings.isolation, session) {
+            (Isolation::Session, Some(session)) if !self.is_of_session() => {
+                self.sessions().get(&session).map(|own| Arc::clone(&own.upstream))
+            }
+            _ => Some(Arc::clone(self)),
+        }
+    }
+
     /// Whether this is the connection of a single session.
     fn is_of_session(&self) -> bool {
         self.links.sharing != ConnectionSharing::AllSessions
+    }
+
+    /// The revision that is spoken with the server for a session, if there is a connection.
+    pub fn revision(self: &Arc<Self>, session: Option<SessionNumber>) -> Option<Revision> {
+        let connection = self.known_of_session(session)?.open_connection_now()?;
+        Some(connection.description()?.revision)
     }
 
     /// What the server says about the use of its tools as a whole, if a connection is open.
@@ -687,6 +721,15 @@ impl Upstream {
     pub(super) fn sessions(&self) -> MutexGuard<'_, HashMap<SessionNumber, SessionUpstream>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Parses the result of a request; a large one on another thread.
+async fn parse_result(result: Box<RawValue>) -> Result<Json, RequestError> {
+    let size = WorkSize::of_bytes(result.get().len());
+    offload(size, move || serde_json::from_str(result.get())).await.map_err(|_| {
+        let message = "the server's answer is nested too deeply";
+        RequestError::Failed(Failure::new(&code::OUTPUT_INVALID, message))
+    })
 }
 
 /// The name of a server in the log: that of its source, else the program or the URL, never with

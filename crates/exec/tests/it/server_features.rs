@@ -42,7 +42,8 @@ async fn resources_and_prompts_are_listed_and_requested() {
         let touch = || test.call(&id, json!({"uri": "test://a"}));
         assert_eq!(word(&touch().await), "ok");
         let event = tokio::time::timeout(PATIENCE, events.recv()).await.unwrap().unwrap();
-        let expected = UpstreamEvent::ResourceUpdated { uri: "test://a".into() };
+        let expected =
+            UpstreamEvent::ResourceUpdated { uri: "test://a".into(), more: members(json!({})) };
         assert_eq!((event.session, event.event), (None, expected), "{mode}");
         subscribe("resources/unsubscribe").await.unwrap();
         assert_eq!(word(&touch().await), "ok");

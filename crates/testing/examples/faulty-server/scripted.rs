@@ -9,12 +9,13 @@
 //! | `before` | messages that are sent before it; a string is sent as it is |
 //! | `times` | how often those are sent, once by default |
 //! | `after` | messages that follow the answer |
-//! | `id` | the id of the answer, instead of that of the request |
+//! | `id` | the id of the answer, instead of that of the request; in a text, `$ID` is the latter |
 //! | `padding` | a string of this many bytes, as the member `padding` of the result |
 //!
 //! The member `answered` of the file has the messages that follow every answer of the client to a
 //! request of the server. In all strings `$N` is a number that grows with every message, so that a
-//! list can go on for ever. A method that the file does not have is unknown. All that the client
+//! list can go on for ever, `$ID` in `before` is the id of the request, and `$FF` is a byte that is
+//! not UTF-8. A method that the file does not have is unknown. All that the client
 //! sends is appended to `FILE.log`.
 
 use std::io::{BufRead, Write};
@@ -48,10 +49,16 @@ pub(crate) fn serve(file: &str) {
 }
 
 fn answer(step: &Value, id: &Value, sent: &mut u64) {
+    let with_id = |value: &Value| match value.as_str() {
+        Some(text) => text.replace("$ID", &id.to_string()).into(),
+        None => value.clone(),
+    };
     for _ in 0..step["times"].as_u64().unwrap_or(1) {
-        send_all(&step["before"], sent);
+        let messages = step["before"].as_array().into_iter().flatten();
+        messages.for_each(|message| send(&with_id(message), sent));
     }
-    let mut answer = json!({ "jsonrpc": "2.0", "id": step.get("id").unwrap_or(id) });
+    let own = step.get("id").map_or_else(|| id.clone(), with_id);
+    let mut answer = json!({ "jsonrpc": "2.0", "id": own });
     if step.is_null() {
         answer["error"] = json!({ "code": -32601, "message": "there is no such method" });
     } else if let Some(error) = step.get("error") {
@@ -80,7 +87,10 @@ fn send(message: &Value, sent: &mut u64) {
     let text = message.as_str().map_or_else(|| message.to_string(), str::to_owned);
     let mut stdout = std::io::stdout().lock();
     let line = text.replace("$N", &sent.to_string());
-    if writeln!(stdout, "{line}").and_then(|()| stdout.flush()).is_err() {
+    let parts: Vec<&[u8]> = line.split("$FF").map(str::as_bytes).collect();
+    let mut line = parts.join(&b"\xff"[..]);
+    line.push(b'\n');
+    if stdout.write_all(&line).and_then(|()| stdout.flush()).is_err() {
         std::process::exit(0);
     }
 }

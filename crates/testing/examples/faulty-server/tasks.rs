@@ -14,7 +14,7 @@
 //! | `token` | their token, instead of that of the call |
 //! | `pad` | the length of their message |
 //! | `log` | a log message about the task |
-//! | `ask` | asks the person, once `tasks/result` waits |
+//! | `ask` | asks the person: `true` once `tasks/result` waits, `"early"` at once |
 //! | `gate` | waits until this file exists |
 //! | `forget` | afterwards the server does not know the task any more |
 //! | `error` | ends with this error, and else with |
@@ -204,7 +204,10 @@ impl TaskServer {
                 json!({ "level": "error", "data": arguments["log"], "_meta": related(id) }),
             );
         }
-        let answer = if arguments["ask"] == true { self.ask(id) } else { Value::Null };
+        let answer = match &arguments["ask"] {
+            Value::Null => Value::Null,
+            when => self.ask(id, when == "early"),
+        };
         if let Some(gate) = arguments["gate"].as_str() {
             self.wait(|| Path::new(gate).exists() || self.task(id).status == "cancelled");
         }
@@ -227,10 +230,10 @@ impl TaskServer {
         }
     }
 
-    /// Asks the person, when the client waits for the result.
-    fn ask(&self, id: &str) -> Value {
+    /// Asks the person, when the client waits for the result or at once.
+    fn ask(&self, id: &str, is_early: bool) -> Value {
         self.task(id).status = "input_required";
-        self.wait(|| !self.task(id).waiting.is_empty());
+        self.wait(|| is_early || !self.task(id).waiting.is_empty());
         let question = format!("question of {id}");
         let params = json!({ "message": "sure?", "requestedSchema": { "type": "object" }, "_meta": related(id) });
         self.send(&json!({

@@ -50,6 +50,7 @@ use toolwright_script::ScriptAnalyzer;
 use toolwright_source::{DiagnosticCode, Finding, RecordFinding};
 
 pub use report::{MAX_FINDINGS, MAX_NOTES};
+pub use rule::RuleScope;
 pub use rules::hidden_text::HIDDEN_TEXT;
 pub use rules::invalid_function_syntax::check_scripts;
 pub use rules::invalid_schema::finding as schema_finding;
@@ -62,7 +63,8 @@ pub use tool_poisoning::secrets_in;
 /// Runs all rules about single documents on one document. The findings point into the document, not
 /// into the record, and are in the order of the rules. At most [`MAX_FINDINGS`] and [`MAX_NOTES`].
 pub fn check(subject: &Subject<'_>, analyzer: &dyn ScriptAnalyzer) -> Vec<Finding> {
-    check_each(std::slice::from_ref(subject), analyzer).pop().unwrap_or_default()
+    let found = check_each(std::slice::from_ref(subject), analyzer, RuleScope::All);
+    found.into_iter().next().unwrap_or_default()
 }
 
 /// [`check()`] for several documents: the findings of each, in the order of `subjects`.
@@ -72,10 +74,15 @@ pub fn check(subject: &Subject<'_>, analyzer: &dyn ScriptAnalyzer) -> Vec<Findin
 /// than running all rules on one document after the other. In the same way the analyzer gets the
 /// JavaScript of all documents at once, because it works in another process. The caller chooses it:
 /// code from a definition is untrusted, and where to parse it is the caller's decision.
-pub fn check_each(subjects: &[Subject<'_>], analyzer: &dyn ScriptAnalyzer) -> Vec<Vec<Finding>> {
+pub fn check_each(
+    subjects: &[Subject<'_>],
+    analyzer: &dyn ScriptAnalyzer,
+    scope: RuleScope,
+) -> Vec<Vec<Finding>> {
     subject::analyze_functions(subjects, analyzer);
-    let mut reports: Vec<_> = subjects.iter().map(Subject::report).collect();
-    for rule in rules::RULES {
+    let mut reports: Vec<_> = subjects.iter().map(|subject| subject.report(scope)).collect();
+    let is_needed = |rule: &&&rule::Rule| scope == RuleScope::All || rule.can_report_errors();
+    for rule in rules::RULES.iter().filter(is_needed) {
         for (subject, report) in subjects.iter().zip(&mut reports) {
             (rule.check)(subject, report);
         }
@@ -87,7 +94,7 @@ pub fn check_each(subjects: &[Subject<'_>], analyzer: &dyn ScriptAnalyzer) -> Ve
 /// [`HIDDEN_TEXT`], [`MODEL_INSTRUCTION`] and secrets. For a caller that is about to pass the texts
 /// on to a model.
 pub fn check_texts(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut report = subject.report();
+    let mut report = subject.report(RuleScope::All);
     (rules::texts::RULE.check)(subject, &mut report);
     report.into_findings()
 }

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 
 use toolwright_source::{Finding, Origin, RecordFinding, Severity};
 
+use crate::rule::RuleScope;
+
 /// The most errors and warnings that the rules report about one document.
 pub const MAX_FINDINGS: usize = 1_000;
 /// The most findings of severity `Info` that the rules report about one document.
@@ -22,6 +24,8 @@ pub const MAX_NOTES: usize = 500;
 pub(crate) struct Report<'a> {
     /// Translates pointers into the record to pointers into the document.
     origin: &'a Origin,
+    /// What the caller asked for.
+    scope: RuleScope,
     /// Errors, warnings and notes, in the order they were reported.
     list: Vec<Finding>,
     /// How many of `list` are notes.
@@ -32,8 +36,13 @@ pub(crate) struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// An empty report about the document of `origin`.
-    pub(crate) fn new(origin: &'a Origin) -> Report<'a> {
-        Report { origin, list: Vec::new(), notes: 0, is_truncated: false }
+    pub(crate) fn new(origin: &'a Origin, scope: RuleScope) -> Report<'a> {
+        Report { origin, scope, list: Vec::new(), notes: 0, is_truncated: false }
+    }
+
+    /// Whether only errors are needed, so that a rule with several codes can leave out the others.
+    pub(crate) fn is_for_errors(&self) -> bool {
+        self.scope == RuleScope::Errors
     }
 
     /// Adds a finding that points into the record. This is what nearly all rules use.

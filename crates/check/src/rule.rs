@@ -2,7 +2,7 @@
 //! all of them. There is no trait: a rule has no state between documents, and no rule calls
 //! another.
 
-use toolwright_source::{DiagnosticCode, RecordFinding};
+use toolwright_source::{DiagnosticCode, RecordFinding, Severity};
 
 use crate::Subject;
 use crate::report::Report;
@@ -15,6 +15,25 @@ pub(crate) struct Rule {
     /// Reads the subject and adds findings to the report. It must accept every record that a reader
     /// can produce, however incomplete, and must not panic.
     pub(crate) check: fn(&Subject<'_>, &mut Report<'_>),
+}
+
+/// Which findings of the rules a caller needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RuleScope {
+    /// All of them.
+    #[default]
+    All,
+    /// All errors, and whatever is found on the way to them. For callers that only have to know
+    /// whether a definition is sound, which takes a fraction of the time.
+    Errors,
+}
+
+impl Rule {
+    /// Whether the rule can report errors. Rules without codes of their own report shared ones, which
+    /// may be errors.
+    pub(crate) fn can_report_errors(&self) -> bool {
+        self.codes.is_empty() || self.codes.iter().any(|code| code.severity == Severity::Error)
+    }
 }
 
 /// A rule that compares documents that are used together. It may read names, namespaces,

@@ -19,6 +19,7 @@ use toolwright_script::{ParseGoal, ScriptAnalyzer, ScriptFacts, ScriptSource};
 use toolwright_source::{Document, Finding, Node, Origin, RecordFinding, RecordPath, ValueKind};
 
 use crate::report::Report;
+use crate::rule::RuleScope;
 
 /// A record to be checked. It borrows everything, so it is cheap to create one for each document.
 pub struct Subject<'a> {
@@ -231,8 +232,8 @@ impl<'a> Subject<'a> {
     }
 
     /// An empty report about this document.
-    pub(crate) fn report(&self) -> Report<'a> {
-        Report::new(self.origin)
+    pub(crate) fn report(&self, scope: RuleScope) -> Report<'a> {
+        Report::new(self.origin, scope)
     }
 
     /// A finding about the record as one about the document.

@@ -6,7 +6,7 @@
 //! refused.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use serde_json::Value as Json;
@@ -14,8 +14,8 @@ use toolwright_formats::WriteTarget;
 use toolwright_source::render::visible;
 use toolwright_workspace::vendor_calls::CallTable;
 use toolwright_workspace::{
-    CheckOptions, Conversion, ConvertError, ConvertOptions, FieldSetting, LoadedDocument,
-    LossEffect, convert, replace_file,
+    CheckOptions, Conversion, ConvertError, ConvertOptions, FieldSetting, LoadResult,
+    LoadedDocument, LossEffect, ReadOptions, RuleScope, convert, replace_file,
 };
 
 use crate::args::{ConvertArgs, DiagnosticFormat, LossFormat};
@@ -47,12 +47,22 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
         announced: format != DiagnosticFormat::Json,
     };
     let selected = sources::resolve(&args.selected, &how)?;
+    // Findings are shown only if the source is refused, and most have no error. So files are
+    // checked for errors alone; if there are some, they are read again for the report.
+    let files = sources::paths_if_repeatable(&selected);
     let options = selected.reading.options(true);
-    let load = sources::load_with(&selected, options, PlanLog::All(format))?;
-    let checked = CheckOptions { read: options, ..CheckOptions::default() };
-    let load = sources::workspace().check_loaded(load, &[], &checked).load;
+    let load = match &files {
+        Some(paths) => load_files(paths, ReadOptions { scope: RuleScope::Errors, ..options }),
+        None => {
+            check_loaded(sources::load_with(&selected, options, PlanLog::All(format))?, options)
+        }
+    };
+    let show_findings = || match &files {
+        Some(paths) => report::print_report(&load_files(paths, options), format),
+        None => report::print_report(&load, format),
+    };
     if !load.failures.is_empty() {
-        return Ok(report::print_report(&load, format));
+        return Ok(show_findings());
     }
     let documents: Vec<&LoadedDocument> =
         load.documents.iter().filter(|document| !document.secret).collect();
@@ -71,7 +81,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
         match convert(document, &options) {
             Ok(conversion) => converted.push((document, conversion)),
             Err(ConvertError::BadDocument) => {
-                let _ = report::print_report(&load, format);
+                let _ = show_findings();
                 if !args.force && document.reading.is_some() {
                     print_note(
                         "nothing was converted; `--force` converts the tools without errors",
@@ -100,6 +110,17 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
         text = toolwright_formats::webmcp_script(&serde_json::from_str(&text).unwrap_or_default());
     }
     finish(args, target, &converted, &text)
+}
+
+/// Reads files and folders, and runs the rules.
+fn load_files(paths: &[PathBuf], options: ReadOptions) -> LoadResult {
+    check_loaded(sources::workspace().load(paths, options), options)
+}
+
+/// Adds what needs all documents: rules between them, comments that silence a code.
+fn check_loaded(load: LoadResult, options: ReadOptions) -> LoadResult {
+    let options = CheckOptions { read: options, ..CheckOptions::default() };
+    sources::workspace().check_loaded(load, &[], &options).load
 }
 
 fn source_name(document: &LoadedDocument) -> Option<&str> {

@@ -23,7 +23,7 @@ use toolwright_sandbox::JailPolicy;
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
     Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, SourceSpec, Workspace, codes,
-    special_file,
+    is_stdin, special_file,
 };
 
 use crate::args::{DiagnosticFormat, SelectedSources, SourceArgs};
@@ -92,6 +92,16 @@ pub(crate) fn load_with(
         PlanLog::Nothing => {}
     }
     load_plan(plan)
+}
+
+/// The named paths, if all sources are files and folders that can be read any number of times: not
+/// standard input, a pipe, a program or a server. `None` also if nothing or a configuration is
+/// named.
+pub(crate) fn paths_if_repeatable(selected: &SelectedSources) -> Option<Vec<PathBuf>> {
+    let SelectedSources { sources, command, config: None, .. } = selected else { return None };
+    let paths = paths_if_all_files(sources, command, selected.reading.options(true))?;
+    let is_repeatable = |path: &PathBuf| !is_stdin(path) && (path.is_file() || path.is_dir());
+    (!paths.is_empty() && paths.iter().all(is_repeatable)).then_some(paths)
 }
 
 /// Refuses a source that is not there and is spelled like the id of a tool, with the option that

@@ -73,7 +73,7 @@ pub use error::{
     ValidationErrors,
 };
 pub use json_text::decode;
-pub use mistakes::{MistakeKind, SchemaMistake, keyword_names, mistakes};
+pub use mistakes::{MistakeKind, SchemaMistake, contradictions, keyword_names, mistakes};
 pub use quick_check::{is_certainly_valid_instance, is_certainly_valid_schema};
 pub use restore::{
     CallPathPart, RestoreAction, RestoreBranch, RestoreError, RestoreStep, adapt, restore,

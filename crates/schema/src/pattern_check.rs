@@ -4,10 +4,15 @@
 //! fault, how much memory each takes, or whether one of them backtracks, which decides how
 //! instances are evaluated.
 
-use crate::SchemaError;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use serde_json::json;
+
 use crate::cost_analysis::SchemaPattern;
 use crate::jsonschema_engine::{self, PatternSize, RegexEngine};
 use crate::limits::{MAX_LARGE_PATTERNS, MAX_PATTERN_BYTES, MAX_PATTERNS};
+use crate::{Schema, SchemaError};
 
 /// The engine for the patterns of a schema: backtracking if at least one of them needs it.
 ///
@@ -60,4 +65,34 @@ fn try_large_pattern(pattern: &SchemaPattern, count: usize) -> Result<RegexEngin
 fn rejection(pattern: &SchemaPattern, why: &str) -> SchemaError {
     let text = crate::error_message::shorten(&pattern.text);
     SchemaError::invalid(&pattern.at, format!("the pattern `{text}` {why}"))
+}
+
+/// Answers of [`is_ordinary`] that are kept. The patterns of one server are few, and often the
+/// same in many tools: of a date, of an identifier.
+const MAX_KNOWN_PATTERNS: usize = 500;
+
+/// The longest pattern that [`is_ordinary`] tries.
+const MAX_KNOWN_BYTES: usize = 500;
+
+/// Whether a schema with this pattern, and any number of others for which this holds, compiles as
+/// far as patterns are concerned. `false` also for patterns that are too long to be tried here.
+/// Trying takes as long as compiling a schema, so answers are kept.
+pub(crate) fn is_ordinary(pattern: &str) -> bool {
+    static KNOWN: LazyLock<Mutex<HashMap<String, bool>>> = LazyLock::new(Mutex::default);
+    if pattern.len() > MAX_KNOWN_BYTES {
+        return false;
+    }
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(answer) = known().get(pattern) {
+        return *answer;
+    }
+    // The size first: of larger ones, a schema may have a few only.
+    let answer = jsonschema_engine::try_pattern(pattern, PatternSize::Ordinary).is_some()
+        && Schema::compile(&json!({ "pattern": pattern })).is_ok();
+    let mut known = known();
+    if known.len() >= MAX_KNOWN_PATTERNS {
+        known.clear();
+    }
+    known.insert(pattern.to_owned(), answer);
+    answer
 }

@@ -2,8 +2,8 @@
 //!
 //! Compiling a schema takes several times as long as reading the whole definition of a tool, and
 //! checking a definition only has to know that its schemas and examples are valid. Nearly all
-//! schemas of tools consist of a dozen keywords without references; those are decided here in one
-//! pass. The answer is one-sided:
+//! schemas of tools consist of a few dozen keywords and references to their own definitions; those
+//! are decided here in one pass. The answer is one-sided:
 //!
 //! ```text
 //! true    certainly valid, nothing to report
@@ -12,74 +12,137 @@
 //!
 //! So this file never produces an error, and a keyword it does not list costs time, not
 //! correctness. Property tests hold that `true` never contradicts the compiler and the validator.
+//!
+//! A reference is checked by checking what it refers to in its place. So a loop of references runs
+//! into the limits and is "unknown", as is everything that the cost analysis could refuse.
 
 use serde_json::{Map, Value};
 
-use crate::limits::MAX_DEPTH;
+use crate::{Dialect, pattern_check};
 
-/// Subschemas that are visited; the answer for a larger schema is "unknown".
+/// Subschemas that are visited, those behind a reference once for each reference; the answer for a
+/// larger schema is "unknown".
 const MAX_VISITED_SUBSCHEMAS: usize = 2_000;
+
+/// Nested subschemas that are visited. Each takes up to two levels of JSON (`properties` and its
+/// members), so this and [`MAX_DATA_DEPTH`] together stay below the limit of the compiler, 128.
+const MAX_SUBSCHEMA_DEPTH: usize = 40;
+
+/// Nested lists and objects of a value under `default`, `enum` and the like.
+const MAX_DATA_DEPTH: usize = 16;
 
 /// Lists up to this length are checked for duplicates, by comparing all pairs.
 const MAX_UNIQUE_LIST: usize = 64;
 
-/// Whether `schema` certainly compiles, in either dialect. `false` means that only
+/// Whether `schema` certainly compiles. `false` means that only
 /// [`Schema::compile`](crate::Schema::compile) can tell.
 pub fn is_certainly_valid_schema(schema: &Value) -> bool {
-    let mut left = MAX_VISITED_SUBSCHEMAS;
-    schema.is_object() && check_schema(schema, 0, &mut left)
+    let Value::Object(root) = schema else { return false };
+    SchemaCheck { root, left: MAX_VISITED_SUBSCHEMAS }.check_schema(schema, 0)
 }
 
-/// `left` counts down the subschemas that may still be visited.
-fn check_schema(schema: &Value, depth: usize, left: &mut usize) -> bool {
-    // Each level of subschemas takes up to two levels of JSON (`properties` and its members), and
-    // the limit of the compiler counts those.
-    if *left == 0 || depth > MAX_DEPTH / 2 {
-        return false;
+/// The check of one schema.
+struct SchemaCheck<'s> {
+    /// What references start from.
+    root: &'s Map<String, Value>,
+    /// Subschemas that may still be visited.
+    left: usize,
+}
+
+impl<'s> SchemaCheck<'s> {
+    fn check_schema(&mut self, schema: &'s Value, depth: usize) -> bool {
+        if self.left == 0 || depth > MAX_SUBSCHEMA_DEPTH {
+            return false;
+        }
+        self.left -= 1;
+        match schema {
+            Value::Bool(_) => true,
+            Value::Object(members) => {
+                members.iter().all(|(keyword, value)| self.check_keyword(keyword, value, depth))
+            }
+            _ => false,
+        }
     }
-    *left -= 1;
-    match schema {
-        Value::Bool(_) => true,
+
+    /// Whether `value` certainly is what the meta-schemas of both dialects demand of `keyword`.
+    ///
+    /// Deliberately absent: identifiers and references to other places than definitions, which only
+    /// the compiler can resolve, keywords whose values differ between the dialects, and unknown
+    /// keywords, under which the compiler may find a reference.
+    fn check_keyword(&mut self, keyword: &str, value: &'s Value, depth: usize) -> bool {
+        match keyword {
+            "type" => is_type(value),
+            "properties" | "$defs" | "definitions" => {
+                value.as_object().is_some_and(|members| self.check_all(members.values(), depth))
+            }
+            "items"
+            | "additionalProperties"
+            | "propertyNames"
+            | "contains"
+            | "not"
+            | "if"
+            | "then"
+            | "else" => self.check_schema(value, depth + 1),
+            "anyOf" | "oneOf" | "allOf" | "prefixItems" => value
+                .as_array()
+                .is_some_and(|list| !list.is_empty() && self.check_all(list.iter(), depth)),
+            "patternProperties" => value.as_object().is_some_and(|members| {
+                members.keys().all(|pattern| is_pattern(pattern))
+                    && self.check_all(members.values(), depth)
+            }),
+            "$ref" => self.definition(value).is_some_and(|to| self.check_schema(to, depth + 1)),
+            "required" => is_list_of_unique_names(value),
+            "dependentRequired" => value
+                .as_object()
+                .is_some_and(|members| members.values().all(is_list_of_unique_names)),
+            "enum" => value.as_array().is_some_and(|list| !list.is_empty() && is_data(value, 0)),
+            "title" | "description" | "format" | "$comment" | "contentEncoding"
+            | "contentMediaType" => value.is_string(),
+            "examples" => value.is_array() && is_data(value, 0),
+            "default" | "const" | "example" => is_data(value, 0),
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
+            "multipleOf" => value.as_f64().is_some_and(|number| number > 0.0),
+            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
+            | "maxProperties" | "minContains" | "maxContains" => value.is_u64(),
+            "pattern" => value.as_str().is_some_and(is_pattern),
+            "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" | "nullable" => {
+                value.is_boolean()
+            }
+            // Elsewhere it has no meaning without an `$id`.
+            "$schema" => {
+                depth == 0 && value.as_str().is_some_and(|uri| Dialect::from_uri(uri).is_some())
+            }
+            name => name.starts_with("x-") && is_data(value, 0),
+        }
+    }
+
+    fn check_all(&mut self, mut schemas: impl Iterator<Item = &'s Value>, depth: usize) -> bool {
+        schemas.all(|schema| self.check_schema(schema, depth + 1))
+    }
+
+    /// What `#/$defs/name` or `#/definitions/name` refers to, if nothing in the name is escaped.
+    fn definition(&self, reference: &Value) -> Option<&'s Value> {
+        let (keyword, name) = reference.as_str()?.strip_prefix("#/")?.split_once('/')?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let is_readable = matches!(keyword, "$defs" | "definitions") && name.chars().all(is_plain);
+        is_readable.then(|| self.root.get(keyword)?.get(name))?
+    }
+}
+
+/// Whether `value` is data in which the compiler finds neither a reference nor too many levels.
+fn is_data(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(list) => {
+            depth < MAX_DATA_DEPTH && list.iter().all(|item| is_data(item, depth + 1))
+        }
         Value::Object(members) => {
-            members.iter().all(|(keyword, value)| check_keyword(keyword, value, depth, left))
+            depth < MAX_DATA_DEPTH
+                && members
+                    .iter()
+                    .all(|(name, item)| !name.starts_with('$') && is_data(item, depth + 1))
         }
-        _ => false,
+        _ => true,
     }
-}
-
-/// Whether `value` certainly is what the meta-schemas of both dialects demand of `keyword`.
-///
-/// Deliberately absent: references and identifiers, which only the compiler can resolve, keywords
-/// that differ between the dialects, and unknown keywords, under which a reference may point.
-fn check_keyword(keyword: &str, value: &Value, depth: usize, left: &mut usize) -> bool {
-    match keyword {
-        "type" => is_type(value),
-        "properties" => {
-            value.as_object().is_some_and(|members| check_all(members.values(), depth, left))
-        }
-        "items" | "additionalProperties" => check_schema(value, depth + 1, left),
-        "anyOf" | "oneOf" | "allOf" => value
-            .as_array()
-            .is_some_and(|list| !list.is_empty() && check_all(list.iter(), depth, left)),
-        "required" => is_list_of_unique_names(value),
-        "enum" => value.as_array().is_some_and(|list| !list.is_empty() && are_shallow(list)),
-        "title" | "description" | "format" | "$comment" => value.is_string(),
-        "examples" => value.as_array().is_some_and(|list| are_shallow(list)),
-        "default" | "const" => are_shallow(std::slice::from_ref(value)),
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
-        "minLength" | "maxLength" | "minItems" | "maxItems" => value.is_u64(),
-        "pattern" => value.as_str().is_some_and(is_simple_pattern),
-        "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => value.is_boolean(),
-        _ => false,
-    }
-}
-
-fn check_all<'v>(
-    mut schemas: impl Iterator<Item = &'v Value>,
-    depth: usize,
-    left: &mut usize,
-) -> bool {
-    schemas.all(|schema| check_schema(schema, depth + 1, left))
 }
 
 /// A type name, or a list of different ones.
@@ -114,30 +177,38 @@ fn are_unique(names: &[&str]) -> bool {
         && names.iter().enumerate().all(|(n, name)| !names[..n].contains(name))
 }
 
-/// Whether no value nests further: data counts against the compiler's limit for nesting, too.
-fn are_shallow(values: &[Value]) -> bool {
-    values.iter().all(|value| match value {
-        Value::Array(list) => list.iter().all(|item| !item.is_array() && !item.is_object()),
-        Value::Object(members) => members.is_empty(),
-        _ => true,
-    })
+/// Whether `pattern` certainly compiles, beside any number of others.
+fn is_pattern(pattern: &str) -> bool {
+    is_simple_pattern(pattern) || pattern_check::is_ordinary(pattern)
 }
 
+/// The largest weight of a simple pattern, in bytes of its text and repetitions of its parts. A test
+/// holds that patterns of this weight compile to an ordinary size.
+const MAX_PATTERN_WEIGHT: usize = 64;
+
 /// Whether `pattern` only has letters, digits, a few other characters, classes of these, and
-/// repetitions: `^[a-z0-9_-]+$`. Such a pattern compiles and never backtracks.
+/// repetitions: `^[a-z0-9_-]{2,}$`. Such a pattern compiles and never backtracks.
 fn is_simple_pattern(pattern: &str) -> bool {
     let body = pattern.strip_prefix('^').unwrap_or(pattern);
-    let mut rest = body.strip_suffix('$').unwrap_or(body).chars().peekable();
+    let mut rest = body.strip_suffix('$').unwrap_or(body);
     // Whether a repetition may follow; `a**` is an error.
     let mut repeatable = false;
-    while let Some(c) = rest.next() {
+    let mut weight = pattern.len();
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
         repeatable = match c {
             '*' | '+' | '?' if repeatable => false,
+            '{' if repeatable => {
+                let Some((most, after)) = repetitions(rest) else { return false };
+                (weight, rest) = (weight + most, after);
+                false
+            }
             '[' => {
-                let class: String = rest.by_ref().take_while(|c| *c != ']').collect();
-                if !is_simple_class(&class) {
+                let Some((class, after)) = rest.split_once(']') else { return false };
+                if !is_simple_class(class) {
                     return false;
                 }
+                rest = after;
                 true
             }
             c if c.is_ascii_alphanumeric()
@@ -148,8 +219,21 @@ fn is_simple_pattern(pattern: &str) -> bool {
             _ => return false,
         };
     }
-    // A class without its `]` also ends with the pattern; counting the brackets finds it.
-    pattern.matches('[').count() == pattern.matches(']').count()
+    weight <= MAX_PATTERN_WEIGHT
+}
+
+/// Reads `2}`, `2,}` or `2,4}`: how often something is repeated at most, or at least if there is
+/// no bound, and the text that follows.
+fn repetitions(text: &str) -> Option<(usize, &str)> {
+    let (counts, rest) = text.split_once('}')?;
+    let (least, most) = counts.split_once(',').unwrap_or((counts, counts));
+    let number = |digits: &str| -> Option<usize> {
+        let is_number = matches!(digits.len(), 1..=3) && digits.bytes().all(|c| c.is_ascii_digit());
+        is_number.then(|| digits.parse().ok())?
+    };
+    let least = number(least)?;
+    let most = if most.is_empty() { least } else { number(most)? };
+    (least <= most).then_some((most, rest))
 }
 
 /// Whether the inside of `[…]` only has letters, digits, `_` and ranges in order.
@@ -194,7 +278,7 @@ pub(crate) fn is_certainly_valid_without(
     schema
         .iter()
         .filter(|(name, _)| *name != keyword)
-        .all(|(name, value)| name == "$schema" || allows(schema, name, value, instance))
+        .all(|(name, value)| allows(schema, name, value, instance))
 }
 
 /// Whether one keyword of `schema` certainly allows `instance`. Keywords that apply to another type
@@ -244,13 +328,19 @@ fn allows(schema: &Map<String, Value>, keyword: &str, value: &Value, instance: &
         "minItems" | "maxItems" => {
             instance.as_array().is_none_or(|list| is_within(keyword, value, list.len()))
         }
+        "minProperties" | "maxProperties" => {
+            instance.as_object().is_none_or(|given| is_within(keyword, value, given.len()))
+        }
+        // Fractions are left to the validator, which computes with more digits.
+        "multipleOf" => !instance.is_number() || is_multiple(instance, value),
         "minimum" => are_ordered(value, instance),
         "maximum" => are_ordered(instance, value),
         // Annotations. `format` is one as well; a caller that asserts formats must compile.
         "title" | "description" | "default" | "examples" | "format" | "deprecated" | "readOnly"
-        | "writeOnly" | "$comment" => true,
+        | "writeOnly" | "$comment" | "$schema" | "$defs" | "definitions" | "example"
+        | "contentEncoding" | "contentMediaType" => true,
         // `oneOf` and the rest would need a certain "no", which is not to be had here.
-        _ => false,
+        name => name.starts_with("x-"),
     }
 }
 
@@ -271,6 +361,12 @@ fn are_ordered(low: &Value, high: &Value) -> bool {
         }
         _ => true,
     }
+}
+
+/// Whether an integer certainly is a multiple of another, of a size that every number type holds.
+fn is_multiple(instance: &Value, of: &Value) -> bool {
+    let small = |value: &Value| value.as_i64().filter(|number| number.unsigned_abs() < 1 << 53);
+    small(instance).zip(small(of)).is_some_and(|(number, of)| of > 0 && number % of == 0)
 }
 
 /// `1.0` is an integer to the validator; here the answer is "unknown".

@@ -22,7 +22,7 @@ use crate::limits::{
     LARGE_COMPILED_PATTERN_BYTES, MAX_CANONICAL_BRANCHES, MAX_CANONICAL_COMBINATIONS,
     MAX_CANONICAL_VALUES, MAX_DEPTH,
 };
-use crate::subschema_keywords::SubschemaTarget;
+use crate::subschema_keywords::{SubschemaTarget, keyword_value};
 use crate::{
     Dialect, measure, normalize, pointer, quick_check, resource_registry, stack_space,
     subschema_keywords,
@@ -82,18 +82,29 @@ pub(crate) fn may_contradict(members: &Map<String, Value>) -> bool {
 
 /// `minimum` above `maximum` and the like.
 fn has_crossed_bounds(members: &Map<String, Value>) -> bool {
-    let number = |keyword: &str| members.get(keyword).and_then(Value::as_f64);
-    let crossed =
-        |low: &str, high: &str| number(low).zip(number(high)).is_some_and(|(low, high)| low > high);
-    if crossed("minLength", "maxLength")
-        || crossed("minItems", "maxItems")
-        || crossed("minProperties", "maxProperties")
-        || crossed("minContains", "maxContains")
-    {
+    let mut counts: [[Option<f64>; 2]; 4] = Default::default();
+    let [mut low, mut above, mut high, mut below] = [None; 4];
+    for (keyword, value) in members {
+        let bound = match keyword.as_str() {
+            "minLength" => &mut counts[0][0],
+            "maxLength" => &mut counts[0][1],
+            "minItems" => &mut counts[1][0],
+            "maxItems" => &mut counts[1][1],
+            "minProperties" => &mut counts[2][0],
+            "maxProperties" => &mut counts[2][1],
+            "minContains" => &mut counts[3][0],
+            "maxContains" => &mut counts[3][1],
+            "minimum" => &mut low,
+            "exclusiveMinimum" => &mut above,
+            "maximum" => &mut high,
+            "exclusiveMaximum" => &mut below,
+            _ => continue,
+        };
+        *bound = value.as_f64();
+    }
+    if counts.iter().any(|[low, high]| low.zip(*high).is_some_and(|(low, high)| low > high)) {
         return true;
     }
-    let (low, above) = (number("minimum"), number("exclusiveMinimum"));
-    let (high, below) = (number("maximum"), number("exclusiveMaximum"));
     // The smallest and the largest whole number between the bounds. If there is one, the bounds do
     // not contradict each other, whatever the type is.
     let least = low.map(f64::ceil).into_iter().chain(above.map(|bound| bound.floor() + 1.0));
@@ -103,54 +114,56 @@ fn has_crossed_bounds(members: &Map<String, Value>) -> bool {
     };
     // Above this, one more or less may be the same number.
     const EXACT: f64 = (1u64 << 53) as f64;
-    least > most || least.abs().max(most.abs()) >= EXACT || members.contains_key("multipleOf")
+    least > most
+        || least.abs().max(most.abs()) >= EXACT
+        || keyword_value(members, "multipleOf").is_some()
 }
 
 /// Whether the schema has an `enum` or `const` without a value that certainly matches.
 fn has_doubtful_values(members: &Map<String, Value>) -> bool {
     let matches =
         |keyword: &str, value| quick_check::is_certainly_valid_without(members, keyword, value);
-    let no_member = match members.get("enum") {
+    let no_member = match keyword_value(members, "enum") {
         Some(Value::Array(list)) => !list.iter().any(|value| matches("enum", value)),
         _ => false,
     };
-    no_member || members.get("const").is_some_and(|value| !matches("const", value))
+    no_member || keyword_value(members, "const").is_some_and(|value| !matches("const", value))
 }
 
 /// An object that requires more than it allows.
 fn has_doubtful_object(members: &Map<String, Value>) -> bool {
-    let declared = members.get("properties").and_then(Value::as_object);
-    let required = members.get("required").and_then(Value::as_array);
+    let declared = keyword_value(members, "properties").and_then(Value::as_object);
+    let required = keyword_value(members, "required").and_then(Value::as_array);
     let required = required.map_or(&[][..], Vec::as_slice);
-    let closed = members.get("additionalProperties") == Some(&Value::Bool(false))
-        && !members.contains_key("patternProperties");
+    let closed = keyword_value(members, "additionalProperties") == Some(&Value::Bool(false))
+        && keyword_value(members, "patternProperties").is_none();
     let is_refused = |name: &Value| {
-        let own = declared.and_then(|declared| declared.get(name.as_str()?));
+        let own = declared.and_then(|declared| keyword_value(declared, name.as_str()?));
         own.map_or(closed, |own| own == &Value::Bool(false))
     };
-    let count = |keyword: &str| members.get(keyword).and_then(Value::as_u64);
+    let count = |keyword: &str| keyword_value(members, keyword).and_then(Value::as_u64);
     required.iter().any(is_refused)
         || count("maxProperties").is_some_and(|most| most < required.len() as u64)
         || count("minProperties")
             .is_some_and(|least| closed && least > declared.map_or(0, Map::len) as u64)
-        || (members.contains_key("propertyNames")
+        || (keyword_value(members, "propertyNames").is_some()
             && (!required.is_empty() || count("minProperties").is_some()))
         || (!required.is_empty() && has_forbidden_pattern(members))
 }
 
 /// Whether properties whose names match some pattern are refused.
 fn has_forbidden_pattern(members: &Map<String, Value>) -> bool {
-    let patterns = members.get("patternProperties").and_then(Value::as_object);
+    let patterns = keyword_value(members, "patternProperties").and_then(Value::as_object);
     patterns.is_some_and(|patterns| patterns.values().any(|one| one == &Value::Bool(false)))
 }
 
 /// An array that needs items it does not allow.
 fn has_doubtful_array(members: &Map<String, Value>) -> bool {
-    let least = members.get("minItems").and_then(Value::as_u64).unwrap_or(0);
-    let is_closed = |keyword| members.get(keyword) == Some(&Value::Bool(false));
-    members.contains_key("contains")
+    let least = keyword_value(members, "minItems").and_then(Value::as_u64).unwrap_or(0);
+    let is_closed = |keyword| keyword_value(members, keyword) == Some(&Value::Bool(false));
+    keyword_value(members, "contains").is_some()
         || (least > 0 && (is_closed("items") || is_closed("additionalItems")))
-        || (least > 1 && members.get("uniqueItems") == Some(&Value::Bool(true)))
+        || (least > 1 && keyword_value(members, "uniqueItems") == Some(&Value::Bool(true)))
 }
 
 /// Branches or references beside keywords that may contradict them.

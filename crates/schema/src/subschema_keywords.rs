@@ -80,6 +80,19 @@ pub(crate) fn named_subschemas<'a>(
     }
 }
 
+/// The value of a keyword. Most schemas have a few keywords, which are compared faster than one is
+/// hashed.
+pub(crate) fn keyword_value<'a>(
+    schema: &'a Map<String, Value>,
+    keyword: &str,
+) -> Option<&'a Value> {
+    const FEW: usize = 12;
+    match schema.len() {
+        0..=FEW => schema.iter().find(|(name, _)| *name == keyword).map(|(_, value)| value),
+        _ => schema.get(keyword),
+    }
+}
+
 /// Whether the keywords beside a `$ref` are ignored. Draft-07 prescribes it (section 8.3 of its
 /// core specification); 2020-12 applies them.
 pub(crate) fn ref_ignores_siblings(dialect: Dialect) -> bool {

@@ -100,6 +100,8 @@ pub use server_rules::masked_connection;
 pub use servers_file::{NamedServer, is_servers_file, read_servers};
 pub use settings_fix::fix_settings;
 pub use tool_places::fill_in_tools;
+/// A part of [`ReadOptions`].
+pub use toolwright_check::RuleScope;
 pub use upgrade::{RefusedStep, Upgrade};
 pub use variables::{ExpandError, VariableScope, Variables, expand, workspace_of};
 

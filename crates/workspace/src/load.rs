@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use toolwright_check::Subject;
+use toolwright_check::{RuleScope, Subject};
 use toolwright_formats::{DetectionResult, Reading, detect, live};
 use toolwright_model::FormatId;
 use toolwright_schema::TargetSet;
@@ -96,6 +96,8 @@ pub struct ReadOptions {
     pub compat: bool,
     /// Whether the rules of `check` are held against what is read.
     pub rules: bool,
+    /// Which findings of the rules are looked for.
+    pub scope: RuleScope,
     /// The APIs that the tools are going to be sent to. With none, no rule is about them.
     pub targets: TargetSet,
 }
@@ -247,7 +249,7 @@ impl Workspace {
             .map(|reading| self.subject(reading, options.targets))
             .collect();
         let found = if options.rules {
-            toolwright_check::check_each(&subjects, &*self.analyzer)
+            toolwright_check::check_each(&subjects, &*self.analyzer, options.scope)
         } else {
             Vec::new()
         };
@@ -326,8 +328,10 @@ pub fn in_parallel<J: Sync, R: Send + Sync>(jobs: &[J], work: impl Fn(&J) -> R +
     results.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
+/// Asked once: the system reads several files to answer.
 fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get())
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
 /// How many of `count` files one thread takes at a time: a full batch if there are enough files,

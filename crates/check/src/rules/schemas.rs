@@ -8,7 +8,7 @@
 //! filled in: their author is this program.
 
 use toolwright_model::Json;
-use toolwright_schema::{MistakeKind, SchemaMistake, SchemaSide, mistakes};
+use toolwright_schema::{MistakeKind, SchemaMistake, SchemaSide, contradictions, mistakes};
 use toolwright_source::{RecordFinding, RecordPath};
 
 use super::{
@@ -41,7 +41,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             if out.is_full() || !subject.has_valid_schema(tool.0, side) {
                 continue;
             }
-            let found = mistakes(schema, side);
+            let found = match out.is_for_errors() {
+                // The only mistake that is an error.
+                true => contradictions(schema),
+                false => mistakes(schema, side),
+            };
             if found.is_empty() {
                 continue;
             }

@@ -8,13 +8,20 @@ mod drawn_tools;
 mod instances;
 mod properties;
 
+use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use toolwright_formats::WriteTarget;
+use toolwright_script::InProcessAnalyzer;
+use toolwright_source::Severity;
+use toolwright_workspace::{ReadOptions, RuleScope, Workspace};
 
 use crate::client::faulty_server;
+use crate::fixing::documents;
 use crate::program::{Run, folder, project, run_in};
+use crate::rules::parse;
 
 const TOOL: &str = r#"{"tools": [
   {"name": "read.file", "namespace": "fs", "version": "1.2.0", "tags": ["Files"], "title": "Read",
@@ -384,6 +391,57 @@ fn documents_with_errors_convert_nothing() {
     let args = ["convert", "source.json", "--to", "mcp", "--force", "--losses", "none"];
     let run = run_in(folder.path(), &args, b"");
     assert!(run.stdout.contains("good") && !run.stdout.contains("bad"), "{}", run.stdout);
+}
+
+/// Files are first checked for errors alone, other sources for everything at once; what is shown is
+/// the same.
+#[test]
+fn a_refusal_shows_warnings_and_notes_as_well() {
+    let bad = r#"{"tools": [
+      {"name": "good", "description": "Does a thing", "inputSchema": {"type": "object",
+        "properties": {"n": {"type": "integer", "minLength": 1}}}},
+      {"name": "bad", "description": "Does a thing", "inputSchema": {"type": "objekt"}}]}"#;
+    let folder = folder(&[("source.json", bad.as_bytes())]);
+    let findings = |lines: &str| -> Vec<String> {
+        let line = |line: &str| {
+            let json: Json = serde_json::from_str(line).expect("a line of JSON");
+            format!("{} {} {}", json["severity"], json["code"], json["message"])
+        };
+        lines.lines().filter(|line| line.starts_with('{')).map(line).collect()
+    };
+    let check = ["check", "source.json", "--output-format", "json"];
+    let expected = findings(&run_in(folder.path(), &check, b"").stdout);
+    for severity in ["error", "warning", "info"] {
+        let quoted = format!("\"{severity}\"");
+        assert!(expected.iter().any(|line| line.starts_with(&quoted)), "{expected:?}");
+    }
+    for (source, input) in [("source.json", ""), (".", ""), ("-", bad)] {
+        let args = ["convert", source, "--to", "openai", "--losses", "json"];
+        let run = run_in(folder.path(), &args, input.as_bytes());
+        assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{source}: {}", run.stderr);
+        assert_eq!(findings(&run.stderr), expected, "{source}");
+    }
+}
+
+/// A rule that can report an error and does not run for `RuleScope::Errors` would let `convert`
+/// accept what `check` refuses.
+#[test]
+fn looking_for_errors_alone_finds_all_errors() {
+    let workspace = Workspace::new(Arc::new(InProcessAnalyzer));
+    let mut seen = HashSet::new();
+    for (name, file, text) in documents() {
+        let document = parse(&file, &text);
+        let errors = |scope: RuleScope| -> Vec<String> {
+            let options = ReadOptions { rules: true, scope, ..ReadOptions::default() };
+            let found = workspace.read(&document, options).diagnostics;
+            let errors = found.iter().filter(|d| d.severity == Severity::Error);
+            errors.map(|d| format!("{} {} {}", d.code.name, d.path, d.message)).collect()
+        };
+        let all = errors(RuleScope::All);
+        seen.extend(all.iter().filter_map(|line| line.split(' ').next().map(str::to_owned)));
+        assert_eq!(errors(RuleScope::Errors), all, "{name}");
+    }
+    assert!(seen.len() > 20, "{seen:?}");
 }
 
 #[test]

@@ -444,7 +444,7 @@ fn settings_of_a_source_apply_to_the_check_after_a_fix() {
 }
 
 /// Every document that shows a code or a rule, with its name.
-fn documents() -> Vec<(String, String, String)> {
+pub(crate) fn documents() -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for code in codes::all() {
         let sample =

@@ -131,19 +131,17 @@ pub fn mistakes(schema: &Value, side: SchemaSide) -> Vec<SchemaMistake> {
     }
     let mut found = MistakeList::default();
     let SchemaWalk { local, values, requirements, definitions, contradictions, .. } = walk;
-    let places: Vec<&Value> = local.iter().map(|entry| entry.schema).collect();
-    for (entry, at) in local.iter().zip(pointer::pointers_to(schema, &places)) {
-        let at = entry.path.iter().fold(at.unwrap_or_default(), |at, key| pointer::join(&at, key));
-        found.add(entry.kind.clone(), at);
-    }
+    // First, so that no number of other mistakes pushes an error out of the list.
     let unsatisfiable = match contradictions {
         true => satisfiability::unsatisfiable_subschemas(schema, dialect),
         false => Vec::new(),
     };
     let is_unsatisfiable = |at: &str| unsatisfiable.iter().any(|empty| empty.schema == at);
-    for empty in &unsatisfiable {
-        let kind = MistakeKind::Unsatisfiable { reason: empty.reason.clone() };
-        found.add(kind, empty.keyword.clone());
+    found.add_unsatisfiable(&unsatisfiable);
+    let places: Vec<&Value> = local.iter().map(|entry| entry.schema).collect();
+    for (entry, at) in local.iter().zip(pointer::pointers_to(schema, &places)) {
+        let at = entry.path.iter().fold(at.unwrap_or_default(), |at, key| pointer::join(&at, key));
+        found.add(entry.kind.clone(), at);
     }
     if !requirements.is_empty() || definitions {
         references::check(schema, dialect, &requirements, &mut |schema_at, kind, at| {
@@ -162,6 +160,17 @@ pub fn mistakes(schema: &Value, side: SchemaSide) -> Vec<SchemaMistake> {
     found.0
 }
 
+/// The mistakes of `schema` of the kind [`MistakeKind::Unsatisfiable`], as [`mistakes`] finds them,
+/// without looking for others.
+pub fn contradictions(schema: &Value) -> Vec<SchemaMistake> {
+    let Ok(dialect) = Dialect::of(schema) else { return Vec::new() };
+    let mut found = MistakeList::default();
+    if walk::may_have_contradictions(schema, dialect) {
+        found.add_unsatisfiable(&satisfiability::unsatisfiable_subschemas(schema, dialect));
+    }
+    found.0
+}
+
 /// Different mistakes, each with its places.
 #[derive(Default)]
 struct MistakeList(Vec<SchemaMistake>);
@@ -175,6 +184,13 @@ impl MistakeList {
             }
         } else if self.0.len() < MAX_MISTAKES {
             self.0.push(SchemaMistake { kind, places: vec![at], count: 1 });
+        }
+    }
+
+    fn add_unsatisfiable(&mut self, subschemas: &[satisfiability::EmptySubschema]) {
+        for empty in subschemas {
+            let kind = MistakeKind::Unsatisfiable { reason: empty.reason.clone() };
+            self.add(kind, empty.keyword.clone());
         }
     }
 }

@@ -8,7 +8,7 @@ use super::keywords::{self, types};
 use super::{MAX_MISTAKES, MistakeKind};
 use crate::error_message::quoted;
 use crate::limits::MAX_SUBSCHEMAS;
-use crate::subschema_keywords::{NamedSubschema, SubschemaTarget, named_subschemas};
+use crate::subschema_keywords::{NamedSubschema, SubschemaTarget, keyword_value, named_subschemas};
 use crate::{Dialect, SchemaSide, quick_check, satisfiability, subschema_keywords};
 
 /// Enumerations up to this length are compared pair by pair, longer ones by their text.
@@ -112,13 +112,11 @@ impl<'a> SchemaWalk<'a> {
         while let Some(step) = pending.pop() {
             visited += 1;
             let Value::Object(members) = step.value else { continue };
-            // An embedded schema of another dialect: `$schema` has a meaning only beside `$id`.
-            let is_embedded = visited > 1 && members.contains_key("$schema");
-            if visited > MAX_SUBSCHEMAS || is_embedded || self.local.len() > 20 * MAX_MISTAKES {
+            if is_end(members, visited) || self.local.len() > 20 * MAX_MISTAKES {
                 return;
             }
             if let Some(headers) = &mut headers
-                && let Some(header) = members.get("x-mcp-header")
+                && let Some(header) = keyword_value(members, "x-mcp-header")
             {
                 let is_root = visited == 1;
                 if let Some(reason) = headers.check(header, members, &step, is_root) {
@@ -126,9 +124,7 @@ impl<'a> SchemaWalk<'a> {
                     self.report(step.value, vec!["x-mcp-header".to_owned()], kind);
                 }
             }
-            // Draft-07 ignores everything beside `$ref`.
-            let has_ref = members.get("$ref").is_some_and(Value::is_string);
-            if !(has_ref && subschema_keywords::ref_ignores_siblings(self.dialect)) {
+            if !is_only_reference(members, self.dialect) {
                 self.check_subschema(step, members);
             }
             let first = pending.len();
@@ -146,7 +142,7 @@ impl<'a> SchemaWalk<'a> {
 
     /// Looks at one subschema that is not a boolean.
     fn check_subschema(&mut self, step: WalkStep<'a>, members: &'a Map<String, Value>) {
-        let allowed = keywords::allowed_types(members.get("type"));
+        let allowed = keywords::allowed_types(keyword_value(members, "type"));
         for (keyword, value) in members {
             match keywords::types_of(keyword) {
                 Some(types::ANY) => {}
@@ -175,7 +171,8 @@ impl<'a> SchemaWalk<'a> {
                 ("required", Value::Array(names)) if allowed & types::OBJECT != 0 => {
                     let is_declared = |name: &Value| {
                         let name = name.as_str().unwrap_or_default();
-                        members.get("properties").is_some_and(|own| own.get(name).is_some())
+                        let own = keyword_value(members, "properties").and_then(Value::as_object);
+                        own.is_some_and(|own| keyword_value(own, name).is_some())
                     };
                     if !step.is_condition
                         && self.requirements.len() < MAX_CANDIDATES
@@ -236,6 +233,39 @@ impl<'a> SchemaWalk<'a> {
             self.values.push(ValueCandidate { schema: step.value, keyword, is_required });
         }
     }
+}
+
+/// Whether the walk ends at its `visited`th subschema: there are too many, or it is an embedded
+/// schema of another dialect, because `$schema` has a meaning only beside `$id`.
+fn is_end(members: &Map<String, Value>, visited: usize) -> bool {
+    visited > MAX_SUBSCHEMAS || (visited > 1 && keyword_value(members, "$schema").is_some())
+}
+
+/// Whether everything else is ignored, as it is in draft-07 beside `$ref`.
+fn is_only_reference(members: &Map<String, Value>, dialect: Dialect) -> bool {
+    subschema_keywords::ref_ignores_siblings(dialect)
+        && keyword_value(members, "$ref").is_some_and(Value::is_string)
+}
+
+/// [`SchemaWalk::contradictions`] after a walk that looks for nothing else.
+pub(super) fn may_have_contradictions(root: &Value, dialect: Dialect) -> bool {
+    let mut pending = vec![root];
+    let mut visited = 0;
+    while let Some(value) = pending.pop() {
+        visited += 1;
+        let Value::Object(members) = value else { continue };
+        if is_end(members, visited) {
+            return false;
+        }
+        if !is_only_reference(members, dialect) && satisfiability::may_contradict(members) {
+            return true;
+        }
+        let first = pending.len();
+        named_subschemas(members, dialect, |child| pending.push(child.value));
+        // The order of the other walk, because either may end early.
+        pending[first..].reverse();
+    }
+    false
 }
 
 /// The step from a subschema to one directly inside it.

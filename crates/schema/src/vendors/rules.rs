@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::facts::{self, VendorFact};
 use super::{ObjectSubschema, PartKey, SchemaContext, SchemaPlace, VendorFindings};
+use crate::subschema_keywords::keyword_value;
 
 /// Adds a finding for each part of `schema` itself that some target does not accept.
 pub(super) fn check_subschema<'a>(
@@ -131,7 +132,7 @@ fn enum_fact(values: &Value, members: &Map<String, Value>) -> Option<&'static Ve
     } else if values.iter().any(|value| value == "") {
         Some(&facts::ENUM_EMPTY_STRING)
     } else {
-        (!members.contains_key("type")).then_some(&facts::ENUM_WITHOUT_TYPE)
+        keyword_value(members, "type").is_none().then_some(&facts::ENUM_WITHOUT_TYPE)
     }
 }
 
@@ -142,8 +143,9 @@ fn required_fact(names: &Value, schema: ObjectSubschema<'_>) -> Option<&'static 
     if !schema.is_top && !names.is_empty() && lacks_object_type(schema.members) {
         return Some(&facts::ONLY_OBJECTS);
     }
-    let declared = schema.members.get("properties").and_then(Value::as_object);
-    let is_declared = |name: &str| declared.is_some_and(|names| names.contains_key(name));
+    let declared = keyword_value(schema.members, "properties").and_then(Value::as_object);
+    let is_declared =
+        |name: &str| declared.is_some_and(|names| keyword_value(names, name).is_some());
     names
         .iter()
         .filter_map(Value::as_str)
@@ -189,7 +191,7 @@ fn check_names<'a>(
     schema: ObjectSubschema<'a>,
     findings: &mut VendorFindings<'a>,
 ) {
-    let required = schema.members.get("required").and_then(Value::as_array);
+    let required = keyword_value(schema.members, "required").and_then(Value::as_array);
     for (name, value) in named {
         let place = SchemaPlace { value: schema.value, keyword: Some(keyword), name: Some(name) };
         if keyword == "patternProperties" {
@@ -249,7 +251,7 @@ fn may_be_array(kind: Option<&Value>) -> bool {
 
 /// Whether `type` is not `object`. `false` for a list of types, for which there is another fact.
 fn lacks_object_type(members: &Map<String, Value>) -> bool {
-    members.get("type").is_none_or(|kind| kind != "object" && !kind.is_array())
+    keyword_value(members, "type").is_none_or(|kind| kind != "object" && !kind.is_array())
 }
 
 /// Protocol buffers do not distinguish an empty map from a missing one.

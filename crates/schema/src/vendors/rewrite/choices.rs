@@ -33,7 +33,7 @@ impl<'t> Rewriter<'t> {
     pub(super) fn one_of_to_any_of(&mut self, keywords: &mut NodeKeywords<'t>) {
         let Some(one_of) = keywords.take("oneOf") else { return };
         let NodeContent::List(branches) = one_of.content else { return };
-        let is_exact = branches.len() <= MAX_COMPARED && {
+        let are_disjoint = || {
             let siblings = keywords.clone();
             let views: Vec<NodeKeywords<'t>> = branches
                 .iter()
@@ -48,6 +48,8 @@ impl<'t> Rewriter<'t> {
                 views[..index].iter().all(|other| self.are_disjoint(one, other, 0))
             })
         };
+        let is_exact =
+            have_disjoint_types(&branches) || branches.len() <= MAX_COMPARED && are_disjoint();
         if is_exact {
             let reason = "no value matches two branches, so `anyOf` means the same";
             self.record(one_of.place, "oneOf", ChangeAction::Rewritten, reason);
@@ -234,7 +236,7 @@ impl<'t> Rewriter<'t> {
         if let ([index], true) = (with_steps.as_slice(), others_are_null) {
             // Steps leave `null` alone.
             for step in std::mem::take(&mut steps[*index]) {
-                let at = self.path.iter().chain(&step.at).cloned().collect();
+                let at = self.call_path().into_iter().chain(step.at).collect();
                 self.steps.push(RestoreStep { at, action: step.action });
             }
             return Ok(written);
@@ -281,6 +283,17 @@ impl<'t> Rewriter<'t> {
             self.record(first.place(), "anyOf", ChangeAction::Approximated, reason);
         }
     }
+}
+
+/// Whether no type is in the `type` of two branches, the usual reason why no value matches both.
+fn have_disjoint_types(branches: &[SchemaNode<'_>]) -> bool {
+    let mut seen = TypeSet::NONE;
+    branches.iter().all(|branch| {
+        let types = branch.keywords().map_or(TypeSet::ALL, TypeSet::of);
+        let is_new = !seen.has_any(types);
+        seen = seen.or(types);
+        is_new
+    })
 }
 
 /// Whether `first` requires a property that `second` does not allow.

@@ -16,10 +16,10 @@ use super::source_tree::{
 use super::types::{TypeSet, keyword_type};
 use super::words::{add_words, keyword_words, with_words};
 use super::{
-    ChangeAction, FullStyle, Rewriter, TooLarge, WRAPPING_PROPERTY, refuses_keyword, values,
-    wrapped,
+    ChangeAction, FullStyle, Rewriter, TooLarge, WRAPPING_PROPERTY, WritePathPart, refuses_keyword,
+    values, wrapped,
 };
-use crate::restore::{CallPathPart, RestoreAction, RestoreStep};
+use crate::restore::{RestoreAction, RestoreStep};
 
 /// Objects inside each other that OpenAI's strict mode accepts (O1).
 const MAX_OBJECT_LEVELS: usize = 10;
@@ -124,7 +124,7 @@ impl<'t> Rewriter<'t> {
         let reason = "the target accepts nothing but an object with properties at the top";
         self.record(place, "type", ChangeAction::Restored, reason);
         let root = self.tree.root.clone();
-        let input = CallPathPart::Property(WRAPPING_PROPERTY.to_owned());
+        let input = WritePathPart::Property(WRAPPING_PROPERTY.into());
         let inside = context.inside_object();
         let schema = self.below(input, |rewriter| rewriter.write(&root, inside))?;
         self.push_step(RestoreAction::Unwrap { property: WRAPPING_PROPERTY.to_owned() });
@@ -489,7 +489,7 @@ impl<'t> Rewriter<'t> {
                 ("properties", NodeContent::Named(properties)) => {
                     let mut written = Map::with_capacity(properties.len());
                     for (name, node) in properties.iter() {
-                        let part = CallPathPart::Property(name.to_string());
+                        let part = WritePathPart::Property(name.clone());
                         let inside = context.inside_object();
                         let mut schema = self.below(part, |below| below.write(node, inside))?;
                         if is_optional(name) {
@@ -502,7 +502,7 @@ impl<'t> Rewriter<'t> {
                 }
                 ("items", NodeContent::One(node)) => {
                     let inside = context.below();
-                    self.below(CallPathPart::EveryItem, |below| below.write(node, inside))?
+                    self.below(WritePathPart::EveryItem, |below| below.write(node, inside))?
                 }
                 ("anyOf", NodeContent::List(branches)) => {
                     Value::Array(self.write_branches(branches, context)?)
@@ -573,7 +573,7 @@ impl<'t> Rewriter<'t> {
             true => None,
             false => keyword_words(keyword, &self.tree.definitions),
         };
-        words.extend(own.clone());
+        words.extend(own.iter().cloned());
         let reason = "the target does not have this keyword, or not with this value";
         self.record_words(keyword.place, &keyword.name, action, reason, own);
     }

@@ -3,6 +3,7 @@
 //! Conditions and negations stay, and dropping a keyword inside of them may refuse values instead
 //! of letting them in. So the direction is tracked on the way down.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -208,16 +209,21 @@ impl<'t> Rewriter<'t> {
         let SchemaNode::Keywords(keywords) = node else {
             return Ok(Value::Bool(matches!(node, SchemaNode::All(_))));
         };
-        let mut keywords = NodeKeywords::clone(keywords);
+        // Copied only if it changes.
+        let mut keywords = Cow::Borrowed(&**keywords);
         let is_array = keywords.has("type") && TypeSet::of(&keywords).has(TypeSet::ARRAY);
         if is_array && !keywords.has("items") && self.refuses(&facts::NO_ITEMS) {
             let reason = "the target wants `items` in every array";
             self.record(keywords.place, "items", ChangeAction::Rewritten, reason);
             let any = NodeKeywords::new(keywords.place).into_node();
-            keywords.set("items", NodeContent::One(any));
+            keywords.to_mut().set("items", NodeContent::One(any));
         }
-        self.set_reference_apart(&mut keywords);
-        self.drop_patterns(&mut keywords);
+        if keywords.has("$ref") {
+            self.set_reference_apart(keywords.to_mut());
+        }
+        if keywords.has("patternProperties") {
+            self.drop_patterns(keywords.to_mut());
+        }
         let mut members = Map::with_capacity(keywords.list.len());
         let mut words = Vec::new();
         for keyword in &keywords.list {
@@ -229,7 +235,7 @@ impl<'t> Rewriter<'t> {
                     false => ChangeAction::Rewritten,
                 };
                 let own = keyword_words(keyword, &self.tree.definitions);
-                words.extend(own.clone());
+                words.extend(own.iter().cloned());
                 let reason = "the target rejects or ignores this keyword, or this value of it";
                 self.record_words(keyword.place, name, action, reason, own);
                 continue;

@@ -43,7 +43,7 @@ use crate::limits::MAX_DEPTH;
 use crate::restore::{CallPathPart, RestoreAction, RestoreStep};
 use crate::{Dialect, measure, stack_space};
 
-use source_tree::{NodeContent, SchemaDefinition, SourcePlace, SourceTree};
+use source_tree::{NodeContent, SchemaDefinition, Shared, SourcePlace, SourceTree};
 
 /// Subschemas that are written at most. References may multiply those of the source.
 const MAX_WRITTEN: usize = 100_000;
@@ -173,10 +173,14 @@ pub fn rewrite_if_needed(
     if rewritten.is_err() {
         let stack = MAX_WRITTEN_DEPTH * REWRITE_FRAME;
         let deep = stack_space::run_with_stack(stack, || attempt(MAX_WRITTEN_DEPTH));
-        rewritten = deep.unwrap_or(Err(TooLarge));
+        // A subschema is two levels of JSON, so the result may be too deep. A shallow one is not.
+        let fits = |it: &RewrittenSchema| measure::depth_within(&it.schema, MAX_DEPTH).is_some();
+        rewritten =
+            deep.unwrap_or(Err(TooLarge)).and_then(|it| fits(&it).then_some(it).ok_or(TooLarge));
     }
     Some(match rewritten {
-        Ok(rewritten) if is_accepted(target, &rewritten.schema) => rewritten,
+        // A bug or a limit of sizes is the only reason why not.
+        Ok(rewritten) if !is_rejected(&rewritten.schema, target) => rewritten,
         _ => as_json_text(target, report),
     })
 }
@@ -277,11 +281,6 @@ fn rewrite(
         RewriteStyle::Light => rewriter.light(),
         RewriteStyle::Full(style) => rewriter.full(style),
     }
-}
-
-/// Whether the target accepts the result; a bug or a limit of sizes is the only reason why not.
-fn is_accepted(target: VendorTarget, schema: &Value) -> bool {
-    measure::depth_within(schema, MAX_DEPTH).is_some() && !is_rejected(schema, target)
 }
 
 /// The last resort: the whole call as one text.
@@ -391,6 +390,13 @@ impl ChangeList {
     }
 }
 
+/// A part of the way to the current node: a [`CallPathPart`] that shares the name, because few
+/// nodes have a step.
+enum WritePathPart<'t> {
+    Property(Shared<'t, str>),
+    EveryItem,
+}
+
 /// One rewrite of one schema.
 struct Rewriter<'t> {
     target: VendorTarget,
@@ -402,7 +408,7 @@ struct Rewriter<'t> {
     /// The steps of the current scope: the root, a definition, or a branch of a choice.
     steps: Vec<RestoreStep>,
     /// Where values of the current node are, from the start of the scope.
-    path: Vec<CallPathPart>,
+    path: Vec<WritePathPart<'t>>,
     /// The definitions that the current node is written inside of, by inlining.
     open_definitions: Vec<usize>,
     /// The definitions that references in the result lead to, in the order they were met.
@@ -438,7 +444,16 @@ impl<'t> Rewriter<'t> {
 
     /// Adds a step for the values of the current node.
     fn push_step(&mut self, action: RestoreAction) {
-        self.steps.push(RestoreStep { at: self.path.clone(), action });
+        self.steps.push(RestoreStep { at: self.call_path(), action });
+    }
+
+    /// Where values of the current node are, for a step.
+    fn call_path(&self) -> Vec<CallPathPart> {
+        let part = |part: &WritePathPart<'t>| match part {
+            WritePathPart::Property(name) => CallPathPart::Property(name.to_string()),
+            WritePathPart::EveryItem => CallPathPart::EveryItem,
+        };
+        self.path.iter().map(part).collect()
     }
 
     /// Counts a subschema that is written.
@@ -452,8 +467,14 @@ impl<'t> Rewriter<'t> {
 
     /// A copy of a value, counted.
     fn copied(&mut self, value: &Value) -> Result<Value, TooLarge> {
-        let size = measure::measure(value);
-        let bytes = size.string_bytes.saturating_add(size.values.saturating_mul(8));
+        let bytes = match value {
+            Value::String(text) => text.len() as u64 + 8,
+            Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+            Value::Array(_) | Value::Object(_) => {
+                let size = measure::measure(value);
+                size.string_bytes.saturating_add(size.values.saturating_mul(8))
+            }
+        };
         self.written_bytes =
             self.written_bytes.saturating_add(usize::try_from(bytes).unwrap_or(usize::MAX));
         match self.written_bytes > MAX_WRITTEN_BYTES {
@@ -477,7 +498,7 @@ impl<'t> Rewriter<'t> {
     /// Runs `work` for values below the current node.
     fn below<T>(
         &mut self,
-        part: CallPathPart,
+        part: WritePathPart<'t>,
         work: impl FnOnce(&mut Self) -> Result<T, TooLarge>,
     ) -> Result<T, TooLarge> {
         self.path.push(part);

@@ -11,6 +11,23 @@ use super::words::{add_words, keyword_words};
 use super::{ChangeAction, Rewriter, TooLarge};
 use crate::restore::same_json;
 
+/// Whether normalizing a node does something about the keyword. Most nodes have none of these.
+fn is_normalized(name: &str) -> bool {
+    matches!(
+        name,
+        BOTH | "oneOf"
+            | "$ref"
+            | "allOf"
+            | "unevaluatedProperties"
+            | "unevaluatedItems"
+            // With `required`, no value may match.
+            | "additionalProperties"
+            | "not"
+            | "if"
+            | "dependentRequired"
+    )
+}
+
 /// A node that has been normalized.
 pub(super) enum NormalNode<'t> {
     All,
@@ -42,6 +59,12 @@ impl<'t> Rewriter<'t> {
             SchemaNode::Nothing(_) => return Ok(NormalNode::Nothing),
             SchemaNode::Keywords(keywords) => NodeKeywords::clone(keywords),
         };
+        if !keywords.list.iter().any(|keyword| is_normalized(&keyword.name)) {
+            return Ok(match keywords.list.is_empty() {
+                true => NormalNode::All,
+                false => NormalNode::Keywords(keywords),
+            });
+        }
         self.one_of_to_any_of(&mut keywords);
         let mut parts = Vec::new();
         if let Some(reference) = keywords.take("$ref") {

@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::{ChangeAction, ChangeList, TooLarge};
+use super::{ChangeAction, ChangeList, ChangeReport, TooLarge};
 use crate::limits::MAX_SUBSCHEMAS;
 use crate::subschema_graph::{self, EdgeOrigin};
 use crate::{Dialect, pointer, subschema_keywords};
@@ -160,7 +160,7 @@ pub(super) struct SchemaDefinition<'s> {
 pub(super) struct SourceTree<'s> {
     pub root: SchemaNode<'s>,
     pub definitions: Vec<SchemaDefinition<'s>>,
-    /// The place above each place, and its last token.
+    /// The place above each place, and its last token. Empty if no change is reported.
     places: Vec<(SourcePlace, Shared<'s, str>)>,
 }
 
@@ -180,11 +180,12 @@ impl<'s> SourceTree<'s> {
             targets,
             indices: HashMap::new(),
             pending: Vec::new(),
-            places: Vec::with_capacity(64),
+            places: Vec::new(),
+            next_place: 0,
             subschemas: 0,
             changes,
         };
-        reader.places.push((SourcePlace::ROOT, "".into()));
+        reader.below(SourcePlace::ROOT, || "".into());
         let root = reader.node(document, dialect, SourcePlace::ROOT)?;
         let mut definitions = Vec::new();
         // Reading a definition may add more.
@@ -469,6 +470,8 @@ struct TreeReader<'s, 'c> {
     /// The pointers of the definitions, by index.
     pending: Vec<String>,
     places: Vec<(SourcePlace, Shared<'s, str>)>,
+    /// The number of places.
+    next_place: u32,
     subschemas: usize,
     changes: &'c mut ChangeList,
 }
@@ -499,16 +502,24 @@ fn keyword_shape(name: &str) -> Option<KeywordShape> {
 }
 
 impl<'s> TreeReader<'s, '_> {
-    fn below(&mut self, above: SourcePlace, token: impl Into<Shared<'s, str>>) -> SourcePlace {
-        let place = SourcePlace(u32::try_from(self.places.len()).unwrap_or(u32::MAX));
-        self.places.push((above, token.into()));
+    /// A new place. How to spell it is kept only if changes are reported.
+    fn below(
+        &mut self,
+        above: SourcePlace,
+        token: impl FnOnce() -> Shared<'s, str>,
+    ) -> SourcePlace {
+        let place = SourcePlace(self.next_place);
+        self.next_place = self.next_place.saturating_add(1);
+        if self.changes.report == ChangeReport::Wanted {
+            self.places.push((above, token()));
+        }
         place
     }
 
     fn place_of(&mut self, pointer: &str) -> SourcePlace {
         let tokens = pointer.split('/').skip(1);
         let tokens = tokens.map(|token| token.replace("~1", "/").replace("~0", "~"));
-        tokens.fold(SourcePlace::ROOT, |above, token| self.below(above, token))
+        tokens.fold(SourcePlace::ROOT, |above, token| self.below(above, || token.into()))
     }
 
     fn note(&mut self, place: SourcePlace, keyword: &str, reason: &'static str) {
@@ -539,7 +550,7 @@ impl<'s> TreeReader<'s, '_> {
         let ignores_siblings = subschema_keywords::ref_ignores_siblings(dialect)
             && members.get("$ref").is_some_and(Value::is_string);
         for (name, content) in members {
-            let at = self.below(place, name.as_str());
+            let at = self.below(place, || name.as_str().into());
             if ignores_siblings && is_assertion(name) && name != "$ref" {
                 self.note(at, name, "draft-07 ignores what is beside `$ref`");
                 continue;
@@ -625,7 +636,7 @@ impl<'s> TreeReader<'s, '_> {
             (Some(KeywordShape::List), Value::Array(items)) => {
                 let mut nodes = Vec::new();
                 for (index, item) in items.iter().enumerate() {
-                    let at = self.below(place, index.to_string());
+                    let at = self.below(place, || index.to_string().into());
                     nodes.push(self.node(item, dialect, at)?);
                 }
                 if new_name == "allOf" && keywords.has("allOf") {
@@ -638,7 +649,7 @@ impl<'s> TreeReader<'s, '_> {
                 let mut nodes: Vec<(Shared<'s, str>, SchemaNode<'s>)> =
                     Vec::with_capacity(members.len());
                 for (key, member) in members {
-                    let at = self.below(place, key.as_str());
+                    let at = self.below(place, || key.as_str().into());
                     nodes.push((key.as_str().into(), self.node(member, dialect, at)?));
                 }
                 NodeContent::Named(nodes.into())
@@ -667,7 +678,7 @@ impl<'s> TreeReader<'s, '_> {
             match member {
                 Value::Array(_) => drop(names.insert(key.clone(), member.clone())),
                 _ => {
-                    let at = self.below(place, key.as_str());
+                    let at = self.below(place, || key.as_str().into());
                     schemas.push((key.as_str().into(), self.node(member, dialect, at)?));
                 }
             }

@@ -109,9 +109,14 @@ pub(super) fn add_words<'t>(keywords: &mut NodeKeywords<'t>, words: &str) {
 
 /// A description with words added. Words that are there already are not repeated.
 pub(super) fn with_words(description: Option<&str>, words: &str) -> String {
-    match description.map(str::trim_end).filter(|text| !text.is_empty()) {
-        None => words.to_owned(),
-        Some(text) if text == words || text.contains(&format!("({words})")) => text.to_owned(),
-        Some(text) => format!("{text} ({words})"),
+    let Some(text) = description.map(str::trim_end).filter(|text| !text.is_empty()) else {
+        return words.to_owned();
+    };
+    let is_in_brackets = |(at, _): (usize, &str)| {
+        text[..at].ends_with('(') && text[at + words.len()..].starts_with(')')
+    };
+    if text == words || text.match_indices(words).any(is_in_brackets) {
+        return text.to_owned();
     }
+    [text, " (", words, ")"].concat()
 }

@@ -172,8 +172,12 @@ async fn call(
     // Also accepts a name without its namespace, if only one tool has it. If there is none, the
     // runner reports similar ids.
     let tool = registry.find(&args.id);
-    let mut request =
-        CallRequest::new(tool.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()));
+    // An id with a version stays: the id alone means the newest one.
+    let id = match registry.get(&args.id) {
+        None => tool.map_or_else(|| args.id.clone(), |entry| entry.id.to_string()),
+        Some(_) => args.id.clone(),
+    };
+    let mut request = CallRequest::new(id);
     request.arguments = input.for_tool(tool.map(|entry| &**entry))?;
     request.timeout = timeout;
     // The deadline counts from the start of loading, not from the call.

@@ -110,6 +110,7 @@ impl DocumentLosses<'_> {
             let witness = |witness: &Witness| {
                 json!({
                     "value": witness.value,
+                    "form": if witness.is_target_form { "target" } else { "source" },
                     "source": witness.source_accepts, "target": !witness.source_accepts,
                 })
             };
@@ -187,7 +188,11 @@ fn witness_line(loss: &Loss, witness: &Witness) -> String {
     let verb = if witness.source_accepts { "refused" } else { "accepted" };
     // What the target lets through still meets the source's schema when it is run.
     let is_caught = !witness.source_accepts && loss.runner_enforces == Some(true);
-    let caught = if is_caught { ", and still refused by Toolwright" } else { "" };
+    let caught = match (witness.is_target_form, is_caught) {
+        (true, _) => ", and refused when it is restored",
+        (false, true) => ", and still refused by Toolwright",
+        (false, false) => "",
+    };
     format!("  {verb} now{caught}: {}\n", visible(&value))
 }
 

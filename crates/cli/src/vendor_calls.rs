@@ -114,7 +114,10 @@ async fn run_all(
     }
     let table = session.unwrap_or_else(|| {
         let registry = catalog.runner().registry();
-        let tools = registry.iter().map(|entry| (entry.id.to_string(), entry.tool.input.written()));
+        let tools = registry.all_versions().map(|entry| {
+            let tool = &entry.tool;
+            (entry.id.to_string(), tool.version.as_ref(), tool.input.written())
+        });
         CallTable::of_tools(target, tools)
     });
     let run = |call: VendorCall| {

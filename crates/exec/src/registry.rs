@@ -189,22 +189,22 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// The tool with exactly this id, in its newest version, or the version of a
-    /// `namespace:name:version`. Programs use this: a bare name that means one tool today may mean
-    /// two tomorrow.
+    /// The tool with exactly this id, in its newest version, or the version that follows the id,
+    /// as in `namespace:name:version`. Programs use this: a bare name that means one tool today may
+    /// mean two tomorrow.
     pub fn get(&self, id: &str) -> Option<&Arc<RegisteredTool>> {
-        self.tools.get(id).or_else(|| self.get_version(&VersionedRef::parse(id).ok()?))
+        self.tools.get(id).or_else(|| self.get_version(id))
     }
 
-    /// The tool with this id in this version.
-    fn get_version(&self, reference: &VersionedRef) -> Option<&Arc<RegisteredTool>> {
-        let version = Version::parse(reference.version.as_deref()?).ok()?.release();
-        let id = reference.id.to_string();
+    /// The tool of an id that a version follows. An id without namespace has one, too: `name:1.0.0`.
+    fn get_version(&self, reference: &str) -> Option<&Arc<RegisteredTool>> {
+        let (id, version) = reference.rsplit_once(':')?;
+        let version = Version::parse(version).ok()?.release();
         let only = || {
-            let tool = self.tools.get(&id)?;
+            let tool = self.tools.get(id)?;
             (tool.tool.version.as_ref()?.release() == version).then_some(tool)
         };
-        self.versions.get(&(id.clone(), version.clone())).or_else(only)
+        self.versions.get(&(id.to_owned(), version.clone())).or_else(only)
     }
 
     /// The versions of the tool that a `namespace:name:version` names, the newest first; empty if
@@ -245,7 +245,17 @@ impl ToolRegistry {
         self.get(id).or_else(other)
     }
 
-    /// All tools, ordered by id.
+    /// All tools in all their versions.
+    pub fn all_versions(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
+        let has_several = |id: &String| {
+            let next = self.versions.range((id.clone(), String::new())..).next();
+            next.is_some_and(|((own, _), _)| own == id)
+        };
+        let others = self.tools.iter().filter(move |(id, _)| !has_several(id));
+        self.versions.values().chain(others.map(|(_, tool)| tool))
+    }
+
+    /// All tools in their newest version, ordered by id.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
         self.tools.values()
     }
@@ -330,6 +340,7 @@ mod tests {
             assert_eq!(found(&registry, id), version, "{id}");
         }
         assert_eq!((registry.len(), registry.iter().count()), (1, 1));
+        assert_eq!(registry.all_versions().count(), 4);
         let versions = registry.versions_of("hello:greet:2.0.0");
         let versions: Vec<&str> = versions.into_iter().map(Version::authored).collect();
         assert_eq!(versions, ["v1.10.0", "1.10.0-rc.1", "1.9.0", "0.9.0"]);
@@ -337,5 +348,6 @@ mod tests {
         let mut registry = ToolRegistry::default();
         assert!(registry.add(greet("")).is_ok() && registry.add(greet("1.0.0")).is_err());
         assert_eq!(found(&registry, "hello:greet"), Some("none"));
+        assert_eq!(registry.all_versions().count(), 1);
     }
 }

@@ -219,8 +219,8 @@ impl fmt::Display for ToolId {
     }
 }
 
-/// `namespace:name:version`, as other programs write it. It is read for interoperability and never
-/// written: a version is not part of an id.
+/// `namespace:name:version`, as other programs write it. A version is not part of an id; it follows
+/// one only where several versions have to be told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionedRef {
     /// The tool.

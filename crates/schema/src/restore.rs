@@ -75,7 +75,8 @@ pub enum RestoreAction {
         /// The other properties of the target's form, which are never part of the list.
         declared: Vec<String>,
     },
-    /// Replaces a string by the value whose JSON text it is.
+    /// Replaces a string by the value whose JSON text it is. A string that is not JSON stays: a
+    /// model that is asked for any value may write a plain text.
     ParseJson,
     /// Replaces a string by the value it stands for. Without an exact match, a match that ignores
     /// case counts if it is the only one.
@@ -135,7 +136,7 @@ pub struct RestoreError(String);
 /// ```
 ///
 /// # Errors
-/// A part of the call has no counterpart: a text that is not JSON, a key that is given twice.
+/// A part of the call has no counterpart: a key that is given twice.
 pub fn restore(steps: &[RestoreStep], mut arguments: Value) -> Result<Value, RestoreError> {
     let mut run = StepRun::new(steps);
     run.restore_all(steps, &mut arguments)?;
@@ -231,9 +232,10 @@ impl<'a> StepRun<'a> {
                 }
             }
             RestoreAction::ParseJson => {
-                if let Value::String(text) = value {
-                    *value = json_text::decode(text.as_bytes())
-                        .map_err(|error| RestoreError(format!("the text is {error}")))?;
+                if let Value::String(text) = value
+                    && let Ok(parsed) = json_text::decode(text.as_bytes())
+                {
+                    *value = parsed;
                 }
             }
             RestoreAction::TextToValue { values } => {

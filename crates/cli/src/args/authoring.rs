@@ -216,7 +216,8 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_enum, default_value_t = LossFormat::Text, value_name = "FORMAT")]
     pub(crate) losses: LossFormat,
     /// Write nothing and exit with status 1 if anything is lost, or only for these effects, with
-    /// commas between them: dropped, widened, narrowed, approximated, renamed, filled
+    /// commas between them: dropped, widened, narrowed, approximated, renamed, filled, cut,
+    /// not-shown
     #[arg(
         long,
         value_name = "EFFECT",

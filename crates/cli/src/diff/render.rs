@@ -176,7 +176,7 @@ fn step_mark(step: VersionStep) -> String {
 }
 
 fn version_line(check: &VersionCheck) -> String {
-    let VersionCheck { subject, old, new, demanded, taken } = check;
+    let VersionCheck { subject, old, new, demanded, taken, .. } = check;
     let (subject, old, new) = (one_line(subject), one_line(old), one_line(new));
     let name = demanded.name();
     match (check.is_taken(), *taken) {
@@ -185,6 +185,9 @@ fn version_line(check: &VersionCheck) -> String {
         }
         (true, _) => {
             format!("version of {subject}: {old} → {new} is the new {name} version that is needed")
+        }
+        (false, _) if *demanded == VersionStep::None => {
+            format!("version of {subject}: {new} is earlier than {old}")
         }
         (false, VersionStep::None) if old == new => {
             format!("version of {subject}: still {old}, a new {name} version is needed")

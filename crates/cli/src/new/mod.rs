@@ -14,6 +14,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::ValueEnum;
 use toolwright_model::ToolName;
 use toolwright_source::render::visible;
+use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{CheckOptions, replace_file};
 
 use crate::args::{NewArgs, NewFormat};
@@ -160,7 +161,8 @@ fn title(name: &str) -> String {
 /// Checks the definition in memory, under a path that does not exist.
 ///
 /// # Errors
-/// With the first finding: the templates are clean, so the name is what is wrong.
+/// With the first finding but advice, such as that a name has a verb: the templates are clean, so
+/// the name is what is wrong.
 fn check(args: &NewArgs, files: &[NewFile]) -> anyhow::Result<()> {
     let mut workspace = sources::workspace();
     let (path, text) = match args.format {
@@ -177,7 +179,8 @@ fn check(args: &NewArgs, files: &[NewFile]) -> anyhow::Result<()> {
     }
     // The script is written after this.
     let is_about_script = |message: &str| message.starts_with("there is no script");
-    match report.diagnostics().find(|d| !is_about_script(&d.message)) {
+    let is_wrong = |d: &&Diagnostic| d.severity > Severity::Info && !is_about_script(&d.message);
+    match report.diagnostics().find(is_wrong) {
         Some(found) => {
             let help: String = found.help.iter().map(|help| format!("; {help}")).collect();
             bail!(

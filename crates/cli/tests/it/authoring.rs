@@ -3,6 +3,7 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::client::faulty_server;
 use crate::program::{Run, assert_page, folder, project, run, run_in};
 
 const FORMATS: [(&str, &str, &str); 5] = [
@@ -79,6 +80,12 @@ fn new_overwrites_nothing_and_refuses_names_that_do_not_fit() {
     ] {
         let refused = in_folder(&folder, &["new", format, name], 2);
         assert!(refused.stderr.contains(part), "{format} {name}: {}", refused.stderr);
+    }
+    // A name without a verb is advice, not a mistake.
+    let other = self::folder(&[]);
+    for name in ["geocode", "reprojectMap", "ocrPage"] {
+        in_folder(&other, &["new", "btcp-tool", name], 0);
+        in_folder(&other, &["test", &format!("{name}.json")], 0);
     }
     let refused = in_folder(&folder, &["new", "ikigai", "x", "-o", "x.sh"], 2);
     assert!(refused.stderr.contains("ends in `-tool`"), "{}", refused.stderr);
@@ -381,6 +388,111 @@ fn versions_of_a_tool_live_side_by_side() {
         "{}",
         missing.stderr
     );
+}
+
+/// Two versions that take different arguments.
+fn two_versions(namespace: &str) -> [Json; 2] {
+    [("1.0.0", "old"), ("2.0.0", "new")].map(|(version, argument)| {
+        let mut tool = json!({
+            "name": "greet", "version": version, "title": "Greet",
+            "description": format!("Greets in {version}"),
+            "inputSchema": {"type": "object", "properties": {argument: {"type": "string"}},
+                "additionalProperties": false}
+        });
+        if !namespace.is_empty() {
+            tool["namespace"] = json!(namespace);
+        }
+        tool
+    })
+}
+
+/// Calls with the argument of each version. `hello:greet` means the newest one.
+fn assert_versions(folder: &tempfile::TempDir, source: &str, id: &str, accepted: &str) {
+    for (version, argument, is_valid) in [
+        (":1.0.0", "old=x", true),
+        (":1.0.0", "new=x", false),
+        (":2.0.0", "new=x", true),
+        (":v2.0.0", "old=x", false),
+        ("", "new=x", true),
+    ] {
+        let id = format!("{id}{version}");
+        let args = ["call", "--from", source, &id, argument];
+        let run = run_in(folder.path(), &args, b"");
+        let wanted = if is_valid { accepted } else { "INPUT_INVALID" };
+        let text = format!("{}{}", run.stdout, run.stderr);
+        assert!(text.contains(wanted), "{id} {argument}: {text}");
+    }
+}
+
+#[test]
+fn a_call_runs_the_version_that_it_names() {
+    let [old, new] = two_versions("hello");
+    let bare = two_versions("");
+    let file = |tools: &[&Json]| json!({ "tools": tools }).to_string();
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "hello", "version": "1"},
+        }},
+        "tools/list": {"result": {"tools": bare}},
+        "tools/call": {"result": {"content": [{"type": "text", "text": "called"}]}},
+    });
+    let folder = folder(&[
+        ("both.json", file(&[&new, &old]).as_bytes()),
+        ("one/1.json", file(&[&old]).as_bytes()),
+        ("one/2.json", file(&[&new]).as_bytes()),
+        ("bare.json", file(&[&bare[0], &bare[1]]).as_bytes()),
+        ("script.json", script.to_string().as_bytes()),
+    ]);
+    // An MCP tool without a server cannot be called once its arguments are valid.
+    assert_versions(&folder, "both.json", "hello:greet", "NOT_RUNNABLE");
+    assert_versions(&folder, "one", "hello:greet", "NOT_RUNNABLE");
+    assert_versions(&folder, "bare.json", "greet", "NOT_RUNNABLE");
+    let script = folder.path().join("script.json");
+    let server = json!({"command": faulty_server(), "args": ["scripted", script]});
+    let servers = json!({"mcpServers": {"hello": server}}).to_string();
+    std::fs::write(folder.path().join(".mcp.json"), servers).expect("a file");
+    assert_versions(&folder, ".mcp.json", "hello:greet", "called");
+}
+
+/// Several versions in one document have a name each, and the report tells them apart.
+#[test]
+fn versions_are_converted_and_called_one_by_one() {
+    let [old, new] = two_versions("a");
+    let source = json!({ "tools": [old, new] }).to_string();
+    let folder = folder(&[("two.json", source.as_bytes())]);
+    let args = ["convert", "two.json", "--to", "openai", "--session", "session.json"];
+    let converted = in_folder(&folder, &args, 0);
+    let total = converted.stderr.lines().last().unwrap_or_default();
+    assert!(total.contains(" losses in 2 tools: "), "{}", converted.stderr);
+    let session: Json = serde_json::from_str(&text_of(&folder, "session.json")).expect("JSON");
+    let names = session["tools"].as_array().expect("tools").iter();
+    let names: Vec<(&str, &str)> = names
+        .map(|tool| (tool["id"].as_str().expect("an id"), tool["name"].as_str().expect("a name")))
+        .collect();
+    let [("a:greet:1.0.0", old), ("a:greet:2.0.0", "a__greet")] = names[..] else {
+        panic!("{names:?}");
+    };
+    assert!(old.starts_with("a__greet__1_0_0_"), "{old}");
+    let report = in_folder(&folder, &[&args[..], &["--losses", "json"]].concat(), 0).stderr;
+    let report: Json =
+        serde_json::from_str(report.lines().last().unwrap_or_default()).expect("JSON");
+    assert_eq!(report["names"], json!({"a:greet:1.0.0": old, "a:greet:2.0.0": "a__greet"}));
+    let call = |name: &str, arguments: &str| json!({"id": name, "type": "function", "function": {"name": name, "arguments": arguments}});
+    let calls = json!([
+        call(old, r#"{"old": "x"}"#),
+        call("a__greet", r#"{"new": "x"}"#),
+        call("a__greet", r#"{"old": "x"}"#),
+    ]);
+    for session in [&[][..], &["--session", "session.json"]] {
+        let args = [&["call", "--as", "openai", "--from", "two.json"], session].concat();
+        let run = run_in(folder.path(), &args, calls.to_string().as_bytes());
+        let results: Json = serde_json::from_str(&run.stdout).expect("JSON");
+        let texts: Vec<&str> = (0..3).filter_map(|n| results[n]["content"].as_str()).collect();
+        let wanted = ["NOT_RUNNABLE", "NOT_RUNNABLE", "INPUT_INVALID"];
+        let is_right = texts.iter().zip(wanted).all(|(text, wanted)| text.contains(wanted));
+        assert!(texts.len() == 3 && is_right, "{results:#}");
+    }
 }
 
 #[test]

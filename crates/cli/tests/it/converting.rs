@@ -3,6 +3,7 @@
 
 mod completeness;
 mod drawn_tools;
+mod hidden_losses;
 /// The generator of instances that the tests of the schema crate use.
 #[path = "../../../schema/tests/it/rewriting/instances.rs"]
 mod instances;
@@ -16,7 +17,7 @@ use serde_json::{Value as Json, json};
 use toolwright_formats::WriteTarget;
 use toolwright_script::InProcessAnalyzer;
 use toolwright_source::Severity;
-use toolwright_workspace::{ReadOptions, RuleScope, Workspace};
+use toolwright_workspace::{LossEffect, ReadOptions, RuleScope, Workspace};
 
 use crate::client::faulty_server;
 use crate::fixing::documents;
@@ -182,12 +183,16 @@ fn assert_complete(format: &str, path: &str, target: &str) {
     let list = |key: &str| report[key].as_array().cloned().unwrap_or_default();
     let place = |entry: Json| entry["path"].as_str().expect("a path").to_owned();
     let lost = list("losses").into_iter().filter(|loss| loss["effect"] != "filled");
+    // Of a parameter only the name is another one.
+    let (names, lost): (Vec<Json>, Vec<Json>) = lost.partition(|loss| {
+        let part = loss["part"].as_str().unwrap_or_default();
+        loss["effect"] == "renamed" && part.starts_with("inputSchema")
+    });
+    let keyword = |one: &Json| one["keyword"].as_str().unwrap_or("properties").to_owned();
+    let rewrites = list("rewrites").into_iter().chain(names);
     let reported = completeness::Reported {
-        losses: lost.map(place).collect(),
-        rewrites: list("rewrites")
-            .into_iter()
-            .map(|one| (place(one.clone()), one["keyword"].as_str().expect("a word").to_owned()))
-            .collect(),
+        losses: lost.into_iter().map(place).collect(),
+        rewrites: rewrites.map(|one| (place(one.clone()), keyword(&one))).collect(),
     };
     let source = completeness::parsed(&std::fs::read_to_string(path).expect("a fixture"));
     let output = completeness::parsed(&run.stdout);
@@ -312,6 +317,17 @@ fn a_denied_loss_writes_nothing() {
     assert_eq!(run.code, 0, "{}", run.stderr);
 }
 
+#[test]
+fn every_effect_can_be_denied_and_help_names_it() {
+    let help = run_in(Path::new("/"), &["convert", "--help"], b"").stdout;
+    let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for effect in LossEffect::ALL {
+        assert!(help.contains(&format!(" {}", effect.name())), "{}: {help}", effect.name());
+        let run = convert(TOOL, &["--to", "mcp", &format!("--deny-loss={}", effect.name())]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+    }
+}
+
 fn convert_same(args: &[&str]) -> Run {
     convert(TOOL, &[&["--to", "mcp"], args].concat())
 }
@@ -387,6 +403,13 @@ fn documents_with_errors_convert_nothing() {
         (tools.as_array().map(Vec::len), &tools[0]["function"]["name"]),
         (Some(1), &json!("good"))
     );
+    // Tools of one name are not mixed up: the first of them is converted.
+    let tool = |description: &str| json!({"name": "same", "description": description, "inputSchema": {"type": "object"}});
+    let same = json!({"tools": [tool("Does a thing"), tool("Does more"), tool("Does all")]});
+    let run = convert(&same.to_string(), &["--to", "openai", "--force"]);
+    for number in [2, 3] {
+        run.assert_on_stderr(&format!("`same (tool {number})` has errors and was left out"));
+    }
     // The same for the format of the source: the bad tool is not in it.
     let args = ["convert", "source.json", "--to", "mcp", "--force", "--losses", "none"];
     let run = run_in(folder.path(), &args, b"");

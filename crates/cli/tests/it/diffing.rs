@@ -171,6 +171,8 @@ fn the_declared_version_must_announce_the_changes() {
         ),
         ("2.0.0", &|new| drop(new["tools"].as_array_mut().expect("a list").pop()), "major", 0),
         ("1.1.0", &|new| new["tools"][0]["description"] = json!("Finds other items"), "patch", 1),
+        // A version that goes down is wrong by itself.
+        ("1.1.0", &|_| {}, "none", 1),
     ];
     for (version, change, step, code) in cases {
         let mut new = manifest();

@@ -31,7 +31,7 @@ use serde_json::Value;
 use self::containment::CanonicalPair;
 use crate::limits::{MAX_CANONICAL_VALUES, MAX_DEPTH};
 use crate::restore::{RestoreStep, adapt, restore, same_json};
-use crate::{Dialect, Schema, measure, stack_space};
+use crate::{Dialect, Schema, measure, pointer, stack_space};
 
 /// Values of a difference that is small enough to be shown.
 const MAX_LOST_VALUES: u64 = 40;
@@ -168,6 +168,54 @@ pub fn compare_restored(first: &Value, second: &Value, steps: &[RestoreStep]) ->
         Some(found)
     });
     compared.flatten().unwrap_or_else(not_shown)
+}
+
+/// A call that a rewritten schema accepts and that cannot be restored: a list of pairs that has a
+/// key twice. `None` if none was found.
+pub fn unrestorable(sent: &Value, steps: &[RestoreStep]) -> Option<Value> {
+    let depth = depth_of_both(sent, sent)?;
+    let found = with_stack(depth, || {
+        let compiled = Schema::compile(sent).ok()?;
+        let pair = UpgradedPair::new(sent, sent)?;
+        let is_found = |call: &Value| {
+            matches!(compiled.try_is_valid(call), Ok(true)) && restore(steps, call.clone()).is_err()
+        };
+        let calls = witness::candidates(&pair.first, MAX_RESTORED).into_iter();
+        let mut calls = calls.filter(Value::is_object).flat_map(with_a_pair_twice);
+        calls.find(is_found)
+    });
+    found.flatten()
+}
+
+/// The value, once for each list of pairs in it, with the first pair of that list twice.
+fn with_a_pair_twice(value: Value) -> Vec<Value> {
+    fn lists(value: &Value, at: &str, found: &mut Vec<String>) {
+        match value {
+            Value::Object(members) => {
+                for (name, inner) in members {
+                    lists(inner, &pointer::join(at, name), found);
+                }
+            }
+            Value::Array(items) => {
+                if items.first().is_some_and(|item| item.get("key").is_some()) {
+                    found.push(at.to_owned());
+                }
+                for (index, item) in items.iter().enumerate() {
+                    lists(item, &format!("{at}/{index}"), found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    lists(&value, "", &mut found);
+    let twice = |at: String| {
+        let mut changed = value.clone();
+        let items = changed.pointer_mut(&at)?.as_array_mut()?;
+        items.insert(1, items.first()?.clone());
+        Some(changed)
+    };
+    found.into_iter().filter_map(twice).collect()
 }
 
 /// What the first schema accepts and the second refuses, as a schema. `None` if that is empty, not

@@ -356,6 +356,11 @@ pub(super) static ANNOTATION: VendorFact = fact!(P P I I P U U R P P U I,
 pub(super) static NO_FIELD: VendorFact = fact!(P P U U P U U R P P U U,
     "not a field of Gemini's `parameters`; only `parametersJsonSchema` accepts JSON Schema");
 
+/// The members of a property that Ollama's server reads (L1). It drops all others, and of the
+/// parameters as a whole `anyOf`, `description` and `enum`, too.
+pub(super) const OLLAMA_FIELDS: [&str; 8] =
+    ["$defs", "anyOf", "description", "enum", "items", "properties", "required", "type"];
+
 /// The fact about a keyword wherever it is and whatever its value; `None` for keywords that every
 /// target accepts, or whose facts depend on the value.
 pub(super) fn of_keyword(keyword: &str) -> Option<&'static VendorFact> {

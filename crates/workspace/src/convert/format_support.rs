@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde_json::json;
 use toolwright_formats::{Reading, WriteTarget, by_name, read};
 use toolwright_model::{Draft, Json, Toolset};
-use toolwright_schema::{ChangeAction, Dialect, VendorTarget, compare, keyword_names, rewrite_for};
+use toolwright_schema::{ChangeAction, Dialect, VendorTarget, keyword_names, rewrite_for};
 use toolwright_source::{Document, Syntax};
 
 use super::record_parts::{tool_parts, toolset_parts};
@@ -307,23 +307,11 @@ fn keyword_cells(keywords: &[(&str, Json)], target: WriteTarget) -> Vec<PartSupp
             PartSupport::Restored
         } else if pointer_to(&rewritten.schema, keyword).is_some() {
             PartSupport::Held
-        } else if is_annotation(schema, &at) {
-            PartSupport::Lost(LossEffect::Dropped)
         } else {
             PartSupport::Rewritten
         }
     };
     keywords.iter().enumerate().map(cell).collect()
-}
-
-/// Whether the schema accepts the same values without what is at the pointer.
-fn is_annotation(schema: &Json, at: &str) -> bool {
-    let mut without = schema.clone();
-    let (parent, keyword) = at.rsplit_once('/').unwrap_or_default();
-    if let Some(Json::Object(members)) = without.pointer_mut(parent) {
-        members.shift_remove(keyword);
-    }
-    compare(schema, &without).is_equal()
 }
 
 /// Where a keyword is: in the property of the probe, else elsewhere.

@@ -5,9 +5,7 @@ use std::collections::HashMap;
 
 use toolwright_formats::{Reading, WriteTarget};
 use toolwright_model::Json;
-use toolwright_schema::{
-    ChangeAction, SchemaChange, SchemaComparison, VendorTarget, Verdict, compare,
-};
+use toolwright_schema::{SchemaComparison, VendorTarget, Verdict, compare};
 use toolwright_source::{DocumentPath, RecordPath};
 
 use super::record_parts::{RecordPart, RecordParts};
@@ -73,6 +71,8 @@ pub struct Witness {
     pub value: Json,
     /// Whether the source accepts it; the target does the opposite.
     pub source_accepts: bool,
+    /// It is a call in the form of the target, which cannot be restored.
+    pub is_target_form: bool,
 }
 
 /// A part of the source that the output does not have as it was.
@@ -102,8 +102,8 @@ pub struct Loss {
 }
 
 /// A part of a schema that has another form in the output and means the same: the same values
-/// match, or the same calls once they are restored.
-#[derive(Clone, Debug, PartialEq)]
+/// match, or the same calls once they are restored. Or an example of such a call.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExactRewrite {
     /// The id of the tool.
     pub tool: String,
@@ -155,17 +155,10 @@ impl<'r> LossList<'r> {
         (self.list.into_iter().map(|(_, loss)| loss).collect(), self.rewrites)
     }
 
-    /// Adds a change of a tool's input schema that loses nothing.
-    pub(super) fn add_rewrite(&mut self, n: usize, change: &SchemaChange) {
-        self.rewrites.push(ExactRewrite {
-            tool: self.ids[n].clone(),
-            at: self.place(Some(n), &format!("/inputSchema{}", change.at), false),
-            part: format!("inputSchema{}", change.at),
-            keyword: change.keyword.clone(),
-            reason: change.reason,
-            source: change.source,
-            restored: change.action == ChangeAction::Restored,
-        });
+    /// Adds a change of a tool that loses nothing; its tool and place are filled in.
+    pub(super) fn add_rewrite(&mut self, n: usize, rewrite: ExactRewrite) {
+        let at = self.place(Some(n), &format!("/{}", rewrite.part), false);
+        self.rewrites.push(ExactRewrite { tool: self.ids[n].clone(), at, ..rewrite });
     }
 
     /// The place of a part in the source. `path` is below the tool, or below the toolset.
@@ -250,7 +243,8 @@ impl<'r> LossList<'r> {
     ) {
         self.add(tool, path, part, effect_of(compared), reason);
         let witness = |verdict: &Verdict, source_accepts| {
-            verdict.witness().map(|value| Witness { value: value.clone(), source_accepts })
+            let value = verdict.witness()?.clone();
+            Some(Witness { value, source_accepts, is_target_form: false })
         };
         let witnesses = [witness(&compared.wider, false), witness(&compared.narrower, true)];
         if let Some(loss) = self.last() {
@@ -284,9 +278,18 @@ impl<'r> LossList<'r> {
     ) {
         let mut left: HashMap<(String, bool), &RecordPart> =
             after.iter().map(|part| (comparable_path(part), part)).collect();
+        let describes_arguments = self.target.vendor() == Some(VendorTarget::Ollama);
         for part in before {
             let found = left.remove(&comparable_path(part));
             if found.is_some_and(|found| found.value == part.value) {
+                continue;
+            }
+            // Ollama's description of a tool may end with that of its arguments.
+            if let (Some(found), "/description", Some(_)) = (found, part.path.as_str(), tool)
+                && describes_arguments
+                && let (Json::String(before), Json::String(after)) = (&part.value, &found.value)
+                && after.starts_with(before.trim_end())
+            {
                 continue;
             }
             if let (Some(found), "/outputSchema") = (found, part.path.as_str()) {
@@ -318,6 +321,9 @@ impl<'r> LossList<'r> {
         let filled: Vec<&RecordPart> =
             after.iter().filter(|part| left.contains_key(&comparable_path(part))).collect();
         for part in filled {
+            if describes_arguments && tool.is_some() && part.path == "/description" {
+                continue;
+            }
             let at = self.place(tool, "", false);
             let name = part.path.trim_start_matches('/').to_owned();
             let reason = format!("{} demands it", self.target.id());

@@ -25,11 +25,12 @@ mod record_parts;
 mod schemas;
 mod settings;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use toolwright_formats::{MissingField, Reading, WriteTarget, WrittenDocument};
-use toolwright_model::{Draft, Tool, ToolName, Toolset};
+use toolwright_model::{Draft, Json, Tool, ToolName, Toolset};
 use toolwright_source::{Document, DocumentPath, RecordPath, Severity, Syntax};
 
 use crate::{LoadedDocument, codes};
@@ -38,7 +39,7 @@ pub use format_support::{
     FormatSupport, PartSupport, SupportRow, SupportSubject, format_authority, format_support,
 };
 pub use loss::{ExactRewrite, Loss, LossEffect, Witness};
-pub(crate) use naming::names_for;
+pub(crate) use naming::{VersionedId, names_for, with_versions};
 pub use settings::{FieldSetting, SettingError};
 
 use loss::LossList;
@@ -74,7 +75,7 @@ pub struct Conversion {
 /// A tool of a converted document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConvertedTool {
-    /// The id in the source.
+    /// The id in the source, with the version (`a:b:1.0.0`) where the source has several.
     pub id: String,
     /// The name in the output.
     pub name: String,
@@ -126,8 +127,8 @@ pub fn convert(
     // Only a report needs the record as it was.
     let source = options.find_losses.then(|| toolset.clone());
     let names: Vec<ToolName> = toolset.tools.iter().map(|tool| tool.name.clone()).collect();
-    let id = |tool: &Tool| tool.id(toolset.namespace.ok()).to_string();
-    let ids: Vec<String> = toolset.tools.iter().map(id).collect();
+    let id = |tool| (Tool::id(tool, toolset.namespace.ok()).to_string(), tool.version.as_ref());
+    let ids = with_versions(toolset.tools.iter().map(id).collect());
     naming::choose_names(&mut toolset, target);
     let mut losses = LossList::new(reading, &sound, ids.clone(), target);
     let steps = schemas::rewrite(&mut toolset, target, options.find_losses, &mut losses);
@@ -144,7 +145,8 @@ pub fn convert(
     if let Some((source, sent)) = source.zip(sent) {
         compare_records(&source, &sent, &text, &written, target, &mut losses);
     }
-    let (losses, rewrites) = losses.into_sorted();
+    let (losses, rewrites) =
+        if options.find_losses { losses.into_sorted() } else { (Vec::new(), Vec::new()) };
     Ok(Conversion { text, losses, rewrites, tools, left_out })
 }
 
@@ -185,8 +187,14 @@ fn sound_tools(reading: &Reading, loaded: &LoadedDocument) -> (Vec<usize>, Vec<S
     // Most documents have no error, and need no paths of their tools.
     let is_bad = |n: usize| !tools[n].is_complete() || !errors.is_empty() && has_own_error(n);
     let bad: HashSet<usize> = (0..tools.len()).filter(|n| is_bad(*n)).collect();
-    let name = |n: &usize| {
-        tools[*n].name.ok().map_or_else(|| format!("tool {}", n + 1), ToString::to_string)
+    // Tools of one name are told apart by their numbers.
+    let mut seen = HashSet::new();
+    let names = tools.iter().filter(|_| !bad.is_empty()).filter_map(|tool| tool.name.ok());
+    let repeated: HashSet<&ToolName> = names.filter(|name| !seen.insert(*name)).collect();
+    let name = |n: &usize| match tools[*n].name.ok() {
+        Some(name) if repeated.contains(name) => format!("{name} (tool {})", n + 1),
+        Some(name) => name.to_string(),
+        None => format!("tool {}", n + 1),
     };
     let sound = (0..tools.len()).filter(|n| !bad.contains(n)).collect();
     (sound, (0..tools.len()).filter(|n| bad.contains(n)).map(|n| name(&n)).collect())
@@ -231,17 +239,45 @@ fn as_it_is(reading: &Reading, target: WriteTarget) -> Option<String> {
 /// A conversion that changed nothing.
 fn unchanged(reading: &Reading, text: String) -> Conversion {
     let namespace = reading.toolset.namespace.ok();
-    let tool = |draft: &Draft| {
-        let id = draft.id(namespace)?;
-        Some(ConvertedTool { name: id.name.to_string(), id: id.to_string(), steps: Vec::new() })
-    };
+    let named =
+        reading.toolset.tools.iter().filter_map(|draft| Some((draft.id(namespace)?, draft)));
+    let (names, ids): (Vec<String>, Vec<VersionedId<'_>>) = named
+        .map(|(id, draft)| (id.name.to_string(), (id.to_string(), draft.version.ok())))
+        .unzip();
+    let tools = with_versions(ids).into_iter().zip(names);
+    let tool = |(id, name)| ConvertedTool { id, name, steps: Vec::new() };
     Conversion {
         text,
         losses: Vec::new(),
         rewrites: Vec::new(),
-        tools: reading.toolset.tools.iter().filter_map(tool).collect(),
+        tools: tools.map(tool).collect(),
         left_out: Vec::new(),
     }
+}
+
+/// A tool of the source, and the same one read back, with examples that can be compared: in the
+/// form of the target, and by their numbers in the source, though some of them are not written.
+fn with_examples_of<'t>(
+    sent: &Tool,
+    source: &'t Tool,
+    back: &'t Tool,
+    target: WriteTarget,
+) -> (Cow<'t, Tool>, Cow<'t, Tool>) {
+    use toolwright_schema::VendorTarget::{Anthropic, AnthropicStrict};
+    let has_examples = matches!(target.vendor(), Some(Anthropic | AnthropicStrict));
+    if !has_examples || sent.details.examples.is_empty() {
+        return (Cow::Borrowed(source), Cow::Borrowed(back));
+    }
+    let (mut source, mut back) = (source.clone(), back.clone());
+    let mut read = std::mem::take(&mut back.details.examples).into_iter();
+    for (own, sent) in source.details.examples.iter_mut().zip(&sent.details.examples) {
+        own.input.clone_from(&sent.input);
+        let is_written = sent.error.is_none() && sent.input.as_ref().is_some_and(Json::is_object);
+        let own = if is_written { read.next() } else { None };
+        back.details.examples.push(own.unwrap_or_default());
+    }
+    back.details.examples.extend(read);
+    (Cow::Owned(source), Cow::Owned(back))
 }
 
 /// Reads the written document and adds a loss for everything that differs.
@@ -265,6 +301,7 @@ fn compare_records(
             losses.tool_is_gone(n);
             continue;
         };
+        let (tool, own) = &with_examples_of(&sent.tools[n], tool, own, target);
         naming::compare_names(tool, source, own, &back, n, losses);
         losses.compare(
             Some(n),

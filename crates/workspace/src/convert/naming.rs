@@ -1,13 +1,39 @@
 //! Names that the target holds. A name that it does not hold, and a namespace that it has no place
 //! for, give way to a name that stands for the id; the table of a conversion turns it back.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use toolwright_formats::WriteTarget;
-use toolwright_model::{FieldValue, Json, Namespace, Tool, ToolName, Toolset};
+use toolwright_model::{FieldValue, Json, Namespace, Tool, ToolName, Toolset, Version};
 
 use super::loss::{LossEffect, LossList};
 use crate::ExposedNames;
+
+/// The id of a tool, and the version that it declares.
+pub(crate) type VersionedId<'t> = (String, Option<&'t Version>);
+
+/// The ids of tools as `call` takes them: `a:b:1.0.0` for a tool that has several versions.
+pub(crate) fn with_versions(tools: Vec<VersionedId<'_>>) -> Vec<String> {
+    let versions = versions_of_repeated(&tools);
+    let several: HashSet<String> = versions.keys().map(|id| (*id).to_owned()).collect();
+    let id = |(id, version): VersionedId<'_>| match version {
+        Some(version) if several.contains(&id) => format!("{id}:{}", version.release()),
+        _ => id,
+    };
+    tools.into_iter().map(id).collect()
+}
+
+/// The versions of each id that occurs more than once.
+fn versions_of_repeated<'t>(tools: &'t [VersionedId<'_>]) -> HashMap<&'t str, Vec<&'t Version>> {
+    let mut seen = HashSet::with_capacity(tools.len());
+    let repeated: HashSet<&str> =
+        tools.iter().map(|(id, _)| id.as_str()).filter(|id| !seen.insert(*id)).collect();
+    let mut versions: HashMap<&str, Vec<&Version>> = HashMap::new();
+    for (id, version) in tools.iter().filter(|(id, _)| repeated.contains(id.as_str())) {
+        versions.entry(id).or_default().extend(version);
+    }
+    versions
+}
 
 /// Gives every tool a name that the target holds.
 pub(super) fn choose_names(toolset: &mut Toolset<Tool>, target: WriteTarget) {
@@ -24,7 +50,8 @@ pub(super) fn choose_names(toolset: &mut Toolset<Tool>, target: WriteTarget) {
         let id = tool.id(own.as_ref());
         if holds(id.namespace.as_ref()) { tool.name.to_string() } else { id.to_string() }
     };
-    let ids: Vec<String> = toolset.tools.iter().map(id).collect();
+    let ids: Vec<VersionedId<'_>> =
+        toolset.tools.iter().map(|tool| (id(tool), tool.version.as_ref())).collect();
     // Names of MCP may repeat in different namespaces, and are names already.
     if target == WriteTarget::Mcp {
         return;
@@ -43,8 +70,20 @@ pub(super) fn choose_names(toolset: &mut Toolset<Tool>, target: WriteTarget) {
 }
 
 /// The names of ids in a target. Where two ids get the same name the one that sorts first keeps it,
-/// so that the names do not depend on the order of the tools.
-pub(crate) fn names_for(ids: &[String], target: WriteTarget) -> Vec<String> {
+/// so that the names do not depend on the order of the tools. Of several versions the newest has
+/// the name of the id, and the others names of the id with their version.
+pub(crate) fn names_for(tools: &[VersionedId<'_>], target: WriteTarget) -> Vec<String> {
+    let versions = versions_of_repeated(tools);
+    let id = |(id, version): &VersionedId<'_>| {
+        let others = versions.get(id.as_str()).map(Vec::as_slice).unwrap_or_default();
+        match version {
+            Some(own) if others.iter().any(|other| other.precedence(own).is_gt()) => {
+                format!("{id}:{}", own.release())
+            }
+            _ => id.clone(),
+        }
+    };
+    let ids: Vec<String> = tools.iter().map(id).collect();
     let mut sorted: Vec<usize> = (0..ids.len()).collect();
     sorted.sort_by_key(|n| &ids[*n]);
     let in_order = sorted.iter().map(|n| ids[*n].as_str());

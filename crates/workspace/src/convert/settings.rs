@@ -69,7 +69,9 @@ fn set_in_tool(
 ) -> Result<(), SettingError> {
     let namespace = toolset.namespace.ok().cloned();
     let is_meant = |tool: &&mut Tool| {
-        tool.name.as_str() == name || tool.id(namespace.as_ref()).to_string() == name
+        let id = tool.id(namespace.as_ref()).to_string();
+        let versioned = tool.version.as_ref().map(|version| format!("{id}:{}", version.release()));
+        tool.name.as_str() == name || id == name || versioned.as_deref() == Some(name)
     };
     let Some(tool) = toolset.tools.iter_mut().find(is_meant) else {
         return Err(SettingError::UnknownTool(setting.field.clone(), name.to_owned()));

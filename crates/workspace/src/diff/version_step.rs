@@ -66,6 +66,8 @@ pub struct VersionCheck {
     pub demanded: VersionStep,
     /// What the versions announce.
     pub taken: VersionStep,
+    /// The new version is an earlier one, which is wrong whatever changed.
+    pub is_earlier: bool,
 }
 
 impl VersionCheck {
@@ -81,12 +83,13 @@ impl VersionCheck {
             new: new.to_string(),
             demanded,
             taken: VersionStep::between(old, new),
+            is_earlier: new.precedence(old).is_lt(),
         }
     }
 
     /// Whether the new version announces all that changed.
     pub fn is_taken(&self) -> bool {
-        self.taken >= self.demanded
+        self.taken >= self.demanded && !self.is_earlier
     }
 }
 

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use serde_json::json;
 use toolwright_formats::WriteTarget;
-use toolwright_model::Json;
+use toolwright_model::{Json, Version};
 use toolwright_schema::{RestoreStep, VendorTarget, restore, rewrite_for};
 use toolwright_source::words::nearest;
 
 use super::VendorCall;
+use crate::convert::VersionedId;
 use crate::{ConvertedTool, convert};
 
 /// The only version of the file so far.
@@ -27,7 +28,7 @@ pub struct CallTable {
 /// A call of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoredCall {
-    /// The id of the tool.
+    /// The id of the tool, with its version if the conversion has several of them.
     pub id: String,
     /// The arguments, a JSON object as text. Where nothing was to restore, it is the caller's own.
     pub arguments: String,
@@ -60,14 +61,16 @@ impl CallTable {
         CallTable { target, tools, numbers }
     }
 
-    /// The table that converting these tools for a vendor gives: pairs of the id and the input
-    /// schema.
+    /// The table that converting these tools for a vendor gives: the id, the version and the input
+    /// schema of each.
     pub fn of_tools<'t>(
         target: VendorTarget,
-        tools: impl Iterator<Item = (String, Option<&'t Json>)>,
+        tools: impl Iterator<Item = (String, Option<&'t Version>, Option<&'t Json>)>,
     ) -> CallTable {
-        let (ids, schemas): (Vec<String>, Vec<Option<&Json>>) = tools.unzip();
+        let tools = tools.map(|(id, version, schema)| ((id, version), schema));
+        let (ids, schemas): (Vec<VersionedId<'_>>, Vec<Option<&Json>>) = tools.unzip();
         let names = convert::names_for(&ids, WriteTarget::Vendor(target));
+        let ids = convert::with_versions(ids);
         let tools = ids.into_iter().zip(names).zip(schemas).map(|((id, name), schema)| {
             let steps = schema.map(|schema| rewrite_for(target, schema).steps).unwrap_or_default();
             ConvertedTool { id, name, steps }
@@ -97,9 +100,17 @@ impl CallTable {
         // Without steps the text stays, because numbers may have more digits than a value holds.
         let arguments = match tool.steps.as_slice() {
             [] => text.to_owned(),
-            steps => restore(steps, value)
-                .map_err(|error| CallError::BadArguments(format!("not usable: {error}")))?
-                .to_string(),
+            steps => {
+                let restored = restore(steps, value)
+                    .map_err(|error| CallError::BadArguments(format!("not usable: {error}")))?;
+                // Where the whole call is sent as JSON text, a text may be anything.
+                if !restored.is_object() {
+                    return Err(CallError::BadArguments(
+                        "not the text of a JSON object".to_owned(),
+                    ));
+                }
+                restored.to_string()
+            }
         };
         Ok(RestoredCall { id: tool.id.clone(), arguments })
     }

@@ -119,9 +119,10 @@ impl Search<'_> {
     fn is_rewritten(&self, at: &str, value: &Json, name: &str) -> bool {
         let is_place = |at: &str| self.is_place(at);
         // Values of `not` are left out of a list, and branches that nothing matches of a choice,
-        // with all that is in them.
+        // with all that is in them. An example has another form.
         let is_left_out = self.reported.rewrites.iter().any(|(place, keyword)| {
-            let is_whole = keyword == "not" || keyword == "anyOf" && self.is_item(place);
+            let is_whole = matches!(keyword.as_str(), "not" | "input")
+                || keyword == "anyOf" && self.is_item(place);
             is_whole && at.starts_with(&format!("{place}/"))
         });
         let list = at.rsplit_once('/').filter(|_| self.is_item(at)).map_or(at, |(list, _)| list);

@@ -431,7 +431,12 @@ impl<'t> Rewriter<'t> {
         };
         for keyword in keywords.list.iter().filter(|one| is_idle(one)) {
             let reason = "has no effect on values of this type";
-            self.record(keyword.place, &keyword.name, ChangeAction::Rewritten, reason);
+            // Authors write `format: int64`, too, which describes.
+            let action = match is_assertion(&keyword.name) {
+                true => ChangeAction::Rewritten,
+                false => ChangeAction::Dropped,
+            };
+            self.record(keyword.place, &keyword.name, action, reason);
         }
         keywords.list.retain(|keyword| !is_idle(keyword));
     }
@@ -452,13 +457,14 @@ impl<'t> Rewriter<'t> {
             let reason = "the value is sent as JSON text, which has no schema";
             self.record(keyword.place, &keyword.name, ChangeAction::Widened, reason);
         }
-        keywords.list.retain(|keyword| !is_assertion(&keyword.name) && &*keyword.name != "format");
-        if let Some(default) = keywords.take("default") {
-            let words = keyword_words(&default, &self.tree.definitions);
-            let reason = "the value is sent as JSON text";
-            let action = ChangeAction::Rewritten;
+        keywords.list.retain(|keyword| !is_assertion(&keyword.name));
+        // They are about the value, not about its text.
+        for name in ["format", "default"] {
+            let Some(keyword) = keywords.take(name) else { continue };
+            let words = keyword_words(&keyword, &self.tree.definitions);
             words.iter().for_each(|words| add_words(&mut keywords, words));
-            self.record_words(default.place, "default", action, reason, words);
+            let (action, reason) = (ChangeAction::Dropped, "the value is sent as JSON text");
+            self.record_words(keyword.place, name, action, reason, words);
         }
         add_words(&mut keywords, "JSON text");
         keywords.list.insert(
@@ -539,6 +545,7 @@ impl<'t> Rewriter<'t> {
     ) -> bool {
         let name = &*keyword.name;
         let is_refused = match (style, name) {
+            (FullStyle::Ollama, "title") => true,
             (_, "type" | "enum" | "required" | "title" | "description") => false,
             // Sources disagree (O3 against O1), and it has no effect on what is valid.
             (FullStyle::OpenAiStrict, "default") => true,
@@ -548,14 +555,19 @@ impl<'t> Rewriter<'t> {
                 "nullable" | "any_of" | "max_items" | "max_length" | "max_properties" | "min_items"
                 | "min_length" | "min_properties" | "property_ordering",
             ) => true,
+            // A schema that the rules of strict modes would be applied to.
+            (FullStyle::OpenAiStrict | FullStyle::AnthropicStrict, "contentSchema") => true,
             // Undocumented there. Closed objects below a condition would change what it means.
             (FullStyle::AnthropicStrict, "dependentRequired") => true,
             _ => refuses_keyword(self.target, name, &keyword.content),
         };
         if is_refused {
-            let action = match is_assertion(name) && !is_idle(keyword) {
-                true => ChangeAction::Widened,
-                false => ChangeAction::Rewritten,
+            let action = match name {
+                // The target has one dialect.
+                "$schema" => ChangeAction::Rewritten,
+                _ if !is_assertion(name) => ChangeAction::Dropped,
+                _ if is_idle(keyword) => ChangeAction::Rewritten,
+                _ => ChangeAction::Widened,
             };
             self.drop_keyword(keyword, action, words);
         }

@@ -179,8 +179,7 @@ impl<'t> Rewriter<'t> {
         for (name, node) in &mut properties {
             if !accepts_name(target, name) {
                 let new = accepted_name(name, |name| used.contains(name));
-                let reason = "the target does not accept the name of the parameter";
-                self.record(node.place(), "properties", ChangeAction::Restored, reason);
+                self.record_new_name(node.place(), &new);
                 names.push((new.clone(), name.to_string()));
                 *name = new.into();
                 used.insert(name.clone());
@@ -232,7 +231,7 @@ impl<'t> Rewriter<'t> {
                 let is_effective = is_assertion(name);
                 let action = match is_effective {
                     true => direction.of_dropping(),
-                    false => ChangeAction::Rewritten,
+                    false => ChangeAction::Dropped,
                 };
                 let own = keyword_words(keyword, &self.tree.definitions);
                 words.extend(own.iter().cloned());

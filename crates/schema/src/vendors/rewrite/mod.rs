@@ -92,6 +92,8 @@ pub struct SchemaChange {
     pub source: &'static str,
     /// What was added to the description instead.
     pub words: Option<String>,
+    /// The name of the property in what is sent, if that is what changed.
+    pub new_name: Option<String>,
 }
 
 /// How a change affects the meaning of a schema.
@@ -101,6 +103,10 @@ pub enum ChangeAction {
     Rewritten,
     /// The same values match once the call is restored.
     Restored,
+    /// A property has another name. The same values match once the call is restored.
+    Renamed,
+    /// The same values match, and something that described them is gone.
+    Dropped,
     /// More calls match.
     Widened,
     /// Fewer calls match.
@@ -336,6 +342,9 @@ fn refuses_keyword(target: VendorTarget, name: &str, content: &NodeContent) -> b
         }),
         _ => facts::of_keyword(name),
     };
+    if target == VendorTarget::Ollama {
+        return !facts::OLLAMA_FIELDS.contains(&name);
+    }
     // An annotation that is ignored does no harm.
     fact.is_some_and(|fact| match fact.support[target as usize] {
         VendorSupport::Rejected => true,
@@ -361,14 +370,15 @@ impl ChangeList {
     }
 
     /// Adds a change. Inlined definitions repeat the same one, so it is listed once. `at` spells
-    /// the pointer, if it is needed.
+    /// the pointer, if it is needed. `text` is the new name of what is renamed, else what was added
+    /// to the description.
     fn add(
         &mut self,
         at: impl FnOnce() -> String,
         keyword: &str,
         action: ChangeAction,
         reason: &'static str,
-        words: Option<String>,
+        text: Option<String>,
     ) {
         self.inexact += usize::from(action != ChangeAction::Rewritten);
         if self.report == ChangeReport::Unwanted || self.bytes > MAX_CHANGE_BYTES {
@@ -378,14 +388,19 @@ impl ChangeList {
         if !self.seen.insert((at.clone(), keyword.to_owned(), action)) {
             return;
         }
-        self.bytes += at.len() + words.as_ref().map_or(0, String::len) + keyword.len() + 64;
+        self.bytes += at.len() + text.as_ref().map_or(0, String::len) + keyword.len() + 64;
         let source = facts::authority(self.target);
         let keyword = keyword.to_owned();
-        self.list.push(SchemaChange { at, keyword, action, reason, source, words });
+        let (words, new_name) = match action {
+            ChangeAction::Renamed => (None, text),
+            _ => (text, None),
+        };
+        self.list.push(SchemaChange { at, keyword, action, reason, source, words, new_name });
         if self.bytes > MAX_CHANGE_BYTES {
             let (at, keyword) = (String::new(), String::new());
             let (action, reason) = (ChangeAction::Approximated, "more changes are not listed");
-            self.list.push(SchemaChange { at, keyword, action, reason, source, words: None });
+            let (words, new_name) = (None, None);
+            self.list.push(SchemaChange { at, keyword, action, reason, source, words, new_name });
         }
     }
 }
@@ -432,10 +447,17 @@ impl<'t> Rewriter<'t> {
         keyword: &str,
         action: ChangeAction,
         reason: &'static str,
-        words: Option<String>,
+        text: Option<String>,
     ) {
         let tree = self.tree;
-        self.changes.add(|| tree.pointer(place), keyword, action, reason, words);
+        self.changes.add(|| tree.pointer(place), keyword, action, reason, text);
+    }
+
+    /// Records that a parameter has another name.
+    fn record_new_name(&mut self, place: SourcePlace, name: &str) {
+        let reason = "the target does not accept the name of the parameter";
+        let (action, name) = (ChangeAction::Renamed, Some(name.to_owned()));
+        self.record_words(place, "properties", action, reason, name);
     }
 
     fn refuses(&self, fact: &VendorFact) -> bool {

@@ -336,8 +336,7 @@ impl<'t> Rewriter<'t> {
                 continue;
             }
             let new = accepted_name(name, |name| used.contains(name));
-            let reason = "the target does not accept the name of the parameter";
-            self.record(node.place(), "properties", ChangeAction::Restored, reason);
+            self.record_new_name(node.place(), &new);
             renamed.push((new.clone(), name.to_string()));
             *name = new.into();
             used.insert(name.clone());

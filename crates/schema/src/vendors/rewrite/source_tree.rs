@@ -595,7 +595,9 @@ impl<'s> TreeReader<'s, '_> {
             "$id" | "$anchor" | "$dynamicAnchor"
                 if self.has_references && keywords.place != SourcePlace::ROOT =>
             {
-                self.note(place, name, "references lead to `$defs` instead");
+                let at = || spell_out(&self.places, place);
+                let reason = "references lead to `$defs` instead";
+                self.changes.add(at, name, ChangeAction::Dropped, reason, None);
                 return Ok(());
             }
             "$schema" if is_draft7 => {

@@ -96,7 +96,7 @@ fn check_calls(
         }
         let drawn = instance(&rewritten.schema, &rewritten.schema, &mut Draw(seed ^ number), 0);
         if drawn.is_object() && compiled.is_valid(&drawn) && !may_accept {
-            // A text that is not JSON or a key that is given twice is an error of the call.
+            // A key that is given twice is an error of the call.
             if let Ok(restored) = restore(&rewritten.steps, drawn.clone()) {
                 prop_assert!(
                     source.is_valid(&restored),

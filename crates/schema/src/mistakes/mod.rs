@@ -4,7 +4,7 @@
 //! schema ─ one walk ─┬─▶ keywords: misspelled, without effect; values listed twice
 //!                    ├─▶ headers: annotations that break the MCP specification
 //!                    └─▶ candidates ─┬─▶ values: a default that breaks its schema   (compiles)
-//!                                    ├─▶ references: required, unused definitions    (graph)
+//!                                    ├─▶ references: required, unused, without end   (graph)
 //!                                    └─▶ satisfiability: no value can match     (canonical form)
 //! ```
 //!
@@ -18,6 +18,7 @@
 
 mod headers;
 mod keywords;
+mod recursion;
 mod references;
 mod values;
 mod walk;
@@ -26,6 +27,7 @@ use serde_json::Value;
 
 use crate::{Dialect, SchemaSide, pointer, satisfiability};
 
+pub(crate) use keywords::is_keyword;
 pub use keywords::keyword_names;
 
 use walk::SchemaWalk;
@@ -130,7 +132,8 @@ pub fn mistakes(schema: &Value, side: SchemaSide) -> Vec<SchemaMistake> {
         return Vec::new();
     }
     let mut found = MistakeList::default();
-    let SchemaWalk { local, values, requirements, definitions, contradictions, .. } = walk;
+    let SchemaWalk { local, values, requirements, definitions, references, contradictions, .. } =
+        walk;
     let places: Vec<&Value> = local.iter().map(|entry| entry.schema).collect();
     for (entry, at) in local.iter().zip(pointer::pointers_to(schema, &places)) {
         let at = entry.path.iter().fold(at.unwrap_or_default(), |at, key| pointer::join(&at, key));
@@ -145,11 +148,11 @@ pub fn mistakes(schema: &Value, side: SchemaSide) -> Vec<SchemaMistake> {
         let kind = MistakeKind::Unsatisfiable { reason: empty.reason.clone() };
         found.add(kind, empty.keyword.clone());
     }
-    if !requirements.is_empty() || definitions {
+    if !requirements.is_empty() || definitions || references {
         references::check(schema, dialect, &requirements, &mut |schema_at, kind, at| {
             // A contradiction between `required` and a closed object is reported already.
-            let required = matches!(kind, MistakeKind::RequiredNotDeclared { .. });
-            if !(required && is_unsatisfiable(schema_at)) {
+            let is_unused = matches!(kind, MistakeKind::UnusedDefinition { .. });
+            if is_unused || !is_unsatisfiable(schema_at) {
                 found.add(kind, at);
             }
         });

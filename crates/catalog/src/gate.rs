@@ -19,12 +19,12 @@ use std::sync::Arc;
 
 use toolwright_exec::knowledge::ShareId;
 use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
-use toolwright_formats::Reading;
+use toolwright_formats::{Reading, live};
 use toolwright_model::{
     Binding, Details, Draft, FieldValue, InputSchema, Server, ServerSettings, Tool, ToolId,
     ToolName, Toolset, Variable,
 };
-use toolwright_schema::{SchemaError, SchemaValidator};
+use toolwright_schema::{Schema, SchemaSide, SchemaValidator};
 use toolwright_source::{
     Diagnostic, DocumentPath, Origin, RecordPath, Severity, ValueKind, locate,
 };
@@ -149,7 +149,10 @@ fn finish(
         let Some(id) = draft.id(reading.toolset.namespace.ok()) else { continue };
         let Some(name) = draft.name.ok() else { continue };
         // The first one is enough as a reason; `check` shows all of them.
-        let error = errors.of(n).next().map(|error| error.reason.clone());
+        let error = errors.of(n).next().map(|first| ToolError {
+            reason: first.reason.clone(),
+            is_tolerable: errors.of(n).all(|error| error.is_tolerable),
+        });
         match error.map_or_else(|| finish_tool(draft, n, &reading, diagnostics), Err) {
             Ok((mut tool, validator)) => {
                 complete(&mut tool.details.binding, folder.as_deref(), environment, &spec.server);
@@ -157,13 +160,10 @@ fn finish(
                 tools.push(Arc::new(tool));
                 accepted.push((n, validator));
             }
-            Err(reason) => {
+            Err(ToolError { reason, is_tolerable }) => {
                 // Listed and refused, and not left out: a caller that knows the tool learns why it
                 // is not available instead of "not found".
                 let tool = without_details(name.clone(), draft);
-                // Without any, the schema is at fault, which is never tolerated.
-                let is_tolerable =
-                    errors.of(n).next().is_some() && errors.of(n).all(|error| error.is_tolerable);
                 let compat = if is_tolerable { "; with `--compat` the tool is used" } else { "" };
                 let remedy = format!("{command} shows the error and its place{compat}");
                 quarantined.push(QuarantinedTool { n, id, tool, reason, remedy });
@@ -183,17 +183,31 @@ fn finish_tool(
     n: usize,
     reading: &Reading,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<(Tool, SchemaValidator), String> {
-    let tool = draft.clone().finish().map_err(|error| error.to_string())?;
-    match SchemaValidator::new(tool.input.to_json(), tool.output.as_ref()) {
-        Ok(validator) => Ok((tool, validator)),
-        Err(error) => {
-            let diagnostic = schema_diagnostic(&error.error, error.side.field(), n, reading);
-            let reason = reason_of(&diagnostic);
-            diagnostics.push(diagnostic);
-            Err(reason)
-        }
+) -> Result<(Tool, SchemaValidator), ToolError> {
+    let tool = draft
+        .clone()
+        .finish()
+        .map_err(|error| ToolError { reason: error.to_string(), is_tolerable: false })?;
+    if let Ok(validator) = SchemaValidator::new(tool.input.to_json(), tool.output.as_ref()) {
+        return Ok((tool, validator));
     }
+    let schemas =
+        [(SchemaSide::Input, Some(tool.input.to_json())), (SchemaSide::Output, tool.output)];
+    let mut findings = Vec::new();
+    for (side, schema) in schemas {
+        let Some(schema) = schema else { continue };
+        let Err(error) = Schema::compile(&schema) else { continue };
+        let at = RecordPath::path(&[&"tools", &n, &side.field()]);
+        findings.extend(toolwright_check::schema_findings(&schema, &error, &at));
+    }
+    // The reason is what keeps the tool from being used in any case, if there is such a mistake.
+    findings.sort_by_key(|finding| finding.tolerable);
+    let is_tolerable = findings.first().is_some_and(|finding| finding.tolerable);
+    let place = |finding| locate(reading.origin.in_document(finding), reading.origin.document());
+    let found: Vec<Diagnostic> = findings.into_iter().map(place).collect();
+    let reason = found.first().map(reason_of).unwrap_or_default();
+    diagnostics.extend(found);
+    Err(ToolError { reason, is_tolerable })
 }
 
 /// The tools of a gated toolset as the runner holds them, in the order of the definition.
@@ -209,6 +223,7 @@ fn register(
             (Arc::clone(tool), toolset.limits, Arc::clone(concurrency));
         let mut entry = RegisteredTool::with_validator(id, tool, validator, limits, concurrency);
         entry.toolset_hash.clone_from(&toolset.hash);
+        entry.claimed_namespace = live::claimed_namespace(&entry.tool.details.rest);
         (n, entry)
     });
     let quarantined = quarantined.into_iter().map(|it| {
@@ -338,12 +353,6 @@ fn without_details(name: ToolName, draft: &Draft) -> Tool {
         details: Details::default(),
         hash: None,
     }
-}
-
-fn schema_diagnostic(error: &SchemaError, which: &str, n: usize, reading: &Reading) -> Diagnostic {
-    let at = RecordPath::root().child("tools").child(n).child(which);
-    let finding = toolwright_check::schema_finding(error, &at);
-    locate(reading.origin.in_document(finding), reading.origin.document())
 }
 
 fn folder_of(reading: &Reading) -> Option<PathBuf> {

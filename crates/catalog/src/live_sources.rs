@@ -96,8 +96,9 @@ pub(crate) fn read_answer(
     let mut loaded = workspace.read_live(&document, spec.options);
     if let Some(Reading { toolset, .. }) = &mut loaded.reading {
         toolset.instructions.clone_from(&answer.instructions);
-        if let Some(namespace) = namespace {
-            toolset.namespace = FieldValue::Valid(namespace.clone());
+        match namespace {
+            Some(namespace) => toolset.namespace = FieldValue::Valid(namespace.clone()),
+            None => toolset.tools.iter_mut().for_each(live::use_claimed_namespace),
         }
         for draft in &mut toolset.tools {
             if let Some(name) = draft.name.ok() {

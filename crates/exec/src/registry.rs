@@ -39,6 +39,8 @@ pub enum ToolStatus {
 pub struct RegisteredTool {
     /// The id that callers use.
     pub id: ToolId,
+    /// The namespace that its server gives to it, if the id has that of the configuration.
+    pub claimed_namespace: Option<Namespace>,
     /// The definition, shared with its toolset.
     pub tool: Arc<Tool>,
     /// Whether it may be called.
@@ -137,6 +139,7 @@ impl RegisteredTool {
     ) -> RegisteredTool {
         RegisteredTool {
             id,
+            claimed_namespace: None,
             tool: tool.into(),
             status: ToolStatus::Ready,
             toolset_limits: DeclaredLimits::default(),
@@ -227,16 +230,25 @@ impl ToolRegistry {
 
     /// The tool that a person means: by its id, or by a bare name that only one tool has. The name
     /// by which a tool's server knows it counts, too, with and without the namespace: an id has
-    /// another one where the server's cannot be part of an id.
+    /// another one where the server's cannot be part of an id. The namespace may be the one that
+    /// the server claims, if no tool has an id in it: a server cannot take the name of another.
     pub fn find(&self, id: &str) -> Option<&Arc<RegisteredTool>> {
         let is_meant = |tool: &RegisteredTool| {
             let own = match &tool.tool.details.binding {
                 Binding::Server { tool: own, .. } => own.as_str(),
                 _ => tool.tool.name.as_str(),
             };
-            let namespace = tool.id.namespace.as_ref().map(Namespace::as_str);
-            let bare = namespace.and_then(|it| id.strip_prefix(it)?.strip_prefix(':'));
-            tool.tool.name.as_str() == id || own == id || bare == Some(own)
+            let bare_in = |namespace: &Option<Namespace>| {
+                id.strip_prefix(namespace.as_ref()?.as_str())?.strip_prefix(':')
+            };
+            let is_claimed = |name: &str| {
+                (name == own || name == tool.tool.name.as_str())
+                    && !self.has_namespace(&tool.claimed_namespace)
+            };
+            tool.tool.name.as_str() == id
+                || own == id
+                || bare_in(&tool.id.namespace) == Some(own)
+                || bare_in(&tool.claimed_namespace).is_some_and(is_claimed)
         };
         let other = || {
             let mut found = self.tools.values().filter(|tool| is_meant(tool));
@@ -253,6 +265,11 @@ impl ToolRegistry {
         };
         let others = self.tools.iter().filter(move |(id, _)| !has_several(id));
         self.versions.values().chain(others.map(|(_, tool)| tool))
+    }
+
+    /// Whether the id of a tool has this namespace.
+    pub fn has_namespace(&self, namespace: &Option<Namespace>) -> bool {
+        self.tools.values().any(|tool| tool.id.namespace == *namespace)
     }
 
     /// All tools in their newest version, ordered by id.

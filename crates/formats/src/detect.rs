@@ -9,8 +9,8 @@
 //! `inputSchema`             ─▶ mcp       (keys that several formats could have come last)
 //! ```
 //!
-//! Detection looks at keys and at no other content: a document with mistakes in every value must
-//! still be read as what it is, so that its mistakes can be reported.
+//! Detection looks at keys and at hardly any other content: a document with mistakes in every value
+//! must still be read as what it is, so that its mistakes can be reported.
 
 use toolwright_model::FormatId;
 use toolwright_source::{Document, DocumentPath, Finding, Node, ValueKind};
@@ -138,16 +138,26 @@ fn is_named(node: Node<'_>) -> bool {
 
 /// Whether a tool of the document has a key that BTCP defines and MCP does not, and none has a key
 /// of MCP alone. MCP allows other fields, and servers add such ones (`examples`, `deprecated`), so
-/// they prove nothing beside a field that BTCP does not have.
+/// they prove nothing beside a field that BTCP does not have. Examples count only in BTCP's form:
+/// servers add lists of calls or of sentences under the same name.
 ///
 /// A tool with none of these keys is read as MCP. Both formats call the schema `inputSchema`, so it
 /// is read completely; only BTCP's stricter rules are not applied.
 fn has_btcp_tools(root: Node<'_>) -> bool {
-    const BTCP_KEYS: [&str; 4] = ["examples", "deprecated", "deprecationMessage", "timeout"];
+    const BTCP_KEYS: [&str; 3] = ["deprecated", "deprecationMessage", "timeout"];
     const MCP_KEYS: [&str; 5] = ["annotations", "title", "icons", "_meta", "execution"];
     let has_any = |node: Node<'_>, keys: &[&str]| keys.iter().any(|key| node.has(key));
-    elements(root).any(|node| is_named(node) && has_any(node, &BTCP_KEYS))
+    let has_examples = |node: Node<'_>| node.get("examples").is_some_and(are_btcp_examples);
+    elements(root).any(|node| is_named(node) && (has_any(node, &BTCP_KEYS) || has_examples(node)))
         && !elements(root).any(|node| has_any(node, &MCP_KEYS))
+}
+
+/// Whether a value is a list of examples as BTCP has them, objects with `input` or `output`, or with
+/// `params`, as published tools of BTCP write it by mistake. One of them is enough, because the
+/// others may be the mistakes that a reader looks for.
+fn are_btcp_examples(list: Node<'_>) -> bool {
+    let is_example = |item: Node<'_>| ["input", "output", "params"].iter().any(|key| item.has(key));
+    list.kind() == ValueKind::List && (list.is_empty() || list.items().any(is_example))
 }
 
 /// Whether the document is a list of tools without a tool: `[]`, `{"tools": []}`, or that as the

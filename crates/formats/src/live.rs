@@ -5,8 +5,9 @@
 //! |---|---|
 //! | a tool has no name | error: there is nothing to call it by |
 //! | a schema cannot be used | error: the tool is listed, and calls are refused |
+//! | a mistake of a schema has an evident meaning | warning: the schema is used with that meaning |
 //! | more tools than are read | error: the others are lost |
-//! | `null` for an optional field | note: serialisers write it for "none" |
+//! | `null` for an optional field or a keyword | note: serialisers write it for "none" |
 //! | everything else that is an error in a document | warning |
 //!
 //! Nothing is lost by this: warnings and notes have the code, the place and the message of the
@@ -15,14 +16,14 @@
 //! | the server says | the record has |
 //! |---|---|
 //! | a name that MCP does not allow | a name that stands for it; the server's own is kept |
-//! | a namespace | none, and the server's is kept: it could be that of another source |
+//! | a namespace | none, and the server's is kept: see [`use_claimed_namespace`] |
 //! | `null` for a schema or a version | none |
 //!
 //! What is kept is in the `Rest` of the tool under its own pointer, and so in `show --json`.
 
 use std::sync::Arc;
 
-use toolwright_model::{Conventions, FieldValue, Json, Rest, ToolName};
+use toolwright_model::{Conventions, Draft, FieldValue, Json, Namespace, Rest, ToolName};
 use toolwright_source::codes::{EXTERNAL_REF, INVALID_SCHEMA, TOO_LARGE, UNSUPPORTED_DIALECT};
 use toolwright_source::{Document, Finding, Node, RecordPath, Severity, ValueKind};
 
@@ -60,6 +61,21 @@ pub fn name_on_server(rest: &Rest) -> Option<&str> {
     rest.get(mcp::ID, NAME).and_then(Json::as_str)
 }
 
+/// The namespace that a server gives to a tool that [`read_live`] read. It is not part of the id:
+/// servers of one configuration could take each other's names.
+pub fn claimed_namespace(rest: &Rest) -> Option<Namespace> {
+    Namespace::parse(rest.get(mcp::ID, NAMESPACE)?.as_str()?).ok()
+}
+
+/// Makes the namespace that a server gives to a tool a part of its id, as in a document. For a
+/// server to which nobody gave a name.
+pub fn use_claimed_namespace(draft: &mut Draft) {
+    if let Some(namespace) = claimed_namespace(&draft.details.rest) {
+        draft.details.rest.take(mcp::ID, NAMESPACE);
+        draft.namespace = FieldValue::Valid(namespace);
+    }
+}
+
 /// The severity that a finding has at most in what a server lists: the table above.
 pub fn severity(finding: &Finding, document: &Document) -> Severity {
     let node = document.root().find(&finding.at);
@@ -70,8 +86,9 @@ pub fn severity(finding: &Finding, document: &Document) -> Severity {
         [&INVALID_SCHEMA, &UNSUPPORTED_DIALECT, &EXTERNAL_REF].contains(&finding.code);
     let has_wrong_type = finding.code == &INVALID_TYPE;
     match () {
-        // Marked as tolerable: the field is optional.
+        // Marked as tolerable: the field is optional, or a keyword of a schema.
         () if is_null && finding.tolerable => Severity::Info,
+        () if finding.tolerable => Severity::Warning,
         // Without a schema the tool takes any arguments.
         () if is_null && is_about(&["inputSchema"]) => Severity::Warning,
         () if is_schema_error || finding.code == &TOO_LARGE => Severity::Error,

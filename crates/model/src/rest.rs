@@ -38,6 +38,16 @@ impl Rest {
         self.0.get(&format)?.get(pointer)
     }
 
+    /// Takes the field at `pointer` out.
+    pub fn take(&mut self, format: FormatId, pointer: &str) -> Option<Json> {
+        let fields = self.0.get_mut(&format)?;
+        let value = fields.shift_remove(pointer);
+        if fields.is_empty() {
+            self.0.remove(&format);
+        }
+        value
+    }
+
     /// The fields of each format, by JSON Pointer.
     pub fn iter(&self) -> impl Iterator<Item = (FormatId, &Object)> {
         self.0.iter().map(|(format, fields)| (*format, fields))

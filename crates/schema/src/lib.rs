@@ -27,9 +27,10 @@
 //!
 //! Below it are [`Schema`], one compiled schema, for checks that keep schemas by other rules; the
 //! quick check of schemas that need not be compiled ([`is_certainly_valid_schema`]); what is wrong
-//! with a schema that compiles ([`mistakes()`]); what the APIs of model vendors reject
-//! ([`incompatibilities`], [`VendorTarget`]), and schemas that they accept instead
-//! ([`rewrite_for`], [`restore()`]); and which of two schemas accepts more ([`compare`]).
+//! with a schema that compiles ([`mistakes()`]), and what is meant by one that does not
+//! ([`tolerate`]); what the APIs of model vendors reject ([`incompatibilities`], [`VendorTarget`]),
+//! and schemas that they accept instead ([`rewrite_for`], [`restore()`]); and which of two schemas
+//! accepts more ([`compare`]).
 //!
 //! Deliberately absent: the network, files, the clock, printing, and the record of a tool. A `$ref`
 //! is never fetched.
@@ -63,6 +64,7 @@ mod stack_space;
 mod step_budget;
 mod subschema_graph;
 mod subschema_keywords;
+mod tolerance;
 mod validator;
 mod vendors;
 
@@ -81,6 +83,9 @@ pub use restore::{
     CallPathPart, RestoreAction, RestoreBranch, RestoreError, RestoreStep, adapt, restore,
 };
 pub use schema::{FormatAssertion, Schema, SchemaOptions};
+pub use tolerance::{
+    SchemaCorrection, TYPES, ToleratedMistake, ToleratedSchema, tolerate, type_meant,
+};
 pub use validator::{InstanceSource, SchemaSource, SchemaValidator};
 pub use vendors::{
     ChangeAction, ChangeReport, Incompatibility, IncompatiblePart, NameRule, RequestPart,

@@ -45,9 +45,9 @@ pub(crate) struct EmptySubschema {
     pub reason: String,
 }
 
-/// Whether the keywords of one subschema may contradict each other. Rare contradictions are missed:
-/// between a pattern and a length, and definitions that require a value like themselves, of which
-/// the canonical form does not say which is empty.
+/// Whether the keywords of one subschema may contradict each other. Rare contradictions between a
+/// pattern and a length are missed. Definitions that require a value like themselves are found by
+/// `mistakes::recursion`.
 pub(crate) fn may_contradict(members: &Map<String, Value>) -> bool {
     // One look at the names first: most subschemas have a type, a description and nothing else.
     let (mut bounds, mut values, mut object, mut array, mut branches) = (0, 0, 0, 0, 0);
@@ -384,7 +384,7 @@ fn refuses_everything(schema: &Value) -> bool {
 }
 
 /// Whether a pointer leads through `not` or `if`, where an empty schema restricts nothing.
-fn is_in_condition(at: &str) -> bool {
+pub(crate) fn is_in_condition(at: &str) -> bool {
     let mut is_name = false;
     at.split('/').any(|token| {
         let is_keyword = !std::mem::take(&mut is_name);

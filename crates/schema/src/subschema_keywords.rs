@@ -93,6 +93,33 @@ pub(crate) fn keyword_value<'a>(
     }
 }
 
+/// Calls `visit` for every subschema directly inside `schema`, to be changed: with its keyword, its
+/// key or index if the keyword holds several, and whether it is a key. A `null` with a key counts.
+pub(crate) fn subschemas_mut(
+    schema: &mut Map<String, Value>,
+    dialect: Dialect,
+    mut visit: impl FnMut(&str, Option<&str>, bool, &mut Value),
+) {
+    use SubschemaContainer::{List, Map, One, OneOrList};
+    for (keyword, value) in schema {
+        let Some((_, container)) = keyword_role(keyword, dialect) else { continue };
+        match (container, value) {
+            (List | OneOrList, Value::Array(items)) => {
+                for (n, item) in items.iter_mut().enumerate() {
+                    visit(keyword, Some(&n.to_string()), false, item);
+                }
+            }
+            (Map, Value::Object(members)) => {
+                for (name, member) in members.iter_mut().filter(|(_, member)| !member.is_array()) {
+                    visit(keyword, Some(name), true, member);
+                }
+            }
+            (One | OneOrList, value) => visit(keyword, None, false, value),
+            _ => {}
+        }
+    }
+}
+
 /// Whether the keywords beside a `$ref` are ignored. Draft-07 prescribes it (section 8.3 of its
 /// core specification); 2020-12 applies them.
 pub(crate) fn ref_ignores_siblings(dialect: Dialect) -> bool {

@@ -15,9 +15,11 @@ use std::sync::{Arc, OnceLock};
 
 use toolwright_check::{RuleScope, Subject};
 use toolwright_formats::{DetectionResult, Reading, detect, live};
-use toolwright_model::FormatId;
-use toolwright_schema::TargetSet;
-use toolwright_source::{Diagnostic, Document, Finding, Severity, Source, locate, render};
+use toolwright_model::{FieldValue, FormatId, InputSchema};
+use toolwright_schema::{SchemaSide, TargetSet};
+use toolwright_source::{
+    Diagnostic, Document, Finding, RecordPath, Severity, Source, locate, render,
+};
 
 use crate::Workspace;
 use crate::files::{self, LoadError};
@@ -241,8 +243,11 @@ impl Workspace {
             ReadMode::Live => Ok(live::read_live(document)),
             ReadMode::Strict | ReadMode::Compat => read_record(document, options.format),
         };
-        let readings: Vec<Result<Reading, Option<Box<Finding>>>> =
+        let mut readings: Vec<Result<Reading, Option<Box<Finding>>>> =
             documents.iter().map(read).collect();
+        if !matches!(mode, ReadMode::Strict) {
+            readings.iter_mut().flatten().for_each(tolerate_schemas);
+        }
         let subjects: Vec<Subject<'_>> = readings
             .iter()
             .flatten()
@@ -376,6 +381,33 @@ fn read_record(
         // A file that could not be parsed is not also of an unknown format.
         DetectionResult::Unreadable(_) if has_errors(document.problems()) => Err(None),
         DetectionResult::Unreadable(finding) => Err(Some(Box::new(finding))),
+    }
+}
+
+/// Reads the schemas of a document as they are meant, where that is evident, and reports what is
+/// wrong with them.
+fn tolerate_schemas(reading: &mut Reading) {
+    for (n, tool) in reading.toolset.tools.iter_mut().enumerate() {
+        for side in [SchemaSide::Input, SchemaSide::Output] {
+            let schema = match side {
+                SchemaSide::Input => tool.input.ok().and_then(InputSchema::written),
+                SchemaSide::Output => tool.output.ok(),
+            };
+            let Some(tolerated) = schema.and_then(toolwright_schema::tolerate) else { continue };
+            let at = RecordPath::path(&[&"tools", &n, &side.field()]);
+            let room = toolwright_check::MAX_FINDINGS.saturating_sub(reading.findings.len());
+            reading.findings.extend(tolerated.mistakes.iter().take(room).map(|mistake| {
+                let mut finding = toolwright_check::tolerated_schema_finding(mistake, &at);
+                // What is done about it, in place of what the author could do.
+                finding.help =
+                    vec![toolwright_check::tolerated_schema_reading(&mistake.correction)];
+                reading.origin.in_document(finding)
+            }));
+            match side {
+                SchemaSide::Input => tool.input = FieldValue::Valid(tolerated.schema.into()),
+                SchemaSide::Output => tool.output = FieldValue::Valid(tolerated.schema),
+            }
+        }
     }
 }
 

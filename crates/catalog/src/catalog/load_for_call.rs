@@ -19,7 +19,8 @@ impl Catalog {
     ///
     /// Starting a server can take seconds, so `call` starts as few as possible: files and programs
     /// first; then the server that a found definition names; only if nothing was found, the servers
-    /// of the plan, limited to the namespace if `id` has one (`namespace:name`).
+    /// of the plan, limited to the namespace if `id` has one (`namespace:name`). If nothing has that
+    /// namespace, a server may give it to one of its tools, so all of them are asked.
     /// Returns the sources that could not be loaded.
     pub async fn load_for(&self, id: &str) -> Vec<SourceFailure> {
         let specs: Vec<SourceSpec> = self.states().iter().map(|state| state.spec.clone()).collect();
@@ -29,15 +30,14 @@ impl Catalog {
             (SourceTarget::Server(_, Some(own)), Some(requested)) => own.as_str() == requested,
             _ => true,
         };
-        let (mut servers, others): (Vec<&SourceSpec>, Vec<&SourceSpec>) = specs
-            .iter()
-            .filter(may_hold)
-            .partition(|spec| matches!(spec.target, SourceTarget::Server(..)));
+        let (mut servers, others): (Vec<&SourceSpec>, Vec<&SourceSpec>) =
+            specs.iter().partition(|spec| matches!(spec.target, SourceTarget::Server(..)));
         let others = others.into_iter().map(|spec| self.load_one(spec).boxed());
         let mut failures = self.load_until_found(id, others.collect()).await;
         // `find` also accepts a name without its namespace, if only one tool has it. The step above
         // stops early only for an exact id, so all files were read before this decides.
-        let found = self.runner.registry().find(id).map(Arc::clone);
+        let registry = self.runner.registry();
+        let found = registry.find(id).map(Arc::clone);
         if found.as_ref().is_some_and(|entry| !waits_for_its_server(entry)) {
             return failures;
         }
@@ -45,11 +45,26 @@ impl Catalog {
         // server.
         let namespace_of_found = found.as_ref().and_then(|entry| entry.id.namespace.as_ref());
         let namespace = namespace_of_found.map(Namespace::as_str).or(namespace);
-        if found.is_some() {
-            servers.clear();
-        }
         let definitions = self
             .server_definitions(|own| namespace.is_none_or(|requested| own.as_str() == requested));
+        let is_of_server = |requested: &str| {
+            let is_own = |spec: &&SourceSpec| match &spec.target {
+                SourceTarget::Server(_, Some(own)) => own.as_str() == requested,
+                _ => false,
+            };
+            servers.iter().any(is_own)
+        };
+        let is_known = |requested: &str| {
+            let parsed = Namespace::parse(requested).ok();
+            !definitions.is_empty()
+                || is_of_server(requested)
+                || (parsed.is_some() && registry.has_namespace(&parsed))
+        };
+        if found.is_some() {
+            servers.clear();
+        } else if namespace.is_some_and(is_known) {
+            servers.retain(may_hold);
+        }
         let definitions = definitions
             .iter()
             .map(|(spec, definition)| self.load_server_definition(spec, definition).boxed());

@@ -5,12 +5,19 @@
 //! external references); MCP, where an input schema must have `type: object`. Other formats leave
 //! the type open, so its absence is a warning there.
 //!
+//! A mistake whose meaning is evident, such as `null` for a keyword, is marked as tolerable, and all
+//! of them are reported: then `--compat`, and the reader of a running server, use the schema that is
+//! meant (`toolwright_schema::tolerate`).
+//!
 //! Silent about: values that cannot be a schema at all, such as a number (the shape reports them),
 //! and schemas that a server supplies later. Its codes are declared in `source::codes`, because the
 //! command `validate` reports them for schemas outside of definitions, too.
 
 use toolwright_model::Json;
-use toolwright_schema::{SchemaError, SchemaSide};
+use toolwright_schema::{
+    Schema, SchemaCorrection, SchemaError, SchemaSide, TYPES, ToleratedMistake, tolerate,
+    type_meant,
+};
 use toolwright_source::codes::{EXTERNAL_REF, INVALID_SCHEMA, UNSUPPORTED_DIALECT};
 use toolwright_source::words::{alternatives, nearest_word};
 use toolwright_source::{Edit, Finding, Pointer, RecordFinding, Safety, Severity};
@@ -29,15 +36,72 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             // The quick test accepts nearly all schemas, so few are compiled here.
             if !subject.has_valid_schema(at.0, side) {
                 let error = subject.schema(at.0, side).and_then(|compiled| compiled.as_ref().err());
-                error
+                let Some(error) = error else { continue };
+                findings(schema, error, &at.child(side.field()))
                     .into_iter()
-                    .for_each(|error| out.push(finding(error, &at.child(side.field()))));
+                    .for_each(|finding| out.push(finding));
             // Only of a valid schema: in an invalid one, `type` itself may be the mistake. Results
             // may be any value, so an output schema needs no type.
             } else if side == SchemaSide::Input {
                 check_object_type(subject, schema, at, out);
             }
         }
+    }
+}
+
+/// What is wrong with a schema that does not compile: every mistake with an evident meaning, and
+/// what prevents it from being compiled without them, or just the `error` of its compilation.
+pub fn findings<Space>(
+    schema: &Json,
+    error: &SchemaError,
+    at: &Pointer<Space>,
+) -> Vec<Finding<Space>> {
+    let Some(tolerated) = tolerate(schema) else { return vec![finding(error, at)] };
+    let mistakes = tolerated.mistakes.iter().map(|mistake| tolerated_finding(mistake, at));
+    let other = Schema::compile(&tolerated.schema).err();
+    mistakes.chain(other.map(|error| finding(&error, at))).collect()
+}
+
+/// The finding for a mistake of a schema that can be read as what it means. `at` points to the
+/// schema.
+pub fn tolerated_finding<Space>(mistake: &ToleratedMistake, at: &Pointer<Space>) -> Finding<Space> {
+    let at = Pointer::parse(&mistake.at).map_or_else(|| at.clone(), |inside| at.join(&inside));
+    let finding = match &mistake.type_word {
+        Some(word) => wrong_type_finding(word, at.clone()),
+        None => Finding::new(&INVALID_SCHEMA, at.clone(), mistake.message.clone()),
+    };
+    let (remedy, edit) = match &mistake.correction {
+        SchemaCorrection::LeaveOut => ("leave it out".to_owned(), Edit::Remove(at)),
+        SchemaCorrection::Replace(value) => {
+            (format!("write `{value}`"), Edit::Replace(at, value.clone()))
+        }
+        SchemaCorrection::Rename(name) => {
+            (format!("rename it to `{name}`"), Edit::RenameKey(at, (*name).to_owned()))
+        }
+        // Two edits, of which one depends on whether the list is there: left to the author.
+        SchemaCorrection::Require(name) => {
+            let remedy = format!("list `{name}` under `required` of the object that has it");
+            return finding.help(remedy).tolerable();
+        }
+    };
+    // `null` restricts nothing in any reading; the other corrections are what is probably meant.
+    let is_null = mistake.message.ends_with("is null");
+    let safety = if is_null { Safety::Safe } else { Safety::Unsafe };
+    // A wrong type has its help and its repair, unless no type is meant.
+    let finding = match finding.help.is_empty() {
+        true => finding.help(remedy.clone()).repair(safety, remedy, vec![edit]),
+        false => finding,
+    };
+    finding.tolerable()
+}
+
+/// How a mistake is read where it is tolerated.
+pub fn tolerated_reading(correction: &SchemaCorrection) -> String {
+    match correction {
+        SchemaCorrection::LeaveOut => "it is read as if it were left out".to_owned(),
+        SchemaCorrection::Replace(value) => format!("it is read as `{value}`"),
+        SchemaCorrection::Rename(name) => format!("it is read as `{name}`"),
+        SchemaCorrection::Require(name) => format!("`{name}` is read as required"),
     }
 }
 
@@ -72,9 +136,6 @@ pub fn finding<Space>(error: &SchemaError, at: &Pointer<Space>) -> Finding<Space
     }
 }
 
-/// The types of JSON Schema, most frequent first: messages list them in this order.
-const TYPES: &[&str] = &["object", "string", "number", "integer", "boolean", "array", "null"];
-
 /// A finding for an unknown type, with a suggestion. `word` is as the message of the schema
 /// compiler quotes it, in backticks and double quotes.
 fn wrong_type_finding<Space>(word: &str, at: Pointer<Space>) -> Finding<Space> {
@@ -84,14 +145,10 @@ fn wrong_type_finding<Space>(word: &str, at: Pointer<Space>) -> Finding<Space> {
     let finding = Finding::new(&INVALID_SCHEMA, at.clone(), message);
     // Names of types in other languages are too far from the right word for a spelling comparison.
     let meant = match word {
-        "text" | "str" => Some("string"),
-        "int" => Some("integer"),
-        "float" | "double" => Some("number"),
-        "bool" => Some("boolean"),
-        "list" => Some("array"),
-        "dict" | "map" => Some("object"),
+        // Close to `array`, and not meant as it.
+        "any" => None,
         // A list of seven words, so one slip is enough also for short ones.
-        other => nearest_word(other, TYPES.iter().copied()),
+        other => type_meant(other).or_else(|| nearest_word(other, TYPES.iter().copied())),
     };
     match meant {
         Some(meant) => finding.help(format!("did you mean `{meant}`?")).repair(

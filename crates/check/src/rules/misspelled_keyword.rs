@@ -3,8 +3,9 @@
 //! Source: JSON Schema ignores unknown keywords, so a misspelled one has no effect, and nothing
 //! else reports it.
 //!
-//! Only words close to a keyword, whose value that keyword could have. Silent about `x-…`, and
-//! about keywords of OpenAPI, editors, forms and older drafts.
+//! Only words close to a keyword, whose value that keyword could have: with a slip, in the singular
+//! (`additionalProperty`), or shortened (`maxlen`, `desc`, `min`). Silent about `x-…`, and about
+//! keywords of OpenAPI, editors, forms and older drafts.
 
 use toolwright_model::Json;
 use toolwright_schema::{SchemaMistake, keyword_names};
@@ -16,9 +17,9 @@ use super::schemas::{CheckedSchema, first_finding};
 toolwright_source::codes! {
     MISSPELLED_KEYWORD Warning
         "A schema has a keyword that JSON Schema does not define, and that is close to one it \
-         does define: `maxlength` for `maxLength`, `propertes` for `properties`. Unknown \
-         keywords are ignored, so the restriction or the properties that it states do not \
-         exist for callers.\n\n\
+         does define: `maxlength` for `maxLength`, `propertes` for `properties`, `max` for \
+         `maximum`. Unknown keywords are ignored, so the restriction or the properties that it \
+         states do not exist for callers.\n\n\
          Write the keyword as the help shows. If it is meant as it is, let it start with `x-`."
     => (
         "tool.json",
@@ -57,7 +58,13 @@ pub(super) fn finding(
             && value(place).and_then(Json::as_str).is_some_and(|to| to.starts_with('#'))
     };
     let names = keyword_names().filter(|name| name.starts_with('$') == with_dollar);
-    let meant = if is_reference() { "$ref" } else { nearest(keyword, names)? };
+    let kind = || value(place.rsplit_once('/')?.0)?.get("type")?.as_str();
+    let meant = match is_reference() {
+        true => "$ref",
+        false => nearest(keyword, names.clone())
+            .or_else(|| names.clone().find(|name| singular(name) == singular(keyword)))
+            .or_else(|| shortened(keyword, kind()))?,
+    };
     if !can_have(meant, value(place)?) {
         return None;
     }
@@ -78,6 +85,37 @@ pub(super) fn finding(
         format!("rename it to `{meant}`"),
         mistake.places.iter().map(rename).collect(),
     ))
+}
+
+/// A keyword in the singular and in lower case.
+fn singular(keyword: &str) -> String {
+    let keyword = keyword.to_ascii_lowercase();
+    match keyword.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => keyword.trim_end_matches('s').to_owned(),
+    }
+}
+
+/// The keyword that a shorter word stands for, where `type` is `kind`.
+fn shortened(keyword: &str, kind: Option<&str>) -> Option<&'static str> {
+    // Only the bounds: `unique` of a text is a word of databases, and `content` has many meanings.
+    let is_bound = |name: &&str| name.starts_with("min") || name.starts_with("max");
+    let begins = |name: &&str| name.to_ascii_lowercase().starts_with(&keyword.to_ascii_lowercase());
+    Some(match (keyword, kind) {
+        ("desc" | "descr", _) => "description",
+        ("props", _) => "properties",
+        ("min", Some("integer" | "number")) => "minimum",
+        ("max", Some("integer" | "number")) => "maximum",
+        ("min", Some("string")) => "minLength",
+        ("max", Some("string")) => "maxLength",
+        ("min", Some("array")) => "minItems",
+        ("max", Some("array")) => "maxItems",
+        (keyword, _) if keyword.len() > 5 => {
+            let mut names = keyword_names().filter(is_bound).filter(begins);
+            names.next().filter(|_| names.next().is_none())?
+        }
+        _ => return None,
+    })
 }
 
 /// Whether a value has the type that a keyword of JSON Schema needs. `note: "…"` is not `not`.

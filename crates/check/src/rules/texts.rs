@@ -8,14 +8,14 @@
 //!
 //! Not here: what counts as hidden, as an instruction or as a secret. That is in `tool_poisoning`.
 
-use toolwright_model::ToolName;
 use toolwright_source::{Member, Node, Syntax, ValueKind};
 
+use super::model_instruction::InstructionReport;
 use super::{hidden_text, model_instruction, secret_in_definition};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
-use crate::tool_poisoning::{self, InstructionDetector};
+use crate::tool_poisoning;
 
 pub(crate) static RULE: Rule = Rule {
     codes: &[
@@ -38,12 +38,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         aios: subject.has_typed_sections(),
         yaml,
         may_hide_text,
-        instructions: InstructionDetector::for_tools(
-            subject.tools().filter_map(|(_, tool)| tool.name.ok().map(ToolName::as_str)),
-        ),
+        instructions: InstructionReport::new(subject),
     };
     // Prose until a key says otherwise, so a text in an unexpected place is read by all rules.
     walk.value(document.root(), TextUse::Prose, None, out);
+    walk.instructions.finish(out);
 }
 
 /// What a text is for, which decides the rules that read it. The key of the text determines it.
@@ -60,18 +59,17 @@ enum TextUse {
 }
 
 /// The state of the pass over one document.
-struct TextWalk<'d> {
+struct TextWalk<'s, 'd> {
     /// Whether the document is an AIOS tool, which has functions and environment variables.
     aios: bool,
     /// The text of the document, if it is YAML and may have aliases.
     yaml: Option<&'d str>,
     /// Whether the document has any character that could hide text.
     may_hide_text: bool,
-    /// Keeps its buffers from text to text.
-    instructions: InstructionDetector,
+    instructions: InstructionReport<'s, 'd>,
 }
 
-impl TextWalk<'_> {
+impl TextWalk<'_, '_> {
     /// Reads a value and all values inside it. `label` is the name of the variable whose value this
     /// is, if the definition names one. The recursion is bounded: documents nest at most 128
     /// levels.
@@ -132,7 +130,7 @@ impl TextWalk<'_> {
             hidden_text::check_text(node, words, out);
         }
         if text != TextUse::Code {
-            model_instruction::check_text(node, words, &mut self.instructions, out);
+            self.instructions.check_text(node, words, out);
         }
         if text == TextUse::Prose {
             secret_in_definition::check_text(node, words, label, out);

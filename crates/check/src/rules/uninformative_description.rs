@@ -5,14 +5,12 @@
 //!
 //! A description is reported if all its words are words of the name, in any form, or words without
 //! meaning of their own (articles, "this tool allows you to"). Prepositions say more: they relate
-//! the words of the name. So do words in another script than that of the name. If every parameter
-//! has a description, an agent learns from these what it needs, and the finding is a note.
+//! the words of the name. So do words in another script than that of the name. The text alone
+//! decides, not the schema: of two tools with such texts, both are reported alike.
 
-use toolwright_model::{Draft, InputSchema, Json};
+use toolwright_source::RecordFinding;
 use toolwright_source::words::shorten;
-use toolwright_source::{RecordFinding, Severity};
 
-use super::missing_parameter_description::is_described;
 use super::naming_convention::split;
 use crate::Subject;
 use crate::report::Report;
@@ -26,7 +24,8 @@ toolwright_source::codes! {
          An agent reads both, so it learns nothing from the description: not what the tool \
          returns, nor when to use it instead of another one.\n\n\
          Write what it works on, what it returns and when to use it: \"Returns the current \
-         temperature and wind for a city\". If all parameters are described, this is a note."
+         temperature and wind for a city\". It is a warning for every tool, whatever its \
+         parameters say: an agent chooses the tool before it reads those."
     => (
         "tool.json",
         r#"{
@@ -88,15 +87,6 @@ const EMPTY_WORDS: &[&str] = &[
 /// Verbs that say the same in a name and its description.
 const GET: &[&str] = &["get", "fetch", "return", "retrieve"];
 
-/// Whether a tool has parameters, and each has a description.
-fn describes_parameters(tool: &Draft) -> bool {
-    let Some(schema) = tool.input.ok().map(InputSchema::to_json) else { return false };
-    let parameters = schema.get("properties").and_then(Json::as_object);
-    parameters.is_some_and(|all| {
-        !all.is_empty() && all.values().all(|parameter| is_described(parameter, &schema))
-    })
-}
-
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let (Some(name), Some(description)) = (tool.name.ok(), tool.description.ok()) else {
@@ -115,10 +105,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             "the description of `{name}` says nothing beyond its name: `{}`",
             shorten(description.trim())
         );
-        let mut finding = RecordFinding::new(&UNINFORMATIVE_DESCRIPTION, place, message);
-        if describes_parameters(tool) {
-            finding = finding.severity(Severity::Info);
-        }
+        let finding = RecordFinding::new(&UNINFORMATIVE_DESCRIPTION, place, message);
         out.push(finding.help("say what it works on, what it returns and when to use it"));
     }
 }
@@ -167,7 +154,9 @@ fn stem(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Severity, repeats};
+    use toolwright_source::Severity;
+
+    use super::repeats;
     use crate::testing::{findings, found};
 
     #[test]
@@ -207,25 +196,18 @@ mod tests {
     }
 
     #[test]
-    fn it_is_a_note_where_every_parameter_is_described() {
-        for (properties, severity) in [
-            (r#"{"id": {"type": "string", "description": "Which one"}}"#, Severity::Info),
-            (
-                r#"{"id": {"anyOf": [{"description": "Which one"}, {"type": "null"}]}}"#,
-                Severity::Info,
-            ),
-            (
-                r#"{"id": {"type": "string", "description": "Which one"}, "all": {}}"#,
-                Severity::Warning,
-            ),
-            ("{}", Severity::Warning),
+    fn it_is_a_warning_whatever_the_parameters_say() {
+        for properties in [
+            r#"{"id": {"type": "string", "description": "Which one"}}"#,
+            r#"{"id": {"type": "string", "description": "Which one"}, "all": {}}"#,
+            "{}",
         ] {
             let text = format!(
                 r#"{{"name": "close_it", "description": "Closes it", "inputSchema": {{"type": "object", "properties": {properties}}}}}"#
             );
             let all = findings(&text);
             let ours = all.iter().find(|it| it.code.name == "UNINFORMATIVE_DESCRIPTION");
-            assert_eq!(ours.map(|it| it.severity), Some(severity), "{properties}");
+            assert_eq!(ours.map(|it| it.severity), Some(Severity::Warning), "{properties}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! ```text
 //! text ─ normalize ─▶ NormalizedText ─ features ─▶ tokens ─ scorer ─▶ hits ◀─ host_markup
 //!   │                                                                  │
-//!   └─ encoded_text ─▶ each decoded sentence, from the start ──▶ findings
+//!   └─ encoded_text, spelled_out ─▶ each decoded sentence, from the start ──▶ findings
 //! ```
 //!
 //! A description is written for the model: it may say how and when to call this tool. What it has
@@ -18,11 +18,12 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::encoded_text::decode_runs;
+use super::encoded_text::{DecodedText, decode_rot13, decode_runs};
 use super::features::{Token, is_unspaced_letter, tokens};
 use super::host_markup::find_host_markup;
 use super::normalize::NormalizedText;
 use super::scorer::WEIGHTS;
+use super::spelled_out::JoinedText;
 use super::{MAX_FOUND, SuspiciousText, has_long_run, quote};
 
 /// Finds text addressed to the model in a single text.
@@ -84,11 +85,26 @@ impl InstructionDetector {
     pub(crate) fn find(&mut self, text: &str) -> Vec<SuspiciousText> {
         let normalized = NormalizedText::reusing(text, std::mem::take(&mut self.normalized));
         let hits = self.hits(&normalized);
-        let found = hits.iter().map(|hit| describe(text, &normalized, hit)).collect();
+        let mut found: Vec<SuspiciousText> =
+            hits.iter().map(|hit| describe(text, &normalized, hit)).collect();
+        let has_single_letters = normalized.has_single_letters;
         self.normalized = normalized.text;
+        let mut hidden = match has_single_letters {
+            true => self.find_spelled_out(text),
+            false => Vec::new(),
+        };
+        // What is read in disguise is reported as that.
+        found.retain(|open| {
+            let is_open = |hidden: &SuspiciousText| {
+                open.range.end <= hidden.range.start || hidden.range.end <= open.range.start
+            };
+            hidden.iter().all(is_open)
+        });
         if has_long_run(text) {
-            return [found, self.find_encoded(text)].concat();
+            hidden.extend(self.find_encoded(decode_runs(text)));
         }
+        hidden.extend(self.find_encoded(decode_rot13(text)));
+        found.extend(hidden);
         found
     }
 
@@ -145,25 +161,42 @@ impl InstructionDetector {
         Some(Hit { class: found.class, range: first..end })
     }
 
-    /// Attacks that are encoded. What is decoded may hold encoded text again; each level is shorter
-    /// than the one before, so this ends.
-    fn find_encoded(&mut self, text: &str) -> Vec<SuspiciousText> {
+    /// Attacks that are encoded. What is decoded may hold encoded text again. This ends: Base64 and
+    /// its like become shorter, and what was in ROT13 has frequent words then, which are not.
+    fn find_encoded(&mut self, decoded: Vec<DecodedText>) -> Vec<SuspiciousText> {
         let mut found = Vec::new();
-        for decoded in decode_runs(text) {
-            if self.find(&decoded.text).is_empty() {
-                continue;
+        for DecodedText { start, len, encoding, text } in decoded {
+            if !self.find(&text).is_empty() {
+                found.push(describe_hidden(start..start + len, encoding, "hides", &text));
             }
-            found.push(SuspiciousText {
-                range: decoded.start..decoded.start + decoded.len,
-                message: format!(
-                    "{} hides {}, which attacks the model",
-                    decoded.encoding,
-                    quote(&decoded.text)
-                ),
-                help: Some("describe what the tool does in plain text".to_owned()),
-            });
         }
         found
+    }
+
+    /// Attacks whose letters are written apart.
+    fn find_spelled_out(&mut self, text: &str) -> Vec<SuspiciousText> {
+        let Some(joined) = JoinedText::new(text) else { return Vec::new() };
+        let normalized =
+            NormalizedText::reusing(&joined.text, std::mem::take(&mut self.normalized));
+        let mut found = Vec::new();
+        for hit in self.hits(&normalized) {
+            let range = normalized.in_source(&hit.range);
+            if let Some(source) = joined.hidden_range(&range) {
+                let words = &joined.text[range];
+                found.push(describe_hidden(source, "letters written apart", "hide", words));
+            }
+        }
+        self.normalized = normalized.text;
+        found
+    }
+}
+
+/// Message and help for an attack in disguise.
+fn describe_hidden(range: Range<usize>, disguise: &str, hides: &str, text: &str) -> SuspiciousText {
+    SuspiciousText {
+        range,
+        message: format!("{disguise} {hides} {}, which attacks the model", quote(text)),
+        help: Some("describe what the tool does in plain text".to_owned()),
     }
 }
 

@@ -14,8 +14,8 @@
 //! is written: `normalize` undoes look-alike letters, invisible characters and spelled-out words.
 //! `features` cuts that into tokens and their combinations, and `scorer` adds up the weights that
 //! `data/weights.bin` has for them. `fit`, which is compiled for tests only, makes that file from
-//! the texts in `crates/check/tests/tool_poisoning`. `host_markup` and `encoded_text` look for
-//! other forms.
+//! the texts in `crates/check/tests/tool_poisoning`. `host_markup` looks for another form;
+//! `encoded_text` and `spelled_out` decode what is judged then like any text.
 //!
 //! Nothing here depends on what a tool is, where the text stands or how severe a finding is; the
 //! files in `rules/` decide that.
@@ -25,6 +25,7 @@
 
 use std::ops::Range;
 
+mod common_words;
 mod encoded_text;
 mod features;
 #[cfg(test)]
@@ -36,6 +37,7 @@ mod lookalike_names;
 mod normalize;
 mod scorer;
 mod secrets;
+mod spelled_out;
 #[cfg(test)]
 mod tests;
 

@@ -21,7 +21,7 @@
 //! bytes ([`NeededSteps`]) finds out, and then lower-casing is all that is done.
 //!
 //! Not undone: misspelled words, words split by a space (`igno re`), words in another order. Base64
-//! and its like are decoded in `encoded_text`. Nothing here depends on which words matter.
+//! and its like are decoded in `encoded_text`, sentences without gaps in `spelled_out`. Nothing here depends on which words matter.
 
 use std::ops::Range;
 
@@ -40,6 +40,8 @@ pub(super) struct NormalizedText<'t> {
     source_offsets: Option<Vec<u32>>,
     /// Whether `text` may have a sign that markup begins with. False positives are allowed.
     pub(super) may_have_markup: bool,
+    /// Whether the source may have words whose letters are written apart.
+    pub(super) has_single_letters: bool,
 }
 
 impl<'t> NormalizedText<'t> {
@@ -65,6 +67,7 @@ impl<'t> NormalizedText<'t> {
                 text,
                 source_offsets: None,
                 may_have_markup: needed.markup_signs,
+                has_single_letters: false,
             };
         }
         let mut chars = FoldedChars::read(source);
@@ -78,7 +81,7 @@ impl<'t> NormalizedText<'t> {
         if needed.spelled_out || needed.non_ascii {
             chars.join_spelled_out();
         }
-        chars.into_text(source)
+        NormalizedText { has_single_letters: needed.spelled_out, ..chars.into_text(source) }
     }
 
     /// The bytes of the source that became these bytes of the normalised text. The range must not
@@ -321,7 +324,13 @@ impl FoldedChars {
             at += white.max(1);
         }
         // Which signs there were is not tracked here, so assume the worst.
-        NormalizedText { source, text, source_offsets: Some(offsets), may_have_markup: true }
+        NormalizedText {
+            source,
+            text,
+            source_offsets: Some(offsets),
+            may_have_markup: true,
+            has_single_letters: false,
+        }
     }
 }
 

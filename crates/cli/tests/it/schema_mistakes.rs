@@ -120,6 +120,32 @@ const DEFECTS: &[(&str, &str, &str)] = &[
         "/properties/l/maxItems",
         r#"{"properties": {"l": {"type": "array", "minItems": 3, "maxItems": 2}}}"#,
     ),
+    // Only a value without end matches.
+    (
+        "UNSATISFIABLE_SCHEMA",
+        "/$defs/node/required",
+        r##"{"properties": {"n": {"$ref": "#/$defs/node"}}, "$defs": {"node": {"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#/$defs/node"}}}}}"##,
+    ),
+    (
+        "UNSATISFIABLE_SCHEMA",
+        "/required",
+        r##"{"required": ["again"], "properties": {"again": {"$ref": "#"}}}"##,
+    ),
+    (
+        "UNSATISFIABLE_SCHEMA",
+        "/$defs/A/required",
+        r##"{"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "object", "required": ["x", "b"], "properties": {"x": {}, "b": {"$ref": "#/$defs/B"}}}, "B": {"type": "object", "required": ["a"], "properties": {"a": {"allOf": [{"$ref": "#/$defs/A"}]}}}}}"##,
+    ),
+    (
+        "UNSATISFIABLE_SCHEMA",
+        "/$defs/L/minItems",
+        r##"{"properties": {"l": {"$ref": "#/$defs/L"}}, "$defs": {"L": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/L"}}}}"##,
+    ),
+    (
+        "UNSATISFIABLE_SCHEMA",
+        "/$defs/N/required",
+        r##"{"properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"type": "object", "required": ["l"], "properties": {"l": {"anyOf": [{"$ref": "#/$defs/N"}, {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/N"}}]}}}}}"##,
+    ),
     // Values that break their schema.
     (
         "SCHEMA_VALUE_INVALID",
@@ -183,6 +209,33 @@ const DEFECTS: &[(&str, &str, &str)] = &[
         "MISSPELLED_KEYWORD",
         "/additionalproperties",
         r#"{"properties": {}, "additionalproperties": false}"#,
+    ),
+    (
+        "MISSPELLED_KEYWORD",
+        "/additionalProperty",
+        r#"{"properties": {}, "additionalProperty": false}"#,
+    ),
+    ("MISSPELLED_KEYWORD", "/patternProperty", r#"{"patternProperty": {"^x": {}}}"#),
+    (
+        "MISSPELLED_KEYWORD",
+        "/properties/n/maxlen",
+        r#"{"properties": {"n": {"type": "string", "maxlen": 3}}}"#,
+    ),
+    (
+        "MISSPELLED_KEYWORD",
+        "/properties/n/minItem",
+        r#"{"properties": {"n": {"type": "array", "minItem": 3}}}"#,
+    ),
+    (
+        "MISSPELLED_KEYWORD",
+        "/properties/n/desciption",
+        r#"{"properties": {"n": {"desciption": "A number"}}}"#,
+    ),
+    ("MISSPELLED_KEYWORD", "/properties/n/desc", r#"{"properties": {"n": {"desc": "A number"}}}"#),
+    (
+        "MISSPELLED_KEYWORD",
+        "/properties/n/max",
+        r#"{"properties": {"n": {"type": "integer", "max": 3}}}"#,
     ),
     // Keywords for another type.
     (
@@ -306,7 +359,19 @@ const NEAR_MISSES: &[&str] = &[
     r#"{"properties": {"n": {"minLength": 1, "minimum": 1}}}"#,
     r#"{"properties": {"n": {"type": "integer", "format": "int32"}}}"#,
     r#"{"properties": {"n": {"type": "string", "required": [], "properties": {}, "additionalProperties": false}}}"#,
+    // A finite value matches: an optional, nullable or empty link ends it.
+    r##"{"properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"type": "object", "required": ["v"], "properties": {"v": {}, "next": {"$ref": "#/$defs/N"}}}}}"##,
+    r##"{"properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"type": "object", "required": ["next"], "properties": {"next": {"anyOf": [{"$ref": "#/$defs/N"}, {"type": "null"}]}}}}}"##,
+    r##"{"properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"type": ["object", "null"], "required": ["next"], "properties": {"next": {"$ref": "#/$defs/N"}}}}}"##,
+    r##"{"properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"required": ["next"], "properties": {"next": {"$ref": "#/$defs/N"}}}}}"##,
+    r##"{"properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"type": "object", "required": ["all"], "properties": {"all": {"type": "array", "items": {"$ref": "#/$defs/N"}}}}}}"##,
+    r##"{"properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"type": "object", "required": ["all"], "properties": {"all": {"type": "object", "additionalProperties": {"$ref": "#/$defs/N"}}}}}}"##,
+    r##"{"properties": {"n": {"$ref": "#/$defs/E"}}, "$defs": {"E": {"oneOf": [{"type": "number"}, {"type": "object", "required": ["l", "r"], "properties": {"l": {"$ref": "#/$defs/E"}, "r": {"$ref": "#/$defs/E"}}}]}}}"##,
+    // Words of their own.
+    r#"{"properties": {"n": {"type": "string", "unique": true, "min": "low", "max": null, "content": "x", "desc": true}}}"#,
+    r#"{"properties": {"n": {"type": "boolean", "min": 1, "minute": 5, "maxim": "x"}, "min": {}, "maxlen": {}}}"#,
     // Values differ.
+    r#"{"properties": {"n": {"enum": [1, 1.5, "1", "1.0", true, [1], [1, 1], {"a": 1}, {"a": 2}, 9007199254740993, 9007199254740992]}}}"#,
     r#"{"properties": {"n": {"enum": ["a", "A", "1", 1]}}}"#,
     // Definitions are used.
     r##"{"properties": {"a": {"$ref": "#node"}}, "$defs": {"N": {"$anchor": "node", "type": "string"}}}"##,
@@ -432,6 +497,18 @@ fn severities_messages_and_repairs_are_those_of_the_manual() {
             "warning",
             "`enum` lists `\"x\"` twice",
             Some(("remove the second one", true, 1)),
+        ),
+        (
+            r#"{"properties": {"a": {"enum": [1, 2, 1.0]}}}"#,
+            "warning",
+            "`enum` lists `1.0` twice",
+            Some(("remove the second one", true, 1)),
+        ),
+        (
+            r##"{"properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#/$defs/N"}}}}}"##,
+            "error",
+            "no value matches this schema: a value for the required `next` must contain another one, without end",
+            None,
         ),
         (
             r#"{"properties": {"email": {}}, "required": ["emial"]}"#,

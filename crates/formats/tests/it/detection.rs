@@ -64,6 +64,13 @@ const RULES: &[(&str, &str, &str)] = &[
     // 6
     ("capabilities", r#"{"name": "f", "capabilities": []}"#, "btcp"),
     ("examples", r#"{"name": "f", "examples": []}"#, "btcp"),
+    ("an example", r#"{"name": "f", "inputSchema": {}, "examples": [{"input": {}}]}"#, "btcp"),
+    ("params for input", r#"{"name": "f", "examples": [{"params": {}}]}"#, "btcp"),
+    ("one example of several", r#"{"name": "f", "examples": [1, {"output": 1}]}"#, "btcp"),
+    ("calls", r#"[{"name": "f", "inputSchema": {}, "examples": [{"value": {}}]}]"#, "mcp"),
+    ("sentences", r#"{"name": "f", "inputSchema": {}, "examples": ["f()"]}"#, "mcp"),
+    ("named calls", r#"{"name": "f", "inputSchema": {}, "examples": {"input": {}}}"#, "mcp"),
+    ("examples and a timeout", r#"{"name": "f", "examples": ["f()"], "timeout": 1}"#, "btcp"),
     ("deprecated", r#"{"name": "f", "deprecated": false}"#, "btcp"),
     ("deprecationMessage", r#"{"name": "f", "deprecationMessage": "x"}"#, "btcp"),
     ("timeout", r#"{"name": "f", "timeout": 1}"#, "btcp"),

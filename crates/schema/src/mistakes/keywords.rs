@@ -128,6 +128,11 @@ pub(super) fn types_of(keyword: &str) -> Option<u8> {
     KEYWORDS.binary_search_by(|(name, _)| order(name)).ok().map(|found| KEYWORDS[found].1)
 }
 
+/// Whether JSON Schema has this keyword, in one of the dialects.
+pub(crate) fn is_keyword(keyword: &str) -> bool {
+    types_of(keyword).is_some()
+}
+
 /// Whether a keyword that JSON Schema does not have may still be meant as it is.
 pub(super) fn is_foreign(keyword: &str) -> bool {
     keyword.starts_with("x-") || keyword.starts_with("X-") || FOREIGN.contains(&keyword)

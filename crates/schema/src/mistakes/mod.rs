@@ -4,7 +4,7 @@
 //! schema ─ one walk ─┬─▶ keywords: misspelled, without effect; values listed twice
 //!                    ├─▶ headers: annotations that break the MCP specification
 //!                    └─▶ candidates ─┬─▶ values: a default that breaks its schema   (compiles)
-//!                                    ├─▶ references: required, unused definitions    (graph)
+//!                                    ├─▶ references: required, unused, without end   (graph)
 //!                                    └─▶ satisfiability: no value can match     (canonical form)
 //! ```
 //!
@@ -18,6 +18,7 @@
 
 mod headers;
 mod keywords;
+mod recursion;
 mod references;
 mod values;
 mod walk;
@@ -26,6 +27,7 @@ use serde_json::Value;
 
 use crate::{Dialect, SchemaSide, pointer, satisfiability};
 
+pub(crate) use keywords::is_keyword;
 pub use keywords::keyword_names;
 
 use walk::SchemaWalk;
@@ -130,7 +132,8 @@ pub fn mistakes(schema: &Value, side: SchemaSide) -> Vec<SchemaMistake> {
         return Vec::new();
     }
     let mut found = MistakeList::default();
-    let SchemaWalk { local, values, requirements, definitions, contradictions, .. } = walk;
+    let SchemaWalk { local, values, requirements, definitions, references, contradictions, .. } =
+        walk;
     // First, so that no number of other mistakes pushes an error out of the list.
     let unsatisfiable = match contradictions {
         true => satisfiability::unsatisfiable_subschemas(schema, dialect),
@@ -143,11 +146,11 @@ pub fn mistakes(schema: &Value, side: SchemaSide) -> Vec<SchemaMistake> {
         let at = entry.path.iter().fold(at.unwrap_or_default(), |at, key| pointer::join(&at, key));
         found.add(entry.kind.clone(), at);
     }
-    if !requirements.is_empty() || definitions {
+    if !requirements.is_empty() || definitions || references {
         references::check(schema, dialect, &requirements, &mut |schema_at, kind, at| {
             // A contradiction between `required` and a closed object is reported already.
-            let required = matches!(kind, MistakeKind::RequiredNotDeclared { .. });
-            if !(required && is_unsatisfiable(schema_at)) {
+            let is_unused = matches!(kind, MistakeKind::UnusedDefinition { .. });
+            if is_unused || !is_unsatisfiable(schema_at) {
                 found.add(kind, at);
             }
         });
@@ -165,8 +168,19 @@ pub fn mistakes(schema: &Value, side: SchemaSide) -> Vec<SchemaMistake> {
 pub fn contradictions(schema: &Value) -> Vec<SchemaMistake> {
     let Ok(dialect) = Dialect::of(schema) else { return Vec::new() };
     let mut found = MistakeList::default();
-    if walk::may_have_contradictions(schema, dialect) {
-        found.add_unsatisfiable(&satisfiability::unsatisfiable_subschemas(schema, dialect));
+    let signs = walk::ErrorSigns::of(schema, dialect);
+    let mut unsatisfiable = Vec::new();
+    if signs.contradictions {
+        unsatisfiable = satisfiability::unsatisfiable_subschemas(schema, dialect);
+        found.add_unsatisfiable(&unsatisfiable);
+    }
+    if signs.references {
+        references::check(schema, dialect, &[], &mut |schema_at, kind, at| {
+            let is_known = unsatisfiable.iter().any(|empty| empty.schema == schema_at);
+            if matches!(kind, MistakeKind::Unsatisfiable { .. }) && !is_known {
+                found.add(kind, at);
+            }
+        });
     }
     found.0
 }

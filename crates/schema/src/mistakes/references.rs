@@ -1,5 +1,5 @@
 //! What only the graph of all subschemas shows: names that `required` lists and nothing declares,
-//! and definitions that nothing refers to.
+//! definitions that nothing refers to, and values without end (`recursion`).
 //!
 //! A name may be declared far from where it is required: beside an `allOf`, behind a `$ref`, in
 //! another branch. So all subschemas that apply to the same value are taken together, in whatever
@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{MAX_MISTAKES, MistakeKind};
+use super::{MAX_MISTAKES, MistakeKind, recursion};
 use crate::subschema_graph::{SubschemaGraph, with_graph};
 use crate::subschema_keywords::SubschemaTarget;
 use crate::{Dialect, normalize, pointer};
@@ -36,6 +36,7 @@ pub(super) fn check(
             check_requirements(&document, graph, &pointers, report);
         }
         check_definitions(&document, graph, report);
+        recursion::check(&document, graph, report);
         Ok(())
     });
     // A schema without a graph does not compile, which is reported elsewhere.

@@ -11,7 +11,7 @@ use crate::limits::MAX_SUBSCHEMAS;
 use crate::subschema_keywords::{NamedSubschema, SubschemaTarget, keyword_value, named_subschemas};
 use crate::{Dialect, SchemaSide, quick_check, satisfiability, subschema_keywords};
 
-/// Enumerations up to this length are compared pair by pair, longer ones by their text.
+/// Texts up to this number are compared pair by pair, more, and other values, by a set.
 const MAX_COMPARED_PAIRWISE: usize = 24;
 
 /// The most unknown keywords that are collected: a document with more is not a schema at heart.
@@ -69,6 +69,8 @@ pub(super) struct SchemaWalk<'a> {
     pub requirements: Vec<&'a Value>,
     /// Whether there are definitions.
     pub definitions: bool,
+    /// Whether there are references.
+    pub references: bool,
     /// Whether keywords may contradict each other.
     pub contradictions: bool,
     unknown_keywords: usize,
@@ -83,6 +85,7 @@ impl<'a> SchemaWalk<'a> {
             values: Vec::new(),
             requirements: Vec::new(),
             definitions: false,
+            references: false,
             contradictions: false,
             unknown_keywords: 0,
         }
@@ -94,6 +97,7 @@ impl<'a> SchemaWalk<'a> {
             && self.values.is_empty()
             && self.requirements.is_empty()
             && !self.definitions
+            && !self.references
             && !self.contradictions
     }
 
@@ -124,6 +128,8 @@ impl<'a> SchemaWalk<'a> {
                     self.report(step.value, vec!["x-mcp-header".to_owned()], kind);
                 }
             }
+            let has_ref = keyword_value(members, "$ref").is_some_and(Value::is_string);
+            self.references |= has_ref || keyword_value(members, "$dynamicRef").is_some();
             if !is_only_reference(members, self.dialect) {
                 self.check_subschema(step, members);
             }
@@ -204,14 +210,15 @@ impl<'a> SchemaWalk<'a> {
         self.report(schema, vec![keyword.to_owned()], kind);
     }
 
-    /// Reports values that `enum` lists again.
+    /// Reports values that `enum` lists again. JSON Schema compares numbers by their value, so `1`
+    /// and `1.0` are one.
     fn check_duplicates(&mut self, schema: &'a Value, list: &[Value]) {
         let mut repeated = Vec::new();
-        if list.len() <= MAX_COMPARED_PAIRWISE {
+        if list.len() <= MAX_COMPARED_PAIRWISE && list.iter().all(Value::is_string) {
             repeated.extend((1..list.len()).filter(|n| list[..*n].contains(&list[*n])));
         } else {
             let mut seen = std::collections::HashSet::with_capacity(list.len());
-            repeated.extend((0..list.len()).filter(|n| !seen.insert(list[*n].to_string())));
+            repeated.extend((0..list.len()).filter(|n| !seen.insert(comparable(&list[*n]))));
         }
         for n in repeated.into_iter().take(MAX_MISTAKES) {
             let kind = MistakeKind::DuplicateEnumValue { value: quoted(&list[n]) };
@@ -247,25 +254,61 @@ fn is_only_reference(members: &Map<String, Value>, dialect: Dialect) -> bool {
         && keyword_value(members, "$ref").is_some_and(Value::is_string)
 }
 
-/// [`SchemaWalk::contradictions`] after a walk that looks for nothing else.
-pub(super) fn may_have_contradictions(root: &Value, dialect: Dialect) -> bool {
-    let mut pending = vec![root];
-    let mut visited = 0;
-    while let Some(value) = pending.pop() {
-        visited += 1;
-        let Value::Object(members) = value else { continue };
-        if is_end(members, visited) {
-            return false;
+/// What [`SchemaWalk`] notes about errors, after a walk that looks for nothing else.
+#[derive(Default)]
+pub(super) struct ErrorSigns {
+    /// [`SchemaWalk::contradictions`].
+    pub(super) contradictions: bool,
+    /// [`SchemaWalk::references`].
+    pub(super) references: bool,
+}
+
+impl ErrorSigns {
+    pub(super) fn of(root: &Value, dialect: Dialect) -> ErrorSigns {
+        let mut signs = ErrorSigns::default();
+        let mut pending = vec![root];
+        let mut visited = 0;
+        while let Some(value) = pending.pop() {
+            visited += 1;
+            let Value::Object(members) = value else { continue };
+            if is_end(members, visited) {
+                return ErrorSigns::default();
+            }
+            let reference = keyword_value(members, "$ref").is_some_and(Value::is_string);
+            signs.references |= reference || keyword_value(members, "$dynamicRef").is_some();
+            signs.contradictions |=
+                !is_only_reference(members, dialect) && satisfiability::may_contradict(members);
+            let first = pending.len();
+            named_subschemas(members, dialect, |child| pending.push(child.value));
+            // The order of the other walk, because either may end early.
+            pending[first..].reverse();
         }
-        if !is_only_reference(members, dialect) && satisfiability::may_contradict(members) {
-            return true;
-        }
-        let first = pending.len();
-        named_subschemas(members, dialect, |child| pending.push(child.value));
-        // The order of the other walk, because either may end early.
-        pending[first..].reverse();
+        signs
     }
-    false
+}
+
+/// A text that is the same for values that JSON Schema takes for equal.
+fn comparable(value: &Value) -> String {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            // Below this, every whole number has a text of its own.
+            Some(float) if float.fract() == 0.0 && float.abs() < (1u64 << 53) as f64 => {
+                format!("{:.0}", float + 0.0)
+            }
+            _ => number.to_string(),
+        },
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(comparable).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(members) => {
+            let member = |(key, value): (&String, &Value)| format!("{key:?}:{}", comparable(value));
+            let mut members: Vec<String> = members.iter().map(member).collect();
+            members.sort_unstable();
+            format!("{{{}}}", members.join(","))
+        }
+        other => other.to_string(),
+    }
 }
 
 /// The step from a subschema to one directly inside it.

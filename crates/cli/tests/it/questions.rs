@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use crate::client::{HttpClient, LONG, MODERN, StdioClient, configured, modern, request, until};
+use crate::client::{
+    HttpClient, LONG, MODERN, StdioClient, configured, handshake, modern, request, until,
+};
 use crate::scripted_servers::{ScriptedServers, is_question, notification};
 use crate::serving::{LONG_STARTUP, server};
 
@@ -37,6 +39,35 @@ fn a_client_without_the_capability_is_not_asked() {
     let asked = json!({"method": "sampling/createMessage", "params": {"messages": []}});
     client.call("up__ask", asked);
     until("a line in the log", LONG, || client.stderr().contains(sentence).then_some(()));
+}
+
+/// `task` is for clients that declare tasks to the server, and none can through the gateway.
+#[test]
+fn sampling_with_tools_reaches_clients_that_declare_it_and_never_as_a_task() {
+    let (folder, _) = configured(&(server("up", "good") + LONG_STARTUP));
+    let params = json!({"messages": [], "tools": [{"name": "x"}], "task": {"ttl": 1}});
+    let asked = json!({"method": "sampling/createMessage", "params": params});
+    for (sampling, is_asked) in [(json!({}), false), (json!({"tools": {}}), true)] {
+        let mut client = StdioClient::bare(folder.path(), &[], &[]);
+        let mut params = handshake("2025-11-25");
+        params["capabilities"] = json!({"sampling": sampling});
+        client.ask("initialize", params);
+        client.notify("notifications/initialized", json!({}));
+        let call = client.send_call("up__ask", asked.clone());
+        let is_question = |message: &Json| message["method"] == "sampling/createMessage";
+        if is_asked {
+            let question = client.find("the question", is_question);
+            assert_eq!(question["params"]["tools"][0]["name"], "x", "{question}");
+            assert_eq!(question["params"].get("task"), None, "{question}");
+            let result = json!({"role": "assistant", "content": [], "model": "m"});
+            let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result});
+            client.line(answer.to_string().as_bytes());
+        }
+        let done = client.answer(&call).to_string();
+        assert_eq!(done.contains("assistant"), is_asked, "{done}");
+        assert_eq!(done.contains("sampling.tools"), !is_asked, "{done}");
+        assert!(!client.kept.iter().any(is_question), "{:?}", client.kept);
+    }
 }
 
 #[test]

@@ -837,6 +837,11 @@ impl Dispatcher {
                 let is_roots = method == "roots/list" && of.is_none();
                 let is_doubtful = is_roots && self.expects_own_roots.swap(false, Ordering::Relaxed);
                 let mut params = parse_params(params.as_deref());
+                // Tasks of clients are not declared to servers. By the specification `task` is then
+                // ignored; a client that saw it would answer with a task that nobody can follow.
+                if let Some(members) = params.as_object_mut() {
+                    members.shift_remove("task");
+                }
                 if is_roots && let Some(reply) = self.ask_for_changed_roots(&id, &params) {
                     return NextStep::ReplyLater(reply);
                 }

@@ -80,7 +80,11 @@ pub(super) fn client_info() -> Json {
 /// What clients of ours may be able to do. All of it is declared, because the handshake comes
 /// before any client; a question that the client behind a call cannot answer is refused.
 fn client_capabilities() -> Json {
-    json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {"listChanged": true}})
+    json!({
+        "elicitation": {"form": {}, "url": {}},
+        "sampling": {"tools": {}},
+        "roots": {"listChanged": true},
+    })
 }
 
 impl UpstreamConnection {

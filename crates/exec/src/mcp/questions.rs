@@ -31,6 +31,8 @@ pub(super) fn check_capability(
             .try_fold(capabilities, |value, key| value.get(key))
             .is_some_and(|value| !value.is_null() && *value != Json::Bool(false))
     };
+    let has_tools = method == "sampling/createMessage"
+        && ["tools", "toolChoice"].iter().any(|name| params.get(name).is_some());
     let (is_able, what) = match method {
         "elicitation/create" if params["mode"] == "url" => {
             (has(&["elicitation", "url"]), "cannot open URLs for a server (`elicitation.url`)")
@@ -39,6 +41,10 @@ pub(super) fn check_capability(
         "elicitation/create" => {
             let is_form = has(&["elicitation", "form"]) || !has(&["elicitation", "url"]);
             (has(&["elicitation"]) && is_form, "cannot ask the person (`elicitation`)")
+        }
+        _ if has_tools => {
+            let what = "does not let its model use the tools of a server (`sampling.tools`)";
+            (has(&["sampling", "tools"]), what)
         }
         "sampling/createMessage" => {
             (has(&["sampling"]), "does not let servers use its model (`sampling`)")
@@ -53,7 +59,11 @@ pub(super) fn check_capability(
     let mut error = RpcError::new(error_code::MISSING_CAPABILITY, message);
     // Servers of older revisions pass the error on as they do with any other.
     if let Some((capability, _)) = method.split_once('/') {
-        error.data = Some(serde_json::json!({"requiredCapabilities": {capability: {}}}));
+        let required = match has_tools {
+            true => serde_json::json!({"tools": {}}),
+            false => serde_json::json!({}),
+        };
+        error.data = Some(serde_json::json!({"requiredCapabilities": {capability: required}}));
     }
     Err(error)
 }
@@ -157,6 +167,7 @@ mod tests {
         let url = json!({"mode": "url"});
         let form = json!({"mode": "form"});
         let none = json!({});
+        let tools = json!({"tools": [], "toolChoice": {}});
         for (capabilities, method, params, expected) in [
             (json!({}), "elicitation/create", &form, false),
             (json!({"elicitation": {}}), "elicitation/create", &form, true),
@@ -167,6 +178,9 @@ mod tests {
             (json!({"elicitation": {"form": {}, "url": {}}}), "elicitation/create", &form, true),
             (json!({"sampling": {}}), "sampling/createMessage", &none, true),
             (json!({"roots": {}}), "sampling/createMessage", &none, false),
+            (json!({"sampling": {}}), "sampling/createMessage", &tools, false),
+            (json!({"sampling": {"tools": {}}}), "sampling/createMessage", &tools, true),
+            (json!({"sampling": {"tools": {}}}), "sampling/createMessage", &none, true),
             (json!({"roots": {"listChanged": true}}), "roots/list", &none, true),
             (json!({"tools": {}}), "tools/list", &none, false),
         ] {

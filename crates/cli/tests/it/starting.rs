@@ -369,3 +369,44 @@ fn the_log_of_a_start_has_no_line_twice() {
         assert_eq!(count("up: `roots/list` is refused: no client has an open call"), 1, "{log}");
     }
 }
+
+/// A server that asks for roots after the handshake and during every call.
+#[test]
+fn each_reason_why_a_server_gets_no_roots_is_logged_once() {
+    let (folder, path) = configured("[[source]]\nname = \"up\"\ncommand = [\"./server.sh\"]\n");
+    let initialize = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+        "serverInfo": {"name": "scripted", "version": "1"},
+    });
+    let list = json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]});
+    let question = |id: &str| json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"});
+    let (first, other) = (question("first"), question("other"));
+    let text = format!(
+        r#"#!/bin/sh
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) answer='{initialize}' ;;
+    *'"tools/list"'*) answer='{list}' ;;
+    *'"notifications/initialized"'*) echo '{first}'; continue ;;
+    *'"tools/call"'*) call=$id; echo '{other}'; continue ;;
+    *'"other"'*) id=$call; answer='{{"content":[]}}' ;;
+    *) continue ;;
+  esac
+  printf '{{"jsonrpc":"2.0","id":%s,"result":%s}}\n' "$id" "$answer"
+done
+"#
+    );
+    script(&path.join("server.sh"), &text);
+    let mut client = StdioClient::start(&path, &["--no-cache"], &[]);
+    for _ in 0..2 {
+        let result = client.call("up__t", json!({}));
+        assert_eq!(result["isError"], false, "{result}");
+    }
+    client.hang_up();
+    let (_, _, log) = client.end(LONG);
+    for line in ["`roots/list` is refused: no client has an open call", "has no roots (`roots`)"] {
+        assert_eq!(log.lines().filter(|it| it.contains(line)).count(), 1, "{line}: {log}");
+    }
+    drop(folder);
+}

@@ -420,6 +420,44 @@ fn progress_of_a_hidden_task_never_goes_back() {
     assert_eq!(reports, expected.map(|(done, message)| (Some(done), message)));
 }
 
+/// A task takes no more than 128 notices at once, and here the result is there before the rest.
+#[test]
+fn all_reports_that_a_server_sends_before_the_result_reach_the_client() {
+    const REPORTS: usize = 200;
+    let status = |message: &str| {
+        json!({
+            "taskId": "x", "status": "working", "statusMessage": message, "ttl": null,
+            "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
+        })
+    };
+    let notices = (1..=REPORTS)
+        .map(|n| notification("notifications/tasks/status", status(&format!("step {n}"))));
+    // One of these is the id of `tasks/result`.
+    let result = json!({"content": [{"type": "text", "text": "done"}]});
+    let results = (1..60).map(|id| json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    let at_once: Vec<String> = notices.chain(results).map(|it| it.to_string()).collect();
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-11-25", "serverInfo": {"name": "x", "version": "1"},
+            "capabilities": {"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}},
+        }},
+        "tools/list": {"result": {"tools": [{
+            "name": "t", "inputSchema": {"type": "object"},
+            "execution": {"taskSupport": "required"},
+        }]}},
+        "tools/call": {"result": {"task": status("begun")}},
+        "tasks/result": {"before": [at_once.join("\n")]},
+    });
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let mut client = servers.serve();
+    let call = json!({"name": "up__t", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let done = client.ask("tools/call", call);
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+    let reports = client.kept.iter().filter(|it| it["method"] == "notifications/progress");
+    let last = reports.clone().last().map(|it| it["params"]["message"].clone());
+    assert_eq!((reports.count(), last), (REPORTS + 1, Some(json!("step 200"))));
+}
+
 #[test]
 fn results_of_tasks_are_checked_like_others() {
     let more = format!("{LONG_STARTUP}answer_tokens = 100\n");

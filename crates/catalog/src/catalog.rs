@@ -248,7 +248,13 @@ impl Catalog {
 
     /// The same for the sources that can offer more than tools: programs cannot.
     pub async fn wait_for_offers(&self, time: Duration) {
-        self.wait_until_all(time, |state| state.is_tried() || !state.may_offer()).await;
+        self.wait_until_all(time, are_offers_known).await;
+    }
+
+    /// Whether every source that can offer more than tools was tried, or is known from an earlier
+    /// run.
+    pub fn are_offers_known(&self) -> bool {
+        self.states().iter().all(are_offers_known)
     }
 
     async fn wait_until_all(&self, time: Duration, is_ready: impl Fn(&SourceState) -> bool) {
@@ -642,4 +648,9 @@ impl Catalog {
             self.drain(DrainingServers::new(state.servers(), state, &self.runner));
         }
     }
+}
+
+/// Whether a source was tried, or can offer nothing but tools.
+fn are_offers_known(state: &SourceState) -> bool {
+    state.is_tried() || !state.may_offer()
 }

@@ -95,6 +95,22 @@ pub struct OfferedCapabilities {
     pub logging: bool,
 }
 
+impl OfferedCapabilities {
+    /// The same, beside servers that have not answered yet: each may have what clients ask for only
+    /// if it is announced. Clients learn of the items when the lists change. Tasks are left out,
+    /// because a client that sees them may make every call one.
+    pub fn with_unknown_servers(self) -> OfferedCapabilities {
+        OfferedCapabilities {
+            resources: true,
+            subscribe: true,
+            prompts: true,
+            completions: true,
+            logging: true,
+            ..self
+        }
+    }
+}
+
 /// A resource or prompt, and where it is.
 pub struct OfferedItem {
     /// The server that has it.

@@ -21,7 +21,7 @@ use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use toolwright_catalog::Offers;
+use toolwright_catalog::{OfferedCapabilities, Offers};
 use toolwright_exec::GivenReason;
 use toolwright_mcp::{RequestId, Revision, RpcError, RpcNotification, RpcRequest, meta};
 
@@ -351,12 +351,12 @@ impl Gateway {
 
     /// The answer to `initialize`.
     async fn handshake_result(&self, session: &ClientSession, terms: &RequestTerms) -> ResultBody {
-        self.wait_for_capabilities().await;
+        let offered = self.capabilities().await;
         let offers = self.offers();
-        session.set_announced(offers.capabilities);
+        session.set_announced(offered);
         let mut result = json!({
             "protocolVersion": terms.revision.name(),
-            "capabilities": capabilities(&offers, terms.revision),
+            "capabilities": capabilities(offered, &offers, terms.revision),
             "serverInfo": server_info(),
         });
         if let Some(instructions) = &offers.instructions {
@@ -367,12 +367,12 @@ impl Gateway {
 
     /// The answer to `server/discover`.
     async fn discovery_result(&self) -> ResultBody {
-        self.wait_for_capabilities().await;
+        let offered = self.capabilities().await;
         let offers = self.offers();
         let mut result = json!({
             "resultType": "complete",
             "supportedVersions": supported_versions(),
-            "capabilities": capabilities(&offers, Revision::V2026_07_28),
+            "capabilities": capabilities(offered, &offers, Revision::V2026_07_28),
             "ttlMs": 0,
             "cacheScope": "private",
             "_meta": {(meta::SERVER_INFO): server_info()},
@@ -385,8 +385,7 @@ impl Gateway {
 }
 
 /// What this server can do: tools always, the rest if a server behind it can.
-fn capabilities(offers: &Offers, revision: Revision) -> Json {
-    let offered = offers.capabilities;
+fn capabilities(offered: OfferedCapabilities, offers: &Offers, revision: Revision) -> Json {
     let mut all = json!({"tools": {"listChanged": true}});
     if offered.resources {
         all["resources"] = json!({"listChanged": true});

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolwright_catalog::{Catalog, Offers};
+use toolwright_catalog::{Catalog, OfferedCapabilities, Offers};
 use toolwright_exec::{SessionNumber, ToolRegistry};
 
 use crate::ServeOptions;
@@ -150,9 +150,14 @@ impl Gateway {
         self.0.catalog.wait_until_tried(self.startup_left()).await;
     }
 
-    /// Waits for sources before the capabilities of the server are announced.
-    pub(crate) async fn wait_for_capabilities(&self) {
+    /// Waits for sources before the capabilities of the server are announced. Returns them, with
+    /// what sources that are still starting may have.
+    pub(crate) async fn capabilities(&self) -> OfferedCapabilities {
         self.0.catalog.wait_for_offers(self.startup_left().min(HANDSHAKE_WAIT)).await;
+        // Looked up first: what a source has is there when it counts as tried.
+        let are_known = self.0.catalog.are_offers_known();
+        let offered = self.offers().capabilities;
+        if are_known { offered } else { offered.with_unknown_servers() }
     }
 
     /// The tools that clients see at this moment.

@@ -11,15 +11,16 @@ use crate::client::{
 use crate::program::Run;
 use crate::scripted_servers::{ScriptedServers, notification};
 
-/// A server in the shell language with one tool. It adds a line to `starts` when it is started, and
+/// A server in the shell language with one tool and one prompt. It adds a line to `starts` when it is started, and
 /// waits for ever if there is a file `hang`, or for a line in the pipe `gate` if there is one.
 fn write_server(folder: &Path, instructions: &str) -> PathBuf {
     let path = folder.join("server.sh");
     let initialize = json!({
-        "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+        "protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "prompts": {}},
         "serverInfo": {"name": "scripted", "version": "1"}, "instructions": instructions,
     });
     let list = json!({"tools": [{"name": "hello", "inputSchema": {"type": "object"}}]});
+    let prompts = json!({"prompts": [{"name": "greet"}]});
     let result = json!({"content": [{"type": "text", "text": "hello"}]});
     let text = format!(
         r#"#!/bin/sh
@@ -33,6 +34,7 @@ while read -r line; do
     *'"initialize"'*) answer='{initialize}' ;;
     *'"tools/list"'*) answer='{list}' ;;
     *'"tools/call"'*) answer='{result}' ;;
+    *'"prompts/list"'*) answer='{prompts}' ;;
     *) continue ;;
   esac
   printf '{{"jsonrpc":"2.0","id":%s,"result":%s}}\n' "$id" "$answer"
@@ -150,6 +152,37 @@ fn a_changed_source_keeps_its_list_until_it_has_started_again() {
     let changed = |message: &Json| message["method"] == "notifications/tools/list_changed";
     let notices = client.kept.iter().filter(|message| changed(message)).count();
     assert!(notices <= 1, "only the first list came late: {:?}", client.kept);
+}
+
+/// Clients ask once which capabilities there are, and use no others.
+#[test]
+fn prompts_of_a_server_that_starts_late_reach_a_client_that_came_before() {
+    let source = ScriptedSource::new(SHORT_WAIT);
+    let gate = StartGate::close(&source);
+    let cache = [("XDG_CACHE_HOME", source.cache.as_str())];
+    let serve = |args: &[&str]| StdioClient::bare(source.folder.path(), args, &cache);
+    let capabilities = |client: &mut StdioClient| {
+        client.shake_hands("2025-11-25")["result"]["capabilities"].take()
+    };
+    let mut early = serve(&["--no-cache"]);
+    let announced = capabilities(&mut early);
+    for name in ["prompts", "resources"] {
+        assert_eq!(announced[name]["listChanged"], true, "{announced}");
+    }
+    let prompts = |client: &mut StdioClient| {
+        client.ask("prompts/list", json!({}))["result"]["prompts"].clone()
+    };
+    assert_eq!(prompts(&mut early), json!([]));
+    gate.open();
+    early.find("a notice", |message| message["method"] == "notifications/prompts/list_changed");
+    assert_eq!(prompts(&mut early)[0]["name"], "slow__greet");
+    // Once its answers are known, only what it has is announced.
+    std::fs::remove_file(source.path("gate")).expect("a pipe");
+    source.configure(LONG_WAIT);
+    source.fill_cache();
+    let announced = capabilities(&mut serve(&[]));
+    let names: Vec<&String> = announced.as_object().expect("an object").keys().collect();
+    assert_eq!(names, ["tools", "prompts"], "{announced}");
 }
 
 const LONG_WAIT: &str = "[serve]\nlist_wait = 60000\n";

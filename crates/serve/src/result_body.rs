@@ -18,6 +18,12 @@ pub(crate) enum ResultBody {
     Text(String),
     /// The result of a tool.
     Tool(Box<ToolResult>),
+    /// A task that has ended, with the result of its tool (2026-07-28).
+    EndedTask {
+        /// The members of the task.
+        state: Json,
+        result: Box<ToolResult>,
+    },
 }
 
 /// The result of `tools/call`. Content and structured content are the JSON that the tool made.
@@ -65,6 +71,14 @@ impl Serialize for ToolResult {
         }
         map.end()
     }
+}
+
+/// See [`ResultBody::EndedTask`].
+#[derive(Serialize)]
+struct EndedTask<'r> {
+    #[serde(flatten)]
+    state: &'r Json,
+    result: &'r ToolResult,
 }
 
 /// The content of a result: blocks as the JSON that they hold.
@@ -117,7 +131,7 @@ impl RpcReply {
             ResultBody::Tool(result) => result.size.unwrap_or(WorkSize::Large),
             ResultBody::Text(_) => WorkSize::Small,
             // Whatever a server answers can be large, and nobody has measured it.
-            ResultBody::Json(_) => WorkSize::Large,
+            ResultBody::Json(_) | ResultBody::EndedTask { .. } => WorkSize::Large,
         };
         let bytes = offload(size, move || response_bytes(&id, &body)).await;
         RpcReply { bytes: bytes.into(), error_code: None, running: None }
@@ -155,6 +169,9 @@ fn response_bytes(id: &RequestId, body: &ResultBody) -> Vec<u8> {
     let written = match body {
         ResultBody::Json(value) => serde_json::to_writer(&mut text, value),
         ResultBody::Tool(result) => serde_json::to_writer(&mut text, result),
+        ResultBody::EndedTask { state, result } => {
+            serde_json::to_writer(&mut text, &EndedTask { state, result })
+        }
         ResultBody::Text(result) => {
             text.extend_from_slice(result.as_bytes());
             Ok(())

@@ -4,7 +4,7 @@
 //! ```text
 //! tools/call, task ─▶ tool_calls ─▶ server: new task ─▶ SessionTasks of the client
 //! tasks/get, cancel, update ─▶ SessionTasks ─▶ server, with its own id
-//! tasks/result ─▶ the same, then the last steps of every call (size, output schema, length)
+//! tasks/result, or a result in tasks/get ─▶ the last steps of every call (size, schema, length)
 //! tasks/list ─▶ tasks/get for each task of the client
 //! notifications about a task ─▶ SessionTasks of all clients ─▶ its client
 //! ```
@@ -18,7 +18,9 @@ use futures::future::join_all;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::ServerNotice;
-use toolwright_exec::mcp::{RequestError, TaskMode, TaskRequest, execution, rename_task};
+use toolwright_exec::mcp::{
+    RequestError, TaskAnswer, TaskMode, TaskRequest, execution, rename_task,
+};
 use toolwright_exec::{CallRequest, Failure, Host, Outcome, RegisteredTool, code};
 use toolwright_mcp::{Message, RpcError, error_code, meta};
 use toolwright_model::{Binding, Server};
@@ -29,8 +31,8 @@ use crate::client_session::ClientSession;
 use crate::dispatcher::RequestContext;
 use crate::offered_items::{adapt_result, forwarded_params, request_error};
 use crate::request_params::{RequestParams, invalid_params};
-use crate::request_terms::unknown_method;
-use crate::result_body::ResultBody;
+use crate::request_terms::{RequestTerms, unknown_method};
+use crate::result_body::{ResultBody, ToolResult};
 use crate::session_tasks::{ClientTask, MAX_ID, NewTask, SessionTasks};
 use crate::suspended_calls::MethodResult;
 use crate::tool_calls::{failure_result, protocol_error};
@@ -168,7 +170,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Asks the server of a task about it. The answer has the URIs that clients see.
+    /// Asks the server of a task about it. The answer has the URIs and the id that clients see.
     async fn ask_about_task(
         &self,
         context: &RequestContext<'_>,
@@ -176,12 +178,13 @@ impl Gateway {
         method: &str,
         params: &Map<String, Json>,
         host: &CallHost,
-    ) -> Result<Json, RpcError> {
+    ) -> Result<TaskAnswer, RpcError> {
         let asking = task.upstream.task_request(method, params, task.connection, host);
-        let mut result = self.unless_ended(context, asking).await?.map_err(request_error)?;
-        context.session.with_tasks(|tasks| tasks.note_status(&task.exposed, &result));
-        self.offers().expose(task.upstream.server(), &mut result);
-        Ok(result)
+        let mut answer = self.unless_ended(context, asking).await?.map_err(request_error)?;
+        context.session.with_tasks(|tasks| tasks.note_status(&task.exposed, &answer.state));
+        self.offers().expose(task.upstream.server(), &mut answer.state);
+        rename_task(&mut answer.state, &task.own, &task.exposed);
+        Ok(answer)
     }
 
     /// Answers `tasks/get` and its like: the server that runs the task does.
@@ -230,14 +233,31 @@ impl Gateway {
         {
             params.insert("inputResponses".to_owned(), answers);
         }
-        let mut result = self.ask_about_task(context, &task, context.method, &params, host).await?;
-        rename_task(&mut result, &task.own, &task.exposed);
-        // The extension has the result of the call in the task.
-        if let Some(inner) = result.get_mut("result") {
-            rename_task(inner, &task.own, &task.exposed);
-        }
+        let answer = self.ask_about_task(context, &task, context.method, &params, host).await?;
         let spoken = task.upstream.revision(host.session());
-        Ok(ResultBody::Json(adapt_result(result, context.method, context.terms, spoken)))
+        let state = adapt_result(answer.state, context.method, context.terms, spoken);
+        let Some(outcome) = answer.outcome else { return Ok(ResultBody::Json(state)) };
+        // The extension of 2026-07-28 has the result of the call in the task.
+        let finishing = self.finish_task(context, &task, outcome);
+        let result = match self.unless_ended(context, finishing).await? {
+            Ok(outcome) => self.task_outcome(context, &task, outcome).await,
+            Err(failure) => task_failure(&failure, &task, context.terms),
+        };
+        Ok(ResultBody::EndedTask { state, result })
+    }
+
+    /// Completes the result of a task. After a failure, such as a cancelled request, it can be
+    /// fetched again.
+    async fn finish_task(
+        &self,
+        context: &RequestContext<'_>,
+        task: &ClientTask,
+        outcome: Outcome,
+    ) -> Result<Outcome, Failure> {
+        let runner = self.catalog().runner();
+        let finished = runner.finish_task(&task.tool, outcome, context.cancel).await?;
+        context.session.with_tasks(|tasks| tasks.end(&task.exposed));
+        Ok(finished)
     }
 
     /// Answers `tasks/result`, when the task has ended.
@@ -250,31 +270,22 @@ impl Gateway {
     ) -> MethodResult {
         let link = task.link();
         let work = async {
-            let end = || context.session.with_tasks(|tasks| tasks.end(&task.exposed));
             let outcome = task.upstream.task_result(&link, params, task.connection, host).await;
             let outcome = outcome.map_err(|error| match error {
                 RequestError::Answered(error) => {
-                    end();
+                    context.session.with_tasks(|tasks| tasks.end(&task.exposed));
                     Err(error)
                 }
                 RequestError::Failed(failure) => Ok(failure),
             })?;
-            let runner = self.catalog().runner();
-            let finished = runner.finish_task(&task.tool, outcome, context.cancel).await;
-            // After a failure, such as a cancelled request, it can be fetched again.
-            finished.inspect(|_| end()).map_err(Ok)
+            self.finish_task(context, task, outcome).await.map_err(Ok)
         };
         match self.unless_ended(context, work).await? {
-            Ok(outcome) => Ok(self.task_outcome(context, task, outcome).await),
+            Ok(outcome) => Ok(ResultBody::Tool(self.task_outcome(context, task, outcome).await)),
             Err(Err(error)) => Err(error),
             Err(Ok(failure)) => match protocol_error(&failure) {
                 Some(error) => Err(error),
-                None => {
-                    let mut result = failure_result(&failure, context.terms);
-                    let related = json!({"taskId": task.exposed});
-                    result.meta.insert(meta::RELATED_TASK.to_owned(), related);
-                    Ok(ResultBody::Tool(Box::new(result)))
-                }
+                None => Ok(ResultBody::Tool(task_failure(&failure, task, context.terms))),
             },
         }
     }
@@ -285,7 +296,7 @@ impl Gateway {
         context: &RequestContext<'_>,
         task: &ClientTask,
         mut outcome: Outcome,
-    ) -> ResultBody {
+    ) -> Box<ToolResult> {
         rename_related_task(&mut outcome.meta, &task.own, &task.exposed);
         let server = Some(Arc::clone(task.upstream.server()));
         let has_output_schema = task.tool.tool.output.is_some();
@@ -306,8 +317,7 @@ impl Gateway {
         let mut list = Vec::new();
         for (task, answer) in tasks.iter().zip(join_all(asking).await) {
             match answer {
-                Ok(mut found) => {
-                    rename_task(&mut found, &task.own, &task.exposed);
+                Ok(TaskAnswer { state: mut found, .. }) => {
                     if let Some(members) = found.as_object_mut() {
                         members.shift_remove("_meta");
                     }
@@ -358,6 +368,13 @@ impl Gateway {
             false
         })
     }
+}
+
+/// The result of a task that could not be completed.
+fn task_failure(failure: &Failure, task: &ClientTask, terms: &RequestTerms) -> Box<ToolResult> {
+    let mut result = failure_result(failure, terms);
+    result.meta.insert(meta::RELATED_TASK.to_owned(), json!({"taskId": task.exposed}));
+    Box::new(result)
 }
 
 /// Replaces the id of a task in the `_meta` of a result.

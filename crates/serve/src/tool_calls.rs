@@ -199,7 +199,8 @@ impl Gateway {
             return failed_call(&failure, &call.task, context.terms);
         }
         let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
-        Ok(self.finished_result(context, server, has_output_schema, outcome).await)
+        let result = self.finished_result(context, server, has_output_schema, outcome).await;
+        Ok(ResultBody::Tool(result))
     }
 
     /// The result of a tool of `server`, as the client gets it.
@@ -209,7 +210,7 @@ impl Gateway {
         server: Option<Arc<Server>>,
         has_output_schema: bool,
         outcome: Outcome,
-    ) -> ResultBody {
+    ) -> Box<ToolResult> {
         let (size, offers, terms) = (outcome.work_size(), self.offers(), context.terms.clone());
         let mut result = offload(size, move || {
             let mut result = success_result(outcome, &terms);
@@ -221,7 +222,7 @@ impl Gateway {
         .await;
         result.size = Some(size);
         self.store_if_too_long(context, &mut result, has_output_schema).await;
-        ResultBody::Tool(Box::new(result))
+        Box::new(result)
     }
 }
 

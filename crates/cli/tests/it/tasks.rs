@@ -484,6 +484,77 @@ fn results_of_tasks_are_checked_like_others() {
     drop(folder);
 }
 
+/// The extension of 2026-07-28 has no `tasks/result`: `tasks/get` brings the result.
+#[test]
+fn results_in_tasks_of_the_newest_revision_are_checked_like_others() {
+    const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+    let script = |result: Json| {
+        let task = |status: &str| {
+            json!({
+                "taskId": "t1", "status": status, "ttlMs": 60000,
+                "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
+            })
+        };
+        let mut created = task("working");
+        created["resultType"] = json!("task");
+        let mut ended = task("completed");
+        (ended["resultType"], ended["result"]) = (json!("complete"), result);
+        let output = json!({"type": "object", "properties": {"n": {"type": "number"}}});
+        let tool = json!({"name": "t", "inputSchema": {"type": "object"}, "outputSchema": output});
+        json!({
+            "initialize": {"error": {"code": -32601, "message": "there is no such method"}},
+            "server/discover": {"result": {
+                "resultType": "complete", "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}, "extensions": {EXTENSION: {}}},
+                "ttlMs": 0, "cacheScope": "private",
+            }},
+            "tools/list": {"result": {
+                "resultType": "complete", "tools": [tool], "ttlMs": 0, "cacheScope": "private",
+            }},
+            "tools/call": {"result": created},
+            "tasks/get": {"result": ended},
+        })
+    };
+    let structured = |value: Json| json!({"content": [], "structuredContent": value});
+    let long =
+        json!({"content": [{"type": "text", "text": "long ".repeat(40_000)}], "isError": true});
+    let huge = json!({"content": [{"type": "text", "text": "x".repeat(2 << 20)}], "isError": true});
+    let secret = "env = { TOKEN = \"correct-horse-battery\" }";
+    let servers = ScriptedServers::new(&[
+        ("wrong", "", script(structured(json!({"n": "one"})))),
+        ("long", "", script(long)),
+        ("huge", "", script(huge)),
+        ("right", secret, script(structured(json!({"n": 1, "t": "correct-horse-battery"})))),
+    ]);
+    let mut client = StdioClient::bare(servers.path(), &[], &[]);
+    let extensions = json!({"extensions": {EXTENSION: {}}});
+    let meta = json!({"io.modelcontextprotocol/clientCapabilities": extensions});
+    let mut ended = |name: &str| {
+        let params = json!({"name": format!("{name}__t"), "arguments": {}, "_meta": meta});
+        let created = client.ask("tools/call", modern(params));
+        assert_eq!(created["result"]["resultType"], "task", "{created}");
+        let params = json!({"taskId": created["result"]["taskId"], "_meta": meta});
+        let ended = client.ask("tasks/get", modern(params));
+        let task = &ended["result"];
+        assert_eq!(
+            (&task["status"], &task["resultType"]),
+            (&json!("completed"), &json!("complete"))
+        );
+        assert_eq!(task["taskId"], created["result"]["taskId"], "{task}");
+        task["result"].clone()
+    };
+    let code = |result: &Json| result["_meta"]["toolwright/error"]["code"].clone();
+    let wrong = ended("wrong");
+    assert_eq!((&wrong["isError"], code(&wrong)), (&json!(true), json!("OUTPUT_INVALID")));
+    let long = ended("long");
+    assert!(long.to_string().contains("read_result"), "{long}");
+    assert!(long.to_string().len() < 100_000, "{long}");
+    let huge = ended("huge");
+    assert_eq!(code(&huge), "OUTPUT_TOO_LARGE");
+    let right = ended("right");
+    assert_eq!(right["structuredContent"], json!({"n": 1, "t": "***"}), "{right}");
+}
+
 #[test]
 fn a_task_for_a_tool_without_tasks_is_refused_or_ignored() {
     let both = with_tasks("up", "") + &server("good", "good") + LONG_STARTUP;

@@ -46,7 +46,7 @@ use serde_json::value::RawValue;
 use toolwright_model::Binding;
 
 pub use server_lists::{ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamNotice};
-pub use tasks::{TaskLink, TaskMode, TaskRequest, execution, rename_task, task_of};
+pub use tasks::{TaskAnswer, TaskLink, TaskMode, TaskRequest, execution, rename_task, task_of};
 pub use toolwright_mcp::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;

@@ -16,6 +16,7 @@
 //!
 //! Which client a task belongs to is the business of the crate `serve`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -32,7 +33,8 @@ use super::connection::UpstreamConnection;
 use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::{RequestError, Upstream, UpstreamEvent, UpstreamNotice};
 use crate::budget::now;
-use crate::{CallClock, Host, Json, Outcome, Progress, SessionNumber};
+use crate::offload::{WorkSize, offload};
+use crate::{CallClock, Failure, Host, Json, Outcome, Progress, SessionNumber, code};
 
 /// How often a server is asked for a task if it does not suggest an interval.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -189,16 +191,20 @@ impl Upstream {
         params: &Map<String, Json>,
         connection: u64,
         host: &dyn Host,
-    ) -> Result<Json, RequestError> {
+    ) -> Result<TaskAnswer, RequestError> {
         let (idle, cap) = self.time_limits();
         let clock = CallClock::moving(idle, cap, Duration::ZERO);
         let mut request = OutgoingRequest::new(method, params);
         request.connection = Some(connection);
-        tokio::select! {
+        let answer = tokio::select! {
             biased;
-            result = self.send_parsed(&request, host, &clock) => result,
-            () = clock.expired() => Err(RequestError::Failed(no_answer(method, &clock))),
-        }
+            answer = self.send(&request, host, &clock) => answer?,
+            () = clock.expired() => {
+                return Err(RequestError::Failed(no_answer(method, &clock)));
+            }
+        };
+        let size = WorkSize::of_bytes(answer.get().len());
+        offload(size, move || TaskAnswer::read(&answer)).await.map_err(RequestError::Failed)
     }
 
     /// The number of the connection that requests of a session take now; zero if there is none.
@@ -397,6 +403,31 @@ impl Upstream {
             result = self.send(request, host, clock) => result,
             () = polling => unreachable!("it never ends"),
         }
+    }
+}
+
+/// What a server answers to a request about a task.
+pub struct TaskAnswer {
+    /// The answer, without the outcome.
+    pub state: Json,
+    /// The result of the call, if the answer has it (2026-07-28). It is not checked yet.
+    pub outcome: Option<Outcome>,
+}
+
+impl TaskAnswer {
+    fn read(answer: &RawValue) -> Result<TaskAnswer, Failure> {
+        let mut state: Json = serde_json::from_str(answer.get()).map_err(|_| {
+            Failure::new(&code::OUTPUT_INVALID, "the server's answer is nested too deeply")
+        })?;
+        let is_there = state.as_object_mut().is_some_and(|it| it.shift_remove("result").is_some());
+        if !is_there {
+            return Ok(TaskAnswer { state, outcome: None });
+        }
+        // The result as it was written, because its numbers must stay exact.
+        let written: HashMap<String, &RawValue> =
+            serde_json::from_str(answer.get()).unwrap_or_default();
+        let outcome = written.get("result").map(|result| super::read_result(result)).transpose()?;
+        Ok(TaskAnswer { state, outcome })
     }
 }
 

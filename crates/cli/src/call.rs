@@ -52,6 +52,9 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
     // Files and folders that could not be read.
     let unread: Arc<Mutex<Vec<LoadError>>> = Arc::default();
     let unread_here = Arc::clone(&unread);
+    // Mistakes of the configuration that concern other servers.
+    let elsewhere: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
+    let elsewhere_here = Arc::clone(&elsewhere);
     let listener = Arc::new(move |event: &CatalogEvent| match event {
         CatalogEvent::LoadFailure(error) => {
             unread_here.lock().unwrap_or_else(PoisonError::into_inner).push(error.clone());
@@ -62,13 +65,16 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         // Reported as the reason of the failed call.
         CatalogEvent::PlanProblem(d)
             if reasons.iter().any(|why| (why.code, &why.path) == (d.code, &d.path)) => {}
-        // Servers that this call does not need are not its business.
+        // Servers that this call does not need are not its business, as long as it succeeds.
         CatalogEvent::PlanProblem(d)
-            if server.is_some() && d.about.is_some() && d.about.as_deref() != server.as_deref() => {
+            if (d.about.is_some() && server.is_some() || codes::is_about_server(d.code))
+                && (server.is_none() || d.about.as_deref() != server.as_deref()) =>
+        {
+            if codes::is_mistake(d) {
+                let mut elsewhere = elsewhere_here.lock().unwrap_or_else(PoisonError::into_inner);
+                elsewhere.push(Diagnostic::clone(d));
+            }
         }
-        CatalogEvent::PlanProblem(d)
-            if codes::is_about_server(d.code)
-                && (server.is_none() || d.about.as_deref() != server.as_deref()) => {}
         // Reported as the reason of the failed call, if the tool is not found elsewhere.
         CatalogEvent::SourceFailure(_) => {}
         event => messages::print_event(event),
@@ -80,13 +86,21 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         // Before anything is loaded: "tool not found" would hide the real reason.
         if catalog.source_count() == 0 {
             if let Some(not_started) = not_started {
-                return print_result(Err(not_started.into_failure()), args.json);
+                let status = print_result(Err(not_started.into_failure()), args.json);
+                print_mistakes(&elsewhere);
+                return status;
             }
+            print_mistakes(&elsewhere);
             bail!("there is no source to load `{}` from", args.id);
         }
         let cancel = CancellationToken::new();
         let work = call(args, &input, not_started, &catalog, &cancel);
         let result = until_interrupted(&catalog, &cancel, work).await?;
+        // The tool may be one of a server that is not started.
+        let is_missing = |failure: &Failure| {
+            [&code::TOOL_NOT_FOUND, &code::UPSTREAM_UNAVAILABLE].contains(&failure.code)
+        };
+        let is_missing = result.as_ref().is_err_and(is_missing);
         let mut unread =
             std::mem::take(&mut *unread.lock().unwrap_or_else(PoisonError::into_inner));
         // Without any tool, a wrong path is the reason, and not the name of the tool.
@@ -101,14 +115,25 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         };
         unread.iter().for_each(|error| messages::print_note(&error.to_string()));
         if let Some(reason) = reason {
+            print_mistakes(&elsewhere);
             return Err(reason.into());
         }
         let result = match (result, &args.save) {
             (Ok(outcome), Some(folder)) => Ok(save_media(outcome, folder, args)?),
             (result, _) => result,
         };
-        print_result(result, args.json)
+        let status = print_result(result, args.json);
+        if is_missing {
+            print_mistakes(&elsewhere);
+        }
+        status
     })
+}
+
+/// Writes mistakes of the configuration to stderr, one line each.
+fn print_mistakes(mistakes: &Mutex<Vec<Diagnostic>>) {
+    let mistakes = mistakes.lock().unwrap_or_else(PoisonError::into_inner);
+    mistakes.iter().for_each(|it| messages::print_note(&messages::diagnostic_line(it)));
 }
 
 /// Waits for calls, or for a signal that ends them, and ends all processes that they started.
@@ -223,15 +248,14 @@ impl NotStartedServer {
 
     /// The failure of a call of one of its tools.
     fn into_failure(self) -> Failure {
-        let reasons = self.reasons.iter().map(render::concise);
+        let reasons = self.reasons.iter().map(messages::diagnostic_line);
         let why = match self.disabled {
             true => "it is disabled".to_owned(),
             false => reasons.collect::<Vec<_>>().join("; "),
         };
         let message = format!("the server `{}` was not started: {why}", self.server);
-        let help = self.reasons.iter().flat_map(|reason| &reason.help).next();
-        let help = help.map_or("correct its entry, or enable it", String::as_str);
-        Failure::new(&code::UPSTREAM_UNAVAILABLE, message).suggest(help)
+        Failure::new(&code::UPSTREAM_UNAVAILABLE, message)
+            .suggest("correct its entry, or enable it")
     }
 }
 

@@ -19,12 +19,12 @@ use toolwright_schema::{TargetSet, VendorTarget};
 use toolwright_source::render::{self, Colour, GroupedOptions, ReportedFinding};
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
-    Baseline, CheckOptions, CheckReport, CodeSelection, Coverage, FixMode, FixReport, LoadError,
-    LoadResult, LoadedDocument, ReadOptions, SourcePlan, in_parallel, is_script, is_stdin,
-    write_baseline,
+    Baseline, CheckOptions, CheckReport, CodeSelection, Config, Coverage, FixMode, FixReport,
+    LoadError, LoadResult, LoadedDocument, ReadOptions, SourcePlan, in_parallel, is_script,
+    is_stdin, write_baseline,
 };
 
-use crate::args::{CheckArgs, CheckFormat, FailOn};
+use crate::args::{CheckArgs, CheckFormat, FailOn, SelectedSources};
 use crate::environment::variable;
 use crate::messages::{plan_error, print_note};
 use crate::output::{self, ExitStatus};
@@ -45,14 +45,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     let how = FoundSources {
         command: "check",
         starts: !args.no_start,
-        // As `make` runs a Makefile: a project is checked with one word, also by its continuous
-        // integration.
-        trusts_configuration: true,
         announced: matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise),
     };
     let args = &CheckArgs { selected: sources::resolve(&args.selected, &how)?, ..args.clone() };
     let plan = configured_plan(args)?;
-    let (report, not_started) = check(args, plan)?;
+    let (report, not_started) = check(args, plan, RecordUse::Check)?;
     let CheckReport { mut load, fixes, silenced } = report;
     let known = remove_known(baseline.as_ref(), &mut load, args)?;
     // Files that have fixes but could not be written, and sources that are not files.
@@ -72,7 +69,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     if matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise) && !nothing_read {
         let left_out = [(silenced, "silenced"), (known, "in the baseline")];
         let summary = summary(&load, &fixes, &left_out, args);
-        output::print(&(summary + &not_started.line()))?;
+        let text = summary + &not_started.line();
+        let wrapped = text.lines().map(|line| render::wrap(line, 0, output::width()));
+        output::print(&match args.output_format {
+            CheckFormat::Full => wrapped.collect(),
+            _ => text,
+        })?;
     }
     for failure in &load.failures {
         output::print_error(&failure.clone().into());
@@ -82,6 +84,27 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     // printing their findings.
     std::mem::forget(load);
     Ok(status)
+}
+
+/// What the records of definitions are needed for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RecordUse {
+    /// For the rules alone.
+    Check,
+    /// They are shown afterwards.
+    Show,
+}
+
+/// Loads and checks sources as `check` without options does. `list` counts the problems of what it
+/// lists in this way.
+///
+/// # Errors
+/// If the configuration is unusable, the async runtime cannot start, or the user interrupts.
+pub(crate) fn check_selected(selected: &SelectedSources) -> anyhow::Result<LoadResult> {
+    let args = CheckArgs::without_options(selected);
+    let plan = configured_plan(&args)?;
+    let (report, _) = check(&args, plan, RecordUse::Show)?;
+    Ok(report.load)
 }
 
 /// Removes the findings that the baseline lists, or that were just written to one, and returns
@@ -110,7 +133,10 @@ fn remove_known(
 
 /// Without names, everything that the configuration names is checked, unless it is not started.
 fn coverage(args: &CheckArgs) -> Coverage {
-    let is_named = !args.selected.sources.is_empty() || !args.selected.command.is_empty();
+    // A configuration that is named alone is all that was named.
+    let is_configuration = |word: &String| Config::is_named(word.as_ref());
+    let is_named =
+        !args.selected.sources.iter().all(is_configuration) || !args.selected.command.is_empty();
     if is_named || args.no_start { Coverage::Named } else { Coverage::Everything }
 }
 
@@ -148,6 +174,7 @@ fn configured_plan(args: &CheckArgs) -> anyhow::Result<Option<SourcePlan>> {
 fn check(
     args: &CheckArgs,
     configured: Option<SourcePlan>,
+    records: RecordUse,
 ) -> anyhow::Result<(CheckReport, SkippedSources)> {
     let (levels, ignores) = match &configured {
         Some(plan) => (plan.levels.clone(), Arc::clone(&plan.ignores)),
@@ -169,6 +196,7 @@ fn check(
         // These two formats say whether a fix is safe, so every fix has to be tried.
         try_fixes: matches!(args.output_format, CheckFormat::Json | CheckFormat::Sarif),
         coverage: coverage(args),
+        keep_records: records == RecordUse::Show,
     };
     let workspace = sources::workspace();
     let (command, mut words) = (&args.selected.command, args.selected.sources.clone());
@@ -187,9 +215,9 @@ fn check(
         let report = workspace.check_loaded(load, &[], &options);
         return Ok((with_fixes(report, fixes), not_started));
     }
-    let in_folders = servers_files_in_folders(&words, options.read);
+    let files_in_folders = servers_files_in_folders(&words, options.read);
     if let Some(paths) = sources::paths_if_all_files(&words, command, options.read)
-        && in_folders.is_empty()
+        && files_in_folders.is_empty()
     {
         return Ok((workspace.check(&paths, &options), SkippedSources::default()));
     }
@@ -197,19 +225,23 @@ fn check(
     let (scripts, others): (Vec<String>, Vec<String>) =
         words.into_iter().partition(|word| is_script(word.as_ref()));
     let scripts: Vec<PathBuf> = scripts.into_iter().map(PathBuf::from).collect();
+    let in_folders = || sources::plan_named(&files_in_folders, &[], options.read);
     let named = || {
         let mut plan = sources::plan_named(&others, command, options.read);
         // Naming a folder does not allow starting the servers that its files list.
-        let mut found = sources::plan_named(&in_folders, &[], options.read);
+        let mut found = in_folders();
         without_live(&mut found);
         plan.diagnostics.extend(found.diagnostics);
         plan.failures.extend(found.failures);
         plan
     };
     let (mut plan, fixes) = fix_settings(named(), fix, || Ok(named()))?;
-    let not_started = SkippedSources::of(&mut plan, args);
+    let mut not_started = SkippedSources::of(&mut plan, args);
+    if args.no_start {
+        not_started.servers += in_folders().servers();
+    }
     let mut load = sources::load_plan(plan)?;
-    if !in_folders.is_empty() {
+    if !files_in_folders.is_empty() {
         load.failures.retain(|failure| !matches!(failure, LoadError::NoDefinitions(_)));
     }
     let report = workspace.check_loaded(load, &scripts, &options);
@@ -225,9 +257,13 @@ fn servers_files_in_folders(words: &[String], options: ReadOptions) -> Vec<Strin
     let files = folders.flat_map(|folder| NAMES.map(|name| folder.join(name)));
     // `check .` names `.mcp.json` as a person would.
     let shown = |file: PathBuf| file.strip_prefix(".").map(Path::to_owned).unwrap_or(file);
+    let is_named = |file: &PathBuf| words.iter().any(|word| shown(word.into()) == *file);
     files
         .filter(|file| SourcePlan::is_live(file, options))
-        .map(|file| shown(file).display().to_string())
+        .map(shown)
+        // A file that is named, too, is read once.
+        .filter(|file| !is_named(file))
+        .map(|file| file.display().to_string())
         .collect()
 }
 
@@ -290,8 +326,8 @@ impl SkippedSources {
         if !args.no_start {
             return SkippedSources::default();
         }
-        let programs = without_live(plan);
-        SkippedSources { servers: plan.servers, programs, asked: true }
+        let servers = plan.servers();
+        SkippedSources { servers, programs: without_live(plan), asked: true }
     }
 
     /// The line that reports it; empty without the option.

@@ -43,7 +43,6 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
     let how = FoundSources {
         command: "convert",
         starts: true,
-        trusts_configuration: false,
         announced: format != DiagnosticFormat::Json,
     };
     let selected = sources::resolve(&args.selected, &how)?;

@@ -19,9 +19,8 @@ const MOST_SAVINGS: usize = 5;
 /// The most tools that a saving names.
 const MOST_TOOLS: usize = 3;
 
-/// `cost` only looks, as `list` does, so it asks before it starts what was only found.
-const FIND: FoundSources =
-    FoundSources { command: "cost", starts: true, trusts_configuration: false, announced: true };
+/// What was only found is not started without a question.
+const FIND: FoundSources = FoundSources { command: "cost", starts: true, announced: true };
 
 /// Prints the costs to stdout, and sources that could not be read to stderr.
 ///
@@ -32,15 +31,19 @@ pub(crate) fn run(args: &CostArgs) -> anyhow::Result<ExitStatus> {
     let selected = sources::resolve(&args.selected, &FIND)?;
     let load = sources::load_resolved(&selected, PlanLog::All(DiagnosticFormat::Full))?;
     let cost = sources::workspace().cost(&load.documents);
-    // "0 tokens in all" beside a failure would look like a result.
-    let nothing_read = load.documents.is_empty() && !load.failures.is_empty();
+    // "0 tokens in all" beside a failure or a broken configuration would look like a result.
+    let status = report::settings_status(&load);
+    let nothing_read = status != ExitStatus::Clean
+        && load.documents.iter().all(|document| document.reading.is_none());
     match args.json {
         _ if nothing_read => {}
         true => output::print_json(&as_json(&cost))?,
         false => output::print(&as_text(&cost))?,
     }
-    // A definition with errors may have more tools than could be read.
-    let errors = load.documents.iter().flat_map(|document| &document.diagnostics);
+    // A definition with errors may have more tools than could be read. Mistakes of the
+    // configuration have been printed before it was loaded.
+    let documents = load.documents.iter().filter(|document| document.reading.is_some());
+    let errors = documents.flat_map(|document| &document.diagnostics);
     let errors = errors.filter(|diagnostic| diagnostic.severity == Severity::Error).count();
     if errors > 0 {
         print_note(&format!("{}; `toolwright check` shows them", plural(errors, "error")));
@@ -49,7 +52,7 @@ pub(crate) fn run(args: &CostArgs) -> anyhow::Result<ExitStatus> {
     for failure in &load.failures {
         output::print_error(&failure.clone().into());
     }
-    Ok(if load.failures.is_empty() { ExitStatus::Clean } else { ExitStatus::CouldNotRun })
+    Ok(status)
 }
 
 /// The costs as an object.

@@ -11,8 +11,9 @@
 //! the person is asked, with the commands in view. Where nobody can answer, nothing is read, and
 //! the error is the command line that names the file: naming it is the consent.
 //!
-//! A `toolwright.toml` is treated in the same way by the commands that only look. `check` and
-//! `test` trust it, as `call` and `serve` do: it is written for them.
+//! A `toolwright.toml` is treated in the same way: `check` is what a person types first in a
+//! repository of somebody else. `call` and `serve`, which start what they are told to use, read it
+//! without a question.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ use toolwright_workspace::{Config, SourceArgument, SourcePlan, SourceSpec, Sourc
 
 use crate::args::SelectedSources;
 use crate::environment::variable;
-use crate::messages::print_note;
+use crate::messages::{print_note, print_plan_mistakes};
 use crate::question::{Answer, ask};
 use crate::record_text::{one_line, shorten};
 
@@ -49,8 +50,6 @@ pub(crate) struct FoundSources {
     pub(crate) command: &'static str,
     /// Whether it starts anything at all.
     pub(crate) starts: bool,
-    /// Whether it starts what a `toolwright.toml` lists without asking.
-    pub(crate) trusts_configuration: bool,
     /// Whether to print which file was found.
     pub(crate) announced: bool,
 }
@@ -73,7 +72,7 @@ pub(crate) fn resolve(
         // A configuration of limits and levels alone does not say what to read.
         if !plan.specs.is_empty() || !plan.diagnostics.is_empty() || !plan.failures.is_empty() {
             let name = relative_name(&path, &here);
-            if !how.trusts_configuration {
+            if how.starts {
                 confirm_start(&plan, &name, how)?;
             }
             // Errors name the file themselves.
@@ -128,7 +127,12 @@ fn confirm_start(plan: &SourcePlan, name: &str, how: &FoundSources) -> anyhow::R
     if live.len() > SHOWN_SERVERS {
         text += &format!("  … and {} more\n", live.len() - SHOWN_SERVERS);
     }
-    match ask(&text, "Start them?") {
+    let answer = ask(&text, "Start them?");
+    // Otherwise they are reported where the sources are read.
+    if !matches!(answer, Answer::Yes) {
+        print_plan_mistakes(plan);
+    }
+    match answer {
         Answer::Yes => Ok(()),
         Answer::No => bail!("nothing was started"),
         Answer::NobodyThere => bail!(

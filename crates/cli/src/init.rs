@@ -45,7 +45,7 @@ pub(crate) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     }
     replace_file(&path, before.as_deref(), config.text.as_bytes())
         .map_err(|why| anyhow!("{why}"))?;
-    messages::print_note(&format!("written: {FILE}; `toolwright check` checks its servers"));
+    messages::print_note(&format!("written: {FILE}; `toolwright check {FILE}` checks its servers"));
     Ok(ExitStatus::Clean)
 }
 

@@ -1,6 +1,8 @@
 //! `toolwright list`: prints one line per tool with id, format and the start of the description, in
 //! aligned columns. `show` prints everything else, and `check` what is wrong: here problems are
-//! one line on stderr with the command that shows them.
+//! one line on stderr with their number and the command that shows them. They are counted by
+//! checking, so that both commands report the same number. Only mistakes of the configuration are
+//! printed, because a source that is missing from the list would otherwise be missing silently.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -13,8 +15,8 @@ use toolwright_workspace::LoadResult;
 
 use crate::args::ListArgs;
 use crate::output::{self, ExitStatus};
-use crate::sources::{self, FoundSources, PlanLog};
-use crate::{messages, record_text, report};
+use crate::sources::{self, FoundSources};
+use crate::{check, messages, record_text, report};
 
 /// Prints the tools to stdout, and failures and the number of problems to stderr.
 ///
@@ -22,16 +24,10 @@ use crate::{messages, record_text, report};
 /// If nothing is named or found, the async runtime cannot start, the user interrupts, or stdout
 /// cannot be written.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
-    let how = FoundSources {
-        command: "list",
-        starts: true,
-        trusts_configuration: false,
-        announced: !args.quiet,
-    };
+    let how = FoundSources { command: "list", starts: true, announced: !args.quiet };
     sources::refuse_tool_ids(&args.selected, "list")?;
     let selected = sources::resolve(&args.selected, &how)?;
-    let log = if args.quiet { PlanLog::Nothing } else { PlanLog::Servers };
-    let load = sources::load_resolved(&selected, log)?;
+    let load = check::check_selected(&selected)?;
     // Collected first: the widths of the columns depend on all rows.
     let mut rows: Vec<(String, String, String)> = Vec::new();
     let mut entries: Vec<Json> = Vec::new();
@@ -69,6 +65,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     }
     if !args.quiet {
         output::write_stderr(&report::skipped_files(&load));
+        report::print_settings_mistakes(&load);
         print_counts(&load, &rows, &report::check_command(&selected));
     }
     for failure in &load.failures {

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use toolwright_catalog::CatalogEvent;
 use toolwright_source::{Diagnostic, Severity, render};
-use toolwright_workspace::SourcePlan;
+use toolwright_workspace::{SourcePlan, codes};
 
 use crate::{output, start_progress};
 
@@ -37,16 +37,25 @@ pub(crate) fn event_text(event: &CatalogEvent) -> Option<String> {
 /// The error of a command that cannot go on because of its configuration. All other problems are
 /// printed first, so that they can be corrected together. Called only if there is one.
 pub(crate) fn plan_error(plan: &SourcePlan) -> anyhow::Error {
-    let notes = |diagnostic: &&Diagnostic| diagnostic.severity > Severity::Info;
-    let lines = plan.diagnostics.iter().filter(notes).map(diagnostic_line);
+    let mut lines = plan_problems(plan, |diagnostic| diagnostic.severity > Severity::Info);
+    let last = lines.pop().unwrap_or_else(|| "the configuration cannot be used".to_owned());
+    lines.iter().for_each(|line| print_note(line));
+    anyhow::anyhow!("{last}")
+}
+
+/// Writes the mistakes of a configuration to stderr, for a command that does not read its sources.
+pub(crate) fn print_plan_mistakes(plan: &SourcePlan) {
+    plan_problems(plan, codes::is_mistake).iter().for_each(|line| print_note(line));
+}
+
+/// The diagnostics of a plan that are `reported`, and what it could not read, a line each.
+fn plan_problems(plan: &SourcePlan, reported: fn(&Diagnostic) -> bool) -> Vec<String> {
+    let lines = plan.diagnostics.iter().filter(|it| reported(it)).map(diagnostic_line);
     let missing = plan.missing_paths();
     let missing =
         missing.map(|path| format!("cannot read `{}`: there is no such file", path.display()));
     let failures = plan.failures.iter().map(ToString::to_string);
-    let mut lines: Vec<String> = lines.chain(failures).chain(missing).collect();
-    let last = lines.pop().unwrap_or_else(|| "the configuration cannot be used".to_owned());
-    lines.iter().for_each(|line| print_note(line));
-    anyhow::anyhow!("{last}")
+    lines.chain(failures).chain(missing).collect()
 }
 
 /// A diagnostic on one line, with its help.

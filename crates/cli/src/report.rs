@@ -81,9 +81,21 @@ pub(crate) fn print_report(load: &LoadResult, format: DiagnosticFormat) -> ExitS
 
 /// The exit status of a command that reads definitions: failures weigh more than errors.
 pub(crate) fn exit_status(load: &LoadResult) -> ExitStatus {
-    let errors = load
-        .documents
-        .iter()
+    status_of(load, load.documents.iter())
+}
+
+/// The exit status of a command for which errors inside of definitions do not count: only what
+/// could not be read, and the mistakes of configurations and servers files, which keep sources from
+/// being read.
+pub(crate) fn settings_status(load: &LoadResult) -> ExitStatus {
+    status_of(load, load.documents.iter().filter(|document| is_settings(document)))
+}
+
+fn status_of<'d>(
+    load: &LoadResult,
+    documents: impl Iterator<Item = &'d LoadedDocument>,
+) -> ExitStatus {
+    let errors = documents
         .flat_map(|file| &file.diagnostics)
         .any(|d| d.severity == Severity::Error && !codes::is_advice(d.code));
     if !load.failures.is_empty() {
@@ -93,6 +105,19 @@ pub(crate) fn exit_status(load: &LoadResult) -> ExitStatus {
     } else {
         ExitStatus::Clean
     }
+}
+
+/// Whether a document holds the diagnostics of a configuration or servers file, and no tools.
+fn is_settings(document: &LoadedDocument) -> bool {
+    document.secret && document.reading.is_none()
+}
+
+/// Writes the mistakes of configurations and servers files to stderr, one line each. Advice about
+/// servers is not among them: it keeps nothing from being read.
+pub(crate) fn print_settings_mistakes(load: &LoadResult) {
+    let settings = load.documents.iter().filter(|document| is_settings(document));
+    let mistakes = settings.flat_map(|document| &document.diagnostics);
+    print_without_lines(mistakes.filter(|d| codes::is_mistake(d)), DiagnosticFormat::Full);
 }
 
 /// A file or server that could not be read, as a diagnostic without a position: programs that read
@@ -141,7 +166,7 @@ pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
             Some(source) if is_program_answer(source) => programs += 1,
             Some(_) => servers += 1,
             // Diagnostics of the configuration or of a servers file: no tools are defined there.
-            None if document.secret && document.reading.is_none() => {}
+            None if is_settings(document) => {}
             None => files += 1,
         }
     }

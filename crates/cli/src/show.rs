@@ -22,7 +22,6 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
     let how = FoundSources {
         command: "show",
         starts: true,
-        trusts_configuration: false,
         // With `json`, every line of stderr is an object.
         announced: format != DiagnosticFormat::Json,
     };

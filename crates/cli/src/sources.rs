@@ -47,9 +47,8 @@ pub(crate) fn workspace() -> Workspace {
 pub(crate) enum PlanLog {
     /// All of them, in this format.
     All(DiagnosticFormat),
-    /// Those that are about the settings of servers, a line each.
-    Servers,
-    Nothing,
+    /// Its mistakes, without notes and advice, a line each.
+    Mistakes,
 }
 
 /// Loads the named sources, or else those of the configuration. Servers and programs are started
@@ -85,11 +84,10 @@ pub(crate) fn load_with(
     let diagnostics = plan.diagnostics.iter();
     match log {
         PlanLog::All(format) => report::print_without_lines(diagnostics, format),
-        PlanLog::Servers => report::print_without_lines(
-            diagnostics.filter(|d| d.severity > Severity::Info && codes::is_about_server(d.code)),
+        PlanLog::Mistakes => report::print_without_lines(
+            diagnostics.filter(|d| codes::is_mistake(d)),
             DiagnosticFormat::Full,
         ),
-        PlanLog::Nothing => {}
     }
     load_plan(plan)
 }

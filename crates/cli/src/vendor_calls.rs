@@ -23,6 +23,7 @@ use toolwright_exec::{CallArguments, CallRequest, Failure, NoHost, Outcome};
 use toolwright_formats::WriteTarget;
 use toolwright_schema::VendorTarget;
 use toolwright_source::Severity;
+use toolwright_workspace::codes;
 use toolwright_workspace::vendor_calls::{
     CallTable, RestoredCall, VendorCall, VendorResult, read_calls, write_results,
 };
@@ -48,8 +49,8 @@ pub(crate) fn run(args: &CallArgs, target: &str) -> anyhow::Result<ExitStatus> {
     let answer = toolwright_schema::decode(&input).map_err(|why| anyhow!("the input is {why}"))?;
     let calls = read_calls(target, &answer)?;
     let listener = Arc::new(|event: &CatalogEvent| match event {
-        CatalogEvent::Problem(d) | CatalogEvent::PlanProblem(d) if d.severity < Severity::Error => {
-        }
+        CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
+        CatalogEvent::PlanProblem(d) if !codes::is_mistake(d) => {}
         event => messages::print_event(event),
     });
     runtime::new_runtime()?.block_on(async {

@@ -204,34 +204,3 @@ pub struct HealthCheck {
     /// How long to wait for the result, in milliseconds.
     pub timeout_ms: Option<u64>,
 }
-
-/// A URL as logs and messages may show it: without user, password, query and fragment, where
-/// secrets are kept.
-///
-/// Works on text and not on a parsed URL, because messages about malformed URLs need it too, and
-/// because a parser would normalise the rest, so that users would not recognise what they wrote.
-pub fn redacted_url(url: &str) -> String {
-    let address = url.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::redacted_url;
-
-    #[test]
-    fn redacted_urls_contain_no_secrets() {
-        for (url, shown) in [
-            ("https://host/mcp", "https://host/mcp"),
-            ("https://user:sesame@host:8080/mcp?key=sesame#sesame", "https://host:8080/mcp"),
-            ("http://host?sesame", "http://host"),
-            ("http://a@sesame@host/x@y", "http://host/x@y"),
-            ("sesame", "sesame"),
-        ] {
-            assert_eq!(redacted_url(url), shown);
-        }
-    }
-}

@@ -34,6 +34,7 @@ mod field_value;
 mod knowledge;
 mod limits;
 mod name;
+mod redaction;
 mod rest;
 mod tag;
 mod tool;
@@ -44,7 +45,6 @@ mod version;
 pub use annotations::{Annotations, Icon};
 pub use binding::{
     Binding, Connection, HealthCheck, Isolation, Server, ServerSettings, StartMode, Variable,
-    redacted_url,
 };
 pub use capability::{Capabilities, Capability, CapabilityError, Risk};
 pub use content_hash::ContentHash;
@@ -60,6 +60,7 @@ pub use limits::{CallLimits, DeclaredLimits, FunctionLimits, OutputCheck, Sandbo
 pub use name::{
     IdError, NameError, Namespace, NamespaceError, ToolId, ToolName, VersionedRef, short_hash,
 };
+pub use redaction::{is_path_token, looks_random, redacted_url};
 pub use rest::{FormatId, Rest};
 pub use tag::{Tag, TagChange, Tags};
 pub use tool::{Deprecation, Details, Draft, DraftError, InputSchema, Tool};

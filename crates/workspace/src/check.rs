@@ -37,6 +37,8 @@ pub struct CheckOptions {
     pub try_fixes: bool,
     /// Whether all sources are checked.
     pub coverage: Coverage,
+    /// Whether records are kept whole for the caller, which takes more memory.
+    pub keep_records: bool,
 }
 
 /// Whether a check reads everything: only then is it certain that a silence hits nothing.
@@ -81,7 +83,8 @@ impl Workspace {
         let read = ReadOptions { rules: true, ..options.read };
         // To be repaired or counted, records are kept whole. Otherwise each document gives most of
         // its memory back as soon as its own rules have run.
-        let load = match options.fix.is_some() || options.tokens.are_set() {
+        let keeps = options.keep_records || options.fix.is_some() || options.tokens.are_set();
+        let load = match keeps {
             true => self.load(&definitions, read),
             false => self.load_each(&definitions, read, drop_unneeded_parts),
         };

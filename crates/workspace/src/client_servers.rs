@@ -5,7 +5,8 @@
 //!                                                         each source is parsed as a check ─┘
 //! ```
 //!
-//! The texts are copied as they are written, with their references. A secret is never copied: the
+//! The texts are copied as they are written, with their references; only `${workspaceFolder}`
+//! becomes the path that it stands for, because other programs have no workspace. A secret is never copied: the
 //! file that is made here will be committed by somebody. What cannot be taken over is listed with
 //! its reason, in comments of the new file, and never dropped silently.
 
@@ -22,10 +23,9 @@ use toolwright_source::{Document, Severity, Source, Syntax};
 
 use crate::client_edit::{toml_key, toml_value, toml_values};
 use crate::client_files::{CLIENTS, Client, ClientFile, ClientFolders, ClientSyntax};
-use crate::codes::LITERAL_SECRET;
 use crate::config::Config;
 use crate::files;
-use crate::server_rules::{ReferenceStyle, WrittenServer, WrittenText, check_server};
+use crate::server_rules::{ReferenceStyle, WrittenServer, WrittenText, check_server, replaced};
 use crate::variables::variable_for;
 
 /// Servers that are taken over. A file with more is not one that a person wrote.
@@ -109,7 +109,7 @@ pub fn collect_servers(folders: &ClientFolders) -> ClientConfig {
     let notes: String = config.left_out.iter().map(comment).collect();
     config.text = format!(
         "# Written by `toolwright init` from the settings of MCP clients on this machine.\n\
-         # `toolwright check` checks these servers, `toolwright serve` serves them as one.\n\
+         # `toolwright check toolwright.toml` checks these servers, `toolwright serve` serves them as one.\n\
          {notes}{sources}"
     );
     config
@@ -157,7 +157,7 @@ fn collect_file(
         if collected.len() >= MAX_SERVERS {
             break;
         }
-        let server = match read_entry(name, entry, client) {
+        let server = match read_entry(name, entry, client, &folders.project) {
             Ok(server) => server,
             Err(why) => {
                 config.left_out.push(left_out(name, &origin, &why));
@@ -216,7 +216,12 @@ fn free_name(name: &str, client: &Client, taken: &[CollectedServer]) -> String {
 ///
 /// # Errors
 /// If the server is switched off, or is of a kind that a configuration cannot hold.
-fn read_entry(name: &str, entry: &Json, client: &Client) -> Result<ClientServer, String> {
+fn read_entry(
+    name: &str,
+    entry: &Json,
+    client: &Client,
+    project: &Path,
+) -> Result<ClientServer, String> {
     let portable = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };
     let name: String = name.chars().take(64).map(portable).collect();
     Namespace::parse(&name).map_err(|error| error.to_string())?;
@@ -271,6 +276,14 @@ fn read_entry(name: &str, entry: &Json, client: &Client) -> Result<ClientServer,
     let is_remote = !matches!(kind, "" | "stdio" | "local") || command.is_empty();
     if !is_remote {
         let directory = entry.get("cwd").and_then(Json::as_str).map(directory).transpose()?;
+        let folder = project_from(directory.as_deref(), project);
+        let fill_in = |text: &mut String, folder: &str| {
+            *text = text.replace(WORKSPACE_FOLDER, folder);
+        };
+        // The program is looked for from the new file, whatever the working directory is.
+        command.iter_mut().take(1).for_each(|word| fill_in(word, "."));
+        command.iter_mut().for_each(|word| fill_in(word, &folder));
+        environment.iter_mut().for_each(|(_, value)| fill_in(value, &folder));
         return Ok(ClientServer {
             name,
             command,
@@ -298,9 +311,26 @@ fn scalar(value: &Json) -> Option<String> {
     }
 }
 
+/// The folder of the project, in which the new file is written.
+const WORKSPACE_FOLDER: &str = "${workspaceFolder}";
+
+/// The folder of the project as a server sees it that runs in `directory`. Relative, because the new
+/// file is made to be committed; only from a directory elsewhere there is no relative path.
+fn project_from(directory: Option<&str>, project: &Path) -> String {
+    let parts: Vec<&str> =
+        directory.unwrap_or(".").split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    match directory {
+        Some(path) if path.starts_with('/') || parts.contains(&"..") => {
+            project.display().to_string()
+        }
+        _ if parts.is_empty() => ".".to_owned(),
+        _ => vec![".."; parts.len()].join("/"),
+    }
+}
+
 /// The working directory, which has no references in a configuration.
 fn directory(text: &str) -> Result<String, String> {
-    let text = match text.strip_prefix("${workspaceFolder}") {
+    let text = match text.strip_prefix(WORKSPACE_FOLDER) {
         Some("" | "/") => ".",
         Some(inside) => inside.trim_start_matches('/'),
         None => text,
@@ -351,28 +381,21 @@ enum SettingPlace {
 /// Puts references in the place of secrets. `values` holds the secret that each variable stands
 /// for: two servers may have different tokens in variables of the same name.
 fn replace_secrets(found: &mut CollectedServer, values: &mut BTreeMap<String, String>) {
-    // A text may hold several secrets, and every round replaces one of each text.
-    for _ in 0..MAX_ITEMS {
-        let mut done: Vec<SettingPlace> = Vec::new();
-        for finding in check_server(&written_server(&found.server)) {
-            if finding.code != &LITERAL_SECRET || done.contains(&finding.at) {
-                continue;
+    let name = variable_for(&found.server.name);
+    for mut finding in check_server(&written_server(&found.server)) {
+        let Some(value) = setting(&mut found.server, finding.at) else { continue };
+        for (range, variable) in &mut finding.secrets {
+            let secret = &value[range.clone()];
+            // The name of the server is put before a variable that another secret has already.
+            while values.get(variable).is_some_and(|known| known != secret) {
+                *variable = format!("{name}_{variable}");
             }
-            let server = variable_for(&found.server.name);
-            let Some(value) = setting(&mut found.server, finding.at) else { continue };
-            let Some((_, text)) = finding.replacement else { continue };
-            let Some((variable, text)) = own_variable(value, &text, &server, values) else {
-                continue;
-            };
-            done.push(finding.at);
-            *value = text;
-            if !found.secrets.contains(&variable) {
-                found.secrets.push(variable);
+            values.insert(variable.clone(), secret.to_owned());
+            if !found.secrets.contains(variable) {
+                found.secrets.push(variable.clone());
             }
         }
-        if done.is_empty() {
-            break;
-        }
+        *value = replaced(value, &finding.secrets, |variable| format!("${{{variable}}}"));
     }
 }
 
@@ -407,26 +430,6 @@ fn setting(server: &mut ClientServer, at: SettingPlace) -> Option<&mut String> {
         SettingPlace::Header(n) => server.headers.get_mut(n).map(|(_, value)| value),
         SettingPlace::Url => server.url.as_mut(),
     }
-}
-
-/// The variable that `new` has in the place of a secret of `old`, and the text with it. If another
-/// secret has that variable already, the name of the server is put before it.
-fn own_variable(
-    old: &str,
-    new: &str,
-    server: &str,
-    values: &mut BTreeMap<String, String>,
-) -> Option<(String, String)> {
-    let same = old.char_indices().zip(new.chars()).find(|((_, old), new)| old != new);
-    let start = same.map_or(old.len().min(new.len()), |((at, _), _)| at);
-    let (name, behind) = new.get(start..)?.strip_prefix("${")?.split_once('}')?;
-    let secret = old.get(start..old.len().checked_sub(behind.len())?)?;
-    let mut variable = name.to_owned();
-    while values.get(&variable).is_some_and(|known| known != secret) {
-        variable = format!("{server}_{variable}");
-    }
-    values.insert(variable.clone(), secret.to_owned());
-    Some((variable.clone(), format!("{}${{{variable}}}{behind}", &new[..start])))
 }
 
 /// The `[[source]]` of a server, with where it is from.

@@ -2,8 +2,8 @@
 //! and the list of all codes, which `explain` and `[levels]` use. Codes about the shape of a value
 //! are in `toolwright_formats`, those about the text itself in `toolwright_source`.
 
-use toolwright_source::DiagnosticCode;
 use toolwright_source::words::nearest_word;
+use toolwright_source::{Diagnostic, DiagnosticCode, Severity};
 
 toolwright_source::codes! {
     UNKNOWN_KEY Error "The configuration has no such key. A key without effect would mislead its \
@@ -62,7 +62,8 @@ toolwright_source::codes! {
         Whatever is released next runs on this machine at the next start, with the variables and \
         files of the server: also if an attacker has taken over the account of its author. With a \
         version, such as `server@1.2.3`, `server==1.2.3` or `image:1.2.3`, everybody runs the \
-        same, and an update is a change of this file that can be reviewed."
+        same, and an update is a change of this file that can be reviewed. A range such as `^1` \
+        or `>=1` is not a version."
     PIPE_TO_SHELL Warning "A shell runs what another program prints, usually a download. Nothing \
         says what that will be: there is no version and no checksum, and if the connection breaks, \
         half of it runs. Install the server once, and start what was installed."
@@ -134,6 +135,9 @@ toolwright_source::codes! {
 }
 "#
     )
+    SCRIPT_NOT_FOUND Warning "The script that the program of a server runs, as in `node server.js`, \
+        is not there. The program ends at once, with a message on its own standard error only. \
+        Relative paths start at the working directory of the server."
     COMMAND_NOT_ON_SERVER Error "The server that the definition names has no tool of this name. \
         The command is left out; the others are served."
     TOO_MANY_TOKENS Warning "A tool, or all tools together, cost more tokens than \
@@ -158,8 +162,21 @@ pub fn all() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
 /// Whether a finding under this code is advice about the settings of a server: whatever its
 /// severity is, it keeps nothing from being started, listed or called.
 pub fn is_advice(code: &DiagnosticCode) -> bool {
-    [&LITERAL_SECRET, &PLACEHOLDER_VALUE, &UNPINNED_PACKAGE, &PIPE_TO_SHELL, &PLAIN_HTTP]
-        .contains(&code)
+    [
+        &LITERAL_SECRET,
+        &PLACEHOLDER_VALUE,
+        &UNPINNED_PACKAGE,
+        &PIPE_TO_SHELL,
+        &PLAIN_HTTP,
+        &SCRIPT_NOT_FOUND,
+    ]
+    .contains(&code)
+}
+
+/// Whether a finding about a configuration or servers file is a mistake in it, and not a note or
+/// advice.
+pub fn is_mistake(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity > Severity::Info && !is_advice(diagnostic.code)
 }
 
 /// Whether a finding under this code is about the settings of a server that could be started: what

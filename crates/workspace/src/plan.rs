@@ -33,7 +33,7 @@ use crate::files::{self, LoadError};
 use crate::ignore_list::IgnoreList;
 use crate::load::ReadOptions;
 use crate::server_rules::{MissingPart, ServerFinding, WrittenServer};
-use crate::server_rules::{check_server, missing_part, shown_connection};
+use crate::server_rules::{check_server, masked_connection, missing_parts, shown_connection};
 use crate::servers_file::{self, is_servers_file, read_servers, server_around};
 use crate::variables::{VariableScope, Variables, workspace_of};
 
@@ -146,9 +146,6 @@ pub struct SourcePlan {
     pub diagnostics: Vec<Diagnostic>,
     /// Files that could not be read, and sources that could not be added.
     pub failures: Vec<LoadError>,
-    /// How many servers its author wrote down and did not switch off, also those that cannot be
-    /// started because of a mistake.
-    pub servers: usize,
     /// The servers that are not started, because they are switched off or have a mistake.
     pub unstarted: Vec<UnstartedServer>,
     /// The files this plan was made from, for watching them.
@@ -366,12 +363,14 @@ impl SourcePlan {
                 SourceTarget::Server(server(Connection::Http { url }, headers, None), Some(name))
             }
         };
-        self.servers += usize::from(matches!(spec.target, SourceTarget::Server(..)));
-        if let (SourceTarget::Server(server, _), Some(written)) = (&spec.target, written)
-            && let Some(finding) = self.missing(server, written, variables)
-        {
-            self.diagnostics.push(finding.in_config(&anchor.source));
-            return;
+        if let (SourceTarget::Server(server, _), Some(written)) = (&spec.target, written) {
+            let missing = self.missing(server, written, variables);
+            let stays = missing.iter().all(|finding| is_advice(finding.code));
+            let found = missing.into_iter().map(|finding| finding.in_config(&anchor.source));
+            self.diagnostics.extend(found);
+            if !stays {
+                return;
+            }
         }
         self.add(spec);
     }
@@ -407,27 +406,39 @@ impl SourcePlan {
         self.specs.iter().filter(is_live)
     }
 
-    /// The finding that a server cannot be started, if its program or directory is missing. The
-    /// places where it could be are watched, so that the plan is made again once it is there.
+    /// How many servers its author wrote down and did not switch off, also those that cannot be
+    /// started because of a mistake.
+    pub fn servers(&self) -> usize {
+        let is_server = |spec: &&SourceSpec| matches!(spec.target, SourceTarget::Server(..));
+        let unstarted = self.unstarted.iter().filter(|server| !server.disabled);
+        self.specs.iter().filter(is_server).count() + unstarted.count()
+    }
+
+    /// The findings about parts of a server that are missing. The places where they could be are
+    /// watched, so that the plan is made again once they are there.
     fn missing<P: Clone>(
         &mut self,
         server: &Server,
         written: &WrittenServer<P>,
         variables: &Variables<'_>,
-    ) -> Option<ServerFinding<P>> {
-        let part = missing_part(server, variables("PATH").as_deref())?;
-        // They are looked at once a second, and the file may be hostile.
-        if self.files.len() < MAX_WATCHED {
-            self.files.extend(match &part {
-                MissingPart::Program(files) => files.clone(),
-                MissingPart::Directory(directory) => vec![directory.clone()],
-            });
+    ) -> Vec<ServerFinding<P>> {
+        let parts = missing_parts(server, variables("PATH").as_deref());
+        for part in &parts {
+            // They are looked at once a second, and the file may be hostile.
+            if self.files.len() < MAX_WATCHED {
+                self.files.extend(match part {
+                    MissingPart::Program(files) => files.clone(),
+                    MissingPart::Directory(directory) => vec![directory.clone()],
+                    // It keeps nothing from being started.
+                    MissingPart::Script(_) => Vec::new(),
+                });
+            }
         }
-        Some(part.finding(written))
+        parts.iter().map(|part| part.finding(written)).collect()
     }
 
     /// Removes everything that would have to be started or connected to. Definitions stay. Returns
-    /// how many programs and folders of programs were removed; the servers are in `servers`.
+    /// how many programs and folders of programs were removed.
     pub fn remove_live(&mut self) -> usize {
         let is_program = |target: &SourceTarget| {
             matches!(target, SourceTarget::Executables(_) | SourceTarget::Program(_))
@@ -471,9 +482,10 @@ impl SourcePlan {
         let settings =
             |name: &str| ServerSettings { source: name.to_owned(), ..Default::default() };
         let server = |connection, name: &str| {
+            let shown = masked_connection(&connection);
             let server = Arc::new(Server {
+                shown: (shown != connection).then_some(shown),
                 connection,
-                shown: None,
                 environment: Vec::new(),
                 headers: Vec::new(),
                 directory: None,
@@ -522,7 +534,6 @@ impl SourcePlan {
                 (files::display_name(path), SourceTarget::Definitions(path.clone()))
             }
         };
-        self.servers += usize::from(matches!(target, SourceTarget::Server(..)));
         self.add(SourceSpec {
             server: settings(&name),
             name,
@@ -578,7 +589,6 @@ impl SourcePlan {
         let scope = VariableScope { variables: &own, workspace: workspace_of(&absolute) };
         let (servers, findings) = read_servers(&document, &scope);
         let written = servers_file::written_servers(&document);
-        self.servers += written.iter().filter(|written| !written.disabled).count();
         let rules = written.iter().flat_map(check_server).map(ServerFinding::in_file);
         let all = findings.into_iter().chain(rules.take(MAX_RULE_FINDINGS));
         let located = |finding: Finding| {
@@ -622,11 +632,15 @@ impl SourcePlan {
             named.server.environment.extend(added);
             if let Some(written) = by_place.get(named.at.as_str()) {
                 named.server.shown = shown_if_different(written, &named.server.connection);
-                if let Some(finding) = self.missing(&named.server, written, variables) {
+                let found = self.missing(&named.server, written, variables);
+                let stays = found.iter().all(|finding| is_advice(finding.code));
+                for finding in found {
                     missing += 1;
                     if missing <= MAX_RULE_FINDINGS {
                         self.report_missing(located(finding.in_file()), &named.at);
                     }
+                }
+                if !stays {
                     continue;
                 }
             }

@@ -44,7 +44,7 @@ pub(crate) use self::shape::{input_defaults, parse, server_around, written_serve
 use crate::codes::{
     DUPLICATE_SOURCE, IGNORED_SETTING, INVALID_REFERENCE, INVALID_SOURCE, SUSPICIOUS_COMMAND,
 };
-use crate::server_rules::masked_words;
+use crate::server_rules::{masked_text, masked_words};
 use crate::text_forms::{can_be_variable, is_address, is_header_name};
 use crate::{VariableScope, expand};
 
@@ -195,7 +195,7 @@ impl ServersReader<'_, '_, '_> {
     /// Reports that a value is not `wanted`, a phrase such as "a string".
     fn report_wrong_type(&mut self, node: Node<'_>, wanted: &str) {
         let name =
-            node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shorten(key.raw())));
+            node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shown(key.raw())));
         let message = format!("{name} is {}, expected {wanted}", node.kind().name());
         self.report(Finding::new(&INVALID_TYPE, node.pointer(), message));
     }
@@ -239,7 +239,7 @@ impl ServersReader<'_, '_, '_> {
         let finding = |code, message| Finding::new(code, entry.value.pointer(), message).on_key();
         if let Err(error) = Namespace::parse(&name) {
             let message =
-                format!("`{}` cannot be the name of a server: {error}", shorten(entry.name()));
+                format!("`{}` cannot be the name of a server: {error}", shown(entry.name()));
             self.report(finding(&INVALID_PATTERN, message));
             return None;
         }
@@ -321,7 +321,7 @@ impl ServersReader<'_, '_, '_> {
             Some(suggestion) => {
                 let message = format!(
                     "unknown field `{}`; `{suggestion}` is spelled almost like it",
-                    shorten(name)
+                    shown(name)
                 );
                 let edit = Edit::RenameKey(at.clone(), suggestion.to_owned());
                 Finding::new(&MISSPELLED_FIELD, at, message).on_key().repair(
@@ -331,7 +331,7 @@ impl ServersReader<'_, '_, '_> {
                 )
             }
             None => {
-                let message = format!("unknown field `{}`", shorten(name));
+                let message = format!("unknown field `{}`", shown(name));
                 Finding::new(&UNKNOWN_FIELD, at, message).on_key()
             }
         });
@@ -348,7 +348,7 @@ impl ServersReader<'_, '_, '_> {
         let words: Vec<&str> = TRANSPORTS.iter().map(|(word, _)| *word).collect();
         let name = value.key().map_or("type", Node::raw);
         let message =
-            format!("`{name}` is `{}`, expected {}", shorten(value.raw()), alternatives(&words));
+            format!("`{name}` is `{}`, expected {}", shown(value.raw()), alternatives(&words));
         let finding = Finding::new(&INVALID_ENUM_VALUE, value.pointer(), message);
         let suggestion = nearest_word(value.raw(), words.iter().copied());
         self.report(
@@ -362,16 +362,24 @@ impl ServersReader<'_, '_, '_> {
     fn check_texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
         for entry in node.members() {
             if !allowed(entry.name()) {
-                let message = format!("`{}` cannot be the name of {what}", shorten(entry.name()));
-                self.report(
-                    Finding::new(&INVALID_PATTERN, entry.value.pointer(), message).on_key(),
-                );
+                let message = format!("`{}` cannot be the name of {what}", shown(entry.name()));
+                // A path is printed, too, and would have the secret in it.
+                self.report(match masked_text(entry.name()) == entry.name() {
+                    true => Finding::new(&INVALID_PATTERN, entry.value.pointer(), message).on_key(),
+                    false => Finding::new(&INVALID_PATTERN, node.pointer(), message).on_key(),
+                });
             }
             if matches!(entry.value.kind(), ValueKind::List | ValueKind::Map) {
                 self.report_wrong_type(entry.value, "a string");
             }
         }
     }
+}
+
+/// A name or word of the file as messages quote it. A whole setting may stand in the place of a
+/// name, as in `"API_KEY=…": ""`.
+fn shown(text: &str) -> String {
+    shorten(&masked_text(text))
 }
 
 /// The finding about a whole command line in `command`, with the repair that moves its arguments

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use toolwright_source::{Diagnostic, Fix, Source, TextEdit, splice};
+use toolwright_source::{Diagnostic, Fix, Source, Span, TextEdit, splice};
 
 use crate::codes::LITERAL_SECRET;
 use crate::files::replace_file;
@@ -38,7 +38,15 @@ pub fn fix_settings(plan: &SourcePlan, mode: FixMode) -> FixReport {
         let after = Source::new(name, edited(source, edits.clone()));
         if mode.diff {
             report.applied += made.len();
-            report.diff += &unified_diff(&masked(source, &diagnostics), &after);
+            let is_fixed = |span: &Span| {
+                edits.iter().any(|it| it.span.start < span.end && span.start < it.span.end)
+            };
+            let masks = masks(&diagnostics);
+            let before = Source::new(name, edited(source, masks.clone()));
+            // A secret that has no repair stays in the file, and must not be printed either.
+            let others = masks.into_iter().filter(|mask| !is_fixed(&mask.span));
+            let after = Source::new(name, edited(source, others.chain(edits.clone()).collect()));
+            report.diff += &unified_diff(&before, &after);
             continue;
         }
         let (old, new) = (source.with_text(source.text()), source.with_text(after.text()));
@@ -55,12 +63,11 @@ fn edited(source: &Arc<Source>, mut edits: Vec<TextEdit>) -> String {
     splice(source.text(), &edits)
 }
 
-/// The text with `***` for every value that holds a secret.
-fn masked(source: &Arc<Source>, diagnostics: &[&Diagnostic]) -> Source {
+/// The edits that put `***` in the place of every value that holds a secret.
+fn masks(diagnostics: &[&Diagnostic]) -> Vec<TextEdit> {
     let secrets = diagnostics.iter().filter(|d| d.code == &LITERAL_SECRET);
-    let mut spans: Vec<_> = secrets.filter_map(|diagnostic| diagnostic.span).collect();
+    let mut spans: Vec<Span> = secrets.filter_map(|diagnostic| diagnostic.span).collect();
     spans.sort();
     spans.dedup();
-    let edits = spans.into_iter().map(|span| TextEdit { span, text: "\"***\"".to_owned() });
-    Source::new(source.name(), edited(source, edits.collect()))
+    spans.into_iter().map(|span| TextEdit { span, text: "\"***\"".to_owned() }).collect()
 }

@@ -98,6 +98,27 @@ pub(crate) struct CheckArgs {
     pub(crate) output_format: CheckFormat,
 }
 
+impl CheckArgs {
+    /// The arguments of `check` with these sources and nothing else.
+    pub(crate) fn without_options(selected: &SelectedSources) -> CheckArgs {
+        CheckArgs {
+            selected: selected.clone(),
+            no_start: false,
+            fix: false,
+            unsafe_fixes: false,
+            diff: false,
+            notes: false,
+            fail_on: FailOn::Error,
+            target: Vec::new(),
+            select: Vec::new(),
+            ignore: Vec::new(),
+            baseline: None,
+            write_baseline: None,
+            output_format: CheckFormat::Full,
+        }
+    }
+}
+
 /// The formats of `DiagnosticFormat`, and two for other programs. These make no sense for commands
 /// whose diagnostics are a side product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

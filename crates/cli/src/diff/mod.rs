@@ -81,7 +81,7 @@ fn load(args: &DiffArgs, word: Option<&str>, command: &[String]) -> anyhow::Resu
         reading: args.reading.clone(),
         environment: EnvironmentArgs::default(),
     };
-    sources::load_resolved(&selected, PlanLog::Servers)
+    sources::load_resolved(&selected, PlanLog::Mistakes)
 }
 
 /// Whether everything of a side was read. What was not is written to stderr. Definitions with
@@ -91,7 +91,8 @@ fn is_readable(load: &LoadResult) -> bool {
     for failure in &load.failures {
         output::print_error(&failure.clone().into());
     }
-    let mut is_readable = load.failures.is_empty();
+    // Without a server whose entry has a mistake, all of its tools would look removed or added.
+    let mut is_readable = report::settings_status(load) == ExitStatus::Clean;
     for document in load.documents.iter().filter(|document| !document.secret) {
         let errors = document.diagnostics.iter().filter(|d| d.severity == Severity::Error);
         let count = errors.clone().count();

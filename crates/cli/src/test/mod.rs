@@ -31,9 +31,8 @@ use crate::output::{self, ExitStatus};
 use crate::sources::{self, FoundSources, PlanLog};
 use crate::{messages, report, runtime, sandbox, script_analyzer};
 
-/// A `toolwright.toml` is written for `test`, too, so it starts its servers.
-const FIND: FoundSources =
-    FoundSources { command: "test", starts: true, trusts_configuration: true, announced: true };
+/// What was only found is not started without a question.
+const FIND: FoundSources = FoundSources { command: "test", starts: true, announced: true };
 
 /// Runs the command.
 ///
@@ -62,10 +61,14 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
     if total > 0 && cases.is_empty() {
         bail!("no example of {total} has a name with `{}` in it", args.filter.join("` and `"));
     }
+    let found_none = total == 0 && load.failures.is_empty() && unread.is_empty();
     // Loading is not measured: the times are those of the examples.
     let began = Instant::now();
     let results = run_examples(args, &limits, &load, &unread, &cases)?;
-    print_results(&cases, &results, &unread, began.elapsed(), args.output_format)?;
+    // "0 passed" is for programs; people read the sentence below.
+    if !found_none || args.output_format != TestFormat::Tree {
+        print_results(&cases, &results, &unread, began.elapsed(), args.output_format)?;
+    }
     for failure in &load.failures {
         output::print_error(&failure.clone().into());
     }
@@ -74,7 +77,7 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
         bail!("the sandbox cannot start: {why}");
     }
     // A run without any example shows nothing, and must not look like a success.
-    if total == 0 && load.failures.is_empty() && unread.is_empty() {
+    if found_none {
         let tools = load.documents.iter().flat_map(|file| &file.reading);
         let tools = tools.map(|reading| reading.toolset.tools.len()).sum();
         bail!("there is nothing to test: {} without an example", report::plural(tools, "tool"));

@@ -50,12 +50,12 @@ fn running_servers_are_checked() {
     let config =
         format!("\n[[source]]\nname = \"up\"\ncommand = [\"{program}\", \"mcp\", \"bad-list\"]\n");
     std::fs::write(folder.path().join("toolwright.toml"), config).expect("a file");
-    let configured = run(folder.path(), &["check", "--output-format", "json"]);
+    let check = ["check", "--output-format", "json", "toolwright.toml"];
+    let configured = run(folder.path(), &check);
     assert_eq!((configured.code, configured.stderr.as_str()), (1, ""));
     in_the_bad_list(&configured, "up", json!("toolwright.toml"), json!(2));
     // A server has no file that could be fixed.
-    let fixed =
-        run(folder.path(), &["check", "--fix", "--unsafe-fixes", "--output-format", "json"]);
+    let fixed = run(folder.path(), &[&check[..], &["--fix", "--unsafe-fixes"]].concat());
     assert_eq!((fixed.code, fixed.stdout), (1, configured.stdout));
     let said = "fixes change files: the tools of `up` can only be fixed where they are made\n";
     assert!(fixed.stderr.ends_with(said), "{}", fixed.stderr);

@@ -27,6 +27,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("SUSPICIOUS_COMMAND", "workspace/tests/it/servers.rs"),
     // Which programs there are depends on the machine.
     ("UNPINNED_PACKAGE", "cli/tests/it/servers_files.rs"),
+    ("SCRIPT_NOT_FOUND", "cli/tests/it/servers_files.rs"),
     // Needs a server.
     ("COMMAND_NOT_ON_SERVER", "catalog/tests/it/server_definitions.rs"),
     ("IGNORED_SETTING", "workspace/tests/it/servers.rs"),

@@ -98,7 +98,7 @@ fn servers_that_are_not_started_are_counted_and_named() {
     std::fs::write(here.join("toolwright.toml"), config).expect("a file");
     expect(
         here,
-        &["check"],
+        &["check", "toolwright.toml"],
         1,
         &["14 tools of 1 server, without 1 other server (not started: db): "],
     );
@@ -474,5 +474,6 @@ fn a_silent_server_is_named_after_a_while() {
     script(&here.path().join("silent"), "#!/bin/sh\nexec sleep 1000\n");
     let config = "[[source]]\nname = \"silent\"\ncommand = \"./silent\"\nstart_timeout = 7000\n";
     std::fs::write(here.path().join("toolwright.toml"), config).expect("a file");
-    expect(here.path(), &["check"], 2, &["toolwright: waiting for: silent\n"]);
+    let check = ["check", "toolwright.toml"];
+    expect(here.path(), &check, 2, &["toolwright: waiting for: silent\n"]);
 }

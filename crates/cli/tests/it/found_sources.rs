@@ -135,8 +135,7 @@ fn a_question_shows_no_control_characters_and_no_secrets() {
 fn a_configuration_is_found_and_named() {
     let folder = project(&[("toolwright.toml", CONFIG), ("sub/x.txt", "")]);
     let sub = folder.path().join("sub");
-    // Commands that only look start nothing of it.
-    for command in ["list", "show"] {
+    for command in ["list", "show", "check", "test", "cost"] {
         let found = run(folder.path(), &[command]);
         let words = format!("to start them: `toolwright {command} toolwright.toml`\n");
         assert!(found.code == 2 && found.stderr.ends_with(&words), "{found:?}");
@@ -144,16 +143,32 @@ fn a_configuration_is_found_and_named() {
     }
     let below = run(&sub, &["list"]);
     assert!(below.stderr.contains("`toolwright list ../toolwright.toml`"), "{below:?}");
-    // `check` and `test` are what it is written for.
+    // Nothing has to be asked where nothing is started.
+    let unstarted = run(folder.path(), &["check", "--no-start"]);
+    assert_eq!(
+        (unstarted.code, unstarted.stderr.as_str()),
+        (0, "toolwright: reading `toolwright.toml`\n")
+    );
+    assert!(unstarted.stdout.ends_with("not started: 1 server\n"), "{unstarted:?}");
+    assert!(!was_started(folder.path()), "{unstarted:?}");
+    // `call` and `serve` are what it is written for.
+    let call = run(folder.path(), &["call", "up:add", "a=1", "b=2"]);
+    assert_eq!((call.code, call.stderr.as_str()), (0, ""), "{call:?}");
+    assert!(was_started(folder.path()));
     for command in ["check", "test"] {
-        let found = run(folder.path(), &[command]);
-        assert!(found.stderr.contains("toolwright: reading `toolwright.toml`\n"), "{found:?}");
-        assert!(was_started(folder.path()), "{command} has not started it: {found:?}");
+        let (text, code) = answered(folder.path(), &[command], "n\n");
+        assert!(code == 2 && text.contains("nothing was started"), "{text}");
+        assert!(!was_started(folder.path()), "{text}");
+        let (text, _) = answered(folder.path(), &[command], "y\n");
+        assert!(text.contains("toolwright: reading `toolwright.toml`\n"), "{text}");
+        assert!(was_started(folder.path()), "{command} has not started it: {text}");
     }
     for args in [
         &["list", "toolwright.toml"][..],
         &["list", "--config", "toolwright.toml"],
         &["show", "toolwright.toml"],
+        &["check", "toolwright.toml"],
+        &["check", "--config", "toolwright.toml"],
         &["call", "--from", "toolwright.toml", "up:add", "a=1", "b=2"],
     ] {
         let named = run(folder.path(), args);
@@ -231,7 +246,8 @@ fn list_filters_tools_and_counts_problems() {
     ]);
     let listed = |args: &[&str]| {
         let list = run(folder.path(), &[&["list", "page.json"], args].concat());
-        assert_eq!((list.code, list.stderr.contains('^')), (0, false), "{list:?}");
+        // The schema of one tool is an error, whichever tools are listed.
+        assert_eq!((list.code, list.stderr.contains('^')), (1, false), "{list:?}");
         let ids = list.stdout.lines().filter_map(|line| line.split_whitespace().next());
         ids.map(|id| id.trim_start_matches("page:").to_owned()).collect::<Vec<_>>().join(" ")
     };
@@ -246,7 +262,7 @@ fn list_filters_tools_and_counts_problems() {
         assert_eq!(listed(args), expected, "{args:?}");
     }
     let nothing = run(folder.path(), &["list", "page.json", "--tag", "none"]);
-    assert_eq!(nothing.stderr, "toolwright: no tool of 5 matches\n");
+    assert!(nothing.stderr.starts_with("toolwright: no tool of 5 matches\n"), "{nothing:?}");
     let all = run(folder.path(), &["list", "page.json"]);
     assert!(all.stdout.contains("[inputSchema not usable] Does a thing to the page.\n"), "{all:?}");
     assert!(all.stdout.contains("[deprecated] Does a thing to the page.\n"), "{all:?}");
@@ -290,6 +306,20 @@ fn show_prints_the_time_limit_that_holds() {
     assert!(wrong.code == 2 && wrong.stderr.contains("OUT_OF_RANGE"), "{wrong:?}");
 }
 
+/// Mistakes are shown although nothing is started.
+#[test]
+fn a_configuration_that_is_not_started_shows_its_mistakes() {
+    let config = format!("{CONFIG}\n[[source]]\nname = \"x\"\nmcp = \".mcp.json\"\nonly = 1\n");
+    let folder = project(&[("toolwright.toml", &config), (".mcp.json", SERVERS)]);
+    for command in ["check", "list", "show", "test", "cost"] {
+        let found = run(folder.path(), &[command]);
+        assert_eq!(found.code, 2, "{found:?}");
+        assert_eq!(found.stderr.matches("unknown key `only`").count(), 1, "{found:?}");
+        assert!(found.stderr.contains("not started without your consent"), "{found:?}");
+        assert!(!was_started(folder.path()), "{command} has started it");
+    }
+}
+
 /// A run without examples is neither a success nor a failed example.
 #[test]
 fn a_test_run_without_examples_is_not_a_success() {
@@ -301,6 +331,8 @@ fn a_test_run_without_examples_is_not_a_success() {
             let words =
                 format!("toolwright: there is nothing to test: {tools} without an example\n");
             assert_eq!(test.stderr, words, "{source}");
+            // Programs read a document without examples; a person reads the sentence alone.
+            assert_eq!(test.stdout.is_empty(), form == "tree", "{test:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::found_sources::answered_in;
 
 /// What `init` makes of the files in the first test.
 const COLLECTED: &str = r#"# Written by `toolwright init` from the settings of MCP clients on this machine.
-# `toolwright check` checks these servers, `toolwright serve` serves them as one.
+# `toolwright check toolwright.toml` checks these servers, `toolwright serve` serves them as one.
 # `off` of Claude Desktop (~/.config/Claude/claude_desktop_config.json) is left out: it is switched off
 # `extension` of Zed (~/.config/zed/settings.json) is left out: it has neither a command nor an address
 # `socket` of Gemini CLI (~/.gemini/settings.json) is left out: a configuration has no WebSocket servers
@@ -260,4 +260,30 @@ fn init_asks_on_a_terminal() {
     let (text, code) = answered_in(&project, &["init"], &[("HOME", &variable)], "y\n");
     assert_eq!(code, 0, "{text}");
     assert!(project.join("toolwright.toml").exists());
+}
+
+/// No other program has a workspace, so what `${workspaceFolder}` stands for is written down.
+#[test]
+fn the_folder_of_a_workspace_becomes_a_path() {
+    let servers = json!({"servers": {
+        "a": {"command": "${workspaceFolder}/bin/a", "args": ["--root=${workspaceFolder}/x", "${workspaceFolder}"]},
+        "b": {"command": "${workspaceFolder}/b", "args": ["${workspaceFolder}/x"],
+            "cwd": "${workspaceFolder}/sub/folder", "env": {"ROOT": "${workspaceFolder}"}},
+        "c": {"command": "c", "args": ["${workspaceFolder}/x"], "cwd": "/srv"},
+    }});
+    let home = home(&[("project/.vscode/mcp.json", &servers.to_string())]);
+    let init = run(home.path(), &["init", "--yes"]);
+    assert_eq!(init.code, 0, "{init:?}");
+    let written = read(home.path(), "project/toolwright.toml");
+    assert!(!written.contains("workspaceFolder"), "{written}");
+    let project = home.path().join("project").canonicalize().expect("it is there");
+    for line in [
+        r#"command = ["./bin/a", "--root=./x", "."]"#.to_owned(),
+        r#"command = ["./b", "../../x"]"#.to_owned(),
+        r#"env = { ROOT = "../.." }"#.to_owned(),
+        r#"directory = "sub/folder""#.to_owned(),
+        format!("command = [\"c\", \"{}/x\"]", project.display()),
+    ] {
+        assert!(written.contains(&line), "{line}: {written}");
+    }
 }

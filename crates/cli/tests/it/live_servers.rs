@@ -108,7 +108,7 @@ fn what_a_server_lists_is_served_under_names_that_clients_accept() {
 #[test]
 fn findings_about_a_server_are_errors_only_where_a_tool_cannot_be_used() {
     let (folder, _) = odd();
-    let check = run(folder.path(), &["check", "--output-format", "json"]);
+    let check = run(folder.path(), &["check", "--output-format", "json", "toolwright.toml"]);
     let found = lines(&check);
     let severity = |path: &str, code: &str| {
         let found = found.iter().filter(|it| it["path"] == path && it["code"] == code);

@@ -23,7 +23,8 @@ fn run(folder: &Path, args: &[&str]) -> Run {
 fn with_file(name: &str, text: &str) -> tempfile::TempDir {
     let folder = folder(&[(name, text.as_bytes())]);
     std::fs::create_dir_all(folder.path().join("bin")).expect("a folder");
-    for program in ["npx", "uvx", "pipx", "bunx", "docker", "my-server"] {
+    for program in ["npx", "uvx", "pipx", "bunx", "docker", "deno", "node", "python3", "my-server"]
+    {
         let started = folder.path().join("started");
         let text = format!("#!/bin/sh\ntouch '{}'\n", started.display());
         script(&folder.path().join("bin").join(program), &text);
@@ -94,6 +95,18 @@ fn every_defect_is_found_at_its_place() {
             r#"{"command": "docker", "args": ["run", "-i", "--rm", "img"]}"#,
             "3:53 warning[UNPINNED_PACKAGE]",
         ),
+        (r#"{"command": "npx", "args": ["server@^1"]}"#, "3:29 warning[UNPINNED_PACKAGE]"),
+        (r#"{"command": "uvx", "args": ["server>=1"]}"#, "3:29 warning[UNPINNED_PACKAGE]"),
+        (
+            r#"{"command": "deno", "args": ["run", "-A", "npm:server"]}"#,
+            "3:43 warning[UNPINNED_PACKAGE]",
+        ),
+        // Scripts.
+        (r#"{"command": "node", "args": ["/no/such.js"]}"#, "3:30 warning[SCRIPT_NOT_FOUND]"),
+        (
+            r#"{"command": "python3", "args": ["-u", "no-such.py"]}"#,
+            "3:39 warning[SCRIPT_NOT_FOUND]",
+        ),
         // Shells and addresses.
         (
             r#"{"command": "sh", "args": ["-c", "curl https://h/x | sh"]}"#,
@@ -138,9 +151,41 @@ fn near_misses_are_not_found() {
         r#"{"command": "my-server", "cwd": "bin"}"#,
         r#"{"command": "./my-server", "cwd": "bin"}"#,
         r#"{"command": "my-server", "args": ["a b"]}"#,
+        r#"{"command": "deno", "args": ["run", "npm:server@1.2.3"]}"#,
+        r#"{"command": "deno", "args": ["run", "server.ts"]}"#,
+        r#"{"command": "node", "args": ["bin/my-server"]}"#,
+        r#"{"command": "node", "args": ["my-server"], "cwd": "bin"}"#,
+        r#"{"command": "python3", "args": ["-m", "server"]}"#,
+        // What looks like a secret and is none.
+        r#"{"command": "npx", "args": ["pkg@9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a"]}"#,
+        r#"{"command": "npx", "args": ["-p", "pkg@9f8a7b6c5d4e3f2a1b0c", "run"]}"#,
+        r#"{"command": "docker", "args": ["run", "-t", "img@sha256:9f8a7b6c5d4e3f2a1b0c9d8e"]}"#,
+        r#"{"command": "my-server", "args": ["--project", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"]}"#,
+        r#"{"command": "my-server", "args": ["-p", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"]}"#,
+        r#"{"command": "my-server", "args": ["-p", "8080", "-t", "stdio", "-k", "./key.pem"]}"#,
+        r#"{"command": "my-server", "args": ["-p", "projectname"]}"#,
+        r#"{"command": "my-server", "args": ["-p", "my-project-2024", "-t", "v1.2.3-rc4"]}"#,
+        r#"{"command": "my-server", "args": ["/data/9f8a7b6c5d4e3f2a1b0c/x"]}"#,
+        r#"{"command": "my-server", "args": ["https://h/commit/9f8a7b6c5d4e3f2a1b0c9d8e"]}"#,
+        r#"{"command": "my-server", "args": ["postgres://user:${SET}@host/db"]}"#,
+        r#"{"command": "my-server", "env": {"AUTH": "none", "TOKEN": "none", "AUTH_TOKEN": "keychain"}}"#,
+        r#"{"command": "my-server", "env": {"PGHOST": "db", "PGUSER": "user", "SORT_KEY": "created"}}"#,
+        r#"{"command": "sh", "args": ["-c", "API_KEY=\"$SET\" exec my-server -p 80"]}"#,
+        r#"{"url": "https://h/v1/projects/f81d4fae-7dec-11d0-a765-00a0c91e6bf6/mcp"}"#,
+        r#"{"url": "https://h/Meeting-Notes-9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c/mcp"}"#,
     ] {
         assert_eq!(findings(".mcp.json", &one(entry)), [""; 0], "{entry}");
     }
+}
+
+/// Two reasons are both reported: a person who mends one of them should not find the other next.
+#[test]
+fn a_missing_command_and_a_missing_directory_are_both_found() {
+    let found = findings(".mcp.json", &one(r#"{"command": "no-such", "cwd": "gone"}"#));
+    let expected = ["3:13 error[COMMAND_NOT_FOUND]", "3:31 error[DIRECTORY_NOT_FOUND]"];
+    assert_eq!(found, expected);
+    let relative = findings(".mcp.json", &one(r#"{"command": "./no-such", "cwd": "gone"}"#));
+    assert_eq!(relative, ["3:33 error[DIRECTORY_NOT_FOUND]"]);
 }
 
 /// The same rules hold for the sources of a configuration, at their places in it.
@@ -184,6 +229,31 @@ fn nothing_is_started_and_the_number_is_reported() {
     assert!(!folder.path().join("started").exists(), "{run:?}");
     assert!(run.stdout.contains("now.json:1:") && run.stdout.contains("INVALID_SCHEMA"), "{run:?}");
     assert!(run.stdout.ends_with("not started: 3 servers, 1 source of programs\n"), "{run:?}");
+}
+
+/// A server counts once, wherever it is written, and also with a mistake in its entry.
+#[test]
+fn servers_that_are_not_started_are_counted_once() {
+    let text = one(r#"{"command": "my-server"}, "b": {"comand": "x"}, "a": {"command": "npx"},
+        "c": {"url": "http://127.0.0.1:1/mcp"}, "d": {"command": "no-such"},
+        "e": {"command": "my-server", "env": {"X": "${NOT_SET}"}},
+        "f": {"command": "npx", "disabled": true}"#);
+    let folder = with_file(".mcp.json", &text);
+    let config = "[[source]]\nname = \"g\"\ncommand = \"my-server\"\nenv = { X = 3 }\n\n\
+                  [[source]]\nname = \"h\"\nurl = \"https://h/mcp\"\n";
+    std::fs::write(folder.path().join("other.toml"), config).expect("a file");
+    for (sources, expected) in [
+        (&[".mcp.json"][..], 5),
+        (&["."], 5),
+        (&[".mcp.json", ".mcp.json"], 5),
+        (&[".mcp.json", "."], 5),
+        (&["other.toml"], 2),
+        (&[".mcp.json", "other.toml"], 7),
+    ] {
+        let run = run(folder.path(), &[&["check", "--no-start"], sources].concat());
+        let line = format!("not started: {expected} servers\n");
+        assert!(run.stdout.ends_with(&line), "{sources:?}: {run:?}");
+    }
 }
 
 /// Comments and trailing commas are read where the client of the file reads them.
@@ -288,7 +358,12 @@ fn findings_are_logged_and_gate_nothing() {
         let run = run(folder.path(), args);
         // `test` fails where there is no example.
         assert!(run.code == 0 || args[0] == "test", "{args:?}: {run:?}");
-        assert_eq!(run.stderr.matches("LITERAL_SECRET").count(), 2, "{args:?}: {run:?}");
+        // `list` has one line about all problems.
+        let (advice, lines) = if args[0] == "list" { (0, 1) } else { (2, 0) };
+        assert_eq!(run.stderr.matches("LITERAL_SECRET").count(), advice, "{args:?}: {run:?}");
+        let summary =
+            run.stderr.lines().filter(|line| line.contains("`toolwright check .mcp.json`"));
+        assert_eq!(summary.count(), lines, "{args:?}: {run:?}");
         assert!(!format!("{run:?}").contains(&token[..12]), "{args:?}: {run:?}");
     }
     let shown = run(folder.path(), &["show", ".mcp.json"]);

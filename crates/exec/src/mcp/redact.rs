@@ -18,7 +18,7 @@ use std::path::Path;
 use aho_corasick::AhoCorasick;
 use serde_json::value::RawValue;
 use toolwright_mcp::{MalformedMessage, Message, RpcError, raw_json};
-use toolwright_model::Server;
+use toolwright_model::{Connection, Server};
 
 use super::secret_forms::forms_of;
 use crate::{Failure, Json};
@@ -31,7 +31,8 @@ const SHORTEST: usize = 8;
 /// agents do not get them.
 const FOR_THE_SERVER: [&str; 2] = ["requestState", "nextCursor"];
 
-/// The values that are configured for a server: variables and headers.
+/// The values that are configured for a server: variables, headers, and the secrets of its command
+/// or address.
 #[derive(Debug, Default)]
 pub(super) struct Redactor {
     /// The secrets as they are and as they may be written, the longest first.
@@ -41,7 +42,8 @@ pub(super) struct Redactor {
 }
 
 impl Redactor {
-    /// The values of this server's variables and headers, and those that all servers get.
+    /// The values of this server's variables and headers, what is hidden of its connection, and the
+    /// values that all servers get.
     pub(super) fn of(server: &Server, for_all: &[String]) -> Redactor {
         let secrets = secrets_of(server, for_all);
         let mut forms: Vec<String> = secrets.iter().flat_map(|secret| forms_of(secret)).collect();
@@ -156,11 +158,12 @@ impl Redactor {
     }
 }
 
-/// The values of this server's variables and headers, and those that all servers get, which are
-/// secrets.
+/// The values of this server's variables and headers, what is hidden of its connection, and the
+/// values that all servers get, as far as they are secrets.
 fn secrets_of(server: &Server, for_all: &[String]) -> Vec<String> {
     let values = server.environment.iter().chain(&server.headers);
     let values = values.filter_map(|variable| variable.value.as_deref());
+    let values = values.chain(hidden_in_connection(server));
     let mut secrets: Vec<String> = Vec::new();
     for value in values.chain(for_all.iter().map(String::as_str)) {
         // Of `Bearer abc…`, servers repeat either the whole or the second word.
@@ -172,6 +175,47 @@ fn secrets_of(server: &Server, for_all: &[String]) -> Vec<String> {
         }
     }
     secrets
+}
+
+/// The texts of the connection in the place of which messages show `***` or `${VAR}`.
+fn hidden_in_connection(server: &Server) -> Vec<&str> {
+    let Some(shown) = &server.shown else { return Vec::new() };
+    fn texts(connection: &Connection) -> Vec<&str> {
+        match connection {
+            Connection::Stdio { command } => command.iter().map(String::as_str).collect(),
+            Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
+                vec![url.as_str()]
+            }
+        }
+    }
+    let pairs = texts(&server.connection).into_iter().zip(texts(shown));
+    pairs.flat_map(|(text, shown)| hidden_parts(text, shown)).collect()
+}
+
+/// The parts of `text` that `shown` has `***` or `${…}` for: what lies between the parts that both
+/// have.
+fn hidden_parts<'t>(text: &'t str, shown: &str) -> Vec<&'t str> {
+    let mut hidden = Vec::new();
+    let mut rest = text;
+    let mut shown = shown;
+    loop {
+        let start = [shown.find("***"), shown.find("${")].into_iter().flatten().min();
+        let Some(start) = start else { return hidden };
+        let Some(behind) = rest.strip_prefix(&shown[..start]) else { return hidden };
+        let mark = &shown[start..];
+        let mark = if mark.starts_with("***") { 3 } else { mark.find('}').map_or(2, |at| at + 1) };
+        shown = &shown[start + mark..];
+        // Up to the next mark, both have the same text.
+        let next = [shown.find("***"), shown.find("${")].into_iter().flatten().min();
+        let same = &shown[..next.unwrap_or(shown.len())];
+        let end = match next {
+            None => behind.strip_suffix(same).map(str::len),
+            Some(_) => behind.find(same),
+        };
+        let Some(end) = end else { return hidden };
+        hidden.push(&behind[..end]);
+        rest = &behind[end..];
+    }
 }
 
 /// Whether a configured value is evidently not a secret: a place on this machine, or an address
@@ -191,7 +235,7 @@ fn is_public(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use toolwright_model::{Connection, ServerSettings, Variable};
+    use toolwright_model::{ServerSettings, Variable};
 
     use super::*;
 
@@ -261,6 +305,20 @@ mod tests {
         ] {
             let line = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{form}"}}}}"#);
             assert_eq!(result_of(&redactor, &line)["a"], left, "{form}");
+        }
+    }
+
+    #[test]
+    fn what_messages_hide_of_a_connection_is_found() {
+        for (text, shown, expected) in [
+            ("--token=sesame123", "--token=***", &["sesame123"][..]),
+            ("sesame123", "${TOKEN}", &["sesame123"]),
+            ("postgres://u:word@h/db", "postgres://u:***@h/db", &["word"]),
+            ("A=one B=two", "A=*** B=${X}", &["one", "two"]),
+            ("same", "same", &[]),
+            ("other", "text=***", &[]),
+        ] {
+            assert_eq!(hidden_parts(text, shown), expected, "{text} {shown}");
         }
     }
 

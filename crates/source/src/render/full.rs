@@ -10,7 +10,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::{place, visible};
+use super::{broken, place, visible};
 use crate::{Diagnostic, Severity, Source, Span};
 
 /// Whether to write escape sequences for colour.
@@ -27,6 +27,8 @@ pub enum Colour {
 const MAX_LINE_BYTES: usize = 160;
 /// The least of a line that is shown, however narrow the terminal is.
 const MIN_LINE_BYTES: usize = 40;
+/// The least columns for words, however long the label before them is.
+const MIN_ROOM: usize = 20;
 /// Columns for the number of the line and the bar behind it.
 const GUTTER: usize = 8;
 /// Places that span more lines than this are shown separately, each by its first line.
@@ -34,7 +36,7 @@ const MAX_LINES: usize = 8;
 
 /// The diagnostic with its lines, its help and its fix. Ends without a line break.
 pub fn full(d: &Diagnostic, colour: Colour) -> String {
-    full_with_note(d, colour, MAX_LINE_BYTES + GUTTER, None)
+    full_with_note(d, colour, usize::MAX, None)
 }
 
 /// [`full`] for a terminal of `width` columns, with a last line that says more.
@@ -50,7 +52,13 @@ pub(super) fn full_with_note(
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO.with_name(Severity::Info.label()),
     };
-    let (message, file) = (visible(&d.message), visible(d.source.name()));
+    // The renderer aligns the lines of a text, but does not break it.
+    let label = d.severity.label().len() + d.code.name.len() + "[]: ".len();
+    let room = width.saturating_sub(label).max(MIN_ROOM);
+    let message = broken(&visible(&d.message), room, room).join("\n");
+    let room = width.saturating_sub(GUTTER + " = help: ".len()).max(MIN_ROOM);
+    let text = |text: &str| broken(text, room, room).join("\n");
+    let file = visible(d.source.name());
     let title = level.primary_title(&message).id(d.code.name);
     let mut group = Group::with_title(title);
     let windows: Vec<SnippetWindow<'_>> = windows(d, most_bytes);
@@ -72,21 +80,21 @@ pub(super) fn full_with_note(
         group = group.element(annotate_snippets::Origin::path(place.as_str()));
     }
     for help in &d.help {
-        group = group.element(Level::HELP.message(visible(help)));
+        group = group.element(Level::HELP.message(text(&visible(help))));
     }
     if let Some(fix) = d.fix.as_ref().filter(|_| !d.source.is_answer()) {
         // The rule calls the fix safe, but nobody has tried it: this form does not promise more.
         if fix.safe {
             let possible = format!("possible fix: {}", visible(&fix.title));
-            group = group.element(Level::HELP.message(possible));
+            group = group.element(Level::HELP.message(text(&possible)));
         // An unsafe fix is a guess, and the help usually names it already.
         } else if d.help.is_empty() {
             let risky = format!("unsafe fix: {}", visible(&fix.title));
-            group = group.element(Level::HELP.message(risky));
+            group = group.element(Level::HELP.message(text(&risky)));
         }
     }
     if let Some(note) = note {
-        group = group.element(Level::NOTE.message(note));
+        group = group.element(Level::NOTE.message(text(note)));
     }
     // Wide enough that the renderer never cuts a line itself: the windows above are the cut.
     let renderer = match colour {

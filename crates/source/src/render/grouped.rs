@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::full::full_with_note;
 use super::place::path_in_words;
-use super::{Colour, concise, visible};
+use super::{Colour, concise, visible, wrap};
 use crate::{Diagnostic, Severity, SharedId};
 
 /// A finding to report.
@@ -252,11 +252,10 @@ impl ReportText {
             let (d, note) = (entry.first.diagnostic, places_in_files(&entry.all));
             let is_short = self.excerpts >= MOST_EXCERPTS;
             if entry.first.secret || is_short {
-                self.out += &concise(d);
-                self.out.push('\n');
+                self.wrapped(0, None, &concise(d));
                 let help = d.help.iter().filter(|_| !is_short).map(|help| visible(help));
                 for line in help.chain(note) {
-                    self.out += &format!("  = {line}\n");
+                    self.wrapped(2, None, &format!("= {line}"));
                 }
                 if !is_short {
                     self.out.push('\n');
@@ -440,26 +439,4 @@ fn cut(text: &str, most: usize) -> String {
         Some((end, last)) if end + last.len_utf8() < text.len() => format!("{}…", &text[..end]),
         _ => text.to_owned(),
     }
-}
-
-/// Breaks a text between words. A word that is longer than a line stays whole, because it may be a
-/// path that somebody wants to copy.
-fn wrap(text: &str, indent: usize, width: usize) -> String {
-    let mut out = " ".repeat(indent);
-    let mut column = indent;
-    for (n, word) in text.split(' ').enumerate() {
-        let length = word.chars().count();
-        if n > 0 && column + 1 + length > width {
-            out.push('\n');
-            column = indent + 2;
-            out += &" ".repeat(column);
-        } else if n > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out += word;
-        column += length;
-    }
-    out.push('\n');
-    out
 }

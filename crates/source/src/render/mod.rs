@@ -40,6 +40,37 @@ pub fn sort(diagnostics: &mut [Diagnostic]) {
     });
 }
 
+/// A paragraph of at most `width` columns, broken between words, its further lines indented by two
+/// more.
+pub fn wrap(text: &str, indent: usize, width: usize) -> String {
+    let room = width.saturating_sub(indent);
+    let lines = broken(text, room, room.saturating_sub(2));
+    let further = format!("\n{}", " ".repeat(indent + 2));
+    format!("{}{}\n", " ".repeat(indent), lines.join(&further))
+}
+
+/// The lines of a text that is broken between words: the first one of at most `first` columns, all
+/// others of `rest`. A word that is longer than a line stays whole, because it may be a path that
+/// somebody wants to copy.
+fn broken(text: &str, first: usize, rest: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut column = 0;
+    for (n, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        let room = if lines.len() == 1 { first } else { rest };
+        if n > 0 && column + 1 + length > room {
+            lines.push(String::new());
+            column = 0;
+        } else if n > 0 {
+            lines.last_mut().expect("there is one").push(' ');
+            column += 1;
+        }
+        *lines.last_mut().expect("there is one") += word;
+        column += length;
+    }
+    lines
+}
+
 /// Whether a text is printable ASCII and can be shown as it is. Nearly all are; the fold without
 /// early exit lets the compiler compare 32 bytes at a time.
 pub(crate) fn is_printable_ascii(text: &str) -> bool {

@@ -16,6 +16,7 @@ use toolwright_source::{Diagnostic, DiagnosticCode, DocumentPath, Severity, Sour
 use super::keys::{ConfigKey, KeyForm, RENAMED_KEYS, tables_with_key};
 use super::{LEVEL_WORDS, OLD_NOTE};
 use crate::codes::UNKNOWN_KEY;
+use crate::server_rules::masked_text;
 use crate::text_forms::is_address;
 
 /// The diagnostics of one file. There is no bound as for definitions: a configuration is short, and
@@ -130,7 +131,7 @@ pub(super) fn report_unknown_key(
         }
         None => format!("it belongs under {}", alternatives(&tables)),
     };
-    let message = format!("unknown key `{}`", shorten(name));
+    let message = format!("unknown key `{}`", shorten(&masked_text(name)));
     problems.add(&UNKNOWN_KEY, key.span(), &at.child(name), message).help.push(help);
     suggestion
 }
@@ -422,8 +423,12 @@ fn check_texts(
         let name = key.get_ref().as_ref();
         let at = value.at.child(name);
         if !allowed(name) {
-            let message = format!("`{}` cannot be {what}", shorten(name));
-            problems.add(&INVALID_PATTERN, key.span(), &at, message);
+            // A whole setting may stand in the place of a name.
+            let shown = masked_text(name);
+            let message = format!("`{}` cannot be {what}", shorten(&shown));
+            // A path is printed, too, and would have the secret in it.
+            let place = if shown == name { &at } else { &value.at };
+            problems.add(&INVALID_PATTERN, key.span(), place, message);
         }
         if !text.get_ref().is_str() {
             KeyValue { name, value: text, at }.report_wrong_type("a string", problems);

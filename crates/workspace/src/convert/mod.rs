@@ -30,9 +30,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use toolwright_formats::{MissingField, Reading, WriteTarget, WrittenDocument};
-use toolwright_model::{Draft, Json, Tool, ToolName, Toolset};
+use toolwright_model::{Binding, Draft, Json, Server, Tool, ToolName, Toolset};
 use toolwright_source::{Document, DocumentPath, RecordPath, Severity, Syntax};
 
+use crate::record::shown_connection;
 use crate::{LoadedDocument, codes};
 
 pub use format_support::{
@@ -123,6 +124,9 @@ pub fn convert(
         return Ok(unchanged(reading, text));
     }
     let mut toolset = kept_tools(reading, &sound);
+    if reading.origin.document().source().is_answer() {
+        hide_settings(&mut toolset);
+    }
     settings::apply(&mut toolset, &options.settings)?;
     // Only a report needs the record as it was.
     let source = options.find_losses.then(|| toolset.clone());
@@ -148,6 +152,24 @@ pub fn convert(
     let (losses, rewrites) =
         if options.find_losses { losses.into_sorted() } else { (Vec::new(), Vec::new()) };
     Ok(Conversion { text, losses, rewrites, tools, left_out })
+}
+
+/// Removes the secrets that the settings of a live server hold. Its definition is made to be
+/// handed on, and they are this machine's.
+fn hide_settings(toolset: &mut Toolset<Tool>) {
+    let hide = |server: &mut Arc<Server>| {
+        let mut own = Server::clone(server);
+        own.connection = shown_connection(server);
+        own.shown = None;
+        own.environment.iter_mut().for_each(|variable| variable.value = None);
+        *server = Arc::new(own);
+    };
+    toolset.server.iter_mut().for_each(hide);
+    for tool in &mut toolset.tools {
+        if let Binding::Server { server, .. } = &mut tool.details.binding {
+            hide(server);
+        }
+    }
 }
 
 /// The fields by the names that the tools have in the source, as settings take them.

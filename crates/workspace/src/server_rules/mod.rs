@@ -11,7 +11,8 @@
 //! The rules see texts as they are written, with `${VAR}` and not its value: a value is the
 //! business of the machine, the text is that of everybody who reads the file. They are advice, so
 //! none keeps a server from starting. The only mistakes that do are in `start`: a command or a
-//! directory that is missing. That is the only check that looks at the machine.
+//! directory that is missing. That is the only check that looks at the machine; it also finds
+//! scripts that are missing.
 //!
 //! No message quotes a value. A label such as the name of a variable is quoted, unless it holds a
 //! secret itself.
@@ -24,6 +25,7 @@ mod shells;
 mod start;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use toolwright_model::Connection;
@@ -32,8 +34,8 @@ use toolwright_source::{
     Diagnostic, DiagnosticCode, DocumentPath, Edit, Finding, Fix, Safety, Source, TextEdit,
 };
 
-pub(crate) use secrets::masked_words;
-pub(crate) use start::{MissingPart, missing_part};
+pub(crate) use secrets::{masked_text, masked_words, replaced};
+pub(crate) use start::{MissingPart, missing_parts};
 
 use crate::config::ConfigPlace;
 
@@ -94,6 +96,8 @@ pub(crate) struct ServerFinding<P> {
     /// Another text for the value at `at`, and what that does, as an imperative. It can change what
     /// the server does, so it is never made without being asked for.
     pub(crate) replacement: Option<(String, String)>,
+    /// The bytes of each secret in the value, and the variable that stands for it in `replacement`.
+    pub(crate) secrets: Vec<(Range<usize>, String)>,
 }
 
 impl<P: Clone> ServerFinding<P> {
@@ -109,6 +113,7 @@ impl<P: Clone> ServerFinding<P> {
             message: message.into(),
             help: help.into(),
             replacement: None,
+            secrets: Vec::new(),
         }
     }
 }
@@ -116,7 +121,7 @@ impl<P: Clone> ServerFinding<P> {
 impl ServerFinding<DocumentPath> {
     /// The finding as one about a servers file.
     pub(crate) fn in_file(self) -> Finding {
-        let ServerFinding { code, at, message, help, replacement } = self;
+        let ServerFinding { code, at, message, help, replacement, .. } = self;
         let finding = Finding::new(code, at.clone(), message).help(help);
         match replacement {
             Some((title, text)) => {
@@ -130,7 +135,7 @@ impl ServerFinding<DocumentPath> {
 impl ServerFinding<ConfigPlace> {
     /// The finding as one about the configuration with this text.
     pub(crate) fn in_config(self, source: &Arc<Source>) -> Diagnostic {
-        let ServerFinding { code, at, message, help, replacement } = self;
+        let ServerFinding { code, at, message, help, replacement, .. } = self;
         let mut diagnostic = Diagnostic::at(code, source, at.span, message).help(help);
         diagnostic.path = at.path;
         // A string of JSON is one of TOML.

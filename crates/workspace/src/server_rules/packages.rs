@@ -1,13 +1,14 @@
 //! UNPINNED_PACKAGE: programs that fetch a package and run it, without saying which version.
 //!
 //! `npx -y server` runs whatever its author, or somebody who took over the account, released last.
-//! A version is a spec with a digit behind its name: exact versions and ranges count, `latest` and
-//! other tags do not. Whether a range is too wide is not judged. Packages of a local path are not
+//! A version is a spec with a digit behind its name. `latest` and other tags are not versions, nor
+//! are ranges, which `^`, `~`, `>`, `*` or `x` show: what they run changes with the next release.
+//! The first parts of a version (`server@1`) count as one. Packages of a local path are not
 //! fetched, and a spec with a reference in it is not known here; both are left alone.
 
 use toolwright_source::words::shorten;
 
-use super::{CommandLine, ServerFinding, WrittenServer};
+use super::{CommandLine, ServerFinding, WrittenServer, masked_text};
 use crate::codes::UNPINNED_PACKAGE;
 
 /// Reports the packages that the command runs without a version.
@@ -17,14 +18,15 @@ pub(super) fn check<P: Clone>(server: &WrittenServer<P>) -> Vec<ServerFinding<P>
     for line in CommandLine::all(&words) {
         let Some(package) = unpinned_package(&line) else { continue };
         let UnpinnedPackage { argument, runner, spec, pinned, .. } = package;
-        let name = shorten(&spec);
+        // The address of a repository may have a password.
+        let name = shorten(&masked_text(&spec));
         let message = match package.registry {
             Registry::Images => format!("`{runner}` runs whatever image `{name}` is now"),
             _ => format!("`{runner}` runs whatever version of `{name}` is the newest"),
         };
         let help = format!(
             "name a version, as in `{}`: then a new release cannot change what runs here",
-            shorten(&pinned)
+            shorten(&masked_text(&pinned))
         );
         found.push(ServerFinding::new(
             &UNPINNED_PACKAGE,
@@ -54,6 +56,8 @@ struct UnpinnedPackage {
 enum Registry {
     Npm,
     Python,
+    /// Those of Deno, which a prefix names; without one it is a file or an address.
+    Deno,
     Images,
 }
 
@@ -93,6 +97,7 @@ const RUNNERS: &[PackageRunner] = &[
     PackageRunner { words: &["uvx"], registry: Registry::Python, package_options: &["--from"], value_options: UV_OPTIONS },
     PackageRunner { words: &["uv", "tool", "run"], registry: Registry::Python, package_options: &["--from"], value_options: UV_OPTIONS },
     PackageRunner { words: &["pipx", "run"], registry: Registry::Python, package_options: &["--spec"], value_options: &["--python", "--pip-args", "--index-url", "-i", "--with"] },
+    PackageRunner { words: &["deno", "run"], registry: Registry::Deno, package_options: &[], value_options: &["-c", "--config", "--import-map", "--env-file", "--cert", "--location", "--seed", "--preload"] },
     PackageRunner { words: &["docker", "run"], registry: Registry::Images, package_options: &[], value_options: &[] },
     PackageRunner { words: &["docker", "container", "run"], registry: Registry::Images, package_options: &[], value_options: &[] },
     PackageRunner { words: &["podman", "run"], registry: Registry::Images, package_options: &[], value_options: &[] },
@@ -152,6 +157,11 @@ fn unpinned_package(line: &CommandLine<'_>) -> Option<UnpinnedPackage> {
     let pinned = match runner.registry {
         _ if spec.contains('$') || spec.is_empty() => None,
         Registry::Npm => pin_npm(spec),
+        Registry::Deno => ["npm:", "jsr:"].into_iter().find_map(|prefix| {
+            let name = spec.strip_prefix(prefix)?;
+            // `npm:/server` is the same as `npm:server`.
+            Some(format!("{prefix}{}", pin_npm(name.trim_start_matches('/'))?))
+        }),
         Registry::Python => pin_python(spec),
         Registry::Images => pin_image(spec),
     }?;
@@ -178,9 +188,14 @@ fn is_docker_option(option: &str) -> bool {
     }
 }
 
-/// A version has a digit; `latest`, `next` and `*` do not.
+/// A version has a digit; `latest`, `next` and `*` do not. A range has a sign of one.
 fn is_version(text: &str) -> bool {
-    text.bytes().any(|byte| byte.is_ascii_digit())
+    let text = text.trim_start_matches("==").trim_start_matches(['=', '@', 'v']);
+    // `1.x` and `1.*`, but not the `x` of a name behind the number.
+    let is_any = |part: &str| matches!(part, "x" | "X" | "*");
+    let is_range =
+        text.contains(['^', '~', '>', '<', '|', ' ', ',', '!']) || text.split('.').any(is_any);
+    text.bytes().any(|byte| byte.is_ascii_digit()) && !is_range
 }
 
 /// Whether a spec is a path and not the name of a package.
@@ -291,6 +306,16 @@ mod tests {
             ("docker run --env=A=1 -p8080:80 host:5000/b", "docker run: host:5000/b:1.2.3"),
             ("docker container run --rm image", "docker container run: image:1.2.3"),
             ("podman run --rm image:main", "podman run: image:1.2.3"),
+            ("npx server@^2", "npx: server@1.2.3"),
+            ("npx server@~2.1", "npx: server@1.2.3"),
+            ("npx server@1.x", "npx: server@1.2.3"),
+            ("npx server@>=1", "npx: server@1.2.3"),
+            ("uvx server>=1,<2", "uvx: server==1.2.3"),
+            ("uvx server~=1.4", "uvx: server==1.2.3"),
+            ("uvx server==1.*", "uvx: server==1.2.3"),
+            ("deno run npm:server", "deno run: npm:server@1.2.3"),
+            ("deno run -A --env-file x npm:@scope/server", "deno run: npm:@scope/server@1.2.3"),
+            ("deno run --allow-net jsr:@scope/server@^1", "deno run: jsr:@scope/server@1.2.3"),
             ("env A=1 npx server", "npx: server@1.2.3"),
             ("cmd /c npx -y server", "npx: server@1.2.3"),
         ] {
@@ -305,8 +330,8 @@ mod tests {
     fn near_misses_are_not() {
         for line in [
             "npx -y @scope/server@1.0.0",
-            "npx server@^2",
-            "npx server@1.x",
+            "npx server@2.0.0-rc.1",
+            "npx server@v2.0.0",
             "npx -y server@${VERSION}",
             "npx --no-install server",
             "npx ./server",
@@ -320,7 +345,11 @@ mod tests {
             "node server.js",
             "uvx server==1.0",
             "uvx server@0.3.1",
-            "uvx server>=1,<2",
+            "uvx server===1.0",
+            "deno run npm:server@1.2.3",
+            "deno run -A server.ts",
+            "deno run https://deno.land/x/server@v1/main.ts",
+            "deno task start",
             "uvx ./server",
             "uvx --from git+https://h/u/r@v1.0 run",
             "uv run server.py",

@@ -1,15 +1,18 @@
-//! What keeps a server from being started: a program or a working directory that is not there.
+//! What keeps a server from being started: a program or a working directory that is not there; and
+//! a script that is not there, with which its interpreter ends at once.
 //!
 //! The search is that of the system (`execvp`): a name without `/` is looked for in the folders of
-//! `PATH`, that of the server's own environment if it sets one.
+//! `PATH`, that of the server's own environment if it sets one. A script counts only if it is
+//! written as a path of a file: interpreters have many options, and what is not certain is not
+//! reported.
 
 use std::path::{Path, PathBuf};
 
 use toolwright_model::{Connection, Server};
 use toolwright_source::words::{nearest_word, shorten, split_words};
 
-use super::{ServerFinding, WrittenServer};
-use crate::codes::{COMMAND_NOT_FOUND, DIRECTORY_NOT_FOUND};
+use super::{ServerFinding, WrittenServer, masked_text, program_name};
+use crate::codes::{COMMAND_NOT_FOUND, DIRECTORY_NOT_FOUND, SCRIPT_NOT_FOUND};
 
 /// A part without which a server cannot be started.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub(crate) enum MissingPart {
     Program(Vec<PathBuf>),
     /// Its working directory.
     Directory(PathBuf),
+    /// The script that its program runs: the number of the word.
+    Script(usize),
 }
 
 impl MissingPart {
@@ -29,6 +34,13 @@ impl MissingPart {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let program = shorten(&super::masked_words(&words).join(" "));
         match self {
+            MissingPart::Script(n) => {
+                let at = server.command.get(*n).map_or(&server.at, |word| &word.at);
+                let script = server.command.get(*n).map_or("", |word| word.text.as_str());
+                let message = format!("there is no file `{}`", shorten(&masked_text(script)));
+                let help = format!("correct its name: `{program}` ends at once without it");
+                ServerFinding::new(&SCRIPT_NOT_FOUND, at, message, help)
+            }
             MissingPart::Program(_) => {
                 let at = server.command.first().map_or(&server.at, |word| &word.at);
                 let message = match program.contains('/') {
@@ -91,28 +103,85 @@ const INSTALLERS: &[(&str, &str)] = &[
 /// Folders of `PATH` that are searched. Nobody has that many; a hostile file may.
 const MAX_FOLDERS: usize = 200;
 
-/// The part that is missing. `path` is the `PATH` that programs inherit; without any, the system
+/// The parts that are missing. `path` is the `PATH` that programs inherit; without any, the system
 /// searches a few folders of its own.
-pub(crate) fn missing_part(server: &Server, path: Option<&str>) -> Option<MissingPart> {
-    let Connection::Stdio { command } = &server.connection else { return None };
+pub(crate) fn missing_parts(server: &Server, path: Option<&str>) -> Vec<MissingPart> {
+    let Connection::Stdio { command } = &server.connection else { return Vec::new() };
     let directory = server.directory.as_deref().map(Path::new);
-    // First: without its directory a relative program is not there either, and only one of the two
+    let mut missing = Vec::new();
+    let is_missing = directory.is_some_and(|directory| !directory.is_dir());
+    missing
+        .extend(directory.filter(|_| is_missing).map(|it| MissingPart::Directory(it.to_owned())));
+    // What is relative to a directory that is missing is not there either, and only one of the two
     // is the reason.
-    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
-        return Some(MissingPart::Directory(directory.to_owned()));
-    }
+    let is_known = |file: &str| !is_missing || Path::new(file).is_absolute();
+    let in_directory = |file: &str| directory.unwrap_or(Path::new("")).join(file);
     let own = server.environment.iter().rev().find(|variable| variable.name == "PATH");
     let path =
         own.and_then(|variable| variable.value.as_deref()).or(path).unwrap_or("/bin:/usr/bin");
-    let program = command.first()?;
+    let Some(program) = command.first() else { return missing };
     let candidates: Vec<PathBuf> = if program.contains('/') {
-        vec![directory.unwrap_or(Path::new("")).join(program)]
+        if is_known(program) { vec![in_directory(program)] } else { Vec::new() }
     } else {
         let folders = std::env::split_paths(path).take(MAX_FOLDERS);
         folders.map(|folder| folder.join(program)).collect()
     };
-    let is_there = |file: &PathBuf| file.is_file();
-    (!candidates.iter().any(is_there)).then_some(MissingPart::Program(candidates))
+    if !candidates.is_empty() && !candidates.iter().any(|file| file.is_file()) {
+        missing.push(MissingPart::Program(candidates));
+    }
+    let is_there = |n: usize| {
+        let script = &command[n];
+        // `node server` also runs `server.js`.
+        let file = in_directory(script);
+        file.exists() || ["js", "mjs", "cjs"].iter().any(|end| with_ending(&file, end).exists())
+    };
+    let script = script_of(command).filter(|n| is_known(&command[*n]) && !is_there(*n));
+    missing.extend(script.map(MissingPart::Script));
+    missing
+}
+
+/// The path with an ending behind the one that it has.
+fn with_ending(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(ending);
+    name.into()
+}
+
+/// The programs that run a script, with the options whose value is the next word.
+const INTERPRETERS: &[(&str, &[&str])] = &[
+    ("node", &["-r", "--require", "--import", "--loader", "--experimental-loader", "-C"]),
+    ("python", &["-W", "-X"]),
+    ("python3", &["-W", "-X"]),
+    ("bun", &["-r", "--preload"]),
+    ("tsx", &["--tsconfig"]),
+    ("ts-node", &["-P", "--project"]),
+    ("ruby", &["-I", "-r"]),
+    ("php", &["-d", "-c"]),
+];
+
+/// The number of the word that is the script of an interpreter, if it is written as the path of a
+/// file.
+fn script_of(command: &[String]) -> Option<usize> {
+    const ENDINGS: [&str; 9] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".py", ".rb", ".php"];
+    let program = program_name(command.first()?);
+    let (_, options) = INTERPRETERS.iter().find(|(name, _)| *name == program)?;
+    let mut n = 1;
+    loop {
+        let word = command.get(n)?.as_str();
+        match word {
+            // Code, a module or standard input in the place of a script.
+            "-c" | "-m" | "-e" | "-p" | "--eval" | "--print" | "-" => return None,
+            _ if options.contains(&word) => n += 2,
+            _ if word.starts_with('-') => n += 1,
+            // `bun run server.ts`
+            "run" if n == 1 && program == "bun" => n += 1,
+            _ => break,
+        }
+    }
+    let word = &command[n];
+    let is_file = word.starts_with(['/', '.']) || ENDINGS.iter().any(|end| word.ends_with(end));
+    (is_file && !word.contains("://")).then_some(n)
 }
 
 #[cfg(test)]
@@ -121,18 +190,16 @@ mod tests {
 
     use super::*;
 
-    fn missing(
-        program: &str,
-        directory: Option<&str>,
-        own_path: Option<&str>,
-    ) -> Option<MissingPart> {
+    fn missing(program: &str, directory: Option<&str>, own_path: Option<&str>) -> Vec<MissingPart> {
         let environment = own_path.map(|path| Variable {
             name: "PATH".to_owned(),
             value: Some(path.to_owned()),
             ..Variable::default()
         });
         let server = Server {
-            connection: Connection::Stdio { command: vec![program.to_owned()] },
+            connection: Connection::Stdio {
+                command: program.split(' ').map(str::to_owned).collect(),
+            },
             shown: None,
             environment: environment.into_iter().collect(),
             headers: Vec::new(),
@@ -140,7 +207,7 @@ mod tests {
             health_check: None,
             settings: ServerSettings::default(),
         };
-        missing_part(&server, Some("/no/such:/bin"))
+        missing_parts(&server, Some("/no/such:/bin"))
     }
 
     #[test]
@@ -152,16 +219,49 @@ mod tests {
             ("bin/sh", Some("/"), None),
             ("./sh", Some("/bin"), None),
         ] {
-            assert_eq!(missing(program, directory, path), None, "{program}");
+            assert!(missing(program, directory, path).is_empty(), "{program}");
         }
         let program =
-            |paths: &[&str]| Some(MissingPart::Program(paths.iter().map(PathBuf::from).collect()));
+            |paths: &[&str]| [MissingPart::Program(paths.iter().map(PathBuf::from).collect())];
         assert_eq!(missing("no-such", None, None), program(&["/no/such/no-such", "/bin/no-such"]));
         assert_eq!(missing("sh", None, Some("/no")), program(&["/no/sh"]));
         assert_eq!(missing("./no-such", Some("/bin"), None), program(&["/bin/./no-such"]));
         // A folder is not a program.
         assert_eq!(missing("/bin", None, None), program(&["/bin"]));
-        let directory = Some(MissingPart::Directory("/no/such".into()));
-        assert_eq!(missing("no-such", Some("/no/such"), None), directory);
+        let directory = || MissingPart::Directory("/no/such".into());
+        let [program] = program(&["/no/such/no-such", "/bin/no-such"]);
+        assert_eq!(missing("no-such", Some("/no/such"), None), [directory(), program]);
+        assert_eq!(missing("sh", Some("/no/such"), None), [directory()]);
+        // It may be there once the directory is.
+        assert_eq!(missing("./sh", Some("/no/such"), None), [directory()]);
+    }
+
+    #[test]
+    fn scripts_are_searched_as_their_interpreters_do() {
+        let scripts = tempfile::tempdir().expect("a folder");
+        for name in ["node", "python3", "bun", "here.js", "here.py"] {
+            std::fs::write(scripts.path().join(name), "").expect("a file");
+        }
+        let folder = scripts.path().display().to_string();
+        for (line, expected) in [
+            ("node /no/such.js", Some(1)),
+            ("node --enable-source-maps -r ./hook.js /no/such.js x.js", Some(4)),
+            ("node such.js", Some(1)),
+            ("python3 -u /no/such.py", Some(2)),
+            ("bun run ./such.ts", Some(2)),
+            ("node here.js", None),
+            ("node ./here", None),
+            ("python3 here.py", None),
+            ("python3 -m such.py", None),
+            ("node -e such.js", None),
+            ("node server", None),
+            ("bun run start", None),
+            ("sh such.js", None),
+        ] {
+            let found = missing(line, Some(&folder), Some(&format!("{folder}:/bin")));
+            let expected: Vec<MissingPart> =
+                expected.into_iter().map(MissingPart::Script).collect();
+            assert_eq!(found, expected, "{line}");
+        }
     }
 }

@@ -66,7 +66,9 @@ mod subschema_keywords;
 mod validator;
 mod vendors;
 
-pub use comparison::{SchemaComparison, Verdict, compare, compare_restored, in_2020_12, lost};
+pub use comparison::{
+    EditedSchema, SchemaComparison, Verdict, compare, compare_restored, in_2020_12, lost,
+};
 pub use dialect::Dialect;
 pub use error::{
     ErrorPlace, SchemaError, SchemaSide, ToolSchemaError, ValidateError, ValidationError,

@@ -178,6 +178,7 @@ fn finish(
     text: &str,
 ) -> anyhow::Result<ExitStatus> {
     let denied = denied_losses(args, converted)?;
+    let single = single_tools(args, target, converted, text)?;
     // Files first: a report about a file that could not be written would mislead.
     if denied.is_empty() {
         if let Some(path) = &args.session {
@@ -186,6 +187,11 @@ fn finish(
             write_file(path, &format!("{:#}\n", table.to_json()))?;
         }
         match &args.output {
+            Some(path) if !single.is_empty() => {
+                for (name, text) in &single {
+                    write_file(&path.join(format!("{name}.json")), text)?;
+                }
+            }
             Some(path) => write_file(path, text)?,
             None => output::print_unfiltered(text)?,
         }
@@ -209,6 +215,37 @@ fn finish(
     }
     let is_complete = left_out().next().is_none();
     Ok(if is_complete { ExitStatus::Clean } else { ExitStatus::Findings })
+}
+
+/// The tools of an ikigai document as documents of their own, by name; empty if it has one tool. A
+/// program describes itself, so no program reads a list of them.
+///
+/// # Errors
+/// If there is no folder to write them to.
+fn single_tools(
+    args: &ConvertArgs,
+    target: WriteTarget,
+    converted: &[(&LoadedDocument, Conversion)],
+    text: &str,
+) -> anyhow::Result<Vec<(String, String)>> {
+    let is_list = |(document, conversion): &(&LoadedDocument, Conversion)| {
+        let format = document.reading.as_ref().map(|reading| reading.format);
+        conversion.tools.len() > 1 && format != Some(target.format())
+    };
+    if target != WriteTarget::Ikigai || !converted.iter().any(is_list) {
+        return Ok(Vec::new());
+    }
+    let written: Json = serde_json::from_str(text).context("a list of tools")?;
+    let tools = written["tools"].as_array().cloned().unwrap_or_default();
+    if !args.output.as_ref().is_some_and(|path| path.is_dir()) {
+        bail!(
+            "an ikigai document describes one tool, and the source has {}; `-o DIR`, the path of a \
+             folder, writes a file for each",
+            tools.len()
+        );
+    }
+    let name = |tool: &Json| tool["name"].as_str().unwrap_or_default().to_owned();
+    Ok(tools.iter().map(|tool| (name(tool), format!("{tool:#}\n"))).collect())
 }
 
 /// The effects that occur and are denied.

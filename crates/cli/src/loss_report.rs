@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
 use toolwright_formats::{Reading, WriteTarget};
+use toolwright_schema::RequestPart;
 use toolwright_source::render::{self, visible};
 use toolwright_source::{DocumentPath, Source};
 use toolwright_workspace::{Conversion, ExactRewrite, LoadedDocument, Loss, LossEffect, Witness};
@@ -32,17 +33,49 @@ pub(crate) fn report(
             Some(DocumentLosses { reading, conversion })
         })
         .collect();
+    let beyond = target.vendor().map_or_else(Vec::new, |vendor| {
+        let conversions = converted.iter().map(|(_, conversion)| conversion);
+        Conversion::beyond_request_limits(conversions, vendor)
+    });
     match format {
-        LossFormat::Text => grouped_text(&reports) + &total(&reports),
+        LossFormat::Text => {
+            grouped_text(&reports) + &request_line(target, &beyond) + &total(&reports)
+        }
         LossFormat::Full => {
             let all = reports.iter().flat_map(|it| it.conversion.losses.iter().map(|l| it.text(l)));
-            all.collect::<String>() + &total(&reports)
+            all.collect::<String>() + &request_line(target, &beyond) + &total(&reports)
         }
-        LossFormat::Markdown => reports.iter().map(|it| it.markdown(target)).collect(),
+        LossFormat::Markdown => {
+            let tables: String = reports.iter().map(|it| it.markdown(target)).collect();
+            match beyond.is_empty() {
+                true => tables,
+                false => format!("{tables}\n{}", request_line(target, &beyond)),
+            }
+        }
         LossFormat::Json => {
-            reports.iter().map(|it| format!("{}\n", render::line(&it.json(target)))).collect()
+            let line = |it: &DocumentLosses<'_>| render::line(&it.json(target, &beyond));
+            reports.iter().map(|it| line(it) + "\n").collect()
         }
         LossFormat::None => String::new(),
+    }
+}
+
+/// What all tools together have, and what one request may have.
+type BeyondLimit = (RequestPart, usize, usize);
+
+/// The line about a request that is too large; empty if there is none.
+fn request_line(target: WriteTarget, beyond: &[BeyondLimit]) -> String {
+    let parts: Vec<String> = beyond
+        .iter()
+        .map(|(part, count, max)| format!("{count} {} (at most {max})", part.words()))
+        .collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(
+            "{} rejects a request with all of them: {}; send fewer tools at a time\n",
+            target.id(),
+            parts.join(", ")
+        ),
     }
 }
 
@@ -99,7 +132,7 @@ impl DocumentLosses<'_> {
     }
 
     /// The report as an object.
-    fn json(&self, target: WriteTarget) -> Json {
+    fn json(&self, target: WriteTarget, beyond: &[BeyondLimit]) -> Json {
         let conversion = self.conversion;
         let place = |at: &DocumentPath| {
             let place = self.line_column(at);
@@ -133,6 +166,7 @@ impl DocumentLosses<'_> {
                 "reason": rewrite.reason, "statedBy": rewrite.source, "restored": rewrite.restored,
             })
         };
+        let limit = |(part, count, max): &BeyondLimit| json!({ "part": part.words(), "count": count, "max": max });
         let names: BTreeMap<&str, &str> =
             conversion.tools.iter().map(|tool| (tool.id.as_str(), tool.name.as_str())).collect();
         let source = self.source();
@@ -142,6 +176,7 @@ impl DocumentLosses<'_> {
             "losses": conversion.losses.iter().map(loss).collect::<Vec<_>>(),
             "rewrites": conversion.rewrites.iter().map(rewrite).collect::<Vec<_>>(),
             "names": names, "leftOut": conversion.left_out,
+            "beyondRequestLimits": beyond.iter().map(limit).collect::<Vec<_>>(),
         })
     }
 

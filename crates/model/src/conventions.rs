@@ -28,6 +28,9 @@ pub struct Conventions {
     /// Whether a document is one tool with a `type`, a section for that type (`cli_specific` and
     /// the like) and code under `executable_knowledge` (AIOS). Rules look for these only then.
     pub has_typed_sections: bool,
+    /// Whether schemas may be written in Gemini's variant of OpenAPI's, in which the record does
+    /// not hold them.
+    pub has_openapi_schemas: bool,
 }
 
 impl Conventions {
@@ -42,6 +45,7 @@ impl Conventions {
         requires_description: false,
         inherits_description: false,
         has_typed_sections: false,
+        has_openapi_schemas: false,
     };
 }
 

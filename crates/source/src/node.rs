@@ -19,7 +19,7 @@ use serde_json::Value as Json;
 use crate::document::Document;
 use crate::pointer::unescape;
 use crate::tree::{NONE, NodeData, NodeId, NodeSlot, Style, Tree, ValueKind};
-use crate::{DocumentPath, Span, number};
+use crate::{DocumentPath, Span, number, value_text};
 
 /// Objects with more members than this are searched by index; below it a scan is faster than
 /// hashing, because most keys already differ in length.
@@ -334,6 +334,62 @@ impl<'d> Node<'d> {
                 }
                 Json::Object(map)
             }
+        }
+    }
+
+    /// The numbers in this value that no machine type holds as they are written.
+    pub fn inexact_numbers(self) -> Vec<Node<'d>> {
+        let (mut found, mut waiting) = (Vec::new(), vec![self]);
+        while let Some(node) = waiting.pop() {
+            if node.kind() == ValueKind::Number && !number::is_exact(node.raw()) {
+                found.push(node);
+            }
+            waiting.extend(node.child_values());
+        }
+        found.sort_by_key(|node| node.span().start);
+        found
+    }
+
+    /// The value as JSON text, with two spaces for each level. Numbers that JSON can write are
+    /// written as they are in the document, so none loses digits.
+    pub fn json_text(self) -> String {
+        let mut out = String::new();
+        self.write_json(&mut out, 0);
+        out
+    }
+
+    /// The recursion is bounded, because documents nest at most 128 levels.
+    fn write_json(self, out: &mut String, depth: usize) {
+        let next = |out: &mut String, n: usize| {
+            out.push_str(if n == 0 { "\n" } else { ",\n" });
+            out.extend(std::iter::repeat_n("  ", depth + 1));
+        };
+        let close = |out: &mut String, bracket: char| {
+            out.push('\n');
+            out.extend(std::iter::repeat_n("  ", depth));
+            out.push(bracket);
+        };
+        match self.kind() {
+            ValueKind::Number if number::is_json(self.raw()) => out.push_str(self.raw()),
+            ValueKind::List if !self.is_empty() => {
+                out.push('[');
+                for (n, item) in self.items().enumerate() {
+                    next(out, n);
+                    item.write_json(out, depth + 1);
+                }
+                close(out, ']');
+            }
+            ValueKind::Map if !self.is_empty() => {
+                out.push('{');
+                for (n, member) in self.members().iter().enumerate() {
+                    next(out, n);
+                    out.push_str(&value_text::quoted(member.name()));
+                    out.push_str(": ");
+                    member.value.write_json(out, depth + 1);
+                }
+                close(out, '}');
+            }
+            _ => out.push_str(&self.to_json().to_string()),
         }
     }
 

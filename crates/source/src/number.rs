@@ -45,6 +45,21 @@ fn decimal(digits: &str) -> Option<u64> {
     if all_digits { digits.parse().ok() } else { None }
 }
 
+/// Whether JSON writes the number so: YAML has other forms, too.
+pub(crate) fn is_json(text: &str) -> bool {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent),
+        None => (unsigned, "0"),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    is_digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && is_digits(fraction)
+        && is_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))
+}
+
 /// Whether a program that reads the text into `i64`, `u64` or `f64` still has the number as
 /// written.
 pub(crate) fn is_exact(text: &str) -> bool {
@@ -117,6 +132,8 @@ mod tests {
         ];
         for (text, value) in cases {
             assert_eq!(to_json(text), value, "{text}");
+            let is_json = serde_json::from_str::<Json>(text).is_ok() || text == "1e400";
+            assert_eq!(super::is_json(text), is_json, "{text}");
         }
     }
 

@@ -8,6 +8,7 @@
 //! Silent about schemas that are invalid or that the reader filled in. Limits on the parameters of
 //! a request are counted for each document, the number of tools over all documents.
 
+use serde_json::Value as Json;
 use toolwright_schema::{
     Incompatibility, IncompatiblePart, NameRule, RequestPart, SchemaCounts, VendorEffect,
     VendorTarget, incompatibilities,
@@ -58,7 +59,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
             return;
         }
         counts.push((tool, SchemaCounts::of(schema)));
-        let found = incompatibilities(schema, subject.targets());
+        let found = incompatibilities_as_written(subject, tool, schema);
         if found.is_empty() {
             continue;
         }
@@ -75,6 +76,49 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         }
     }
     check_parameters_of_request(subject, &counts, out);
+}
+
+/// What the targets do not accept. Gemini's `parameters` is judged as the document has it: the
+/// record states `nullable` as a list of types, and values of enums as numbers.
+fn incompatibilities_as_written(
+    subject: &Subject<'_>,
+    tool: usize,
+    schema: &Json,
+) -> Vec<Incompatibility> {
+    let targets = subject.targets();
+    let written = parameters::authored_path(subject, tool)
+        .filter(|_| subject.toolset.conventions.has_openapi_schemas)
+        .filter(|_| targets.contains(VendorTarget::GeminiOpenapi))
+        .and_then(|at| subject.document_value(&at))
+        .map(|node| with_plain_types(node.to_json()));
+    let Some(written) = written.filter(|written| written != schema) else {
+        return incompatibilities(schema, targets);
+    };
+    let others = targets.iter().filter(|target| *target != VendorTarget::GeminiOpenapi).collect();
+    let mut found = incompatibilities(schema, others);
+    found.extend(incompatibilities(&written, [VendorTarget::GeminiOpenapi].into_iter().collect()));
+    found
+}
+
+/// The schema with the names of types in lower case, as the facts about targets have them. The
+/// keywords of Gemini's variant hold schemas in `properties`, `items` and `anyOf` only.
+fn with_plain_types(mut schema: Json) -> Json {
+    if let Json::Object(members) = &mut schema {
+        for (keyword, value) in members.iter_mut() {
+            match (keyword.as_str(), &mut *value) {
+                ("type", Json::String(name)) => name.make_ascii_lowercase(),
+                ("properties", Json::Object(named)) => named
+                    .values_mut()
+                    .for_each(|property| *property = with_plain_types(property.take())),
+                ("anyOf", Json::Array(branches)) => {
+                    branches.iter_mut().for_each(|branch| *branch = with_plain_types(branch.take()))
+                }
+                ("items", value) => *value = with_plain_types(value.take()),
+                _ => {}
+            }
+        }
+    }
+    schema
 }
 
 /// Reports a name that a target does not accept.
@@ -122,26 +166,21 @@ fn check_parameters_of_request(
     counts: &[(usize, SchemaCounts)],
     out: &mut Report<'_>,
 ) {
-    type Count = fn(&SchemaCounts) -> usize;
-    let parts: [(RequestPart, Count, &str); 3] = [
-        (RequestPart::OptionalParameters, |of| of.optional, "optional parameters"),
-        (RequestPart::UnionParameters, |of| of.unions, "parameters of several types"),
-        // Only Cohere limits them.
-        (RequestPart::Parameters, |of| of.properties, "parameters with `strict_tools`"),
-    ];
-    for (part, count, what) in parts {
-        let total: usize = counts.iter().map(|(_, of)| count(of)).sum();
+    let parts =
+        [RequestPart::OptionalParameters, RequestPart::UnionParameters, RequestPart::Parameters];
+    for part in parts {
+        let total: usize = counts.iter().map(|(_, of)| part.count(of)).sum();
         for target in subject.targets().iter() {
             let Some(max) = max_in_request(target, part).filter(|max| total > *max) else {
                 continue;
             };
             let mut sum = 0;
             let crosses = |(_, of): &&(usize, SchemaCounts)| {
-                sum += count(of);
+                sum += part.count(of);
                 sum > max
             };
             let Some((tool, _)) = counts.iter().find(crosses) else { continue };
-            let what = format!("sending {total} {what}, more than {max},");
+            let what = format!("sending {total} {}, more than {max},", part.words());
             let at = ToolPath(*tool).child("name");
             let message = rejection(&what, &[target]);
             let finding = RecordFinding::new(&VENDOR_INCOMPATIBLE, at, message);

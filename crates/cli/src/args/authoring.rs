@@ -226,7 +226,8 @@ pub(crate) struct ConvertArgs {
     /// What to write
     #[arg(long, value_name = "TARGET", value_parser = write_targets())]
     pub(crate) to: String,
-    /// Write the result to this file. Default: standard output
+    /// Write the result to this file. Default: standard output. Several tools for `--to ikigai`
+    /// need a folder, which gets a file for each
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Give a field that the target demands, such as `namespace=x` or `TOOL.description=…`; can be

@@ -268,6 +268,35 @@ fn mcp_and_btcp_get_the_words_of_today() {
 }
 
 #[test]
+fn references_follow_the_schemas_of_draft_07_that_move() {
+    let tool = |schema: &str| {
+        format!(
+            r##"{{"tools": [{{"name": "a", "description": "Does it", "inputSchema":
+              {{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", {schema}}}}}]}}"##
+        )
+    };
+    let pair = tool(
+        r##""properties": {"t": {"type": "array", "items": [{"type": "integer"}]},
+             "z": {"$ref": "#/properties/t/items/0"}}"##,
+    );
+    let (text, _) = upgraded("tools.json", &pair, 0);
+    assert!(text.contains(r##""#/properties/t/prefixItems/0""##), "{text}");
+    let anchor = tool(
+        r##""definitions": {"a": {"$id": "#foo", "type": "string"}},
+             "properties": {"x": {"$ref": "#foo"}}"##,
+    );
+    let (text, _) = upgraded("tools.json", &anchor, 0);
+    assert!(text.contains(r#""$anchor": "foo""#), "{text}");
+    // What stays is named, with the reason.
+    let resource = tool(r#""definitions": {"a": {"$id": "a.json", "type": "string"}}"#);
+    let (text, run) = upgraded("tools.json", &resource, 1);
+    assert_eq!(text, resource);
+    run.assert_on_stderr(
+        "tools.json: not made: rewrite the `inputSchema` of `a` from draft-07 to 2020-12: a part of it",
+    );
+}
+
+#[test]
 fn upgrade_reports_what_it_cannot_read() {
     let folder = folder(&[("a.json", b"{\"x\": 1}"), ("b.yaml", b"tool: {id: a")]);
     let unknown = in_folder(&folder, &["upgrade", "a.json"], 1);

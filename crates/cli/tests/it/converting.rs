@@ -3,10 +3,12 @@
 
 mod completeness;
 mod drawn_tools;
+mod effects;
 mod hidden_losses;
 /// The generator of instances that the tests of the schema crate use.
 #[path = "../../../schema/tests/it/rewriting/instances.rs"]
 mod instances;
+mod openapi;
 mod properties;
 
 use std::collections::HashSet;
@@ -161,7 +163,12 @@ fn nothing_is_lost_in_silence_on_the_way_to_any_target() {
 /// Converts with the binary; gives what the first attempt names as missing.
 fn assert_complete(format: &str, path: &str, target: &str) {
     let args = ["convert", path, "--format", format, "--to", target, "--losses", "json"];
-    let mut run = run_in(Path::new("/"), &args, b"");
+    let mut args: Vec<String> = args.map(str::to_owned).to_vec();
+    let convert = |args: &[String]| {
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        run_in(Path::new("/"), &args, b"")
+    };
+    let mut run = convert(&args);
     if run.code == 1 {
         let given = |line: &str| {
             let field = line.split_once("`--set ")?.1.split_once("=VALUE`")?.0.to_owned();
@@ -172,10 +179,15 @@ fn assert_complete(format: &str, path: &str, target: &str) {
             };
             Some(format!("--set={field}={value}"))
         };
-        let set: Vec<String> = run.stderr.lines().filter_map(given).collect();
-        let set = set.iter().map(String::as_str);
-        let args: Vec<&str> = args.into_iter().chain(set).collect();
-        run = run_in(Path::new("/"), &args, b"");
+        args.extend(run.stderr.lines().filter_map(given));
+        run = convert(&args);
+    }
+    // A document for each tool.
+    let files = folder(&[]);
+    let is_several = target == "ikigai" && run.code == 2;
+    if is_several {
+        args.extend(["-o".to_owned(), files.path().to_str().expect("UTF-8").to_owned()]);
+        run = convert(&args);
     }
     assert_eq!(run.code, 0, "{path} as {target}: {}", run.stderr);
     let report: Json =
@@ -195,7 +207,14 @@ fn assert_complete(format: &str, path: &str, target: &str) {
         rewrites: rewrites.map(|one| (place(one.clone()), keyword(&one))).collect(),
     };
     let source = completeness::parsed(&std::fs::read_to_string(path).expect("a fixture"));
-    let output = completeness::parsed(&run.stdout);
+    let output = if is_several {
+        let files =
+            std::fs::read_dir(files.path()).expect("a folder").map(|file| file.expect("a file"));
+        let texts = files.map(|file| std::fs::read_to_string(file.path()).expect("a text"));
+        texts.map(|text| completeness::parsed(&text)).collect()
+    } else {
+        completeness::parsed(&run.stdout)
+    };
     let missing = completeness::missing(format, &source, &output, &reported);
     assert!(missing.is_empty(), "{path} as {target}: neither written nor reported: {missing:#?}");
 }

@@ -201,6 +201,48 @@ fn without_a_declared_version_the_step_is_only_named() {
     ");
 }
 
+/// Edits that take each other back are not called wider or narrower.
+#[test]
+fn a_rewritten_schema_that_means_the_same_has_no_effect() {
+    let tool = |schema: Json| {
+        let input = json!({
+            "type": "object", "properties": { "x": schema, "y": { "type": "string" } },
+            "$defs": { "s": { "type": "string" } }
+        });
+        json!({ "tools": [{ "name": "t", "description": "Does it", "inputSchema": input }] })
+    };
+    let pair = json!([{ "type": "integer" }, { "type": "integer" }]);
+    let cases = [
+        (json!({ "const": "a" }), json!({ "enum": ["a"] })),
+        (
+            json!({ "type": ["string", "null"] }),
+            json!({ "anyOf": [{ "type": "string" }, { "type": "null" }] }),
+        ),
+        (json!({ "type": "string" }), json!({ "$ref": "#/$defs/s" })),
+        (
+            json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 }),
+            json!({ "type": "array", "prefixItems": pair, "items": false, "minItems": 2 }),
+        ),
+        (
+            json!({ "type": "integer", "minimum": 5 }),
+            json!({ "type": "integer", "exclusiveMinimum": 4 }),
+        ),
+    ];
+    for (old, new) in cases {
+        let run = diff(&tool(old), &tool(new), &[]);
+        assert!(!run.stdout.contains("wider"), "{}", run.stdout);
+        assert!(!run.stdout.contains("narrower"), "{}", run.stdout);
+        assert!(run.stdout.contains("needs a new patch version"), "{}", run.stdout);
+    }
+    // Beside a change that does have an effect, too.
+    let mut new = tool(json!({ "enum": ["a"] }));
+    new["tools"][0]["inputSchema"]["properties"]["y"]["maxLength"] = json!(3);
+    let run = diff(&tool(json!({ "const": "a" })), &new, &[]);
+    let effects: Vec<&str> = run.stdout.lines().filter(|line| line.contains("rower")).collect();
+    assert_eq!(effects.len(), 1, "{}", run.stdout);
+    assert!(effects[0].contains("maxLength"), "{}", run.stdout);
+}
+
 #[test]
 fn a_live_server_is_compared_with_a_file() {
     let folder = folder(&[]);

@@ -21,7 +21,10 @@ pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
     let binding = toolset.tools.first().map(|tool| &tool.details.binding);
     let kind = kind_of(toolset, binding);
     let mut tool = ObjectWriter::default();
-    tool.put_some("schema_version", toolset.rest.get(ID, "/tool/schema_version").cloned());
+    let is_aios = toolset.rest.get(ID, "/tool/type").is_some();
+    let version = toolset.rest.get(ID, "/tool/schema_version").cloned();
+    // A tool of this format keeps its version, also if it states none.
+    tool.put_some("schema_version", version.or_else(|| (!is_aios).then(|| json!(2.0))));
     let namespace = toolset.namespace.ok().map(ToString::to_string);
     tool.put_some("id", namespace.clone());
     tool.put("type", kind);
@@ -36,7 +39,7 @@ pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
     tool.put_object("executable_knowledge", write_functions(knowledge));
     tool.put_object("api_complexity", write_api(knowledge));
     tool.put_list("anti_patterns", knowledge.anti_patterns.iter().map(anti_pattern).collect());
-    tool.put_object("examples", write_examples(toolset));
+    tool.put_object("examples", write_examples(toolset, is_aios));
     write_section(toolset, binding, &mut tool);
     let mut value = object_of("tool", tool.finish());
     put_rest(&mut value, &toolset.rest, ID, |_| true);
@@ -222,17 +225,40 @@ fn anti_pattern(pattern: &AntiPattern) -> Json {
     object.into_json()
 }
 
-/// The examples by command, and those of commands that do not exist.
-fn write_examples(toolset: &Toolset<Tool>) -> Object {
+/// The examples by command, and those of commands that do not exist. Version 2.0 demands a scenario
+/// and one outcome of each: an example of another format without one is left out.
+fn write_examples(toolset: &Toolset<Tool>, is_aios: bool) -> Object {
     let mut all = Object::new();
-    for tool in toolset.tools.iter().filter(|tool| !tool.details.examples.is_empty()) {
-        let list = tool.details.examples.iter().map(write_example).collect();
-        all.insert(tool.name.to_string(), list);
+    for tool in &toolset.tools {
+        let examples = tool.details.examples.iter().filter_map(|example| {
+            let mut written = write_example(example);
+            if !is_aios && example.scenario.is_none() {
+                let scenario = scenario(example)?;
+                written.as_object_mut()?.shift_insert(0, "scenario".to_owned(), json!(scenario));
+            }
+            let has_outcome = example.output.is_some() != example.error.is_some();
+            (is_aios || has_outcome).then_some(written)
+        });
+        let examples: Vec<Json> = examples.collect();
+        if !examples.is_empty() {
+            all.insert(tool.name.to_string(), examples.into());
+        }
     }
     for (command, examples) in &toolset.stray_examples {
         all.insert(command.clone(), examples.iter().map(write_example).collect());
     }
     all
+}
+
+/// The scenario that the outcome of an example shows. The codes are those of the specification's
+/// own examples.
+fn scenario(example: &Example) -> Option<&'static str> {
+    let Some(error) = &example.error else { return example.output.as_ref().map(|_| "success") };
+    Some(match error.code.as_deref() {
+        Some("VALIDATION_ERROR") => "failure_invalid_param",
+        Some("API_ERROR") => "failure_api_error",
+        _ => "failure_error",
+    })
 }
 
 fn write_example(example: &Example) -> Json {

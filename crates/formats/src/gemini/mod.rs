@@ -32,7 +32,7 @@ pub(crate) const ID: FormatId = FormatId("gemini");
 pub(crate) struct Gemini;
 
 /// Rules in which formats differ, for the checks that apply to all of them.
-static CONVENTIONS: Conventions = Conventions::NONE;
+static CONVENTIONS: Conventions = Conventions { has_openapi_schemas: true, ..Conventions::NONE };
 
 /// The fields of a declaration (`FunctionDeclaration` of google-genai 3.1.0).
 static DECLARATION: &[Field] = &[

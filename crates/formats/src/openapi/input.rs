@@ -11,7 +11,7 @@ use serde_json::json;
 use toolwright_model::{Json, Object};
 use toolwright_source::{Node, ValueKind};
 
-use super::schemas::{Definitions, OpenApiSchemas};
+use super::schemas::{Definitions, OpenApiSchemas, SchemaUse};
 use crate::extract;
 
 /// Headers that the specification says are not parameters.
@@ -30,7 +30,7 @@ pub(super) fn operation_input<'d>(
     operation: Node<'d>,
     context: &mut OpenApiSchemas<'d>,
 ) -> Option<OperationInput<'d>> {
-    let mut definitions = Definitions::default();
+    let mut definitions = Definitions::new(SchemaUse::Request);
     let (mut properties, mut required) = (Object::new(), Vec::new());
     let mut origins = Vec::new();
     for parameter in parameters(path_item, operation, context) {

@@ -14,7 +14,7 @@ use toolwright_source::{
 
 use super::fields::{METHODS, ROOT};
 use super::input::{json_media_type, operation_input};
-use super::schemas::{Definitions, OpenApiSchemas};
+use super::schemas::{Definitions, OpenApiSchemas, SchemaUse};
 use super::{CONVENTIONS, ID};
 use crate::findings::FindingList;
 use crate::function_tools::keep_members;
@@ -129,6 +129,14 @@ fn read_operations(
                     .push(Finding::new(&TOO_LARGE, operation.pointer(), message).on_key());
             };
             draft.name = operation_name(operation, method, path.name(), &mut names);
+            let rest = &mut draft.details.rest;
+            // For a binding that calls the API.
+            rest.keep(ID, "/method", Json::from(method));
+            rest.keep(ID, "/path", Json::from(path.name()));
+            let id = extract::text(operation, "operationId");
+            if let Some(id) = id.filter(|id| ToolName::parse(id).is_err()) {
+                rest.keep(ID, "/operationId", Json::from(id));
+            }
             toolset.tools.push(draft);
         }
     }
@@ -253,7 +261,7 @@ fn operation_output<'d>(
         json_media_type(content)?.get("schema").filter(|schema| schema.kind() == ValueKind::Map)
     });
     let Some(node) = schema else { return Some(None) };
-    let mut definitions = Definitions::default();
+    let mut definitions = Definitions::new(SchemaUse::Response);
     let mut schema = definitions.schema(node, context)?;
     definitions.finish(context)?;
     if let Json::Object(members) = &mut schema {

@@ -8,7 +8,8 @@
 //! A reference is not replaced by what it refers to, because schemas may contain themselves. A
 //! reference that leads nowhere or out of the document stays as it is; the checks report it.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use toolwright_model::{Json, Object};
 use toolwright_source::{DocumentPath, Node};
@@ -46,7 +47,20 @@ impl<'d> OpenApiSchemas<'d> {
     /// The value that a reference inside the document leads to.
     fn target(&self, reference: &str) -> Option<Node<'d>> {
         let pointer = reference.strip_prefix('#').filter(|pointer| pointer.starts_with('/'))?;
-        self.root.find(&DocumentPath::parse(pointer)?)
+        self.root.find(&DocumentPath::parse(&percent_decoded(pointer)?)?)
+    }
+
+    /// Whether a property of this schema is never sent in this direction.
+    fn is_left_out(&self, property: &Json, direction: SchemaUse) -> bool {
+        let keyword = match direction {
+            SchemaUse::Request => "readOnly",
+            SchemaUse::Response => "writeOnly",
+        };
+        let target = property.get("$ref").and_then(Json::as_str).and_then(|text| self.target(text));
+        match target {
+            Some(target) => target.get(keyword).and_then(Node::boolean) == Some(true),
+            None => property.get(keyword) == Some(&Json::Bool(true)),
+        }
     }
 
     /// The schema as JSON Schema, or `None` if the budget is spent.
@@ -60,6 +74,39 @@ impl<'d> OpenApiSchemas<'d> {
     }
 }
 
+/// What a schema describes.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum SchemaUse {
+    /// What is sent.
+    Request,
+    /// What comes back.
+    Response,
+}
+
+/// A pointer in the fragment of a URI, without its escapes (RFC 6901, section 6); `None` if that is
+/// not a text.
+fn percent_decoded(pointer: &str) -> Option<Cow<'_, str>> {
+    if !pointer.contains('%') {
+        return Some(Cow::Borrowed(pointer));
+    }
+    let mut bytes = Vec::with_capacity(pointer.len());
+    let mut rest = pointer.as_bytes();
+    while let [first, after @ ..] = rest {
+        let escaped = match (first, after) {
+            (b'%', [high, low, ..]) => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                digit(high)
+                    .zip(digit(low))
+                    .and_then(|(high, low)| u8::try_from(high * 16 + low).ok())
+            }
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
 /// How many values a value consists of.
 fn count_values(value: &Json) -> usize {
     1 + match value {
@@ -70,8 +117,8 @@ fn count_values(value: &Json) -> usize {
 }
 
 /// The definitions of one tool's schema.
-#[derive(Default)]
 pub(super) struct Definitions<'d> {
+    direction: SchemaUse,
     /// The name of each, by the pointer that refers to it.
     names: HashMap<String, String>,
     /// Those whose schema was not read yet.
@@ -81,6 +128,10 @@ pub(super) struct Definitions<'d> {
 }
 
 impl<'d> Definitions<'d> {
+    pub(super) fn new(direction: SchemaUse) -> Definitions<'d> {
+        Definitions { direction, names: HashMap::new(), waiting: Vec::new(), read: Vec::new() }
+    }
+
     /// The schema with its references turned to definitions; `None` if the budget is spent.
     pub(super) fn schema(
         &mut self,
@@ -88,7 +139,12 @@ impl<'d> Definitions<'d> {
         context: &mut OpenApiSchemas<'d>,
     ) -> Option<Json> {
         let mut schema = context.read(node)?;
-        each_subschema(&mut schema, &mut |members| self.turn_reference(members, context));
+        each_subschema(&mut schema, &mut |members| {
+            if context.is_version_3_0 {
+                require_what_is_sent(members, self.direction, context);
+            }
+            self.turn_reference(members, context);
+        });
         Some(schema)
     }
 
@@ -135,6 +191,26 @@ impl<'d> Definitions<'d> {
             let schemas =
                 self.read.iter().map(|(name, schema, _)| (name.clone(), schema.clone())).collect();
             schema.insert("$defs".to_owned(), Json::Object(schemas));
+        }
+    }
+}
+
+/// OpenAPI 3.0: if a property is `readOnly` and required, "the required will take effect on the
+/// response only", and the other way round for `writeOnly`. In 3.1 both are annotations.
+fn require_what_is_sent(members: &mut Object, direction: SchemaUse, context: &OpenApiSchemas<'_>) {
+    let Some(Json::Object(properties)) = members.get("properties") else { return };
+    let left_out: HashSet<String> = properties
+        .iter()
+        .filter(|(_, property)| context.is_left_out(property, direction))
+        .map(|(name, _)| name.clone())
+        .collect();
+    if left_out.is_empty() {
+        return;
+    }
+    if let Some(Json::Array(names)) = members.get_mut("required") {
+        names.retain(|name| !name.as_str().is_some_and(|name| left_out.contains(name)));
+        if names.is_empty() {
+            members.shift_remove("required");
         }
     }
 }

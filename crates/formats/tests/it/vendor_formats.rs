@@ -233,6 +233,8 @@ fn operations_of_openapi_are_tools() {
             ("/tools/0/tags", json!(["pets"])),
             ("/tools/0/deprecation", json!([true, null])),
             ("/tools/0/rest/~1security", json!([])),
+            ("/tools/0/rest/~1method", json!("get")),
+            ("/tools/0/rest/~1path", json!("/pets/{id}")),
             (
                 "/tools/0/input",
                 json!({

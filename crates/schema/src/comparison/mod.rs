@@ -18,17 +18,20 @@
 //! are such that a comparison takes less than 50 ms on an ordinary processor.
 
 mod containment;
+mod edit_effect;
 mod upgrade;
 mod witness;
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
+pub use self::edit_effect::EditedSchema;
 pub use self::upgrade::in_2020_12;
 
 use serde_json::Value;
 
 use self::containment::CanonicalPair;
+use self::edit_effect::LastForm;
 use crate::limits::{MAX_CANONICAL_VALUES, MAX_DEPTH};
 use crate::restore::{RestoreStep, adapt, restore, same_json};
 use crate::{Dialect, Schema, measure, pointer, stack_space};
@@ -290,30 +293,52 @@ fn judge_by_canonical_form(pair: &UpgradedPair<'_>, judge: &mut Judge<'_>) {
 pub(crate) struct Judge<'a> {
     first: &'a Schema,
     second: &'a Schema,
+    /// If the second schema is only a step to another one: a witness must hold there, too.
+    last: Option<&'a LastForm<'a>>,
     wider: Verdict,
     narrower: Verdict,
+    /// Whether a value was seen that shows the direction, but not in the last schema.
+    undone_wider: bool,
+    undone_narrower: bool,
 }
 
 impl<'a> Judge<'a> {
     fn new(first: &'a Schema, second: &'a Schema) -> Judge<'a> {
-        Judge { first, second, wider: Verdict::NotShown, narrower: Verdict::NotShown }
+        Judge {
+            first,
+            second,
+            last: None,
+            wider: Verdict::NotShown,
+            narrower: Verdict::NotShown,
+            undone_wider: false,
+            undone_narrower: false,
+        }
     }
 
     fn is_decided(&self) -> bool {
         self.wider != Verdict::NotShown && self.narrower != Verdict::NotShown
     }
 
+    /// Whether a direction is shown by values that the last schema judges otherwise, only.
+    fn is_undone(&self) -> bool {
+        self.wider == Verdict::NotShown && self.undone_wider
+            || self.narrower == Verdict::NotShown && self.undone_narrower
+    }
+
     /// Judges one value. Breaks when nothing is left to be found.
     fn judge(&mut self, value: Value) -> ControlFlow<()> {
         // An evaluation that gave up is not a refusal.
         let answers = (self.first.try_is_valid(&value), self.second.try_is_valid(&value));
-        let direction = match answers {
-            (Ok(false), Ok(true)) => &mut self.wider,
-            (Ok(true), Ok(false)) => &mut self.narrower,
+        let (direction, undone, is_accepted) = match answers {
+            (Ok(false), Ok(true)) => (&mut self.wider, &mut self.undone_wider, true),
+            (Ok(true), Ok(false)) => (&mut self.narrower, &mut self.undone_narrower, false),
             _ => return ControlFlow::Continue(()),
         };
         if *direction == Verdict::NotShown {
-            *direction = Verdict::Yes(Box::new(value));
+            match self.last.is_none_or(|last| last.accepts(&value) == Some(is_accepted)) {
+                true => *direction = Verdict::Yes(Box::new(value)),
+                false => *undone = true,
+            }
         }
         if self.is_decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

@@ -6,8 +6,11 @@
 //! | `dependencies` | `dependentRequired`, `dependentSchemas` |
 //! | keywords beside `$ref` | dropped, but for annotations: draft-07 ignores them |
 //! | keywords that draft-07 does not have | dropped: it ignores them |
+//! | `$id: "#name"` | `$anchor: "name"` |
+//! | `$ref: "#/items/0"` and the like | what it refers to has moved, so the pointer follows |
 //!
-//! Not rewritten: resources inside the document (`$id`), whose references would have to follow.
+//! Not rewritten: resources inside the document (other `$id`s), whose references would have to
+//! follow, too.
 
 use serde_json::{Map, Value, json};
 
@@ -41,7 +44,7 @@ pub fn in_2020_12(schema: &Value) -> Option<Value> {
     if !matches!(Dialect::of(&source), Ok(Dialect::Draft7)) || Schema::compile(&source).is_err() {
         return None;
     }
-    let mut upgraded = upgrade(&source, Level::Root)?;
+    let mut upgraded = Draft7 { root: &source }.upgrade(&source, Level::Root)?;
     let own = upgraded.as_object_mut()?;
     match stated {
         true => own["$schema"] = json!(Dialect::Draft202012.uri()),
@@ -52,7 +55,7 @@ pub fn in_2020_12(schema: &Value) -> Option<Value> {
 
 /// The schema in 2020-12; `None` where it has an `$id` below the root.
 pub(super) fn from_draft7(schema: &Value) -> Option<Value> {
-    let mut upgraded = upgrade(schema, Level::Root)?;
+    let mut upgraded = Draft7 { root: schema }.upgrade(schema, Level::Root)?;
     if let Value::Object(members) = &mut upgraded {
         members.shift_remove("$schema");
         members.shift_remove("$id");
@@ -70,57 +73,136 @@ enum Level {
 const ANNOTATIONS: [&str; 7] =
     ["$comment", "title", "description", "default", "examples", "readOnly", "writeOnly"];
 
-fn upgrade(schema: &Value, level: Level) -> Option<Value> {
-    let Value::Object(members) = schema else { return Some(schema.clone()) };
-    if level == Level::Below && (members.contains_key("$id") || members.contains_key("$schema")) {
-        return None;
+/// A draft-07 document that is rewritten.
+struct Draft7<'a> {
+    root: &'a Value,
+}
+
+impl Draft7<'_> {
+    fn upgrade(&self, schema: &Value, level: Level) -> Option<Value> {
+        let Value::Object(members) = schema else { return Some(schema.clone()) };
+        let anchor = members.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#'));
+        let is_resource = members.contains_key("$schema")
+            || members.contains_key("$id") && anchor.is_none_or(str::is_empty);
+        if level == Level::Below && is_resource {
+            return None;
+        }
+        let mut upgraded = Map::new();
+        if let Some(reference) = members.get("$ref") {
+            let moved = reference.as_str().and_then(|text| self.moved_reference(text));
+            upgraded.insert("$ref".to_owned(), moved.map_or(reference.clone(), Value::String));
+            for keyword in ANNOTATIONS.into_iter().chain(["$schema", "$id"]) {
+                // Beside a reference, draft-07 does not read the `$id` of an inner schema.
+                let is_read = level == Level::Root || keyword != "$id";
+                if let Some(value) = members.get(keyword).filter(|_| is_read) {
+                    upgraded.insert(keyword.to_owned(), value.clone());
+                }
+            }
+            // A reference may lead to definitions beside another one.
+            for keyword in ["definitions", "$defs"] {
+                if let Some(definitions) = members.get(keyword) {
+                    upgraded.insert(keyword.to_owned(), self.each(definitions)?);
+                }
+            }
+            return Some(Value::Object(upgraded));
+        }
+        for (keyword, value) in members {
+            let (keyword, value) = match keyword.as_str() {
+                "$id" if level == Level::Below => {
+                    ("$anchor", Value::from(anchor.unwrap_or_default()))
+                }
+                "properties" | "patternProperties" | "definitions" | "$defs" => {
+                    (keyword.as_str(), self.each(value)?)
+                }
+                "allOf" | "anyOf" | "oneOf" => (keyword.as_str(), self.list(value)?),
+                "not"
+                | "if"
+                | "then"
+                | "else"
+                | "additionalProperties"
+                | "propertyNames"
+                | "contains" => (keyword.as_str(), self.upgrade(value, Level::Below)?),
+                "items" if value.is_array() => ("prefixItems", self.list(value)?),
+                "items" => ("items", self.upgrade(value, Level::Below)?),
+                // Without a list in `items` it has no effect.
+                "additionalItems" => match members.get("items") {
+                    Some(Value::Array(_)) => ("items", self.upgrade(value, Level::Below)?),
+                    _ => continue,
+                },
+                "dependencies" => {
+                    self.split_dependencies(value, &mut upgraded)?;
+                    continue;
+                }
+                name if is_newer(name) => continue,
+                name => (name, value.clone()),
+            };
+            upgraded.insert(keyword.to_owned(), value);
+        }
+        Some(Value::Object(upgraded))
     }
-    let mut upgraded = Map::new();
-    if let Some(reference) = members.get("$ref") {
-        upgraded.insert("$ref".to_owned(), reference.clone());
-        for keyword in ANNOTATIONS.into_iter().chain(["$schema", "$id"]) {
-            if let Some(value) = members.get(keyword) {
-                upgraded.insert(keyword.to_owned(), value.clone());
+
+    fn each(&self, value: &Value) -> Option<Value> {
+        let Value::Object(named) = value else { return Some(value.clone()) };
+        let upgraded =
+            named.iter().map(|(name, own)| Some((name.clone(), self.upgrade(own, Level::Below)?)));
+        upgraded.collect::<Option<Map<_, _>>>().map(Value::Object)
+    }
+
+    fn list(&self, value: &Value) -> Option<Value> {
+        let Value::Array(branches) = value else { return Some(value.clone()) };
+        let upgraded = branches.iter().map(|branch| self.upgrade(branch, Level::Below));
+        upgraded.collect::<Option<Vec<_>>>().map(Value::Array)
+    }
+
+    fn split_dependencies(&self, value: &Value, upgraded: &mut Map<String, Value>) -> Option<()> {
+        let (mut required, mut schemas) = (Map::new(), Map::new());
+        for (name, dependency) in value.as_object()? {
+            match dependency {
+                Value::Array(_) => required.insert(name.clone(), dependency.clone()),
+                schema => schemas.insert(name.clone(), self.upgrade(schema, Level::Below)?),
+            };
+        }
+        for (keyword, named) in [("dependentRequired", required), ("dependentSchemas", schemas)] {
+            if !named.is_empty() {
+                upgraded.insert(keyword.to_owned(), Value::Object(named));
             }
         }
-        // A reference may lead to definitions beside another one.
-        for keyword in ["definitions", "$defs"] {
-            if let Some(definitions) = members.get(keyword) {
-                upgraded.insert(keyword.to_owned(), each(definitions)?);
+        Some(())
+    }
+
+    /// The pointer to a subschema that another keyword holds in 2020-12; `None` for a reference
+    /// that stays as it is.
+    fn moved_reference(&self, reference: &str) -> Option<String> {
+        let mut moved = String::from("#");
+        let mut schema = self.root;
+        let mut tokens = reference.strip_prefix("#/")?.split('/');
+        while let Some(token) = tokens.next() {
+            let value = schema.get(token)?;
+            let has_list = schema.get("items").is_some_and(Value::is_array);
+            let keyword = match token {
+                "items" if has_list => "prefixItems",
+                "additionalItems" if has_list => "items",
+                "dependencies" => "dependentSchemas",
+                other => other,
+            };
+            moved.push('/');
+            moved.push_str(keyword);
+            // Below these keywords comes a name or a number, and then the next schema.
+            let is_keyed = value.is_array()
+                || matches!(
+                    token,
+                    "properties" | "patternProperties" | "definitions" | "$defs" | "dependencies"
+                );
+            schema = value;
+            if let (true, Some(key)) = (is_keyed, tokens.next()) {
+                moved.push('/');
+                moved.push_str(key);
+                // An escaped name is found by the library that knows how.
+                schema = value.pointer(&format!("/{key}"))?;
             }
         }
-        return Some(Value::Object(upgraded));
+        (moved != reference).then_some(moved)
     }
-    for (keyword, value) in members {
-        let (keyword, value) = match keyword.as_str() {
-            "properties" | "patternProperties" | "definitions" | "$defs" => {
-                (keyword.as_str(), each(value)?)
-            }
-            "allOf" | "anyOf" | "oneOf" => (keyword.as_str(), list(value)?),
-            "not"
-            | "if"
-            | "then"
-            | "else"
-            | "additionalProperties"
-            | "propertyNames"
-            | "contains" => (keyword.as_str(), upgrade(value, Level::Below)?),
-            "items" if value.is_array() => ("prefixItems", list(value)?),
-            "items" => ("items", upgrade(value, Level::Below)?),
-            // Without a list in `items` it has no effect.
-            "additionalItems" => match members.get("items") {
-                Some(Value::Array(_)) => ("items", upgrade(value, Level::Below)?),
-                _ => continue,
-            },
-            "dependencies" => {
-                split_dependencies(value, &mut upgraded)?;
-                continue;
-            }
-            name if is_newer(name) => continue,
-            name => (name, value.clone()),
-        };
-        upgraded.insert(keyword.to_owned(), value);
-    }
-    Some(Value::Object(upgraded))
 }
 
 /// Keywords of 2020-12 that assert something and that draft-07 does not know.
@@ -139,35 +221,6 @@ fn is_newer(keyword: &str) -> bool {
             | "$recursiveRef"
             | "$anchor"
     )
-}
-
-fn each(value: &Value) -> Option<Value> {
-    let Value::Object(named) = value else { return Some(value.clone()) };
-    let upgraded =
-        named.iter().map(|(name, own)| Some((name.clone(), upgrade(own, Level::Below)?)));
-    upgraded.collect::<Option<Map<_, _>>>().map(Value::Object)
-}
-
-fn list(value: &Value) -> Option<Value> {
-    let Value::Array(branches) = value else { return Some(value.clone()) };
-    let upgraded = branches.iter().map(|branch| upgrade(branch, Level::Below));
-    upgraded.collect::<Option<Vec<_>>>().map(Value::Array)
-}
-
-fn split_dependencies(value: &Value, upgraded: &mut Map<String, Value>) -> Option<()> {
-    let (mut required, mut schemas) = (Map::new(), Map::new());
-    for (name, dependency) in value.as_object()? {
-        match dependency {
-            Value::Array(_) => required.insert(name.clone(), dependency.clone()),
-            schema => schemas.insert(name.clone(), upgrade(schema, Level::Below)?),
-        };
-    }
-    for (keyword, named) in [("dependentRequired", required), ("dependentSchemas", schemas)] {
-        if !named.is_empty() {
-            upgraded.insert(keyword.to_owned(), Value::Object(named));
-        }
-    }
-    Some(())
 }
 
 #[cfg(test)]
@@ -207,7 +260,11 @@ mod tests {
                 })),
             ),
             (json!({ "$schema": uri, "minContains": 2 }), Some(json!({}))),
-            (json!({ "$schema": uri, "definitions": { "t": { "$id": "#t" } } }), None),
+            (
+                json!({ "$schema": uri, "definitions": { "t": { "$id": "#t" } } }),
+                Some(json!({ "definitions": { "t": { "$anchor": "t" } } })),
+            ),
+            (json!({ "$schema": uri, "definitions": { "t": { "$id": "t.json" } } }), None),
         ];
         for (schema, expected) in cases {
             assert_eq!(from_draft7(&schema), expected, "{schema}");
@@ -228,6 +285,20 @@ mod tests {
                 "properties": { "a": { "$ref": "#/definitions/t", "maxLength": 3, "title": "A" } },
                 "definitions": { "t": { "type": "string" } }
             }),
+            json!({
+                "$schema": uri, "type": "object", "definitions": { "t": { "$id": "#t", "minLength": 2 } },
+                "properties": { "a": { "$ref": "#t" } }
+            }),
+            json!({
+                "$schema": uri, "type": "object",
+                "properties": {
+                    "items": { "items": [{ "type": "integer" }], "additionalItems": { "type": "null" } },
+                    "a": { "$ref": "#/properties/items/items/0" },
+                    "b": { "$ref": "#/properties/items/additionalItems" },
+                    "c": { "$ref": "#/dependencies/x~1y/properties/d" }
+                },
+                "dependencies": { "x/y": { "properties": { "d": { "type": "boolean" } } } }
+            }),
         ];
         for schema in upgraded {
             let upgraded = in_2020_12(&schema).unwrap_or_else(|| panic!("{schema}"));
@@ -241,8 +312,7 @@ mod tests {
         let left_alone = [
             json!({ "type": "object" }),
             json!({ "$schema": Dialect::Draft202012.uri() }),
-            json!({ "$schema": uri, "properties": { "a": { "$id": "#a" } } }),
-            json!({ "$schema": uri, "items": [{}], "not": { "$ref": "#/items/0" } }),
+            json!({ "$schema": uri, "properties": { "a": { "$id": "a.json" } } }),
             json!({ "$schema": "http://json-schema.org/draft-04/schema#", "items": [{}] }),
             json!({ "type": "objekt" }),
             json!(true),

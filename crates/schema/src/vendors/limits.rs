@@ -76,6 +76,29 @@ pub enum RequestPart {
     Parameters,
 }
 
+impl RequestPart {
+    /// What is counted, in the plural.
+    pub const fn words(self) -> &'static str {
+        match self {
+            RequestPart::Tools => "tools",
+            RequestPart::OptionalParameters => "optional parameters",
+            RequestPart::UnionParameters => "parameters of several types",
+            // Only Cohere limits them.
+            RequestPart::Parameters => "parameters with `strict_tools`",
+        }
+    }
+
+    /// How many of it a tool has.
+    pub const fn count(self, tool: &SchemaCounts) -> usize {
+        match self {
+            RequestPart::Tools => 1,
+            RequestPart::OptionalParameters => tool.optional,
+            RequestPart::UnionParameters => tool.unions,
+            RequestPart::Parameters => tool.properties,
+        }
+    }
+}
+
 impl VendorTarget {
     /// The names that the target accepts; `None` if it accepts any.
     pub fn name_rule(self) -> Option<&'static NameRule> {

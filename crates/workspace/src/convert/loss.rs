@@ -195,7 +195,8 @@ impl<'r> LossList<'r> {
         self.add_at(tool, self.place(tool, path, false), part, effect, reason);
     }
 
-    fn add_at(
+    /// Adds a loss at a place of the source.
+    pub(super) fn add_at(
         &mut self,
         tool: Option<usize>,
         at: DocumentPath,
@@ -304,6 +305,10 @@ impl<'r> LossList<'r> {
             let name = part.path.trim_start_matches('/').to_owned();
             let (effect, reason) = match found {
                 Some(found) => changed(part, found),
+                None if part.is_rest && self.reading.format.0 == "openapi" => openapi_part(&name),
+                None if name == "outputSchema" && is_mcp(self.target) => {
+                    (LossEffect::Dropped, "MCP demands that a result is an object".to_owned())
+                }
                 None if part.is_rest && self.reading.format == self.target.format() => {
                     (LossEffect::Dropped, format!("{} is written without it", self.target.id()))
                 }
@@ -346,6 +351,27 @@ fn effect_of(compared: &SchemaComparison) -> LossEffect {
         (Verdict::No, Verdict::No) => LossEffect::Dropped,
         _ => LossEffect::NotShown,
     }
+}
+
+/// What became of a part of an operation that only OpenAPI has.
+fn openapi_part(name: &str) -> (LossEffect, String) {
+    let (effect, reason) = match name.rsplit('/').next().unwrap_or_default() {
+        "operationId" => (LossEffect::Renamed, "it cannot be the name of a tool"),
+        "parameters" | "requestBody" => (
+            LossEffect::Approximated,
+            "the schemas are in the input schema; only `openapi` states where arguments are sent",
+        ),
+        "responses" => (
+            LossEffect::Approximated,
+            "the schema of the first success is the output schema; only `openapi` has the others",
+        ),
+        _ => (LossEffect::Dropped, "only `openapi` has this field"),
+    };
+    (effect, reason.to_owned())
+}
+
+fn is_mcp(target: WriteTarget) -> bool {
+    matches!(target, WriteTarget::Mcp | WriteTarget::McpPlain)
 }
 
 /// The key by which parts of the source and of the target are matched. Fields that only one format

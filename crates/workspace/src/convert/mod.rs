@@ -31,7 +31,9 @@ use std::sync::Arc;
 
 use toolwright_formats::{MissingField, Reading, WriteTarget, WrittenDocument};
 use toolwright_model::{Binding, Draft, Json, Server, Tool, ToolName, Toolset};
-use toolwright_source::{Document, DocumentPath, RecordPath, Severity, Syntax};
+use toolwright_schema::{RequestPart, SchemaCounts, VendorTarget};
+use toolwright_source::codes::NUMBER_PRECISION;
+use toolwright_source::{Document, DocumentPath, RecordPath, Severity, Syntax, words};
 
 use crate::record::shown_connection;
 use crate::{LoadedDocument, codes};
@@ -71,6 +73,24 @@ pub struct Conversion {
     pub tools: Vec<ConvertedTool>,
     /// The tools with errors that were left out, by name.
     pub left_out: Vec<String>,
+    /// How much of what a request limits the schema of each tool has; empty if nobody looked.
+    pub counts: Vec<SchemaCounts>,
+}
+
+impl Conversion {
+    /// What all tools of these conversions together have more of than one request to `vendor` may
+    /// have: the part, its number and the limit.
+    pub fn beyond_request_limits<'c>(
+        conversions: impl Iterator<Item = &'c Conversion> + Clone,
+        vendor: VendorTarget,
+    ) -> Vec<(RequestPart, usize, usize)> {
+        let counts = || conversions.clone().flat_map(|conversion| &conversion.counts);
+        let limits = vendor.request_limits().iter();
+        limits
+            .map(|(part, max)| (*part, counts().map(|tool| part.count(tool)).sum(), *max))
+            .filter(|(_, count, max)| count > max)
+            .collect()
+    }
 }
 
 /// A tool of a converted document.
@@ -146,12 +166,15 @@ pub fn convert(
         ConvertError::MissingFields(target, in_source_names(missing, &names, &tools))
     })?;
     let text = written.text();
+    let mut counts = Vec::new();
     if let Some((source, sent)) = source.zip(sent) {
-        compare_records(&source, &sent, &text, &written, target, &mut losses);
+        counts = sent.tools.iter().map(|tool| SchemaCounts::of(&tool.input.to_json())).collect();
+        add_inexact_numbers(reading, &sound, &mut losses);
+        compare_records(&source, &sent, &tools, &text, &written, &mut losses);
     }
     let (losses, rewrites) =
         if options.find_losses { losses.into_sorted() } else { (Vec::new(), Vec::new()) };
-    Ok(Conversion { text, losses, rewrites, tools, left_out })
+    Ok(Conversion { text, losses, rewrites, tools, left_out, counts })
 }
 
 /// Removes the secrets that the settings of a live server hold. Its definition is made to be
@@ -254,7 +277,7 @@ fn as_it_is(reading: &Reading, target: WriteTarget) -> Option<String> {
         // With its comments.
         (WriteTarget::Aios, true) => document.source().text().to_owned(),
         (WriteTarget::Aios, false) => toolwright_source::yaml_document(&document.root().to_json()),
-        _ => format!("{:#}\n", document.root().to_json()),
+        _ => document.root().json_text() + "\n",
     })
 }
 
@@ -274,6 +297,27 @@ fn unchanged(reading: &Reading, text: String) -> Conversion {
         rewrites: Vec::new(),
         tools: tools.map(tool).collect(),
         left_out: Vec::new(),
+        counts: Vec::new(),
+    }
+}
+
+/// Adds a loss for every number of the source that the record cannot hold as it is written.
+fn add_inexact_numbers(reading: &Reading, sound: &[usize], losses: &mut LossList<'_>) {
+    let document = reading.origin.document();
+    if !document.problems().iter().any(|problem| problem.code.name == NUMBER_PRECISION.name) {
+        return;
+    }
+    let tool = |n: &usize| RecordPath::root().child("tools").child(*n);
+    let tools: Vec<DocumentPath> =
+        sound.iter().map(|n| reading.origin.document_path(&tool(n))).collect();
+    for node in document.root().inexact_numbers() {
+        let at = node.pointer();
+        let own = tools.iter().enumerate().find_map(|(n, tool)| Some((n, at.below(tool)?)));
+        let (tool, part) = own.map_or((None, at.clone()), |(n, part)| (Some(n), part));
+        let (before, after) = (words::shorten(node.raw()), node.to_json());
+        let reason = format!("`{before}` has more digits than a double, and is read as `{after}`");
+        let part = part.as_str().trim_start_matches('/');
+        losses.add_at(tool, at.clone(), part, LossEffect::Approximated, reason);
     }
 }
 
@@ -306,16 +350,17 @@ fn with_examples_of<'t>(
 fn compare_records(
     source: &Toolset<Tool>,
     sent: &Toolset<Tool>,
+    tools: &[ConvertedTool],
     text: &str,
     written: &WrittenDocument,
-    target: WriteTarget,
     losses: &mut LossList<'_>,
 ) {
+    let target = losses.target();
     let document = Arc::new(Document::parse("converted", text.as_bytes(), written.syntax));
     let read = toolwright_formats::read(&document, target.format()).toolset;
-    let tools = read.tools.clone().into_iter().map(Draft::finish).collect::<Result<Vec<_>, _>>();
+    let own = read.tools.clone().into_iter().map(Draft::finish).collect::<Result<Vec<_>, _>>();
     // A tool that cannot be read back would be a mistake of a writer; all of it counts as lost.
-    let back = read.with_tools(tools.unwrap_or_default());
+    let back = read.with_tools(own.unwrap_or_default());
     naming::compare_namespaces(source, &back, target, losses);
     losses.compare(None, &record_parts::toolset_parts(source), &record_parts::toolset_parts(&back));
     for (n, tool) in source.tools.iter().enumerate() {
@@ -330,6 +375,7 @@ fn compare_records(
             &record_parts::tool_parts(tool, source),
             &record_parts::tool_parts(own, &back),
         );
-        schemas::compare_written(&sent.tools[n], own, target, n, losses);
+        let forms = [tool, &sent.tools[n], own];
+        schemas::compare_written(forms, &tools[n].steps, target, n, losses);
     }
 }

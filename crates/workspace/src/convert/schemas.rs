@@ -1,20 +1,19 @@
 //! Schemas that the target accepts, and what that costs.
 //!
 //! The rewrite of a schema is `schema::rewrite_if_needed`. It reports every change, if losses are
-//! looked for; what a change means is decided by comparing the source schema with a copy that has
-//! this one change:
+//! looked for. What a change means is decided by instances that the source schema and the schema
+//! that is sent judge differently, after restoring where calls have another form:
 //!
 //! ```text
-//! change at /properties/a/pattern ─▶ source without it ─ compare ─▶ widened, with an instance
+//! change at /properties/a/pattern ─▶ source without it ─┐
+//!                                    schema that is sent ┴─ both accept ─▶ widened, an instance
 //! ```
 //!
-//! Where that copy cannot be made, the whole result is compared, unless calls of it have another
-//! form. What neither decides is "not shown". An annotation that is gone is "dropped", and a
-//! parameter with another name is "renamed".
+//! What that does not decide is "not shown". An annotation that is gone is "dropped", and a parameter
+//! with another name is "renamed".
 //!
-//! A change that is meant to be exact is listed as a rewrite. If there are no others that change
-//! the meaning, the result is compared as well, after restoring where calls have another form: a
-//! difference is a loss.
+//! A change that is meant to be exact is listed as a rewrite. At the end the source and the result
+//! are compared as wholes: a difference that none of the changes shows is a loss, too.
 //!
 //! What belongs to the schema changes with it: examples become calls of the rewritten schema, and
 //! where the target has no description of the parameters as a whole, the tool's one takes it in.
@@ -23,9 +22,9 @@ use serde_json::json;
 use toolwright_formats::WriteTarget;
 use toolwright_model::{InputSchema, Json, Object, Tool, Toolset};
 use toolwright_schema::{
-    ChangeAction, ChangeReport, RestoreStep, RewrittenSchema, Schema, SchemaChange,
-    SchemaComparison, VendorTarget, adapt, compare, compare_restored, rewrite_if_needed,
-    standard_form, unrestorable,
+    ChangeAction, ChangeReport, EditedSchema, RestoreStep, RewrittenSchema, Schema, SchemaChange,
+    SchemaComparison, VendorTarget, Verdict, adapt, compare, rewrite_if_needed, standard_form,
+    unrestorable,
 };
 use toolwright_source::DocumentPath;
 
@@ -70,15 +69,17 @@ fn rewrite_for_vendor(
     let InputSchema::Written(source) = &tool.input else { return Vec::new() };
     let report = if find_losses { ChangeReport::Wanted } else { ChangeReport::Unwanted };
     let Some(mut rewritten) = rewrite_if_needed(vendor, source, report) else { return Vec::new() };
-    if find_losses {
-        let whole = || {
-            rewritten
-                .steps
-                .is_empty()
-                .then(|| compare(source, &standard_form(vendor, &rewritten.schema)))
+    if find_losses && !rewritten.changes.is_empty() {
+        let sent = standard_form(vendor, &rewritten.schema);
+        let edited = EditedSchema::new(source, &sent, &rewritten.steps);
+        let shown = add_changes(source, &edited, &rewritten.changes, n, losses);
+        let is_exact = rewritten.changes.iter().all(is_exact);
+        let reason = match rewritten.steps.is_empty() {
+            _ if !is_exact => "several changes together mean this",
+            true => "the rewritten schema does not mean the same",
+            false => "a call of the rewritten schema cannot be restored",
         };
-        add_changes(source, &rewritten.changes, whole, n, losses);
-        check_exact_rewrites(source, vendor, &rewritten, n, losses);
+        add_unexplained(edited.whole(), &shown, reason, n, losses);
         add_unrestorable(vendor, &rewritten, n, losses);
     }
     match vendor {
@@ -181,14 +182,15 @@ fn add_unrestorable(
     }
 }
 
-/// Adds a loss for every change that is not exact.
+/// Adds a loss for every change that is not exact. Returns the directions that they show.
 fn add_changes(
     source: &Json,
+    edited: &EditedSchema<'_>,
     changes: &[SchemaChange],
-    whole: impl Fn() -> Option<SchemaComparison>,
     n: usize,
     losses: &mut LossList<'_>,
-) {
+) -> ShownDirections {
+    let mut shown = ShownDirections::default();
     for change in changes {
         let part = format!("inputSchema{}", change.at);
         let path = format!("/{part}");
@@ -213,18 +215,16 @@ fn add_changes(
             }
             ChangeAction::Widened | ChangeAction::Narrowed | ChangeAction::Approximated => {}
         }
-        let compared = with_one_change(source, change)
-            .map(|changed| compare(source, &changed))
-            .or_else(&whole);
-        let reason = reason_of(change);
-        match &compared {
-            Some(compared) => losses.add_compared(Some(n), &path, &part, compared, reason),
-            None => losses.add(Some(n), &path, &part, LossEffect::NotShown, reason),
-        }
+        let alone = with_one_change(source, change);
+        let effect = edited.effect_of(&change.at, alone.as_ref());
+        shown.wider |= effect.wider.witness().is_some();
+        shown.narrower |= effect.narrower.witness().is_some();
+        losses.add_compared(Some(n), &path, &part, &effect, reason_of(change));
         if let Some(loss) = losses.last() {
             loss.source = Some(change.source);
         }
     }
+    shown
 }
 
 /// Adds a loss for a change that lets the schema accept what it accepted: a parameter with another
@@ -269,30 +269,33 @@ fn is_exact(change: &SchemaChange) -> bool {
     matches!(change.action, Rewritten | Restored | Renamed | Dropped)
 }
 
-/// Adds a loss if rewrites that are meant to be exact are not. If there are other changes, too, the
-/// difference could come from them, so nothing is added.
-fn check_exact_rewrites(
-    source: &Json,
-    vendor: VendorTarget,
-    rewritten: &RewrittenSchema,
+/// The directions for which a loss has an instance.
+#[derive(Default)]
+struct ShownDirections {
+    wider: bool,
+    narrower: bool,
+}
+
+/// Adds a loss if the whole schema differs in a direction that no change shows: a rewrite that is
+/// meant to be exact is not, or several changes have an effect that none of them has alone.
+fn add_unexplained(
+    whole: &SchemaComparison,
+    shown: &ShownDirections,
+    reason: &str,
     n: usize,
     losses: &mut LossList<'_>,
 ) {
-    if rewritten.changes.is_empty() || !rewritten.changes.iter().all(is_exact) {
-        return;
-    }
-    let sent = standard_form(vendor, &rewritten.schema);
-    let (compared, reason) = match rewritten.steps.as_slice() {
-        [] => (compare(source, &sent), "the rewritten schema does not mean the same"),
-        steps => (
-            compare_restored(source, &sent, steps),
-            "a call of the rewritten schema cannot be restored",
-        ),
+    let rest = |is_shown: bool, verdict: &Verdict| match verdict {
+        Verdict::Yes(_) if !is_shown => verdict.clone(),
+        _ => Verdict::No,
     };
-    let is_shown = compared.wider.witness().or(compared.narrower.witness()).is_some();
-    if is_shown {
+    let rest = SchemaComparison {
+        wider: rest(shown.wider, &whole.wider),
+        narrower: rest(shown.narrower, &whole.narrower),
+    };
+    if !rest.is_equal() {
         let reason = reason.to_owned();
-        losses.add_compared(Some(n), "/inputSchema", "inputSchema", &compared, reason);
+        losses.add_compared(Some(n), "/inputSchema", "inputSchema", &rest, reason);
     }
 }
 
@@ -331,15 +334,42 @@ fn state_object_type(tool: &mut Tool, find_losses: bool, n: usize, losses: &mut 
         }
         tool.input = typed.into();
     }
-    // A result that is not an object has no place; comparing the records reports it.
-    let is_object = |schema: &Json| schema.get("type").is_none_or(|kind| kind == "object");
-    tool.output.take_if(|schema| !is_object(schema));
+    // A result that is not an object has no place; comparing the records reports it, and what
+    // stating the type changes.
+    if let Some(output) = tool.output.take_if(|schema| schema.get("type").is_none()) {
+        tool.output = with_object_type(output);
+    }
+    tool.output.take_if(|schema| schema.get("type").is_some_and(|kind| kind != "object"));
 }
+
+/// A schema that states no type, with `type: object`; `None` if what it refers to is not an object.
+fn with_object_type(schema: Json) -> Option<Json> {
+    let mut referred = &schema;
+    for _ in 0..MAX_REFERENCES {
+        let reference = referred.get("$ref").and_then(Json::as_str);
+        let target = reference.and_then(|text| schema.pointer(text.strip_prefix('#')?));
+        let Some(target) = target else { break };
+        referred = target;
+    }
+    let allows_object = match referred.get("type") {
+        None => true,
+        Some(Json::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        Some(kind) => kind == "object",
+    };
+    let Json::Object(members) = schema.clone() else { return None };
+    let mut typed = Object::new();
+    typed.insert("type".to_owned(), json!("object"));
+    typed.extend(members);
+    allows_object.then_some(Json::Object(typed))
+}
+
+/// References that are followed from one to the next.
+const MAX_REFERENCES: usize = 16;
 
 /// Adds a loss if the schema that was read back is not the one that was written.
 pub(super) fn compare_written(
-    sent: &Tool,
-    back: &Tool,
+    [source, sent, back]: [&Tool; 3],
+    steps: &[RestoreStep],
     target: WriteTarget,
     n: usize,
     losses: &mut LossList<'_>,
@@ -349,14 +379,15 @@ pub(super) fn compare_written(
         _ => schema,
     };
     let (sent, back) = (standard(sent.input.to_json()), back.input.to_json());
-    if sent == back {
+    // Another spelling of the same schema, such as Gemini's `nullable`.
+    if sent == back || compare(&sent, &back).is_equal() {
         return;
     }
-    let compared = compare(&sent, &back);
-    // Another spelling of the same schema, such as Gemini's `nullable`.
-    if compared.is_equal() {
+    let source = source.input.to_json();
+    let edited = EditedSchema::new(&source, &back, steps);
+    if edited.whole().is_equal() {
         return;
     }
     let reason = format!("{} writes the schema in another form", target.id());
-    losses.add_compared(Some(n), "/inputSchema", "inputSchema", &compared, reason);
+    losses.add_compared(Some(n), "/inputSchema", "inputSchema", edited.whole(), reason);
 }

@@ -1,12 +1,13 @@
 //! The changes between two versions of a schema, each with its effect.
 //!
 //! Both are walked together, and every keyword that differs is one edit. The effect of an edit is
-//! found by making it alone, in the old schema, and comparing what both accept
-//! (`toolwright_schema::compare`). So a dropped keyword that narrows, as below `not`, is reported
-//! as what it is. The effect of all edits together is compared once more.
+//! found by making it alone, in the old schema, and looking for values that both this copy and the
+//! new schema judge differently than the old one (`toolwright_schema::EditedSchema`). So a dropped
+//! keyword that narrows, as below `not`, is reported as what it is, and an edit that another one
+//! takes back has no effect. The effect of all edits together is compared once more.
 
 use serde_json::{Map, Value, json};
-use toolwright_schema::{SchemaComparison, Verdict, compare};
+use toolwright_schema::{EditedSchema, SchemaComparison, Verdict, compare};
 
 use super::VersionStep;
 
@@ -39,7 +40,7 @@ pub struct SchemaEdit {
     pub old: Option<Value>,
     /// The value now.
     pub new: Option<Value>,
-    /// What the edit alone does to the accepted values; `None` for an annotation, and where there
+    /// What the edit does to the accepted values; `None` for an annotation, and where there
     /// are too many edits.
     pub effect: Option<SchemaComparison>,
 }
@@ -69,9 +70,11 @@ impl SchemaDiff {
         for keyword in ["$defs", "definitions"] {
             add_definitions(&mut base, new, keyword);
         }
+        let whole = EditedSchema::new(&base, new, &[]);
         let asserting = edits.iter_mut().filter(|edit| !is_annotation(&edit.at));
         for edit in asserting.take(MAX_COMPARED) {
-            edit.effect = made_alone(&base, new, edit).map(|edited| compare(&base, &edited));
+            let alone = made_alone(&base, new, edit);
+            edit.effect = Some(whole.effect_of(&edit.at, alone.as_ref()));
         }
         SchemaDiff { edits, effect: compare(old, &rest) }
     }

@@ -84,6 +84,8 @@ enum StepChange {
     Edits(Vec<Edit>),
     /// A new text, and the value that it has to have.
     Text(String, Json),
+    /// None: the reason why it cannot be made.
+    Impossible(&'static str),
 }
 
 /// Finds the changes that a document needs.
@@ -164,6 +166,7 @@ impl Upgrader<'_> {
         let reading = self.current.reading.as_ref().ok_or("its format is unknown")?;
         let document = reading.origin.document();
         let next = match &step.change {
+            StepChange::Impossible(reason) => return Err((*reason).to_owned()),
             StepChange::Edits(edits) => {
                 let (title, safety) = (String::new(), Safety::Safe);
                 let repair = Repair { title, safety, edits: edits.clone() };
@@ -205,7 +208,7 @@ impl Upgrader<'_> {
     }
 }
 
-/// All edits as one step; `None` if one of the steps is a new text.
+/// All edits as one step; `None` if one of the steps is something else.
 fn together(steps: &[UpgradeStep]) -> Option<UpgradeStep> {
     let mut all = Vec::new();
     for step in steps {

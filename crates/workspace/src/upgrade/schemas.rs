@@ -4,7 +4,7 @@
 use serde_json::Value as Json;
 use toolwright_formats::Reading;
 use toolwright_model::Draft;
-use toolwright_schema::in_2020_12;
+use toolwright_schema::{Dialect, Schema, in_2020_12};
 use toolwright_source::{DocumentPath, Edit, RecordPath};
 
 use super::{StepChange, UpgradeStep, written_input};
@@ -21,16 +21,24 @@ pub(super) fn leave_draft_07(reading: &Reading) -> Vec<UpgradeStep> {
         {
             let at = RecordPath::root().child("tools").child(n).child(field);
             let node = reading.origin.value(&at);
-            if let (Some(schema), Some(node)) = (schema, node)
-                && let Some(upgraded) = in_2020_12(schema)
-            {
-                let mut edits = Vec::new();
-                collect_edits(schema, &upgraded, &node.pointer(), &mut edits);
-                steps.push(UpgradeStep {
-                    titles: vec![title(tool, field)],
-                    change: StepChange::Edits(edits),
-                });
-            }
+            let (Some(schema), Some(node)) = (schema, node) else { continue };
+            let change = match in_2020_12(schema) {
+                Some(upgraded) => {
+                    let mut edits = Vec::new();
+                    collect_edits(schema, &upgraded, &node.pointer(), &mut edits);
+                    StepChange::Edits(edits)
+                }
+                // A schema that cannot be used is an error already.
+                None if Dialect::of(schema).ok() == Some(Dialect::Draft7)
+                    && Schema::compile(schema).is_ok() =>
+                {
+                    StepChange::Impossible(
+                        "a part of it, such as an `$id` below the root, has no counterpart there",
+                    )
+                }
+                None => continue,
+            };
+            steps.push(UpgradeStep { titles: vec![title(tool, field)], change });
         }
     }
     steps

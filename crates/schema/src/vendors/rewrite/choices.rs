@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::full::NodeContext;
 use super::merge::{both, listed_values, merge};
 use super::normalize_node::NormalNode;
-use super::source_tree::{NodeContent, NodeKeywords, SchemaNode, Shared, SourceTree, is_assertion};
+use super::source_tree::{
+    NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourceTree, is_assertion,
+};
 use super::types::TypeSet;
 use super::words::add_words;
 use super::{ChangeAction, ChangeList, ChangeReport, FullStyle, Rewriter, TooLarge, standard_form};
@@ -17,6 +19,9 @@ use crate::restore::{RestoreAction, RestoreBranch, RestoreStep, same_json};
 
 /// The most branches that are compared with each other.
 const MAX_COMPARED: usize = 64;
+
+/// The most values of a choice that become one list.
+const MAX_JOINED_VALUES: usize = 500;
 
 /// How deep required properties are compared.
 const COMPARED_DEPTH: usize = 4;
@@ -157,6 +162,51 @@ impl<'t> Rewriter<'t> {
         )
     }
 
+    /// Turns a choice between listed values into one list. Branches that describe their values stay
+    /// apart, because a list has no place for that.
+    pub(super) fn choice_to_values(&mut self, keywords: &mut NodeKeywords<'t>) {
+        if keywords.has("enum") || keywords.has("const") {
+            return;
+        }
+        let branches = keywords.nodes("anyOf");
+        let mut values: Vec<Value> = Vec::new();
+        for branch in branches.iter() {
+            let Some(own) = branch.keywords() else { return };
+            let is_list = |one: &NodeKeyword<'t>| matches!(&*one.name, "const" | "enum" | "type");
+            let types = TypeSet::of(own);
+            let listed = match listed_values(own) {
+                None if types == TypeSet::NULL => vec![Value::Null],
+                None => return,
+                Some(listed) => listed,
+            };
+            if !own.list.iter().all(is_list) {
+                return;
+            }
+            values.extend(listed.into_iter().filter(|value| types.has(TypeSet::of_value(value))));
+        }
+        let is_list = |branch: &&SchemaNode<'t>| branch.keywords().is_some_and(has_listed_values);
+        if branches.iter().filter(is_list).count() < 2 || values.len() > MAX_JOINED_VALUES {
+            return;
+        }
+        let mut distinct: Vec<Value> = Vec::new();
+        for value in values {
+            if !distinct.iter().any(|other| same_json(other, &value)) {
+                distinct.push(value);
+            }
+        }
+        let reason = "a choice between listed values is one list";
+        let own = branches.iter().filter_map(SchemaNode::keywords).flat_map(|own| &own.list);
+        for keyword in own {
+            self.record(keyword.place, &keyword.name, ChangeAction::Rewritten, reason);
+        }
+        self.record(keywords.place_of("anyOf"), "anyOf", ChangeAction::Rewritten, reason);
+        // In the place of the choice, so that the order of keywords stays.
+        if let Some(choice) = keywords.list.iter_mut().find(|one| &*one.name == "anyOf") {
+            choice.name = "enum".into();
+            choice.content = NodeContent::Data(Value::Array(distinct).into());
+        }
+    }
+
     /// Moves what is beside `anyOf` into its branches. Only annotations stay.
     pub(super) fn push_into_branches(&mut self, keywords: &mut NodeKeywords<'t>) {
         let is_moved = |name: &str| name != "anyOf" && is_assertion(name);
@@ -258,7 +308,14 @@ impl<'t> Rewriter<'t> {
         written: &[Value],
         steps: &[Vec<RestoreStep>],
     ) {
-        let views: Vec<_> = branches.iter().map(|branch| self.view(branch)).collect();
+        // Annotations beside a choice were moved into its branches, which are merged here.
+        let views: Vec<Rc<NodeKeywords<'t>>> = branches
+            .iter()
+            .map(|branch| match self.normalize(branch, &mut Vec::new()) {
+                Ok(NormalNode::Keywords(keywords)) => Rc::new(keywords),
+                _ => self.view(branch),
+            })
+            .collect();
         // As texts, values of different types may look the same.
         let target_views: Vec<_> = written
             .iter()
@@ -294,6 +351,10 @@ fn have_disjoint_types(branches: &[SchemaNode<'_>]) -> bool {
         seen = seen.or(types);
         is_new
     })
+}
+
+fn has_listed_values(keywords: &NodeKeywords<'_>) -> bool {
+    keywords.has("const") || keywords.has("enum")
 }
 
 /// Whether `first` requires a property that `second` does not allow.

@@ -24,6 +24,10 @@ use crate::restore::{RestoreAction, RestoreStep};
 /// Objects inside each other that OpenAI's strict mode accepts (O1).
 const MAX_OBJECT_LEVELS: usize = 10;
 
+/// The longest minimal length that becomes a pattern. Anthropic refuses patterns with large counts
+/// (A1), and does not document how large.
+const MAX_PATTERN_LENGTH: u64 = 32;
+
 /// Where a node is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NodeContext {
@@ -240,6 +244,9 @@ impl<'t> Rewriter<'t> {
     ) -> Result<Value, TooLarge> {
         let style = context.style;
         if keywords.has("anyOf") {
+            self.choice_to_values(&mut keywords);
+        }
+        if keywords.has("anyOf") {
             let alone = style.is_strict() || style == FullStyle::Gemini;
             if alone {
                 self.push_into_branches(&mut keywords);
@@ -311,10 +318,32 @@ impl<'t> Rewriter<'t> {
         if types.has(TypeSet::ARRAY) {
             self.rewrite_arrays(&mut keywords, types, style);
         }
+        if style == FullStyle::AnthropicStrict {
+            self.min_length_to_pattern(&mut keywords);
+        }
         if describes_object {
             return self.write_object(keywords, context);
         }
         self.write_members(&keywords, context, &|_| false)
+    }
+
+    /// Turns a minimal length into a pattern. Anthropic reads patterns, and not this keyword.
+    fn min_length_to_pattern(&mut self, keywords: &mut NodeKeywords<'t>) {
+        let length = keywords.data("minLength").and_then(Value::as_u64);
+        let Some(length) = length.filter(|length| (1..=MAX_PATTERN_LENGTH).contains(length)) else {
+            return;
+        };
+        if keywords.has("pattern") {
+            return;
+        }
+        let reason = "a pattern demands as many characters";
+        let place = keywords.place_of("minLength");
+        self.record(place, "minLength", ChangeAction::Rewritten, reason);
+        if let Some(keyword) = keywords.list.iter_mut().find(|one| &*one.name == "minLength") {
+            keyword.name = "pattern".into();
+            let pattern = format!("^[\\s\\S]{{{length}}}");
+            keyword.content = NodeContent::Data(Value::String(pattern).into());
+        }
     }
 
     /// Writes `anyOf` with nothing but annotations beside it.

@@ -1,7 +1,8 @@
 //! Changes the few parts of a schema that a target rejects, and leaves the rest as it is written.
 //!
-//! Conditions and negations stay, and dropping a keyword inside of them may refuse values instead
-//! of letting them in. So the direction is tracked on the way down.
+//! Conditions stay, and dropping a keyword inside of them may refuse values instead of letting them
+//! in. So the direction is tracked on the way down. A negation stays if all of it does: with a
+//! keyword less it could refuse everything.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -119,11 +120,16 @@ impl<'t> Rewriter<'t> {
         match merged {
             Ok(NormalNode::Keywords(merged)) if is_exact && !self.refused_at_top(&merged) => merged,
             _ => {
-                for change in self.changes.list.split_off(before) {
-                    self.changes.seen.remove(&(change.at, change.keyword, change.action));
-                }
+                self.forget_changes(before);
                 keywords
             }
+        }
+    }
+
+    /// Removes the changes from the list that come after the first `kept`.
+    fn forget_changes(&mut self, kept: usize) {
+        for change in self.changes.list.split_off(kept) {
+            self.changes.seen.remove(&(change.at, change.keyword, change.action));
         }
     }
 
@@ -244,7 +250,17 @@ impl<'t> Rewriter<'t> {
                 "oneOf" | "if" | "contains" => Direction::Either,
                 _ => direction,
             };
+            let (before, inexact) = (self.changes.list.len(), self.changes.inexact);
             let value = self.light_content(&keyword.content, inside, depth)?;
+            if name == "not" && self.changes.inexact != inexact {
+                self.forget_changes(before);
+                let own = keyword_words(keyword, &self.tree.definitions);
+                words.extend(own.clone());
+                let reason = "without a part that the target rejects or ignores, it would refuse \
+                              other values";
+                self.record_words(keyword.place, name, direction.of_dropping(), reason, own);
+                continue;
+            }
             if name != BOTH {
                 members.insert(name.to_owned(), value);
                 continue;

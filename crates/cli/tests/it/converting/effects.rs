@@ -1,0 +1,259 @@
+//! Effects and instances of the report, judged by the schema of the source and by the one that was
+//! written, and outputs that pass the check of their target.
+
+use serde_json::{Value as Json, json};
+use toolwright_schema::Schema;
+
+use super::{convert, lines, losses};
+use crate::program::{folder, run_in};
+
+/// An MCP document with one tool.
+fn tool(schema: &Json) -> String {
+    let tool = json!({ "name": "t", "description": "Does one thing well", "inputSchema": schema });
+    json!({ "tools": [tool] }).to_string()
+}
+
+/// The input schema of the only tool of a vendor's list.
+fn written(stdout: &str) -> Json {
+    let tools: Json = serde_json::from_str(stdout).expect("JSON");
+    let tool = &tools[0];
+    let places = [
+        "/input_schema",
+        "/function/parameters",
+        "/functionDeclarations/0/parameters",
+        "/functionDeclarations/0/parametersJsonSchema",
+    ];
+    places.iter().find_map(|place| tool.pointer(place)).expect("a schema").clone()
+}
+
+/// The effect of each loss of the schema, by its part. Every instance is judged by both schemas,
+/// where calls have the same form in both.
+fn judged_effects(schema: &Json, target: &str) -> Vec<(String, String)> {
+    let (run, report) = losses(&tool(schema), &["--to", target]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let is_restored = |rewrite: &Json| rewrite["restored"] == true;
+    let has_same_form = !report["rewrites"].as_array().expect("a list").iter().any(is_restored);
+    let source = Schema::compile(schema).expect("a schema");
+    let sent = Schema::compile(&written(&run.stdout)).expect("a schema");
+    let mut effects = Vec::new();
+    for loss in report["losses"].as_array().expect("a list") {
+        let text = |key: &str| loss[key].as_str().unwrap_or_default().to_owned();
+        let Some(part) = text("part").strip_prefix("inputSchema").map(str::to_owned) else {
+            continue;
+        };
+        for witness in loss["witnesses"].as_array().expect("a list") {
+            let value = &witness["value"];
+            assert_eq!(witness["source"], source.is_valid(value), "{loss:#}");
+            if has_same_form {
+                assert_eq!(witness["target"], sent.is_valid(value), "{loss:#}\n{}", run.stdout);
+            }
+        }
+        effects.push((part, text("effect")));
+    }
+    effects
+}
+
+#[test]
+fn effects_are_those_of_the_schema_that_is_written() {
+    let closed = |properties: Json| {
+        let names: Vec<&String> = properties.as_object().expect("an object").keys().collect();
+        json!({
+            "type": "object", "required": names, "properties": properties,
+            "additionalProperties": false
+        })
+    };
+    let cases = [
+        // The tuple is gone as a whole: `items: false` alone would refuse everything.
+        (
+            closed(json!({ "p": {
+                "type": "array", "prefixItems": [{ "type": "number" }, { "type": "string" }],
+                "items": false, "minItems": 2
+            }})),
+            vec![("/properties/p/prefixItems", "widened"), ("/properties/p/minItems", "widened")],
+        ),
+        // Below `oneOf` a dropped bound narrows; with `anyOf` in its place it widens.
+        (
+            closed(json!({ "v": {
+                "oneOf": [{ "type": "integer" }, { "type": "number", "minimum": 5 }]
+            }})),
+            vec![("/properties/v/oneOf", "widened"), ("/properties/v/oneOf/1/minimum", "widened")],
+        ),
+        // Two properties: the instance of one is not that of the other.
+        (
+            closed(json!({
+                "a": { "type": "integer", "maximum": 3 },
+                "b": { "type": "array", "items": { "type": "string" }, "uniqueItems": true }
+            })),
+            vec![("/properties/a/maximum", "widened"), ("/properties/b/uniqueItems", "widened")],
+        ),
+    ];
+    for (schema, expected) in cases {
+        let effects = judged_effects(&schema, "anthropic-strict");
+        for (part, effect) in expected {
+            let found = effects.iter().find(|(own, _)| own == part);
+            assert_eq!(found.map(|(_, own)| own.as_str()), Some(effect), "{part}: {effects:?}");
+        }
+    }
+    // Bounds that only say the same together.
+    let both = closed(json!({ "n": { "type": "integer", "minimum": 1, "exclusiveMinimum": 0 } }));
+    let effects = judged_effects(&both, "anthropic-strict");
+    assert!(effects.iter().any(|(_, effect)| effect == "widened"), "{effects:?}");
+}
+
+#[test]
+fn instances_of_dropped_keywords_differ_by_the_keyword() {
+    let schema = json!({
+        "type": "object", "required": ["a", "b"], "additionalProperties": false,
+        "properties": {
+            "a": { "type": "string", "maxLength": 3 }, "b": { "type": "string", "maxLength": 5 }
+        }
+    });
+    let (_, report) = losses(&tool(&schema), &["--to", "anthropic-strict"]);
+    let length = |property: &str| {
+        let part = format!("inputSchema/properties/{property}/maxLength");
+        let all = report["losses"].as_array().expect("a list");
+        let loss = all.iter().find(|loss| loss["part"] == part.as_str()).expect("a loss");
+        loss["witnesses"][0]["value"][property].as_str().expect("a text").len()
+    };
+    assert_eq!((length("a"), length("b")), (4, 6));
+}
+
+#[test]
+fn a_negation_is_dropped_as_a_whole() {
+    let kinds = json!(["string", "integer"]);
+    let schema = json!({ "type": "object", "properties": {
+        "a": { "type": kinds, "not": { "type": kinds, "minLength": 2 } }
+    }});
+    let (run, report) = losses(&tool(&schema), &["--to", "gemini"]);
+    assert_eq!(written(&run.stdout)["properties"]["a"]["type"], kinds);
+    assert_eq!(written(&run.stdout).pointer("/properties/a/not"), None, "{}", run.stdout);
+    assert_eq!(lines(&report), ["widened inputSchema/properties/a/not"]);
+}
+
+#[test]
+fn choices_of_values_and_minimal_lengths_have_an_exact_form() {
+    let schema = json!({
+        "type": "object", "required": ["n", "s", "l"], "additionalProperties": false,
+        "properties": {
+            "n": { "anyOf": [{ "const": 1 }, { "const": 2 }] },
+            "s": { "oneOf": [{ "const": 1, "title": "A" }, { "const": 2, "title": "B" }] },
+            "l": { "type": "string", "minLength": 2 }
+        }
+    });
+    let (run, report) = losses(&tool(&schema), &["--to", "anthropic-strict"]);
+    let properties = &written(&run.stdout)["properties"];
+    assert_eq!(properties["n"], json!({ "enum": [1, 2], "type": "integer" }));
+    assert_eq!(properties["l"], json!({ "type": "string", "pattern": "^[\\s\\S]{2}" }));
+    assert_eq!(lines(&report), ["filled strict"]);
+    // Branches that describe their values stay, and are restored one by one.
+    let (run, report) = losses(&tool(&schema), &["--to", "gemini-openapi"]);
+    let properties = &written(&run.stdout)["properties"];
+    assert_eq!(properties["n"], json!({ "enum": ["1", "2"], "type": "STRING" }));
+    assert_eq!(properties["s"]["anyOf"].as_array().map(Vec::len), Some(2));
+    assert_eq!(lines(&report), ["widened inputSchema/additionalProperties"]);
+}
+
+/// `nullable` and enums of numbers are what the target has, and no reason for a warning.
+#[test]
+fn schemas_in_geminis_form_pass_its_check() {
+    let schema = json!({ "type": "object", "properties": {
+        "a": { "type": ["string", "null"] },
+        "b": { "enum": ["x", null] },
+        "c": { "type": "integer", "enum": [1, 2] },
+        "d": { "type": "array", "items": { "type": ["number", "null"] } }
+    }});
+    let run = convert(&tool(&schema), &["--to", "gemini-openapi", "--losses", "none"]);
+    let folder = folder(&[("out.json", run.stdout.as_bytes()), ("bad.json", BAD.as_bytes())]);
+    let check = |file| {
+        let args = ["check", file, "--target", "gemini-openapi", "--fail-on", "warning"];
+        run_in(folder.path(), &args, b"")
+    };
+    let clean = check("out.json");
+    assert_eq!(clean.code, 0, "{}{}", clean.stdout, clean.stderr);
+    let bad = check("bad.json");
+    assert_eq!(bad.code, 1);
+    let report = format!("{}{}", bad.stdout, bad.stderr);
+    for keyword in ["`type`", "`const`"] {
+        let message = format!("{keyword} makes gemini-openapi reject the request");
+        assert!(report.contains(&message), "{report}");
+    }
+}
+
+const BAD: &str = r#"[{"functionDeclarations": [{"name": "t", "description": "Does it well",
+    "parameters": {"type": "OBJECT", "properties": {
+        "a": {"type": "STRING", "nullable": true}, "b": {"type": ["STRING", "NULL"]},
+        "c": {"type": "STRING", "const": "x"}}}}]}]"#;
+
+#[test]
+fn a_request_beyond_the_limits_of_the_target_is_reported() {
+    let tool = |n: usize| {
+        json!({
+            "name": format!("tool_{n}"), "description": "Does one thing well",
+            "inputSchema": { "type": "object", "additionalProperties": false, "properties": {
+                "a": { "type": "string" }, "b": { "type": "string" }
+            }}
+        })
+    };
+    let text = json!({ "tools": (0..21).map(tool).collect::<Vec<_>>() }).to_string();
+    let run = convert(&text, &["--to", "anthropic-strict"]);
+    run.assert_on_stderr(
+        "anthropic-strict rejects a request with all of them: 21 tools (at most 20), 42 optional \
+         parameters (at most 24); send fewer tools at a time\n",
+    );
+    let (_, report) = losses(&text, &["--to", "anthropic-strict"]);
+    let beyond = &report["beyondRequestLimits"];
+    assert_eq!(beyond[0], json!({ "part": "tools", "count": 21, "max": 20 }));
+    let (_, report) = losses(&text, &["--to", "anthropic"]);
+    assert_eq!(report["beyondRequestLimits"], json!([]));
+}
+
+#[test]
+fn several_tools_for_ikigai_are_several_files() {
+    let tool = |name: &str| json!({ "name": name, "description": "Does it", "inputSchema": { "type": "object" } });
+    let text = json!({ "tools": [tool("one"), tool("two")] }).to_string();
+    let folder = folder(&[("source.json", text.as_bytes()), ("out/kept.txt", b"")]);
+    let refused = run_in(folder.path(), &["convert", "source.json", "--to", "ikigai"], b"");
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    refused.assert_on_stderr("an ikigai document describes one tool, and the source has 2");
+    let args = ["convert", "source.json", "--to", "ikigai", "-o", "out"];
+    let run = run_in(folder.path(), &args, b"");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    for name in ["one", "two"] {
+        let check = run_in(folder.path(), &["check", &format!("out/{name}.json")], b"");
+        assert_eq!(check.code, 0, "{}{}", check.stdout, check.stderr);
+    }
+}
+
+#[test]
+fn numbers_keep_their_digits_or_are_reported() {
+    let text = r#"{"tools": [{"name": "t", "description": "Does it", "x-big": 12345678901234567890123,
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "number", "maximum": 1.00}}}}]}"#;
+    let (same, report) = losses(text, &["--to", "mcp"]);
+    for number in ["12345678901234567890123", "1.00"] {
+        assert!(same.stdout.contains(number), "{}", same.stdout);
+    }
+    assert_eq!(report["losses"], json!([]));
+    let (_, report) = losses(text, &["--to", "mcp-plain"]);
+    assert!(lines(&report).contains(&"approximated x-big".to_owned()), "{report:#}");
+}
+
+#[test]
+fn aios_is_written_in_its_newest_version() {
+    let text = r#"{"btcp": "1.0", "name": "m", "version": "1.0.0", "capabilities": [], "tools": [
+        {"name": "readIt", "description": "Reads a thing", "inputSchema": {"type": "object"},
+         "outputSchema": {"type": "object"}, "capabilities": [],
+         "examples": [{"description": "a call", "input": {}, "output": {}},
+                      {"description": "without a result", "input": {}}]}]}"#;
+    let args = ["--to", "aios", "--set", "description=Reads things", "-o", "out.yaml"];
+    let folder = folder(&[("source.json", text.as_bytes())]);
+    let in_folder = |args: &[&str]| run_in(folder.path(), args, b"");
+    let run = in_folder(&[&["convert", "source.json"], &args[..]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let shown = in_folder(&["show", "out.yaml", "--output-format", "json"]);
+    let record: Json = serde_json::from_str(&shown.stdout).expect("JSON");
+    assert!(record.to_string().contains(r#""dialect":"2.0""#), "{record:#}");
+    let upgrade = in_folder(&["upgrade", "out.yaml"]);
+    assert_eq!(upgrade.stderr, "toolwright: 1 file: nothing to upgrade\n");
+    let check = in_folder(&["check", "out.yaml", "--fail-on", "error"]);
+    assert_eq!(check.code, 0, "{}{}", check.stdout, check.stderr);
+}

@@ -1,0 +1,100 @@
+//! OpenAPI documents that are converted: references, directions, results, and what is reported.
+
+use serde_json::{Value as Json, json};
+
+use super::{lines, losses};
+
+/// A document of OpenAPI 3.0 with these paths and schemas.
+fn api(paths: &Json, schemas: &Json) -> String {
+    json!({
+        "openapi": "3.0.3", "info": { "title": "Pets", "version": "1.0.0" },
+        "paths": paths, "components": { "schemas": schemas }
+    })
+    .to_string()
+}
+
+/// The tools of the MCP document that it becomes, and the report.
+fn as_mcp(text: &str) -> (Vec<Json>, Json) {
+    let (run, report) = losses(text, &["--to", "mcp"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let document: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    (document["tools"].as_array().expect("a list").clone(), report)
+}
+
+#[test]
+fn references_with_escapes_are_followed() {
+    let content = json!({ "application/json": { "schema": { "type": "string", "minLength": 3 } } });
+    let reference = "#/paths/~1a~1%7Bid%7D/put/requestBody/content/application~1json/schema";
+    let id =
+        json!({ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } });
+    let paths = json!({
+        "/a/{id}": { "put": {
+            "operationId": "put_a", "summary": "Puts a thing", "parameters": [id],
+            "requestBody": { "content": content }, "responses": {}
+        }},
+        "/b": { "put": {
+            "operationId": "put_b", "summary": "Puts another thing", "responses": {},
+            "requestBody": { "content": {
+                "application/json": { "schema": { "$ref": reference } }
+            }}
+        }}
+    });
+    let (tools, _) = as_mcp(&api(&paths, &json!({})));
+    let definitions = tools[1]["inputSchema"]["$defs"].as_object().expect("definitions");
+    let definition = definitions.values().next();
+    assert_eq!(definition.map(|own| &own["minLength"]), Some(&json!(3)));
+}
+
+#[test]
+fn properties_are_required_in_their_own_direction() {
+    let pet = json!({
+        "type": "object", "required": ["id", "name", "secret"],
+        "properties": {
+            "id": { "type": "integer", "readOnly": true }, "name": { "type": "string" },
+            "secret": { "$ref": "#/components/schemas/Secret" }
+        }
+    });
+    let content =
+        json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Pet" } } });
+    let paths = json!({ "/pets": { "post": {
+        "operationId": "add_pet", "summary": "Adds a pet",
+        "requestBody": { "required": true, "content": content },
+        "responses": { "200": { "description": "ok", "content": content } }
+    }}});
+    let schemas = json!({ "Pet": pet, "Secret": { "type": "string", "writeOnly": true } });
+    let (tools, report) = as_mcp(&api(&paths, &schemas));
+    let required = |field: &str| tools[0][field]["$defs"]["Pet"]["required"].clone();
+    assert_eq!(required("inputSchema"), json!(["name", "secret"]));
+    assert_eq!(required("outputSchema"), json!(["id", "name"]));
+    // MCP demands the type of a result, also where a reference leads to it.
+    assert_eq!(tools[0]["outputSchema"]["type"], "object");
+    assert!(!lines(&report).iter().any(|line| line.contains("outputSchema")), "{report:#}");
+}
+
+#[test]
+fn what_an_operation_loses_is_reported_as_what_it_is() {
+    let list = json!({ "type": "array", "items": { "type": "string" } });
+    let paths = json!({ "/pets": { "get": {
+        "operationId": "list pets/überall", "summary": "Lists the pets",
+        "parameters": [{ "name": "limit", "in": "query", "schema": { "type": "integer" } }],
+        "responses": { "200": { "description": "ok", "content": {
+            "application/json": { "schema": list }
+        }}}
+    }}});
+    let (tools, report) = as_mcp(&api(&paths, &json!({})));
+    assert_eq!(tools[0].get("outputSchema"), None);
+    let found = lines(&report);
+    for line in [
+        "renamed operationId",
+        "dropped method",
+        "dropped path",
+        "approximated parameters",
+        "approximated responses",
+        "dropped outputSchema",
+    ] {
+        assert!(found.contains(&line.to_owned()), "{line}: {found:?}");
+    }
+    let all = report["losses"].as_array().expect("a list");
+    let output = all.iter().find(|loss| loss["part"] == "outputSchema").expect("a loss");
+    assert_eq!(output["reason"], "MCP demands that a result is an object");
+}

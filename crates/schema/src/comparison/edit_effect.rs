@@ -1,0 +1,264 @@
+//! What one of several edits of a schema contributes to the difference of the whole.
+//!
+//! An edit that is made alone may have an effect that another edit takes back: `const` that becomes
+//! `enum` is a removed keyword, which widens, and an added one, which narrows, and nothing changed.
+//! So a value counts only if the edit alone *and* all edits together judge it alike:
+//!
+//! ```text
+//! value ─┬─ first ──────────── refuses ─┐
+//!        ├─ first, edited once ─ accepts ├─▶ this edit widens
+//!        └─ last ───────────── accepts ─┘
+//! ```
+//!
+//! If no such value is found, edits around the place are taken together: the keywords of the
+//! schema there, then all of the schema there, then everything.
+
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value};
+
+use super::{
+    Judge, SchemaComparison, UpgradedPair, Verdict, compare, compare_restored, depth_of_both,
+    judge_by_canonical_form, with_stack, witness,
+};
+use crate::restore::{RestoreStep, adapt, restore, same_json};
+use crate::{Dialect, Schema};
+
+/// A schema and what several edits made of it.
+///
+/// ```
+/// use serde_json::json;
+/// use toolwright_schema::EditedSchema;
+///
+/// let old = json!({ "const": "a" });
+/// let new = json!({ "enum": ["a"] });
+/// let edited = EditedSchema::new(&old, &new, &[]);
+/// // Removing `const` alone would widen the schema, but `enum` takes its place.
+/// assert!(edited.effect_of("/const", Some(&json!({}))).is_equal());
+/// ```
+pub struct EditedSchema<'a> {
+    first: &'a Value,
+    last: &'a Value,
+    steps: &'a [RestoreStep],
+    compiled: Option<(Schema, Schema)>,
+    whole: OnceLock<SchemaComparison>,
+}
+
+impl<'a> EditedSchema<'a> {
+    /// `steps` restore calls of the last schema, if they have another form than those of the first.
+    pub fn new(first: &'a Value, last: &'a Value, steps: &'a [RestoreStep]) -> EditedSchema<'a> {
+        let compiled = depth_of_both(first, last)
+            .and_then(|_| Some((Schema::compile(first).ok()?, Schema::compile(last).ok()?)));
+        EditedSchema { first, last, steps, compiled, whole: OnceLock::new() }
+    }
+
+    /// What all edits together do.
+    pub fn whole(&self) -> &SchemaComparison {
+        self.whole.get_or_init(|| match self.steps {
+            [] => compare(self.first, self.last),
+            steps => compare_restored(self.first, self.last, steps),
+        })
+    }
+
+    /// What one edit at the pointer `at` does. `alone` is the first schema with this edit alone, if
+    /// that can be made.
+    pub fn effect_of(&self, at: &str, alone: Option<&Value>) -> SchemaComparison {
+        let Some((_, last)) = &self.compiled else { return not_shown() };
+        let last = LastForm { schema: last, steps: self.steps };
+        if let Some(found) = alone.and_then(|alone| self.within_whole(alone, &last)) {
+            let mut effect = found.effect;
+            if effect.is_equal() {
+                return effect;
+            }
+            if has_witness(&effect) {
+                // What the edit does alone in the other direction may be undone by others.
+                let whole = found.is_undone.then(|| self.whole());
+                let directions = [
+                    (&mut effect.wider, whole.map(|whole| &whole.wider)),
+                    (&mut effect.narrower, whole.map(|whole| &whole.narrower)),
+                ];
+                for (direction, whole) in directions {
+                    if *direction == Verdict::NotShown && whole == Some(&Verdict::No) {
+                        *direction = Verdict::No;
+                    }
+                }
+                return effect;
+            }
+        }
+        if self.whole().is_equal() {
+            return self.whole().clone();
+        }
+        let place = property_around(at);
+        for around in [self.with_keywords_of_last(place), self.with_schema_of_last(place)] {
+            let Some(found) = around.and_then(|around| self.within_whole(&around, &last)) else {
+                continue;
+            };
+            if has_witness(&found.effect) || found.effect.is_equal() {
+                return found.effect;
+            }
+        }
+        // Everything is the place of what is at the root, and of what has another place now.
+        let is_elsewhere = place.is_empty() || self.last.pointer(place).is_none();
+        match is_elsewhere || self.has_other_form() {
+            true => self.whole().clone(),
+            false => not_shown(),
+        }
+    }
+
+    /// Compares the first schema with a copy of it, by values that the last schema judges as the
+    /// copy does.
+    fn within_whole(&self, edited: &Value, last: &LastForm<'_>) -> Option<EffectWithin> {
+        let equal = || SchemaComparison { wider: Verdict::No, narrower: Verdict::No };
+        if edited == self.first {
+            return Some(EffectWithin { effect: equal(), is_undone: false });
+        }
+        let depth = depth_of_both(self.first, edited)?.max(depth_of_both(self.last, edited)?);
+        let (first, _) = self.compiled.as_ref()?;
+        let found = with_stack(depth, || {
+            let compiled = Schema::compile(edited).ok()?;
+            let pair = UpgradedPair::new(self.first, edited)?;
+            let mut judge = Judge { last: Some(last), ..Judge::new(first, &compiled) };
+            witness::search(&pair.first, &pair.second, &mut judge);
+            if judge.is_undone() {
+                self.search_between(&mut judge);
+            }
+            if !judge.is_decided() {
+                judge_by_canonical_form(&pair, &mut judge);
+            }
+            let is_undone = judge.is_undone();
+            Some(EffectWithin { effect: judge.into_comparison(), is_undone })
+        });
+        found.flatten()
+    }
+
+    /// Judges values at the edges of what differs between the first and the last schema.
+    fn search_between(&self, judge: &mut Judge<'_>) {
+        let Some(pair) = UpgradedPair::new(self.first, self.last) else { return };
+        if self.steps.is_empty() {
+            witness::search(&pair.first, &pair.second, judge);
+            return;
+        }
+        let calls = witness::candidates(&pair.second, super::MAX_RESTORED);
+        let restored = calls.into_iter().filter_map(|call| restore(self.steps, call).ok());
+        let own = witness::candidates(&pair.first, super::MAX_RESTORED);
+        let _ = restored.chain(own).try_for_each(|call| judge.judge(call));
+    }
+
+    /// Whether parts of the last schema have another meaning in the first one.
+    fn has_other_form(&self) -> bool {
+        !self.steps.is_empty() || Dialect::of(self.first).ok() != Dialect::of(self.last).ok()
+    }
+
+    /// The first schema with the keywords that the last one has at `place`, apart from properties.
+    fn with_keywords_of_last(&self, place: &str) -> Option<Value> {
+        let is_kept = |name: &str| matches!(name, "properties" | "$defs" | "definitions");
+        let (own, other) =
+            (self.first.pointer(place)?.as_object()?, self.last.pointer(place)?.as_object()?);
+        let theirs = other.iter().filter(|(name, _)| !is_kept(name));
+        let ours = own.iter().filter(|(name, _)| is_kept(name));
+        let mixed: Map<String, Value> =
+            theirs.chain(ours).map(|(name, value)| (name.clone(), value.clone())).collect();
+        self.with_replaced(place, Value::Object(mixed))
+    }
+
+    /// The first schema with all that the last one has at `place`.
+    fn with_schema_of_last(&self, place: &str) -> Option<Value> {
+        self.with_replaced(place, self.last.pointer(place)?.clone())
+    }
+
+    fn with_replaced(&self, place: &str, schema: Value) -> Option<Value> {
+        if self.has_other_form() {
+            return None;
+        }
+        let mut replaced = self.first.clone();
+        *replaced.pointer_mut(place)? = schema;
+        let root = replaced.as_object_mut()?;
+        // The new part may refer to definitions that are new.
+        for keyword in ["$defs", "definitions"] {
+            let Some(Value::Object(theirs)) = self.last.get(keyword) else { continue };
+            let own = root.entry(keyword).or_insert_with(|| Value::Object(Map::new()));
+            for (name, definition) in theirs {
+                own.as_object_mut()?.entry(name).or_insert_with(|| definition.clone());
+            }
+        }
+        Some(replaced)
+    }
+}
+
+/// The effect of an edit, as far as the whole has it, too.
+struct EffectWithin {
+    effect: SchemaComparison,
+    /// Whether the edit alone changes how a value is judged, and the whole does not.
+    is_undone: bool,
+}
+
+/// The last schema, and how calls of the first become calls of it.
+#[derive(Clone, Copy)]
+pub(super) struct LastForm<'a> {
+    schema: &'a Schema,
+    steps: &'a [RestoreStep],
+}
+
+impl LastForm<'_> {
+    /// Whether a call of the first schema can be sent; `None` if that is not known.
+    pub(super) fn accepts(&self, call: &Value) -> Option<bool> {
+        if self.steps.is_empty() {
+            return self.schema.try_is_valid(call).ok();
+        }
+        let Ok(adapted) = adapt(self.steps, call.clone()) else { return Some(false) };
+        if !self.schema.try_is_valid(&adapted).ok()? {
+            return Some(false);
+        }
+        // A call that comes back as another one was not sent.
+        Some(restore(self.steps, adapted).is_ok_and(|back| same_json(&back, call)))
+    }
+}
+
+fn not_shown() -> SchemaComparison {
+    SchemaComparison { wider: Verdict::NotShown, narrower: Verdict::NotShown }
+}
+
+fn has_witness(compared: &SchemaComparison) -> bool {
+    compared.wider.witness().or(compared.narrower.witness()).is_some()
+}
+
+/// The pointer of the innermost property that a pointer leads into; the root if there is none.
+fn property_around(at: &str) -> &str {
+    let mut ends = at.char_indices().filter(|(_, c)| *c == '/').map(|(index, _)| index).skip(1);
+    let mut around = "";
+    let mut start = 0;
+    while let Some(end) = ends.next() {
+        if &at[start..end] == "/properties" {
+            // The name of the property ends at the next slash.
+            let after = ends.next().unwrap_or(at.len());
+            around = &at[..after];
+            start = after;
+        } else {
+            start = end;
+        }
+    }
+    around
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_property_is_found() {
+        let cases = [
+            ("", ""),
+            ("/required", ""),
+            ("/properties", ""),
+            ("/properties/a", "/properties/a"),
+            ("/properties/a/minimum", "/properties/a"),
+            ("/properties/a/items/properties/b/anyOf/0", "/properties/a/items/properties/b"),
+            ("/properties/a/properties", "/properties/a"),
+            ("/properties/properties/type", "/properties/properties"),
+            ("/$defs/n/properties/v", "/$defs/n/properties/v"),
+        ];
+        for (at, expected) in cases {
+            assert_eq!(property_around(at), expected, "{at}");
+        }
+    }
+}

@@ -248,12 +248,13 @@ fn small_members_are_not_lost() {
     let mut script = json!({
         "initialize": greeting("2025-11-25"),
         "resources/list": {"result": {"resources": [{"uri": "x://y", "name": "y"}]}},
-        "resources/read": {"result": read},
+        // When the question is open, a second time.
+        "resources/read": {
+            "result": read, "before": [notification("notifications/cancelled", late)],
+        },
         "resources/subscribe": {"result": {"more": [1]}, "after": [update]},
         "resources/unsubscribe": {"result": {"less": 1}},
-        "tools/call": {"before": [
-            question("elicitation/create"), notification("notifications/cancelled", late),
-        ]},
+        "tools/call": {"before": [question("elicitation/create")]},
     });
     script["tools/call"]["before"][0]["id"] = json!("q1");
     let servers = ScriptedServers::new(&[("up", "", script)]);
@@ -269,6 +270,7 @@ fn small_members_are_not_lost() {
     // Reasons, in both directions.
     let call = client.send_call("up__t", json!({}));
     client.find("the question", is_question);
+    client.ask("resources/read", json!({"uri": "x://y"}));
     let is_cancelled = |it: &Json| it["method"] == "notifications/cancelled";
     let withdrawn = client.find("its withdrawal", is_cancelled);
     assert_eq!(withdrawn["params"]["reason"], "too late", "{withdrawn}");

@@ -157,6 +157,18 @@ struct OfferingServer {
     templates: Vec<OwnTemplate>,
 }
 
+impl OfferingServer {
+    /// Whether a URI continues one that was renamed.
+    fn is_part_of_renamed(&self, own: &str) -> bool {
+        let mut ends = own.match_indices(['/', '?', '#']);
+        !self.renamed.is_empty()
+            && !self.listed.contains(own)
+            && ends.any(|(at, _)| {
+                self.renamed.contains(&own[..at]) || self.renamed.contains(&own[..=at])
+            })
+    }
+}
+
 struct OwnTemplate {
     parsed: UriTemplate,
     /// Whether clients see it with the prefix.
@@ -440,10 +452,12 @@ impl Offers {
         self.number_of(server).is_some_and(|n| self.servers[n].has_tasks)
     }
 
-    /// The URI that clients see for a URI of this server.
+    /// The URI that clients see for a URI of this server in an update. A part of a renamed resource
+    /// keeps to it: clients have subscribed to the whole.
     pub fn exposed_uri(&self, server: &Arc<Server>, own: &str) -> String {
         let budget = &mut { MATCH_BUDGET };
         match self.number_of(server) {
+            Some(n) if self.servers[n].is_part_of_renamed(own) => self.servers[n].prefix.add(own),
             Some(n) => self.exposed(n, own, budget),
             None => own.to_owned(),
         }
@@ -466,6 +480,7 @@ impl Offers {
             let mut templates = server.templates.iter().filter(|template| template.is_renamed);
             templates.any(|template| template.parsed.matches(own, budget))
                 || UriPrefix::is_in(own)
+                || (server.is_part_of_renamed(own) && !is_found_without_server(own))
                 || match self.find_resource(own, budget) {
                     Some(key) if key.server == n => false,
                     // Another server would answer for it. If that one does not list it either, the

@@ -190,6 +190,8 @@ fn references_in_results_follow() {
     assert_eq!(place(offers.resource("toolwright+a:x://2")), "a x://2");
     assert_eq!(offers.exposed_uri(&server("a"), "x://shared"), "toolwright+a:x://shared");
     assert_eq!(offers.exposed_uri(&server("unknown"), "x://shared"), "x://shared");
+    // A part of a resource that was renamed.
+    assert_eq!(offers.exposed_uri(&server("a"), "x://shared/7"), "toolwright+a:x://shared/7");
 }
 
 #[test]

@@ -33,7 +33,9 @@ fn links_that_no_other_server_has_stay_as_they_are() {
     let script = |text: &str| {
         json!({
             "resources/list": {"result": {"resources": [{"uri": "doc://shared", "name": "s"}]}},
-            "resources/read": {"result": {"contents": [{"uri": "file:///tmp/new.txt", "text": text}]}},
+            "resources/read": {"result": {"contents": [
+                {"uri": "file:///tmp/new.txt", "text": text},
+            ]}},
             "tools/call": {"result": {"content": content}},
         })
     };
@@ -63,7 +65,9 @@ fn references_in_data_follow_renamed_uris() {
         ]}},
         "tools/call": {"result": {
             "content": [text("file:///same")],
-            "structuredContent": {"uri": "file:///same", "all": [{"in": "file:///same"}, "file:///x"]},
+            "structuredContent": {
+                "uri": "file:///same", "all": [{"in": "file:///same"}, "file:///x"],
+            },
             "_meta": {"example.com/of": {"from": ["file:///same"]}, "n": 1},
         }},
     });
@@ -159,13 +163,11 @@ fn data_that_a_client_cannot_take_is_text() {
         ("both", "", answer(json!({"content": [text("one")], "structuredContent": [1]}))),
     ]);
     let mut client = servers.serve();
-    for (name, expected) in
-        [("empty", vec!["[1,0.1]"]), ("image", vec!["a text"]), ("both", vec!["one"])]
-    {
+    for (name, expected) in [("empty", "[1,0.1]"), ("image", "a text"), ("both", "one")] {
         let done = client.call(&format!("{name}__t"), json!({}));
         let blocks = done["content"].as_array().expect("blocks");
         let texts: Vec<_> = blocks.iter().filter_map(|it| it["text"].as_str()).collect();
-        assert_eq!(texts, expected, "{done}");
+        assert_eq!(texts, [expected], "{done}");
         assert_eq!(done.get("structuredContent"), None, "{done}");
     }
     let web = HttpClient::start(servers.path(), &[], &[]);
@@ -194,7 +196,9 @@ fn answers_that_sdks_accept_are_accepted() {
         (
             "noise",
             "",
-            json!({"tools/call": {"before": ["Loading the $N model"], "result": {"content": [hello]}}}),
+            json!({"tools/call": {
+                "before": ["Loading the $N model"], "result": {"content": [hello]},
+            }}),
         ),
         ("wrong", "timeout = 1500", json!({"tools/call": {"id": "other", "result": {}}})),
     ]);
@@ -239,21 +243,19 @@ fn the_end_of_a_wrong_batch_is_answered() {
 fn small_members_are_not_lost() {
     let read = json!({"contents": [{"uri": "x://y", "text": "t"}], "ttlMs": 5, "cacheScope": "x"});
     let updated = json!({"uri": "x://y", "more": 1, "_meta": {"trace": "t"}});
-    let script = json!({
+    let late = json!({"requestId": "q1", "reason": "too late"});
+    let update = notification("notifications/resources/updated", updated.clone());
+    let mut script = json!({
         "initialize": greeting("2025-11-25"),
         "resources/list": {"result": {"resources": [{"uri": "x://y", "name": "y"}]}},
-        "resources/read": {"result": read},
-        "resources/subscribe": {
-            "result": {"more": [1]}, "after": [notification("notifications/resources/updated", updated.clone())],
+        // When the question is open, a second time.
+        "resources/read": {
+            "result": read, "before": [notification("notifications/cancelled", late)],
         },
+        "resources/subscribe": {"result": {"more": [1]}, "after": [update]},
         "resources/unsubscribe": {"result": {"less": 1}},
-        "tools/call": {"before": [
-            question("elicitation/create"),
-            notification("notifications/cancelled", json!({"requestId": "q1", "reason": "too late"})),
-        ]},
+        "tools/call": {"before": [question("elicitation/create")]},
     });
-    // The first message is the answer to `initialize`, so the id of the question is known.
-    let mut script = script;
     script["tools/call"]["before"][0]["id"] = json!("q1");
     let servers = ScriptedServers::new(&[("up", "", script)]);
     let mut client = servers.serve();
@@ -268,6 +270,7 @@ fn small_members_are_not_lost() {
     // Reasons, in both directions.
     let call = client.send_call("up__t", json!({}));
     client.find("the question", is_question);
+    client.ask("resources/read", json!({"uri": "x://y"}));
     let is_cancelled = |it: &Json| it["method"] == "notifications/cancelled";
     let withdrawn = client.find("its withdrawal", is_cancelled);
     assert_eq!(withdrawn["params"]["reason"], "too late", "{withdrawn}");

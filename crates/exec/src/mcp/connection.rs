@@ -349,14 +349,17 @@ impl UpstreamConnection {
         request: &OutgoingRequest<'_>,
         caller: &RequestCaller<'_>,
     ) -> Result<Box<RawValue>, RequestError> {
+        // From before the request: the person may be quick.
+        let events = (caller.host.is_asked_in_results() && !self.is_stateless())
+            .then(|| self.links.events.subscribe());
         let mut round = None;
         for _ in 0..=MAX_ROUNDS {
             let result = match self.request_round(request, round.as_ref(), caller).await {
                 Err(RequestError::Answered(error))
-                    if error.code == error_code::URL_ELICITATION_REQUIRED
-                        && caller.host.is_asked_in_results() =>
+                    if error.code == error_code::URL_ELICITATION_REQUIRED =>
                 {
-                    return Box::pin(self.visit_urls(request, error, caller)).await;
+                    let Some(events) = events else { return Err(RequestError::Answered(error)) };
+                    return Box::pin(self.visit_urls(request, error, caller, events)).await;
                 }
                 result => result?,
             };
@@ -377,9 +380,8 @@ impl UpstreamConnection {
         request: &OutgoingRequest<'_>,
         error: RpcError,
         caller: &RequestCaller<'_>,
+        events: broadcast::Receiver<UpstreamNotice>,
     ) -> Result<Box<RawValue>, RequestError> {
-        // From before the question: the person may be quick.
-        let events = self.links.events.subscribe();
         let Some(input) = InputRequired::of_url_error(&error) else {
             return Err(RequestError::Answered(error));
         };

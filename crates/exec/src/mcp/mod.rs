@@ -12,7 +12,8 @@
 //! Messages stay the JSON they were: only what is needed to route them is parsed. `questions` has
 //! what servers ask the person, `tasks` calls that are answered later, `subscription` the changes
 //! that stateless servers report, `session_upstreams` servers that are not shared, `redact` and
-//! `secret_forms` keep secrets out of messages, `connect_error` and `http_client` word what users read.
+//! `secret_forms` keep secrets out of messages, `connect_error` and `http_client` word what users
+//! read.
 //!
 //! Not here: which tools there are (the catalog calls [`Upstream::items`]), deadlines of calls, and
 //! caps on results.

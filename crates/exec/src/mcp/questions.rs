@@ -92,8 +92,8 @@ impl InputRequired {
         Some(InputRequired { questions, state: result.remove("requestState") })
     }
 
-    /// Reads the error with which a server of 2025-11-25 asks for visits of URLs. `None` if it names
-    /// none.
+    /// Reads the error with which a server of 2025-11-25 asks for visits of URLs. `None` if it has
+    /// no URLs.
     pub(super) fn of_url_error(error: &RpcError) -> Option<InputRequired> {
         let elicitations = error.data.as_ref()?.get("elicitations")?.as_array()?;
         let question = |(n, params): (usize, &Json)| {

@@ -10,7 +10,7 @@ use crate::dispatcher::RequestContext;
 use crate::result_body::{ResultBody, ToolResult};
 use crate::stored_results::{StoredText, beginning};
 
-/// Its name.
+/// The name of the tool.
 const NAME: &str = "read_result";
 /// Its name where a source has a tool with the first one.
 const OTHER_NAME: &str = "toolwright_read_result";
@@ -38,7 +38,7 @@ struct ReadArguments {
     #[serde(default)]
     regex: bool,
     #[serde(default)]
-    unit: Unit,
+    unit: OffsetUnit,
     #[serde(default)]
     offset: usize,
     limit: Option<usize>,
@@ -46,7 +46,7 @@ struct ReadArguments {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-enum Unit {
+enum OffsetUnit {
     #[default]
     Characters,
     Lines,
@@ -169,13 +169,13 @@ fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
     let (offset, unit) = (arguments.offset, arguments.unit);
     let limit = |default| arguments.limit.unwrap_or(default).max(1);
     let (wanted, total) = match unit {
-        Unit::Characters => {
+        OffsetUnit::Characters => {
             let start = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
             let rest = &text[start..];
             let end = rest.char_indices().nth(limit(DEFAULT_CHARACTERS));
             (&rest[..end.map_or(rest.len(), |(at, _)| at)], text.chars().count())
         }
-        Unit::Lines => {
+        OffsetUnit::Lines => {
             let skipped: usize = text.split_inclusive('\n').take(offset).map(str::len).sum();
             let rest = &text[skipped..];
             let lines = rest.split_inclusive('\n').take(limit(DEFAULT_LINES));
@@ -184,7 +184,7 @@ fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
     };
     let mut shown = beginning(wanted, tokens);
     // Whole lines only, unless the first one alone is too long.
-    if unit == Unit::Lines && shown.len() < wanted.len() {
+    if unit == OffsetUnit::Lines && shown.len() < wanted.len() {
         let Some(end) = shown.rfind('\n') else {
             let before: usize = text.split_inclusive('\n').take(offset).map(count).sum();
             let next = before + count(shown);
@@ -196,8 +196,8 @@ fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
         shown = &shown[..=end];
     }
     let (read, name) = match unit {
-        Unit::Characters => (shown.chars().count(), "characters"),
-        Unit::Lines => (shown.split_inclusive('\n').count(), "lines"),
+        OffsetUnit::Characters => (shown.chars().count(), "characters"),
+        OffsetUnit::Lines => (shown.split_inclusive('\n').count(), "lines"),
     };
     let next = offset.saturating_add(read);
     match next < total {

@@ -175,7 +175,7 @@ impl Gateway {
         }
         let handle = self.stored().store(context.session.number, text.clone());
         let reader = self.result_reader_name();
-        let notice = shortened(&text.whole, value.as_ref(), reader, &handle, limit);
+        let notice = shorten_with_notice(&text.whole, value.as_ref(), reader, &handle, limit);
         let first = result.content.iter().position(|block| block.as_text().is_some());
         result.content.retain(|block| block.as_text().is_none());
         // The address of an embedded resource is needed although its text is not there.
@@ -215,7 +215,13 @@ pub(crate) fn beginning(text: &str, tokens: usize) -> &str {
 }
 
 /// What the client gets instead of a text that is too long.
-fn shortened(text: &str, value: Option<&Json>, reader: &str, handle: &str, limit: usize) -> String {
+fn shorten_with_notice(
+    text: &str,
+    value: Option<&Json>,
+    reader: &str,
+    handle: &str,
+    limit: usize,
+) -> String {
     // A quarter is enough to see what it is, and leaves room for the parts that are needed.
     let start = beginning(text, (limit / 4).max(1));
     format!(

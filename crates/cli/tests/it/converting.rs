@@ -175,7 +175,7 @@ fn assert_complete(format: &str, path: &str, target: &str) {
     let list = |key: &str| report[key].as_array().cloned().unwrap_or_default();
     let place = |entry: Json| entry["path"].as_str().expect("a path").to_owned();
     let lost = list("losses").into_iter().filter(|loss| loss["effect"] != "filled");
-    let reported = completeness::Reported {
+    let reported = completeness::ReportedPlaces {
         losses: lost.map(place).collect(),
         rewrites: list("rewrites")
             .into_iter()

@@ -40,6 +40,7 @@ mod mutations;
 mod program;
 mod questions;
 mod rules;
+mod running_programs;
 mod sandbox;
 mod schema_mistakes;
 mod scripted_servers;

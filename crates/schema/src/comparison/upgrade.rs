@@ -41,7 +41,7 @@ pub fn in_2020_12(schema: &Value) -> Option<Value> {
     if !matches!(Dialect::of(&source), Ok(Dialect::Draft7)) || Schema::compile(&source).is_err() {
         return None;
     }
-    let mut upgraded = upgrade(&source, Level::Root)?;
+    let mut upgraded = upgrade(&source, SchemaDepth::Root)?;
     let own = upgraded.as_object_mut()?;
     match stated {
         true => own["$schema"] = json!(Dialect::Draft202012.uri()),
@@ -52,7 +52,7 @@ pub fn in_2020_12(schema: &Value) -> Option<Value> {
 
 /// The schema in 2020-12; `None` where it has an `$id` below the root.
 pub(super) fn from_draft7(schema: &Value) -> Option<Value> {
-    let mut upgraded = upgrade(schema, Level::Root)?;
+    let mut upgraded = upgrade(schema, SchemaDepth::Root)?;
     if let Value::Object(members) = &mut upgraded {
         members.shift_remove("$schema");
         members.shift_remove("$id");
@@ -61,7 +61,7 @@ pub(super) fn from_draft7(schema: &Value) -> Option<Value> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum SchemaDepth {
     Root,
     Below,
 }
@@ -70,9 +70,11 @@ enum Level {
 const ANNOTATIONS: [&str; 7] =
     ["$comment", "title", "description", "default", "examples", "readOnly", "writeOnly"];
 
-fn upgrade(schema: &Value, level: Level) -> Option<Value> {
+fn upgrade(schema: &Value, depth: SchemaDepth) -> Option<Value> {
     let Value::Object(members) = schema else { return Some(schema.clone()) };
-    if level == Level::Below && (members.contains_key("$id") || members.contains_key("$schema")) {
+    if depth == SchemaDepth::Below
+        && (members.contains_key("$id") || members.contains_key("$schema"))
+    {
         return None;
     }
     let mut upgraded = Map::new();
@@ -103,12 +105,12 @@ fn upgrade(schema: &Value, level: Level) -> Option<Value> {
             | "else"
             | "additionalProperties"
             | "propertyNames"
-            | "contains" => (keyword.as_str(), upgrade(value, Level::Below)?),
+            | "contains" => (keyword.as_str(), upgrade(value, SchemaDepth::Below)?),
             "items" if value.is_array() => ("prefixItems", list(value)?),
-            "items" => ("items", upgrade(value, Level::Below)?),
+            "items" => ("items", upgrade(value, SchemaDepth::Below)?),
             // Without a list in `items` it has no effect.
             "additionalItems" => match members.get("items") {
-                Some(Value::Array(_)) => ("items", upgrade(value, Level::Below)?),
+                Some(Value::Array(_)) => ("items", upgrade(value, SchemaDepth::Below)?),
                 _ => continue,
             },
             "dependencies" => {
@@ -144,13 +146,13 @@ fn is_newer(keyword: &str) -> bool {
 fn each(value: &Value) -> Option<Value> {
     let Value::Object(named) = value else { return Some(value.clone()) };
     let upgraded =
-        named.iter().map(|(name, own)| Some((name.clone(), upgrade(own, Level::Below)?)));
+        named.iter().map(|(name, own)| Some((name.clone(), upgrade(own, SchemaDepth::Below)?)));
     upgraded.collect::<Option<Map<_, _>>>().map(Value::Object)
 }
 
 fn list(value: &Value) -> Option<Value> {
     let Value::Array(branches) = value else { return Some(value.clone()) };
-    let upgraded = branches.iter().map(|branch| upgrade(branch, Level::Below));
+    let upgraded = branches.iter().map(|branch| upgrade(branch, SchemaDepth::Below));
     upgraded.collect::<Option<Vec<_>>>().map(Value::Array)
 }
 
@@ -159,7 +161,7 @@ fn split_dependencies(value: &Value, upgraded: &mut Map<String, Value>) -> Optio
     for (name, dependency) in value.as_object()? {
         match dependency {
             Value::Array(_) => required.insert(name.clone(), dependency.clone()),
-            schema => schemas.insert(name.clone(), upgrade(schema, Level::Below)?),
+            schema => schemas.insert(name.clone(), upgrade(schema, SchemaDepth::Below)?),
         };
     }
     for (keyword, named) in [("dependentRequired", required), ("dependentSchemas", schemas)] {

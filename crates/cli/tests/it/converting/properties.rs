@@ -15,7 +15,7 @@ use toolwright_workspace::{
     LossEffect, ReadOptions, Workspace, convert,
 };
 
-use super::completeness::{Reported, missing, parsed};
+use super::completeness::{ReportedPlaces, missing, parsed};
 use super::drawn_tools::{DefinitionDraw, FORMS, definition, format_of};
 use super::instances;
 
@@ -70,9 +70,9 @@ fn given(missing: &MissingField) -> FieldSetting {
     FieldSetting { field: missing.field.clone(), value: value.to_owned() }
 }
 
-fn reported(conversion: &Conversion) -> Reported {
+fn reported(conversion: &Conversion) -> ReportedPlaces {
     let losses = conversion.losses.iter().filter(|loss| loss.effect != LossEffect::Filled);
-    Reported {
+    ReportedPlaces {
         losses: losses.map(|loss| loss.at.as_str().to_owned()).collect(),
         rewrites: conversion
             .rewrites

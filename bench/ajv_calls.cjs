@@ -33,5 +33,6 @@ const report = (when, ns) =>
   );
 const each = compiled[0].instances.length;
 report(`after ${25 * each} calls of each schema (bound 3.00)`, median(25));
-// After thousands of calls V8's optimising compiler has compiled the validators. No bound is set for that.
+// After thousands of calls V8's optimising compiler has compiled the validators. No bound is set
+// for that.
 report(`after ${3000 * each} calls of each schema`, median(2924));

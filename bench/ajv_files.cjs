@@ -1,7 +1,7 @@
-// Checks definitions as a program built on ajv would: validates every file of a folder against the schema
-// of a definition. With `schemas` it also compiles every schema in it and validates the examples.
-// Arguments: the folder of peers, the schema, the folder of definitions, `shape` or `schemas`.
-// Prints the number of errors.
+// Checks definitions as a program built on ajv would: validates every file of a folder against the
+// schema of a definition. With `schemas` it also compiles every schema in it and validates the
+// examples. Arguments: the folder of peers, the schema, the folder of definitions, `shape` or
+// `schemas`. Prints the number of errors.
 const fs = require("node:fs");
 const path = require("node:path");
 const [peers, schemaFile, folder, how] = process.argv.slice(2);

@@ -1,11 +1,11 @@
 // Runs a function in a fresh isolate of isolated-vm per call, and prints how long the calls took.
 //
-// A line on standard input is a request, `{"source", "args", "calls", "together"}`: make so many calls,
-// so many of them at a time. The response is one line, `{"nanoseconds": [...], "all", "rss"}`: the time
-// of each call, of all of them, and the resident bytes.
+// A line on standard input is a request, `{"source", "args", "calls", "together"}`: make so many
+// calls, so many of them at a time. The response is one line, `{"nanoseconds": [...], "all",
+// "rss"}`: the time of each call, of all of them, and the resident bytes.
 //
-// The work is the same as ours: the script is compiled once and its code cached, arguments are passed in
-// as JSON, and the result is passed out as JSON and parsed.
+// The work is the same as ours: the script is compiled once and its code cached, arguments are
+// passed in as JSON, and the result is passed out as JSON and parsed.
 const path = require("node:path");
 const readline = require("node:readline");
 const ivm = require(path.join(path.resolve(process.argv[2]), "node_modules/isolated-vm"));

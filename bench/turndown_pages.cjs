@@ -1,5 +1,5 @@
-// Converts every page in PEERS/pages with turndown and its GFM plugin. Prints the seconds for all pages,
-// the median of seven rounds.
+// Converts every page in PEERS/pages with turndown and its GFM plugin. Prints the seconds for all
+// pages, the median of seven rounds.
 const fs = require("fs");
 const path = require("path");
 const peers = path.resolve(process.argv[2]);

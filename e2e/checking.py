@@ -1,5 +1,5 @@
-"""`check` on third-party servers: every finding is true of the answer of the server, and the same on
-standard streams and over HTTP. sarif.py validates the SARIF output.
+"""`check` on third-party servers: every finding is true of the answer of the server, and the same
+on standard streams and over HTTP. sarif.py validates the SARIF output.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from peers import Peers, Tally, connect
 PEERS = Peers(sys.argv[1], sys.argv[2])
 TALLY = Tally()
 
-# The tools with a finding, by code, as the source of the servers shows them. Findings about vendors are compared
-# with the schema below.
+# The tools with a finding, by code, as the source of the servers shows them. Findings about vendors
+# are compared with the schema below.
 EXPECTED = {
     "everything": {
         # Descriptions are missing for one parameter of one tool.
@@ -90,7 +90,8 @@ async def main():
             found[name] = check(source)
             agrees(name, found[name], *await answer_of(source))
     for name in [name for name in found if name.endswith("-http")]:
-        # Sorted: a server may write the keys of its schemas in another order in another revision of the protocol.
+        # Sorted: a server may write the keys of its schemas in another order in another revision of
+        # the protocol.
         plain = sorted((f["code"], f["path"], f["message"]) for f in found[name])
         other = sorted((f["code"], f["path"], f["message"]) for f in found[name.removesuffix("-http")])
         TALLY.check(plain == other, f"{name}: {plain} is not what it is on standard streams: {other}")

@@ -1,5 +1,5 @@
-"""FastMCP's client lists and calls everything in the plan: on standard streams and over HTTP, with the
-newest revision and with the handshake of the older ones."""
+"""FastMCP's client lists and calls everything in the plan: on standard streams and over HTTP, with
+the newest revision and with the handshake of the older ones."""
 
 import asyncio
 import json

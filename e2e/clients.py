@@ -1,4 +1,5 @@
-"""Serves the examples and third-party servers, and runs the clients of both official SDKs against them.
+"""Serves the examples and third-party servers, and runs the clients of both official SDKs against
+them.
 
 The plan, which a client gets as a file, lists what is served, where, and every call to make.
 """
@@ -35,7 +36,8 @@ def main():
                     "url": url,
                     "names": [name for name, _, _ in there],
                     "calls": plan(there, examples),
-                    # Sources with tools that report progress, hang, and count how often they were cancelled.
+                    # Sources with tools that report progress, hang, and count how often they were
+                    # cancelled.
                     "counting": [name for name in sources if name.startswith("kinds")] if what == "foreign" else [],
                 }
             )

@@ -1,4 +1,5 @@
-"""The official conformance suite against `toolwright serve --http`, for every revision that it supports.
+"""The official conformance suite against `toolwright serve --http`, for every revision that it
+supports.
 
 Behind Toolwright is the server of `conformance_server.py`, once with the handshake and once
 stateless, so that every revision in front meets both behind. Every scenario of a revision must run
@@ -28,7 +29,8 @@ MOST_EXPECTED = 5
 
 UPSTREAMS = {"handshake": [], "stateless": ["--stateless"]}
 REVISIONS = ["2025-06-18", "2025-11-25", "2026-07-28"]
-# The extension for tasks belongs to the newest revision. A server with the handshake cannot have it.
+# The extension for tasks belongs to the newest revision. A server with the handshake cannot have
+# it.
 WITH_TASKS = ("stateless", "2026-07-28")
 # Scenarios in which nothing is checked: the suite skips the first one always. The second is about
 # event streams, and Toolwright answers its call with plain JSON.
@@ -51,7 +53,8 @@ def listed(*filters):
 
 
 def required(revision):
-    """The scenarios that a revision requires, as the suite has frozen them; none for older revisions."""
+    """The scenarios that a revision requires, as the suite has frozen them; none for older
+    revisions."""
     path = PACKAGE / f"requirements/{revision}.yaml"
     return yaml.safe_load(path.read_text())["server"] if path.exists() else []
 
@@ -74,7 +77,8 @@ def checks_of(upstream, revision):
 
 
 def judge(upstream, revision, scenarios, found):
-    """Checks one run. Returns the number of scenarios that passed and the expected entries that were used."""
+    """Checks one run. Returns the number of scenarios that passed and the expected entries that
+    were used."""
     plan = (upstream, revision)
     excused = EXPECTED | OUT_OF_REACH.get(plan, set())
     used, passed = set(), 0

@@ -24,7 +24,8 @@ import tempfile
 REVISIONS = ["2025-11-25", "2026-07-28"]
 BINARY = "TOOLWRIGHT_BINARY"
 NUMBERS = {"a": 5, "b": 3}
-# What the command line does in the scenarios that need no more than one command. Arguments are JSON.
+# What the command line does in the scenarios that need no more than one command. Arguments are
+# JSON.
 COMMANDS = {
     "initialize": ["list"],
     "tools_call": ["call", "add_numbers", NUMBERS],
@@ -52,13 +53,15 @@ def serve(scenario, url):
     from mcp import Client, MCPError, StdioServerParameters
 
     async def accept(_context, params):
-        """Accepts a form as it is: with its defaults, and with `true` for what must be confirmed."""
+        """Accepts a form as it is: with its defaults, and with `true` for what must be
+        confirmed."""
         rules = params.requested_schema["properties"]
         content = {name: rule.get("default", True) for name, rule in rules.items()}
         return types.ElicitResult(action="accept", content=content)
 
     async def call(client, name, given):
-        """Calls a tool. A `null` that Toolwright rejects, because the schema does not allow it, is left out."""
+        """Calls a tool. A `null` that Toolwright rejects, because the schema does not allow it, is
+        left out."""
         result = await client.call_tool(name, given)
         if result.is_error and None in given.values():
             given = {key: value for key, value in given.items() if value is not None}
@@ -110,7 +113,8 @@ def scenarios(suite, revision):
 
 
 def run(suite, binary, revision, scenario, way):
-    """Runs one scenario. Returns its checks, and the output of the suite if there is something wrong."""
+    """Runs one scenario. Returns its checks, and the output of the suite if there is something
+    wrong."""
     with tempfile.TemporaryDirectory() as folder:
         client = f"{sys.executable} {pathlib.Path(__file__).resolve()} --client {way}"
         which = ["--scenario", scenario, "--spec-version", revision, "--timeout", "30000"]

@@ -1,4 +1,5 @@
-"""Checks the server of the conformance tests itself, in both modes, before Toolwright stands in front of it.
+"""Checks the server of the conformance tests itself, in both modes, before Toolwright stands in
+front of it.
 
 The client of the official Python SDK uses everything that the server offers; tasks, which that SDK
 does not have, and messages that a client must not send are written by hand.

@@ -137,8 +137,9 @@ class HandshakeCall(Call):
 
 
 class StatelessCall(Call):
-    """Asks by ending the call. The client calls again with the answers, and with the state that holds earlier
-    answers: then the tool runs from its beginning, and every question that has an answer is skipped."""
+    """Asks by ending the call. The client calls again with the answers, and with the state that
+    holds earlier answers: then the tool runs from its beginning, and every question that has an
+    answer is skipped."""
 
     def __init__(self, server, request, given):
         super().__init__(server, request, given)
@@ -249,7 +250,8 @@ def now():
 
 
 class Server:
-    """What both kinds have in common: messages on standard streams, lists, resources and completions."""
+    """What both kinds have in common: messages on standard streams, lists, resources and
+    completions."""
 
     capabilities = {
         "tools": {"listChanged": True},
@@ -353,7 +355,8 @@ class HandshakeServer(Server):
         self.numbers = itertools.count(1)
 
     def send_request(self, request):
-        """Sends a request. Returns its id and the event that is set when the response has arrived."""
+        """Sends a request. Returns its id and the event that is set when the response has
+        arrived."""
         identity = f"fixture-{next(self.numbers)}"
         self.arrivals[identity] = arrived = threading.Event()
         self.send({"id": identity, **request})

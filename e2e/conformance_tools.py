@@ -1,4 +1,5 @@
-"""Everything that the official conformance suite asks a server for: tools, prompts, resources and completions.
+"""Everything that the official conformance suite asks a server for: tools, prompts, resources and
+completions.
 
 The texts and names are those that the scenarios of the suite describe. How the server talks to its
 client is in `conformance_server.py`; the functions here are the same for both kinds of protocol.
@@ -6,8 +7,8 @@ client is in `conformance_server.py`; the functions here are the same for both k
 A tool or prompt is a function of the call. It returns a result, or it is a generator that yields
 
 - a number: wait that many seconds;
-- a dictionary of requests to the client by key: ask all of them, and receive the answers by key.
-  An answer is a result, or an `RpcError` if the client refused;
+- a dictionary of requests to the client by key: ask all of them, and receive the answers by key. An
+  answer is a result, or an `RpcError` if the client refused;
 - `TASK`: a client that knows tasks gets a task here, which does the rest.
 """
 
@@ -146,7 +147,8 @@ def progresses(call):
 
 
 def returns_meta(call):
-    """Returns the `_meta` of the request that is not part of the protocol, in the text and as `_meta`."""
+    """Returns the `_meta` of the request that is not part of the protocol, in the text and as
+    `_meta`."""
     own = {name: value for name, value in call.meta.items() if name.startswith("example.org/")}
     return text(json.dumps(own), _meta=own)
 

@@ -2,12 +2,13 @@
 
     converting.py BINARY WORK [SOURCE...]
 
-Without sources: the examples, 500 generated tools, and the corpus of other authors if TOOLWRIGHT_SHARED names a folder
-of it. A document that does not convert for a reason of its own (it has errors) is counted, not judged. First the judge
-is judged: it has to refuse documents that are known to be wrong, so that it cannot pass everything.
+Without sources: the examples, 500 generated tools, and the corpus of other authors if
+TOOLWRIGHT_SHARED names a folder of it. A document that does not convert for a reason of its own (it
+has errors) is counted, not judged. First the judge is judged: it has to refuse documents that are
+known to be wrong, so that it cannot pass everything.
 
-Then the instances of the reports are judged by a second validator, Python's jsonschema, and the results of
-`toolwright call --as` by the vendors' libraries.
+Then the instances of the reports are judged by a second validator, Python's jsonschema, and the
+results of `toolwright call --as` by the vendors' libraries.
 """
 
 import json
@@ -219,7 +220,8 @@ SecondValidator = jsonschema.validators.extend(jsonschema.Draft202012Validator, 
 
 
 def judge_witnesses(binary, found, wrong):
-    """Python's jsonschema judges the instances of the reports by the schemas of the source, which is MCP."""
+    """Python's jsonschema judges the instances of the reports by the schemas of the source, which
+    is MCP."""
     for source in found:
         document = json.loads(source.read_text(encoding="utf-8")) if source.suffix == ".json" else {}
         if not isinstance(document, dict) or "inputSchema" not in (document.get("tools") or [{}])[0]:
@@ -244,7 +246,8 @@ def judge_witnesses(binary, found, wrong):
                     if accepts != witness["source"]:
                         wrong.append(f"{target} {source} {loss['tool']} {loss['part']}: {witness} is judged otherwise")
         print(f"convert: {source.name}: {losses} losses of schemas, {not_shown} not shown, {instances} instances judged")
-        # A few losses say nothing about a share, and generated schemas are stranger than those of people.
+        # A few losses say nothing about a share, and generated schemas are stranger than those of
+        # people.
         if losses > 200 and not_shown * 20 > losses and source.name != "generated-tools.json":
             wrong.append(f"{source}: {not_shown} of {losses} losses are not shown")
 

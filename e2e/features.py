@@ -1,4 +1,5 @@
-"""Every feature of server-everything, directly and through `toolwright serve`, with the official SDKs.
+"""Every feature of server-everything, directly and through `toolwright serve`, with the official
+SDKs.
 
     client ─▶ server-everything                        what a client gets directly
     client ─▶ toolwright serve ─▶ server-everything    what comes through
@@ -115,7 +116,8 @@ def main():
     with contextlib.ExitStack() as stack:
 
         def everything():
-            """A server of its own: its sessions share the resources that tools make, so clients of one disturb each other."""
+            """A server of its own: its sessions share the resources that tools make, so clients of
+            one disturb each other."""
             url = stack.enter_context(listening(direct_http))
             return url if url.endswith("/mcp") else f"{url}/mcp"
 
@@ -123,13 +125,15 @@ def main():
             sources[client, "stdio", "direct"] = (direct_stdio, FIXTURE)
             sources[client, "stdio", "through"] = (PEERS.serve("--", *direct_stdio), PEERS.serve("--", *FIXTURE))
             sources[client, "http", "direct"] = (everything(), FIXTURE)
-            # All clients of a gateway share its connection to the server, and so the resources that it makes for a
-            # session and its level of logging. Directly each has a session, so here each has a gateway.
+            # All clients of a gateway share its connection to the server, and so the resources that
+            # it makes for a session and its level of logging. Directly each has a session, so here
+            # each has a gateway.
             gateway = stack.enter_context(PEERS.serving("--from", everything()))
             sources[client, "http", "through"] = (gateway, stack.enter_context(PEERS.serving("--", *FIXTURE)))
         found = probes(sources)
-        # A log message that the server sends on another stream than the answer may arrive after it. Then a stateless
-        # client has no open request on which it could get it. Such a moment is not a lost feature, so it gets another try.
+        # A log message that the server sends on another stream than the answer may arrive after it.
+        # Then a stateless client has no open request on which it could get it. Such a moment is not
+        # a lost feature, so it gets another try.
         for client in CLIENTS:
             for transport in TRANSPORTS:
                 direct, through = (found[client, transport, way] for way in WAYS)

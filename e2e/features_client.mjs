@@ -1,4 +1,5 @@
-// Uses every feature of server-everything with a client of the TypeScript SDK, and prints what it saw.
+// Uses every feature of server-everything with a client of the TypeScript SDK, and prints what it
+// saw.
 //
 //     features_client.mjs VERSION MODULES EVERYTHING FIXTURE
 //

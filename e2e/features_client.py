@@ -1,10 +1,11 @@
-"""Uses every feature of server-everything with the client of the official Python SDK, and prints what it saw.
+"""Uses every feature of server-everything with the client of the official Python SDK, and prints
+what it saw.
 
     features_client.py MODE EVERYTHING FIXTURE
 
 MODE is that of the SDK: `auto` for the newest revision, `legacy` for the handshake. The servers are
-URLs or commands as JSON. The output is a JSON object with a value for each feature; a value with the
-member `error` is a feature that does not work, and `null` one that the revision does not have.
+URLs or commands as JSON. The output is a JSON object with a value for each feature; a value with
+the member `error` is a feature that does not work, and `null` one that the revision does not have.
 """
 
 import asyncio

@@ -1,5 +1,6 @@
-"""An AIOS definition in front of a third-party server: its validators refuse bad calls before they are sent,
-its processor reshapes what the server answers, on the command line and for FastMCP's client.
+"""An AIOS definition in front of a third-party server: its validators refuse bad calls before they
+are sent, its processor reshapes what the server answers, on the command line and for FastMCP's
+client.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""A client keeps working when its HTTP server is restarted, its connection breaks, or its session expires.
+"""A client keeps working when its HTTP server is restarted, its connection breaks, or its session
+expires.
 
     client ─▶ proxy of this script ─▶ server-everything, or toolwright serve
 
@@ -70,7 +71,8 @@ class Server:
 
 
 class Proxy:
-    """Passes bytes on, can break all connections, and remembers the last session id that it has seen."""
+    """Passes bytes on, can break all connections, and remembers the last session id that it has
+    seen."""
 
     def __init__(self, port):
         self.port, self.session, self.open = port, None, set()
@@ -218,7 +220,8 @@ def main():
             spoken, direct, why_direct = results[situation, name, "direct"]
             revision, through, why = results[situation, name, "through"]
             print(f"| {situation} | {name} | {direct} ({spoken}) | {through} ({revision}) |")
-            # SDKs treat revisions differently: a call of the newest one, for example, cannot be resumed.
+            # SDKs treat revisions differently: a call of the newest one, for example, cannot be
+            # resumed.
             is_worse = revision == spoken and EFFORTS.index(through) > EFFORTS.index(direct)
             is_good = through != "fails" and not is_worse
             TALLY.check(is_good, f"{situation}, {name}: {through}, directly {direct}\n  {why}\n  {why_direct}")

@@ -1,5 +1,5 @@
-// Preloaded into a server that would listen on all interfaces: it listens on a loopback port, and prints it.
-// The port is a free one unless the variable LOOPBACK_PORT names it.
+// Preloaded into a server that would listen on all interfaces: it listens on a loopback port, and
+// prints it. The port is a free one unless the variable LOOPBACK_PORT names it.
 const net = require('node:net');
 const listen = net.Server.prototype.listen;
 net.Server.prototype.listen = function (_port, ...rest) {

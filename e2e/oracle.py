@@ -3,10 +3,11 @@
     oracle.py VENDOR tools|call|result FILE     one line per complaint; exit 1 with complaints, 2 for wrong arguments
     oracle.py versions
 
-Each document is judged three times. First by the type that the library declares for it (pydantic; for Bedrock the
-service model of botocore). Then by what that type keeps: a key that is gone afterwards was dropped without an error.
-Then, for tools, by rules that the types do not state, each with its source here. A library accepts less than the API
-behind it in some places and more in others, so this is a necessary condition, not a proof.
+Each document is judged three times. First by the type that the library declares for it (pydantic;
+for Bedrock the service model of botocore). Then by what that type keeps: a key that is gone
+afterwards was dropped without an error. Then, for tools, by rules that the types do not state, each
+with its source here. A library accepts less than the API behind it in some places and more in
+others, so this is a necessary condition, not a proof.
 """
 
 import copy
@@ -92,7 +93,8 @@ def by_type(value, at, module, name):
 
 
 def as_json(value):
-    """A validated value as plain JSON. pydantic checks an `Iterable` only when it is read, so all of it is."""
+    """A validated value as plain JSON. pydantic checks an `Iterable` only when it is read, so all
+    of it is."""
     if hasattr(value, "model_fields_set"):
         fields = type(value).model_fields
         names = [name for name in fields if name in value.model_fields_set]
@@ -105,7 +107,8 @@ def as_json(value):
 
 
 def dropped(given, kept, at):
-    """The keys of `given` that `kept` lacks. A field has up to three spellings: any_of, anyOf, $defs."""
+    """The keys of `given` that `kept` lacks. A field has up to three spellings: any_of, anyOf,
+    $defs."""
     if isinstance(given, dict) and isinstance(kept, dict):
         by_letters = {letters(key): value for key, value in kept.items()}
         for key, value in given.items():
@@ -132,7 +135,8 @@ def by_service_model(value, at, service, shape):
 
 
 def declared_functions(vendor, tools):
-    """Pointer, function, key of its schema, and schema of every function in the tools of a request."""
+    """Pointer, function, key of its schema, and schema of every function in the tools of a
+    request."""
     for index, tool in enumerate(tools):
         if vendor == "gemini":
             for number, function in enumerate(tool.get("functionDeclarations", [])):
@@ -186,7 +190,8 @@ def gemini_schema(schema, at):
 
 
 def openai_strict(schema, at):
-    """A schema is strict if OpenAI's own helper leaves it as it is. The helper ignores allOf, not and minLength."""
+    """A schema is strict if OpenAI's own helper leaves it as it is. The helper ignores allOf, not
+    and minLength."""
     from agents.strict_schema import ensure_strict_json_schema
 
     try:

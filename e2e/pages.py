@@ -1,5 +1,6 @@
-"""Pages of Debian's documentation packages as Markdown: no heading, list item, table, code block or word of the page is lost.
-The pages are parsed by html5lib and the Markdown by markdown-it, so that no part of Toolwright checks itself."""
+"""Pages of Debian's documentation packages as Markdown: no heading, list item, table, code block or
+word of the page is lost. The pages are parsed by html5lib and the Markdown by markdown-it, so that
+no part of Toolwright checks itself."""
 
 import collections
 import concurrent.futures
@@ -92,7 +93,8 @@ class Counts:
         self.headings, self.code, self.tables, self.items = [], [], 0, 0
 
     def of_page(self, node, flat=False):
-        """Counts below a node; in cells and headings, where all is on one line, nothing but text counts."""
+        """Counts below a node; in cells and headings, where all is on one line, nothing but text
+        counts."""
         if is_hidden(node):
             return
         name = tag(node)

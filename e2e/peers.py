@@ -19,8 +19,8 @@ from fastmcp.client.transports import StdioTransport
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 
-# Arguments and, where it is always the same, a part of the result. Tools that are not named here are
-# called with their first example, or else with the properties that their schema requires.
+# Arguments and, where it is always the same, a part of the result. Tools that are not named here
+# are called with their first example, or else with the properties that their schema requires.
 CALLS = {
     "echo": ({"message": "grüße"}, "Echo: grüße"),
     "get-annotated-message": ({"messageType": "success", "includeImage": True}, "image/png"),
@@ -109,7 +109,8 @@ class Peers:
 
     @contextlib.contextmanager
     def sources(self):
-        """All third-party servers, by name: the command to start, or the URL of one that is running."""
+        """All third-party servers, by name: the command to start, or the URL of one that is
+        running."""
         with contextlib.ExitStack() as stack:
             found = {}
             for name, (command, http) in self.servers.items():
@@ -259,7 +260,8 @@ def plan(tools, examples):
 
 
 def plain(result):
-    """A result without the parts that differ between runs: time, session ids, the name of the server."""
+    """A result without the parts that differ between runs: time, session ids, the name of the
+    server."""
     if isinstance(result, dict):
         meta = {k: v for k, v in result.get("_meta", {}).items() if k != "io.modelcontextprotocol/serverInfo"}
         rest = {k: plain(v) for k, v in result.items() if k not in ("_meta", "resultType") and v is not None}

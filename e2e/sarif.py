@@ -2,8 +2,9 @@
 
     sarif.py SCHEMA ROOT DOCUMENT…
 
-The schema cannot express that a rule's index belongs to that rule, nor that lines and columns name the same text
-as bytes do. This is checked here, for every file that a relative URI names below ROOT. Exit 1 if anything is wrong.
+The schema cannot express that a rule's index belongs to that rule, nor that lines and columns name
+the same text as bytes do. This is checked here, for every file that a relative URI names below
+ROOT. Exit 1 if anything is wrong.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Runs the official JSON-Schema-Test-Suite through `toolwright validate --batch`.
 
-Every required case of draft-07 and 2020-12 that needs no remote document must have the result of the
-suite, and so must every optional case except formats. EXCEPTIONS lists the cases that differ, with the
-reason; an exception that starts to pass is a failure, too.
+Every required case of draft-07 and 2020-12 that needs no remote document must have the result of
+the suite, and so must every optional case except formats. EXCEPTIONS lists the cases that differ,
+with the reason; an exception that starts to pass is a failure, too.
 """
 
 import json

@@ -24,7 +24,8 @@ async def linked(client, result):
 
 
 async def read(client, uri):
-    """The resource at a URI. One that a call has made may be known a moment later, when the list is loaded again."""
+    """The resource at a URI. One that a call has made may be known a moment later, when the list is
+    loaded again."""
     for attempt in range(20):
         try:
             page = await client.read_resource_mcp(uri)
@@ -44,7 +45,8 @@ def readable(page):
 
 
 def unnamed(value, name):
-    """A result without the name of the source in URIs, which tells servers with the same URIs apart."""
+    """A result without the name of the source in URIs, which tells servers with the same URIs
+    apart."""
     if isinstance(value, dict):
         return {key: unnamed(item, name) for key, item in value.items()}
     if isinstance(value, list):

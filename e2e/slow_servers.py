@@ -1,4 +1,5 @@
-"""Servers that start slowly: lists are complete, calls wait, and nothing is slower than it has to be.
+"""Servers that start slowly: lists are complete, calls wait, and nothing is slower than it has to
+be.
 
 Six servers of other authors are in one configuration, and one of them starts 25 seconds late.
 Without a cache the first list waits for it; with the cache of that run the list is there at once.
@@ -68,7 +69,8 @@ def environment(home):
 
 
 class Gateway:
-    """`toolwright serve` on standard streams, with requests written by hand: nothing else is timed."""
+    """`toolwright serve` on standard streams, with requests written by hand: nothing else is
+    timed."""
 
     def __init__(self, config, home):
         self.began, self.waiting, self.count = time.monotonic(), {}, 0
@@ -91,7 +93,8 @@ class Gateway:
                 self.waiting.pop(message["id"]).set_result((message, time.monotonic() - self.began))
 
     def request(self, method, **params):
-        """Sends a request. The future has the response, and the seconds since the start of the program."""
+        """Sends a request. The future has the response, and the seconds since the start of the
+        program."""
         self.count += 1
         self.waiting[self.count] = future = concurrent.futures.Future()
         self.send({"id": self.count, "method": method, "params": params})
@@ -110,7 +113,8 @@ class Gateway:
 
 
 def start(config, home, when, wanted, most_seconds):
-    """Lists and calls at once after the start. Returns the names that were listed and the seconds of the list."""
+    """Lists and calls at once after the start. Returns the names that were listed and the seconds
+    of the list."""
     gateway = Gateway(config, home)
     listing = gateway.request("tools/list")
     calls = {

@@ -1,5 +1,5 @@
-"""What teams set up once: the schema of `toolwright.toml` in an editor, the hooks of pre-commit and the action of
-GitHub. Each is run by the program that users run it with: Taplo, pre-commit and bash.
+"""What teams set up once: the schema of `toolwright.toml` in an editor, the hooks of pre-commit and
+the action of GitHub. Each is run by the program that users run it with: Taplo, pre-commit and bash.
 
     teams.py BINARY WORK
 """
@@ -67,7 +67,8 @@ def expect(what, condition, shown):
 
 
 def editors(folder):
-    """Taplo, which editors use, and check-jsonschema agree with the program about configurations."""
+    """Taplo, which editors use, and check-jsonschema agree with the program about
+    configurations."""
     code, schema = run(BINARY, "schema")
     expect("the schema", code == 0 and schema == SCHEMA.read_text(), "docs/toolwright.schema.json is stale")
     code, out = run(SCRIPTS / "check-jsonschema", "--check-metaschema", SCHEMA)

@@ -1,5 +1,6 @@
-"""The first minute of a new user: `check` and `list` on twelve servers of other authors in one `.mcp.json`.
-Everything that `check` prints by default fits on a screen, and every server has answered.
+"""The first minute of a new user: `check` and `list` on twelve servers of other authors in one
+`.mcp.json`. Everything that `check` prints by default fits on a screen, and every server has
+answered.
 """
 
 import json

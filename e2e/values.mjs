@@ -1,6 +1,7 @@
-// The values that programs of the sandbox may return: what `crates/sandbox/tests/programs/values.js`
-// expects is what Node makes of the same program. The tests of the sandbox hold the sandbox to it.
-// Programs that are refused there (NOT_JSON) are not compared: Node writes `{}` or `null` for them.
+// The values that programs of the sandbox may return: what
+// `crates/sandbox/tests/programs/values.js` expects is what Node makes of the same program. The
+// tests of the sandbox hold the sandbox to it. Programs that are refused there (NOT_JSON) are not
+// compared: Node writes `{}` or `null` for them.
 
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';

@@ -1,14 +1,16 @@
-"""The helpers in the vendors' own libraries, and `toolwright convert`, on the same tools: a table in Markdown.
+"""The helpers in the vendors' own libraries, and `toolwright convert`, on the same tools: a table
+in Markdown.
 
     vendor_helpers.py BINARY WORK [SOURCE]
 
-SOURCE is a list of MCP tools in JSON; without it the table is made of the MCP corpus below TOOLWRIGHT_SHARED, or else
-of the examples. For each way to a strict API it counts, of all tools:
+SOURCE is a list of MCP tools in JSON; without it the table is made of the MCP corpus below
+TOOLWRIGHT_SHARED, or else of the examples. For each way to a strict API it counts, of all tools:
   refused     the helper raises, or writes nothing
   calls lost  the smallest valid call of the source cannot be sent: the new schema refuses it
   silent      constraints (keywords that refuse values) that are not in the new schema, and that nothing reports
-Calls of ours are brought into the form of the new schema by the steps of `convert --session`, as `call --as` does in
-the other direction. Fails if ours refuses a tool, loses a smallest call, or loses a constraint in silence.
+Calls of ours are brought into the form of the new schema by the steps of `convert --session`, as
+`call --as` does in the other direction. Fails if ours refuses a tool, loses a smallest call, or
+loses a constraint in silence.
 """
 
 import copy
@@ -61,7 +63,8 @@ WAYS = [
 
 
 def standard(schema):
-    """A schema of Gemini as JSON Schema: small type names, numbers as numbers, `nullable` as a type."""
+    """A schema of Gemini as JSON Schema: small type names, numbers as numbers, `nullable` as a
+    type."""
     if isinstance(schema, list):
         return [standard(one) for one in schema]
     if not isinstance(schema, dict):

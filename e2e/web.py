@@ -1,4 +1,5 @@
-"""The web tools through `call` and `serve`, with the configuration of the examples, against a local server."""
+"""The web tools through `call` and `serve`, with the configuration of the examples, against a local
+server."""
 
 import asyncio
 import http.server

@@ -32,7 +32,8 @@ process.stdout.write(JSON.stringify(yaml.load(text)));
 
 
 def reads_as(text, value):
-    """Whether Toolwright reads `text` as `value`: it validates against a schema that only `value` matches."""
+    """Whether Toolwright reads `text` as `value`: it validates against a schema that only `value`
+    matches."""
     with tempfile.TemporaryDirectory() as folder:
         instance, schema = pathlib.Path(folder, "instance.yaml"), pathlib.Path(folder, "schema.json")
         instance.write_bytes(text.encode())

@@ -176,7 +176,7 @@ pub fn script(data: &[u8]) {
     with_parser_stack(|| {
         for goal in [ParseGoal::Function, ParseGoal::Module, ParseGoal::File] {
             // Panics if the parent refuses the answer.
-            let facts = WorkerAnalyzer(HonestWorker).analyze(&code, goal, &["tools"]);
+            let facts = WorkerAnalyzer(InProcessWorker).analyze(&code, goal, &["tools"]);
             assert_eq!(facts, toolwright_script::read(&code, goal, &["tools"]));
         }
     });
@@ -215,16 +215,16 @@ pub fn script_wire(data: &[u8]) {
 }
 
 /// Parses as a worker does, in this process.
-struct HonestWorker;
+struct InProcessWorker;
 
-impl AnalysisWorker for HonestWorker {
+impl AnalysisWorker for InProcessWorker {
     fn call(
         &self,
         request: &[u8],
         limits: &AnalysisLimits,
     ) -> Result<(Vec<u8>, Duration), AnalysisFailure> {
         let answer = toolwright_script::answer_analysis_request(request);
-        assert!(answer.len() <= limits.answer, "an honest answer has {} bytes", answer.len());
+        assert!(answer.len() <= limits.answer, "a correct answer has {} bytes", answer.len());
         Ok((answer, Duration::ZERO))
     }
 }

@@ -111,7 +111,7 @@ pub struct Catalog {
     reported_duplicates: Mutex<BTreeSet<String>>,
     /// Servers that were removed while calls were running.
     draining: Mutex<Vec<DrainingServers>>,
-    /// Counts the changes of the list of tools, and of what servers offer besides.
+    /// Counts the attempts to load a source, and the changes of what servers offer besides tools.
     changes: watch::Sender<u64>,
     /// What servers offer besides tools, as published last.
     offers: Mutex<PublishedOffers>,
@@ -187,7 +187,8 @@ impl Catalog {
         self.withholds_orders.load(Ordering::Relaxed)
     }
 
-    /// A counter that goes up whenever a source was tried, whether its tools changed or not.
+    /// A counter that goes up whenever a source was loaded or failed to, whether its tools changed
+    /// or not, and whenever what servers offer besides tools changed.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
@@ -323,7 +324,7 @@ impl Catalog {
         }
         let limits = self.runner.limits();
         let mut entries = Vec::new();
-        let mut bodies = Vec::new();
+        let mut body_files = Vec::new();
         let mut definitions = Vec::new();
         let mut concurrency = self.concurrency_limits_of(spec);
         let selection = self.selection_if_watched(spec);
@@ -341,7 +342,7 @@ impl Catalog {
         for result in results {
             self.publish_problems(result.diagnostics);
             entries.extend(result.entries);
-            bodies.extend(result.bodies);
+            body_files.extend(result.body_files);
             definitions.extend(result.definition);
         }
         // A load without any tool that also failed changes nothing: while a server restarts, its
@@ -359,7 +360,7 @@ impl Catalog {
         {
             state.tried = true;
             state.concurrency.extend(concurrency);
-            state.bodies = bodies;
+            state.body_files = body_files;
             let before = state.servers();
             state.set_server_definitions(definitions);
             let after = state.servers();

@@ -42,7 +42,7 @@ pub(crate) struct GateResult {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The files in which bodies were searched, whether they exist or not. A change of one of them
     /// reloads the source.
-    pub(crate) bodies: Vec<PathBuf>,
+    pub(crate) body_files: Vec<PathBuf>,
     /// Set instead of `entries` if the document's commands are tools of a server that it names.
     pub(crate) definition: Option<ServerDefinition>,
 }
@@ -89,7 +89,7 @@ pub(crate) fn gate(
     let knowledge = javascript::knowledge(&reading).map(Arc::new);
     let folder = folder_of(&reading);
     let implementations = spec.implementations.as_deref();
-    let bodies = implementations.or(folder.as_deref());
+    let body_folder = implementations.or(folder.as_deref());
     let is_live = matches!(spec.target, SourceTarget::Server(..));
     if is_live {
         reading.toolset.tools.iter_mut().for_each(fill_in_schema);
@@ -106,8 +106,8 @@ pub(crate) fn gate(
     for (n, mut entry) in register(gated, &concurrency) {
         entry.environment.clone_from(environment);
         entry.knowledge.clone_from(&knowledge);
-        let body = bodies.and_then(|folder| javascript::attach_body(&mut entry, folder, share));
-        result.bodies.extend(body);
+        let attach = |folder| javascript::attach_body(&mut entry, folder, share);
+        result.body_files.extend(body_folder.and_then(attach));
         own.push((n, Arc::new(entry)));
     }
     match (server, namespace) {

@@ -31,7 +31,7 @@ pub(crate) fn join<'t>(texts: impl Iterator<Item = (&'t str, &'t str)>) -> Optio
     let parts: Vec<String> = texts
         .iter()
         .zip(shares)
-        .map(|((name, text), share)| format!("## {name}\n\n{}", shortened(text, share)))
+        .map(|((name, text), share)| format!("## {name}\n\n{}", shorten(text, share)))
         .collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
@@ -50,7 +50,7 @@ fn shares(lengths: &[usize], mut budget: usize) -> Vec<usize> {
 }
 
 /// The text, cut to `max` bytes behind a sentence, or else behind a word, with a mark.
-fn shortened(text: &str, max: usize) -> String {
+fn shorten(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }

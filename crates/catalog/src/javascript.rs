@@ -62,8 +62,7 @@ fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
 
 /// Reads the body of a BTCP tool; tools with another binding are left alone. A body that is missing
 /// or unreadable becomes the reason why a call fails. All bodies of a toolset are in one `share` of
-/// the sandbox. Returns the path that was tried, so that the
-/// catalog can watch it.
+/// the sandbox. Returns the path that was tried, so that the catalog can watch it.
 pub(crate) fn attach_body(
     entry: &mut RegisteredTool,
     folder: &Path,

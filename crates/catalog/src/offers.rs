@@ -122,7 +122,7 @@ pub struct OfferedItem {
 /// What a server reported, with the server.
 #[derive(Clone)]
 pub struct ServerNotice {
-    /// The server.
+    /// Its sender.
     pub server: Arc<Server>,
     /// The session whose own process of the server it is: the notice concerns no other.
     pub session: Option<SessionNumber>,

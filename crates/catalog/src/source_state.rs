@@ -38,7 +38,7 @@ pub(crate) struct SourceState {
     /// The number of the load whose result is in here.
     pub(crate) applied_load: u64,
     /// The files in which the bodies of its tools were searched, whether they exist or not.
-    pub(crate) bodies: Vec<PathBuf>,
+    pub(crate) body_files: Vec<PathBuf>,
     /// Whether a first attempt to load it has ended, with or without success.
     pub(crate) tried: bool,
     /// Whether its tools were listed by the server that the source had before it was changed.
@@ -78,7 +78,7 @@ impl SourceState {
             offers: None,
             last_load: 0,
             applied_load: 0,
-            bodies: Vec::new(),
+            body_files: Vec::new(),
             tried: false,
             is_inherited: false,
             has_task: false,

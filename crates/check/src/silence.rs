@@ -1,9 +1,10 @@
 //! Comments that silence one diagnostic code at one line: `# toolwright: ignore CODE - why`, at the
 //! end of the line or on a line of its own above it.
 //!
-//! Two rules keep such comments honest: without a reason nothing is silenced, and a comment that
-//! silences nothing is itself reported, so that none outlives its cause. There is deliberately no
-//! comment for a whole file, and none for several codes: `toolwright.toml` sets levels for those.
+//! Two rules keep such comments from hiding more than they should: without a reason nothing is
+//! silenced, and a comment that silences nothing is itself reported, so that none outlives its
+//! cause. There is deliberately no comment for a whole file, and none for several codes:
+//! `toolwright.toml` sets levels for those.
 //!
 //! JSON has no comments, so only YAML documents can silence anything.
 

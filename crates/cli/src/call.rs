@@ -47,7 +47,8 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
     let planner = sources::planner(&args.source, args.source.options(), &command)?;
     // The server that a full id names, and why it is not started.
     let server = args.id.split_once(':').map(|(server, _)| server.to_owned());
-    let not_started = server.as_deref().and_then(|server| NotStartedServer::of(server, &planner()));
+    let not_started =
+        server.as_deref().and_then(|server| CallToUnstartedServer::of(server, &planner()));
     let reasons = not_started.iter().flat_map(|it| it.reasons.clone()).collect::<Vec<_>>();
     // Files and folders that could not be read.
     let unread: Arc<Mutex<Vec<LoadError>>> = Arc::default();
@@ -170,7 +171,7 @@ pub(crate) async fn until_interrupted<T>(
 async fn call(
     args: &CallArgs,
     input: &CallInput,
-    not_started: Option<NotStartedServer>,
+    not_started: Option<CallToUnstartedServer>,
     catalog: &Catalog,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
@@ -220,7 +221,7 @@ async fn call(
             Err(failure)
         }
         (Err(failure), None) if failure.code == &code::TOOL_NOT_FOUND => {
-            Err(not_started.map_or(failure, NotStartedServer::into_failure))
+            Err(not_started.map_or(failure, CallToUnstartedServer::into_failure))
         }
         (Err(failure), _) if failure.code == &code::TIMEOUT => Err(failure.suggest(MORE_TIME)),
         (Err(failure), _) => Err(input.with_json_form(failure)),
@@ -232,18 +233,18 @@ async fn call(
 const MORE_TIME: &str = "ask for less at once, or allow more time with `--timeout MS`";
 
 /// A server of the plan that is not started, so that none of its tools is known.
-struct NotStartedServer {
+struct CallToUnstartedServer {
     server: String,
     disabled: bool,
     reasons: Vec<Diagnostic>,
 }
 
-impl NotStartedServer {
-    fn of(server: &str, plan: &SourcePlan) -> Option<NotStartedServer> {
+impl CallToUnstartedServer {
+    fn of(server: &str, plan: &SourcePlan) -> Option<CallToUnstartedServer> {
         let is_started = plan.specs.iter().any(|spec| spec.name == server);
         let found = plan.unstarted.iter().find(|known| known.name == server && !is_started)?;
         let reasons = plan.reasons(found).cloned().collect();
-        Some(NotStartedServer { server: server.to_owned(), disabled: found.disabled, reasons })
+        Some(CallToUnstartedServer { server: server.to_owned(), disabled: found.disabled, reasons })
     }
 
     /// The failure of a call of one of its tools.

@@ -31,7 +31,7 @@ use crate::output::{self, ExitStatus};
 use crate::report::{self, plural};
 use crate::sources::{self, FoundSources};
 
-/// Runs the command.
+/// Checks the sources and prints the findings; with `--fix`, corrects the files first.
 ///
 /// # Errors
 /// If arguments contradict each other, the configuration is unusable, there is nothing to check, or

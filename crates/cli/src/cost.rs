@@ -46,7 +46,9 @@ pub(crate) fn run(args: &CostArgs) -> anyhow::Result<ExitStatus> {
     let errors = documents.flat_map(|document| &document.diagnostics);
     let errors = errors.filter(|diagnostic| diagnostic.severity == Severity::Error).count();
     if errors > 0 {
-        print_note(&format!("{}; `toolwright check` shows them", plural(errors, "error")));
+        let (check, them) =
+            (report::check_command(&selected), if errors == 1 { "it" } else { "them" });
+        print_note(&format!("{}: `{check}` shows {them}", plural(errors, "error")));
     }
     output::write_stderr(&report::skipped_files(&load));
     for failure in &load.failures {

@@ -26,7 +26,7 @@ use crate::args::EvalArgs;
 use crate::output::{self, ExitStatus};
 use crate::{messages, runtime, sandbox, script_analyzer, sources};
 
-/// Runs the command.
+/// Runs one function of a definition and prints what it returns.
 ///
 /// # Errors
 /// If the function cannot be run: the file, the function's name or the arguments are wrong, or the

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
         config.left_out.iter().for_each(|line| messages::print_note(line));
         let files = config.files.iter().chain(&config.absent);
         let files: Vec<String> = files.map(|file| format!("`{file}`")).collect();
-        bail!("no client has a server to take over; looked into {}", files.join(", "));
+        bail!("no MCP client here has a configured server; looked into {}", files.join(", "));
     }
     output::print(&(output::visible_lines(&config.text) + "\n"))?;
     print_summary(&config, before.is_some());

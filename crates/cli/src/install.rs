@@ -28,7 +28,7 @@ use crate::sources;
 /// The name of the entry in all clients.
 const ENTRY: &str = "toolwright";
 
-/// Runs the command.
+/// Adds `toolwright serve` to a client's file, after the person has agreed.
 ///
 /// # Errors
 /// If there is no configuration to serve, the file cannot be read, edited or written, or the person

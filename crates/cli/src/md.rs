@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use anyhow::{Context, anyhow, bail};
-use toolwright_web::{FetchOptions, MarkdownOptions, decode, fetch, markdown};
+use toolwright_web::{FetchError, FetchOptions, MarkdownOptions, decode, fetch, markdown};
 use toolwright_workspace::{io_reason, special_file};
 
 use crate::args::MdArgs;
@@ -35,8 +35,13 @@ fn from_network(args: &MdArgs) -> anyhow::Result<String> {
     // The flags only add to what the variables allow.
     options.allow_private |= args.allow_private;
     options.trust_proxy |= args.trust_proxy;
-    let page =
-        fetch(&args.page, &options).with_context(|| format!("cannot fetch `{}`", args.page))?;
+    let page = fetch(&args.page, &options).map_err(|error| {
+        let help = match error {
+            FetchError::Refused => "; `--allow-private` allows it",
+            _ => "",
+        };
+        anyhow!("cannot fetch `{}`: {error}{help}", args.page)
+    })?;
     page.into_markdown().with_context(|| format!("cannot convert `{}`", args.page))
 }
 

@@ -26,8 +26,8 @@ pub(crate) fn worker_command() -> anyhow::Result<WorkerCommand> {
 }
 
 /// What users can do where [`JailPolicy::RequireEssential`], the policy of `serve`, refuses a jail.
-const WEAK_JAIL_HELP: &str = "`toolwright doctor` tells what to do about it, and \
-                              `--allow-weak-jail` runs JavaScript nevertheless";
+const WEAK_JAIL_HELP: &str = "`toolwright doctor` describes what to do about it, and \
+                              `--allow-weak-jail` runs JavaScript anyway";
 
 /// A pool of workers, which are started when they are needed. If their jail has deficiencies, the
 /// first one that starts is the occasion to report them on stderr; workers whose jail the policy

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use toolwright_source::codes::INVALID_SYNTAX;
 use toolwright_source::render::{self, visible};
 use toolwright_workspace::{LoadedDocument, Upgrade};
 
@@ -30,14 +31,15 @@ pub(crate) fn run(args: &UpgradeArgs) -> anyhow::Result<ExitStatus> {
     if status == ExitStatus::Findings {
         status = ExitStatus::Clean;
     }
-    let (mut upgraded, mut left) = (0, 0);
+    let (mut upgraded, mut unreadable, mut left) = (0, 0, 0);
     for loaded in &load.documents {
-        let Some(upgrade) = workspace.upgrade(loaded) else {
+        let Some(upgrade) = is_whole(loaded).then(|| workspace.upgrade(loaded)).flatten() else {
             report::print_diagnostics(
                 loaded.diagnostics.iter(),
                 crate::args::DiagnosticFormat::Concise,
             );
             status = status.max(ExitStatus::Findings);
+            unreadable += 1;
             continue;
         };
         if !upgrade.refused.is_empty() {
@@ -54,9 +56,14 @@ pub(crate) fn run(args: &UpgradeArgs) -> anyhow::Result<ExitStatus> {
         output::print_error(&failure.clone().into());
     }
     if !load.documents.is_empty() {
-        print_note(&summary(args, upgraded, load.documents.len(), left));
+        print_note(&summary(args, upgraded, unreadable, load.documents.len(), left));
     }
     Ok(status)
+}
+
+/// Whether all of the text was read. What a syntax error hides would not be upgraded.
+fn is_whole(loaded: &LoadedDocument) -> bool {
+    !loaded.diagnostics.iter().any(|diagnostic| diagnostic.code.name == INVALID_SYNTAX.name)
 }
 
 /// Writes the file, or prints what would change. Returns whether that was possible.
@@ -91,18 +98,32 @@ fn print_steps(loaded: &LoadedDocument, upgrade: &Upgrade) -> usize {
     upgrade.left.len()
 }
 
-/// `1 of 2 files can be upgraded (…); 3 findings are left to do`.
-fn summary(args: &UpgradeArgs, upgraded: usize, all: usize, left: usize) -> String {
-    let left = match left {
+/// `1 of 2 files can be upgraded (…); 1 file could not be read; 3 findings are left to do`.
+fn summary(
+    args: &UpgradeArgs,
+    upgraded: usize,
+    unreadable: usize,
+    all: usize,
+    left: usize,
+) -> String {
+    let not_read = match unreadable {
+        0 => String::new(),
+        n => format!("{} could not be read", plural(n, "file")),
+    };
+    if unreadable == all {
+        return not_read;
+    }
+    let mut rest = if unreadable == 0 { not_read } else { format!("; {not_read}") };
+    rest += &match left {
         0 => String::new(),
         1 => "; 1 finding is left to do".to_owned(),
         n => format!("; {n} findings are left to do"),
     };
     match (upgraded, args.write) {
-        (0, _) => format!("{}: nothing to upgrade", plural(all, "file")),
-        (n, true) => format!("{n} of {} upgraded{left}", plural(all, "file")),
+        (0, _) => format!("{}: nothing to upgrade{rest}", plural(all, "file")),
+        (n, true) => format!("{n} of {} upgraded{rest}", plural(all, "file")),
         (n, false) => format!(
-            "{n} of {} can be upgraded, and `--write` writes {}{left}",
+            "{n} of {} can be upgraded, and `--write` writes {}{rest}",
             plural(all, "file"),
             if n == 1 { "it" } else { "them" }
         ),

@@ -64,7 +64,7 @@ pub(crate) enum ReachedLimit {
 /// always one idle time ahead, for the same reason.
 #[derive(Debug)]
 pub struct CallClock {
-    /// For messages.
+    /// The time limit that messages name; the deadline may have moved beyond it.
     allowed: Duration,
     idle: Duration,
     cap: Instant,

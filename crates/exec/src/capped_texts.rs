@@ -17,7 +17,7 @@ const MAX_BYTES: usize = 16 << 10;
 pub(crate) const MAX_CHARS: usize = 1_000;
 
 /// A text with at most `chars` characters; a note follows if it is cut.
-pub(crate) fn clip(text: &str, chars: usize) -> Cow<'_, str> {
+pub(crate) fn shorten(text: &str, chars: usize) -> Cow<'_, str> {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{}… [cut: {} bytes in all]", &text[..at], text.len()).into(),
         None => text.into(),
@@ -26,7 +26,7 @@ pub(crate) fn clip(text: &str, chars: usize) -> Cow<'_, str> {
 
 /// The beginning of a value as JSON, at most `chars` characters and an ellipsis. Writes no more of
 /// the value than that.
-pub(crate) fn clipped_json(value: &Json, chars: usize) -> String {
+pub(crate) fn shorten_json(value: &Json, chars: usize) -> String {
     // A character has at most four bytes.
     let mut beginning = BoundedWriter { text: Vec::new(), left: 4 * chars + 4 };
     // Fails when the writer is full, which is not an error here.
@@ -72,7 +72,7 @@ pub struct CappedTexts {
 impl CappedTexts {
     /// Adds a text, or counts it as left out.
     pub fn push(&mut self, text: &str) {
-        let text = clip(text, MAX_CHARS);
+        let text = shorten(text, MAX_CHARS);
         if self.texts.len() == MAX_TEXTS || self.bytes + text.len() > MAX_BYTES {
             self.left_out += 1;
         } else {
@@ -138,7 +138,7 @@ mod tests {
             (json!("äöü".repeat(1_000)), 4, "\"äöü…"),
             (json!("😀".repeat(1_000)), 3, "\"😀😀…"),
         ] {
-            assert_eq!(clipped_json(&value, chars), expected);
+            assert_eq!(shorten_json(&value, chars), expected);
         }
     }
 }

@@ -224,9 +224,9 @@ mod tests {
     use super::*;
 
     /// A small generator of numbers, so that a failure can be repeated by its seed.
-    struct Numbers(u64);
+    struct NumberGenerator(u64);
 
-    impl Numbers {
+    impl NumberGenerator {
         fn below(&mut self, end: u64) -> u64 {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (self.0 >> 33) % end
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn clients_are_served_in_turn_and_their_calls_in_order() {
         for seed in 0..200 {
-            let mut numbers = Numbers(seed);
+            let mut numbers = NumberGenerator(seed);
             let running = 1 + numbers.below(3) as usize;
             let limit = ConcurrencyLimit::new(running, 1_000);
             let mut waiting = Vec::new();

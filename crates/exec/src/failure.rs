@@ -6,7 +6,7 @@
 
 use toolwright_mcp::RpcError;
 
-use crate::capped_texts::{MAX_CHARS, clip};
+use crate::capped_texts::{MAX_CHARS, shorten};
 use crate::{Json, RunCode};
 
 /// Errors of a schema that a failure lists. A caller corrects a few mistakes at a time; a schema
@@ -30,7 +30,7 @@ pub struct KnowledgeAdvice {
     pub kind: &'static str,
     /// Its name in the definition.
     pub name: String,
-    /// What goes wrong.
+    /// What goes wrong, in the words of the definition, cut to a bound.
     pub description: String,
     /// The correct way (of an anti-pattern) or the mitigation (of a quirk).
     pub remedy: String,
@@ -40,7 +40,7 @@ pub struct KnowledgeAdvice {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}: {message}", code.name)]
 pub struct Failure {
-    /// The stable code.
+    /// Its code, which stays the same between versions; docs/calling.md lists all.
     pub code: &'static RunCode,
     /// One sentence for the caller.
     pub message: String,
@@ -102,8 +102,8 @@ impl Failure {
         let shown = errors.iter().take(MAX_SCHEMA_ERRORS);
         let mut listed: Vec<ValueError> = shown
             .map(|error| ValueError {
-                path: clip(&error.instance_path, MAX_CHARS).into_owned(),
-                message: clip(&error.message, MAX_CHARS).into_owned(),
+                path: shorten(&error.instance_path, MAX_CHARS).into_owned(),
+                message: shorten(&error.message, MAX_CHARS).into_owned(),
             })
             .collect();
         let rest = errors.iter().count() - listed.len();

@@ -30,6 +30,7 @@
 //! # });
 //! ```
 
+mod argument_errors;
 mod arguments;
 mod budget;
 mod call_record;

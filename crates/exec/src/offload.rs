@@ -24,9 +24,9 @@ pub(crate) const LARGE: usize = 32 << 10;
 /// Whether work is done in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkSize {
-    /// In place.
+    /// Takes less than a millisecond: it is done on the thread of the call.
     Small,
-    /// On another thread.
+    /// May take longer: it is done on another thread.
     Large,
 }
 

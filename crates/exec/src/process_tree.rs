@@ -74,7 +74,7 @@ pub(crate) struct ProcessTree {
 /// What a program is started for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TreeKind {
-    /// One call.
+    /// One call, which ends the tree when it ends.
     Call,
     /// A server that outlives calls: it has a session of its own, and is killed even if this
     /// process is killed (`process_watcher`).

@@ -158,7 +158,7 @@ impl RegisteredTool {
 /// `namespace:name:version` means that version.
 #[derive(Clone, Debug, Default)]
 pub struct ToolRegistry {
-    /// By id.
+    /// The newest version of each tool, by id.
     tools: BTreeMap<String, Arc<RegisteredTool>>,
     /// By id and [`Version::release`]. Holds the versions of an id that has several, which is rare.
     versions: BTreeMap<(String, String), Arc<RegisteredTool>>,

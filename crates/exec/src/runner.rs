@@ -21,12 +21,11 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use toolwright_model::{Binding, CallLimits, OutputCheck};
-use toolwright_schema::{SchemaValidator, ValidationError, ValidationErrors};
+use toolwright_schema::{SchemaValidator, ValidationErrors};
 
 use crate::SessionNumber;
 use crate::budget::now;
 use crate::call_record::RecordInProgress;
-use crate::capped_texts::{MAX_CHARS, clip};
 use crate::concurrency::CallPermit;
 use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, too_large};
 use crate::mcp::TaskMode;
@@ -35,7 +34,7 @@ use crate::outcome::json_size;
 use crate::{
     AuditLog, Budget, Call, CallArguments, CallClock, CallStep, EXECUTORS, Executor,
     ExecutorContext, ExecutorKind, Failure, Host, Json, KnowledgeAdvice, Outcome, RegisteredTool,
-    ResultContent, ToolRegistry, ToolStatus, ValueError, code,
+    ResultContent, ToolRegistry, ToolStatus, ValueError, argument_errors, code,
 };
 
 /// The versions of a tool that a failure names at most.
@@ -520,50 +519,11 @@ fn match_input(tool: &RegisteredTool, arguments: &Json) -> Result<(), Failure> {
     failure.advice = advice(tool, arguments, &texts.collect::<Vec<_>>()).into();
     let schema = tool.tool.input.to_json();
     for (shown, error) in failure.errors.iter_mut().zip(errors.iter()) {
-        if let Some(message) = in_terms_of_arguments(error, &schema) {
+        if let Some(message) = argument_errors::describe(error, &schema) {
             shown.message = message;
         }
     }
     Err(failure)
-}
-
-/// What is wrong with the object of all arguments, as a caller says it: which argument is missing,
-/// and which one was probably meant. `None` for other errors.
-fn in_terms_of_arguments(error: &ValidationError, schema: &Json) -> Option<String> {
-    if !error.instance_path.is_empty() {
-        return None;
-    }
-    let properties = schema.get("properties").and_then(Json::as_object);
-    if error.keyword == "required" {
-        let mut required = schema.get("required")?.as_array()?.iter().filter_map(Json::as_str);
-        let name = required.find(|name| error.message.contains(&format!("`{name}`")))?;
-        let kind = properties.and_then(|all| all.get(name)?.get("type")?.as_str());
-        let kind = kind.map_or(String::new(), |kind| format!(" ({kind})"));
-        return Some(clip(&format!("missing argument `{name}`{kind}"), MAX_CHARS).into_owned());
-    }
-    let names = error.message.strip_prefix("unexpected propert")?;
-    let (noun, names) = match names.strip_prefix("y ") {
-        Some(name) => ("argument", name),
-        None => ("arguments", names.strip_prefix("ies ")?),
-    };
-    let mut message = format!("unknown {noun} {names}");
-    if let ([name], Some(known)) = (error.unexpected.as_slice(), properties)
-        && let Some(meant) = similar_name(name, known.keys())
-    {
-        message += &format!("; did you mean `{meant}`?");
-    }
-    Some(clip(&message, MAX_CHARS).into_owned())
-}
-
-/// The known name that is at most two typing slips away, and by less than half of it.
-fn similar_name<'n>(name: &str, known: impl Iterator<Item = &'n String>) -> Option<&'n str> {
-    // The distance takes quadratic time.
-    let known = known.filter(|known| known.len().max(name.len()) <= 64);
-    let distances = known.map(|known| {
-        (strsim::osa_distance(&name.to_lowercase(), &known.to_lowercase()), known.as_str())
-    });
-    let near = distances.filter(|(slips, known)| *slips <= 2 && slips * 2 < known.chars().count());
-    near.min_by_key(|(slips, _)| *slips).map(|(_, known)| known)
 }
 
 /// The time limit of a call, and what counts against it.

@@ -74,9 +74,9 @@ pub enum FieldKind {
     },
     /// A whole number in a range. `60000.0` counts as one: JSON does not tell the two apart.
     Integer {
-        /// Smallest.
+        /// The smallest number that is allowed.
         min: i64,
-        /// Largest.
+        /// The largest number that is allowed.
         max: i64,
     },
     /// One of a few words.

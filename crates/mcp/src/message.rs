@@ -67,7 +67,7 @@ impl<'de> Deserialize<'de> for RequestId {
 pub struct RpcError {
     /// See [`error_code`]; servers use others as well.
     pub code: i64,
-    /// One sentence.
+    /// A sentence of the sender, shown to people as it is.
     pub message: String,
     /// Whatever the sender adds.
     pub data: Option<Json>,
@@ -123,7 +123,7 @@ pub struct RpcResponse {
     pub outcome: Result<Box<RawValue>, RpcError>,
 }
 
-/// One message.
+/// A JSON-RPC message of either side, by its kind.
 #[derive(Clone, Debug)]
 pub enum Message {
     /// See [`RpcRequest`].

@@ -6,6 +6,8 @@
 //! the schema through `properties` only. A tool that breaks these rules must not be offered, since
 //! calls of it could not be routed.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::Value as Json;
 
 /// The header that repeats the method.
@@ -36,7 +38,7 @@ pub fn header_value(text: &str) -> String {
         && !(text.starts_with("=?base64?") && text.ends_with("?="));
     match is_plain {
         true => text.to_owned(),
-        false => format!("=?base64?{}?=", base64(text.as_bytes())),
+        false => format!("=?base64?{}?=", BASE64_STANDARD.encode(text)),
     }
 }
 
@@ -125,25 +127,6 @@ fn check_header(
         Some("string" | "integer" | "boolean") => Ok(header),
         _ => wrong("is on a property that is not a string, an integer or a boolean"),
     }
-}
-
-/// Base64 with padding, RFC 4648 section 4.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let bits = group
-            .iter()
-            .enumerate()
-            .fold(0, |bits, (n, byte)| bits | usize::from(*byte) << (16 - 8 * n));
-        for n in 0..4 {
-            match n <= group.len() {
-                true => text.push(char::from(DIGITS[bits >> (18 - 6 * n) & 63])),
-                false => text.push('='),
-            }
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl Binding {
 /// An MCP server and how to reach it. All tools of a definition share one, so it is in an `Arc`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Server {
-    /// The transport.
+    /// A program on standard streams, or a URL.
     pub connection: Connection,
     /// The same as messages may show it, with references instead of their values and without
     /// secrets; `None` if it is no different, or if nobody has looked.
@@ -134,7 +134,7 @@ impl Default for ServerSettings {
 /// Which clients share a connection to a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// All of them.
+    /// All clients share one connection.
     #[default]
     Shared,
     /// Each session has its own, for servers that keep state.
@@ -144,7 +144,7 @@ pub enum Isolation {
 /// When a server is started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StartMode {
-    /// With the program.
+    /// When `toolwright` starts.
     #[default]
     Eager,
     /// With the first request, if its lists are known from an earlier run.

@@ -10,7 +10,7 @@
 pub struct Conventions {
     /// How names are spelled.
     pub names: NameStyle,
-    /// What examples are.
+    /// What an entry of its examples consists of.
     pub examples: ExampleKind,
     /// What two tools of one document may not share.
     pub unique_tools: UniqueTools,

@@ -223,7 +223,7 @@ impl fmt::Display for ToolId {
 /// one only where several versions have to be told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionedRef {
-    /// The tool.
+    /// The part before the version.
     pub id: ToolId,
     /// The version as it was written. It need not be a semantic version.
     pub version: Option<String>,

@@ -185,7 +185,7 @@ impl ToolRecordBuilder {
         self
     }
 
-    /// The tool.
+    /// Finishes the tool.
     ///
     /// # Errors
     /// The first field that a tool cannot have.

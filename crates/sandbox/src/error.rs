@@ -87,7 +87,7 @@ impl fmt::Display for SandboxErrorCode {
 /// A position in the source text of a program, both numbers counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodePosition {
-    /// The line.
+    /// The number of the line.
     pub line: u32,
     /// The character within the line. The engine counts bytes; `program::columns_in_characters`
     /// converts them before an error leaves this crate.

@@ -1,5 +1,5 @@
 //! A guest in the caller's own process, without worker, jail and socket, to measure what those
-//! cost. It is hidden from the documentation because it must not be used for anything else: a
+//! cost. Only the feature `internals` builds it, because it must not be used for anything else: a
 //! program that crashes the engine or exceeds its memory ends the caller, and nothing stops a
 //! program that ignores its deadline.
 
@@ -17,7 +17,6 @@ use crate::{Json, Program};
 const ANSWER_BODY: usize = FRAME_HEADER + REQUEST_NUMBER + 16;
 
 /// The inside of a worker, in this process.
-#[doc(hidden)]
 pub struct InProcessGuest(GuestRunner);
 
 impl InProcessGuest {

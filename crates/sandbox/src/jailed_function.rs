@@ -37,8 +37,8 @@ const STACK: u64 = 64 << 20;
 const ADDRESS_SPACE: u64 = 512 << 20;
 /// Seconds of processor time after which the system ends a worker, in case its parent is stopped.
 const CPU_SECONDS: u64 = 30;
-/// Processor time after which a worker is not used again, so that an honest one stays far below
-/// [`CPU_SECONDS`].
+/// Processor time after which a worker is not used again, so that a well-behaved one stays far
+/// below [`CPU_SECONDS`].
 const WORKER_LIFE: Duration = Duration::from_secs(10);
 /// Processor time of a call after which its worker is not used again: it has probably grown, and
 /// starting another one takes a few milliseconds.

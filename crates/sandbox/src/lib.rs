@@ -39,6 +39,7 @@
 mod error;
 mod guest;
 mod host_functions;
+#[cfg(feature = "internals")]
 mod in_process_guest;
 mod jail;
 mod jailed_function;
@@ -56,7 +57,7 @@ mod worker_process;
 
 pub use error::{CodePosition, SandboxError, SandboxErrorCode, TraceFrame};
 pub use host_functions::{HostError, HostFunctions};
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub use in_process_guest::InProcessGuest;
 pub use jail::{JailLayer, JailPolicy, JailReport, LayerState};
 pub use jailed_function::{
@@ -68,7 +69,7 @@ pub use pool::{JailReportCallback, PoolOptions, WorkerPool, check_descriptors_fo
 pub use program::{Program, ProgramForm};
 pub use program_io::{LogLevel, LogLine, ProgramInput, ProgramOutput};
 pub use scheduler::ShareId;
-#[doc(hidden)]
+#[cfg(feature = "internals")]
 pub use worker_call::fuzz_worker_frames;
 pub use worker_main::worker_main;
 #[doc(hidden)]

@@ -252,7 +252,7 @@ impl CompiledCode {
         body.into_body()
     }
 
-    /// The reverse of [`encode`](Self::encode). Fails if an honest worker would not send it.
+    /// The reverse of [`encode`](Self::encode). Fails if an intact worker would not send it.
     pub(crate) fn decode(body: &[u8]) -> io::Result<CompiledCode> {
         let body = &mut FrameReader(body);
         let names = |body: &mut FrameReader| -> io::Result<Vec<String>> {

@@ -14,12 +14,15 @@
 //! [`WorkerProcess`]; the pool does that after every error here. Should this process be too busy
 //! to look, the system ends a worker that computes beyond its limit (`WorkerProcess::limit_cpu`).
 
+#[cfg(feature = "internals")]
+mod fuzzing;
+
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use futures::future::{BoxFuture, FutureExt};
+use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use tokio::time::Instant;
 
@@ -35,6 +38,9 @@ use crate::request::{CompiledCode, MAX_COMPILED, is_at_most_deep};
 use crate::scheduler::{NextPlace, RunPermit, RunPlace};
 use crate::worker_process::WorkerProcess;
 use crate::{GuestLimits, Json};
+
+#[cfg(feature = "internals")]
+pub use fuzzing::fuzz_worker_frames;
 
 /// Processor time beyond its limit after which a guest's worker is killed. Long enough for the
 /// engine to notice the limit by itself, which costs no worker.
@@ -439,7 +445,7 @@ fn read_available(mut socket: &UnixStream, received: &mut Vec<u8>) -> io::Result
 }
 
 impl PendingHostCalls<'_> {
-    /// Starts the call that a `HostCall` frame asks for. Fails if no honest worker would send it.
+    /// Starts the call that a `HostCall` frame asks for. Fails if no intact worker would send it.
     fn start(&mut self, body: &mut FrameReader, limits: &GuestLimits) -> io::Result<()> {
         let (id, index) = (body.u32()?, body.u32()?);
         let (Some(host), Some(name)) = (self.host, self.names.get(index as usize)) else {
@@ -456,7 +462,7 @@ impl PendingHostCalls<'_> {
     }
 }
 
-/// Refuses JSON that would take too much memory when it is parsed. An honest worker has counted
+/// Refuses JSON that would take too much memory when it is parsed. An intact worker has counted
 /// the same before it sent the text.
 fn check_json_size(json: &[u8], limit: usize) -> io::Result<()> {
     if json.len() > limit || count_parts(json) > max_parts(limit) {
@@ -519,7 +525,7 @@ impl WorkerAnswer {
     }
 }
 
-/// The error for a frame that an honest worker does not send. Its details are of no use to a
+/// The error for a frame that an intact worker does not send. Its details are of no use to a
 /// caller: the attacker who controls the worker chooses them.
 fn protocol_violation() -> SandboxError {
     let message = "the worker violated the protocol and was killed";
@@ -539,69 +545,5 @@ pub(crate) async fn receive_hello(worker: &mut WorkerProcess, cap: usize) -> io:
             };
         }
         move_bytes(worker, &[], &mut 0).await?;
-    }
-}
-
-/// For fuzzing: takes bytes as what a hostile worker answers to one request, numbered 0, and reads
-/// all that the parent would read from them. Without a process, a guest or any waiting. The first
-/// byte chooses the request.
-#[doc(hidden)]
-pub fn fuzz_worker_frames(bytes: &[u8]) {
-    let Some((choice, bytes)) = bytes.split_first() else { return };
-    let kind = if choice & 1 == 0 { FrameKind::Run } else { FrameKind::Compile };
-    let limits = GuestLimits { output: 4 << 10, log: 1 << 10, ..GuestLimits::default() };
-    let Ok(mut worker) = WorkerProcess::without_process(bytes.to_vec()) else { return };
-    let mut call = WorkerCall {
-        worker: &mut worker,
-        number: 0,
-        kind,
-        outgoing: Vec::new(),
-        sent: 0,
-        limits: &limits,
-        log: Vec::new(),
-        log_left: limits.log,
-        cpu_before: Duration::ZERO,
-        wall_used: Duration::ZERO,
-        running_since: Some(Instant::now()),
-        next_check: Instant::now(),
-        kill_at: None,
-        spin_until: Instant::now(),
-    };
-    let names = ["a".to_owned()];
-    let host = FuzzHost;
-    let mut pending = PendingHostCalls {
-        host: Some(&host),
-        names: &names,
-        calls: FuturesUnordered::new(),
-        answers: VecDeque::new(),
-    };
-    while let Ok(Some((kind, frame))) = call.next_frame() {
-        let Ok(answer) = call.handle_frame(kind, frame, &mut pending) else { return };
-        let Some(answer) = answer else { continue };
-        let _ = answer.compiled_code();
-        if let Ok(error) = answer.failure() {
-            let text = "one line\nand another with ä";
-            let at = error.position().map_or(0, |position| position.byte_offset(text));
-            assert!(text.is_char_boundary(at));
-        }
-        let is_small = answer.body.len() <= MAX_PARSED_INLINE;
-        let result = is_small.then(|| answer.result(&limits).now_or_never().expect("it is small"));
-        if let Some(Ok(value)) = result {
-            assert!(is_at_most_deep(&value, MAX_DEPTH + 1));
-        }
-        return;
-    }
-}
-
-/// The host of [`fuzz_worker_frames`], whose one function answers with its arguments.
-struct FuzzHost;
-
-impl HostFunctions for FuzzHost {
-    fn names(&self) -> Vec<String> {
-        vec!["a".to_owned()]
-    }
-
-    fn call<'a>(&'a self, _: &'a str, args: Vec<Json>) -> BoxFuture<'a, Result<Json, HostError>> {
-        Box::pin(std::future::ready(Ok(Json::Array(args))))
     }
 }

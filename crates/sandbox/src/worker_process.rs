@@ -66,6 +66,7 @@ pub(crate) struct WorkerProcess {
 
 impl WorkerProcess {
     /// For fuzzing: no process, and bytes as if one had sent them.
+    #[cfg(feature = "internals")]
     pub(crate) fn without_process(received: Vec<u8>) -> io::Result<WorkerProcess> {
         let (socket, _) = UnixStream::pair()?;
         let spawner = WorkerSpawner(mpsc::channel().0);

@@ -130,6 +130,8 @@ pub struct ValidationError {
     pub message: String,
     /// The members of the failing value that should not be there, if that is the mistake.
     pub unexpected: Vec<String>,
+    /// The member that the failing value lacks, if that is the mistake.
+    pub missing: Option<String>,
 }
 
 /// A value, or a key, that an error is shown at.
@@ -177,6 +179,7 @@ impl ValidationError {
             keyword: String::new(),
             message: message.into(),
             unexpected: Vec::new(),
+            missing: None,
         }
     }
 }

@@ -20,7 +20,7 @@ const MAX_LISTED: usize = 8;
 /// What a message needs beyond the error.
 #[derive(Clone, Copy)]
 pub(crate) struct MessageContext<'a> {
-    /// The schema.
+    /// The schema that the instance should match.
     document: &'a Value,
     /// JSON pointer of the failing keyword.
     schema_path: &'a str,
@@ -115,6 +115,14 @@ pub(crate) fn unexpected_names(
             unexpected.clone()
         }
         _ => closed_object(kind, value, context).unwrap_or_default(),
+    }
+}
+
+/// The property that an error calls missing; `None` for every other error.
+pub(crate) fn missing_name(kind: &ValidationErrorKind) -> Option<String> {
+    match kind {
+        ValidationErrorKind::Required { property } => property.as_str().map(str::to_owned),
+        _ => None,
     }
 }
 

@@ -155,6 +155,7 @@ fn validation_error(
         keyword,
         message,
         unexpected: error_message::unexpected_names(error.kind(), value, &context),
+        missing: error_message::missing_name(error.kind()),
     }
 }
 

@@ -27,19 +27,19 @@ static SCHEMAS: LazyLock<[(&str, Value); 2]> = LazyLock::new(|| {
 
 /// The schema with a copy of every published schema that it refers to and does not contain.
 pub(crate) fn embed(schema: Cow<'_, Value>, dialect: Dialect) -> Cow<'_, Value> {
-    let mut uses = Uses::default();
-    uses.collect(&schema);
-    if !uses.mentions_btcp {
+    let mut uris = SchemaUris::default();
+    uris.collect(&schema);
+    if !uris.mentions_btcp {
         return schema;
     }
     // A copy may refer to others in turn. The order of the table is such that one pass finds them.
     let mut copies = Map::new();
     for (file, published) in &*SCHEMAS {
         let uri = format!("{BTCP}{file}");
-        if uses.references.iter().any(|used| used == file || *used == uri)
-            && !uses.ids.contains(&uri)
+        if uris.references.iter().any(|used| used == file || *used == uri)
+            && !uris.ids.contains(&uri)
         {
-            uses.collect(published);
+            uris.collect(published);
             copies.insert(uri, published.clone());
         }
     }
@@ -62,14 +62,14 @@ pub(crate) fn embed(schema: Cow<'_, Value>, dialect: Dialect) -> Cow<'_, Value> 
 
 /// The ids and references of a schema, without fragments.
 #[derive(Default)]
-struct Uses {
+struct SchemaUris {
     ids: Vec<String>,
     references: Vec<String>,
     /// Whether one of them is below [`BTCP`]. Otherwise a `tool.json` is another one.
     mentions_btcp: bool,
 }
 
-impl Uses {
+impl SchemaUris {
     /// Looks at every object, whether it is a subschema or not: a copy too many does no harm.
     fn collect(&mut self, schema: &Value) {
         let mut pending = vec![schema];

@@ -86,12 +86,12 @@ pub enum RestoreAction {
     },
     /// Applies the steps of the first branch whose schema accepts the value.
     Choose {
-        /// The branches.
+        /// In the order in which they are tried.
         branches: Vec<RestoreBranch>,
     },
     /// Applies the steps of a definition.
     Follow {
-        /// Its name.
+        /// The name that [`RestoreAction::Define`] gives it.
         definition: String,
     },
     /// Declares a definition. Does nothing by itself; its path is empty.

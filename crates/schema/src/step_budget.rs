@@ -31,7 +31,7 @@ pub(crate) struct BudgetExhausted;
 pub(crate) struct StepBudget<'a> {
     /// A `Cell`, because the traits hand out shared references; an evaluation has one thread.
     left: Cell<u64>,
-    /// The instance.
+    /// The instance that is evaluated.
     root: &'a Value,
     /// Values in the instance: the cost of a copy of it.
     root_values: u64,

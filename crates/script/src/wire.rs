@@ -109,7 +109,7 @@ mod tests {
         ];
         let scripts = codes.map(source);
         let answer = answer_analysis_request(&encode_request(&scripts));
-        let facts = decode_facts(&answer, &scripts).expect("an honest worker");
+        let facts = decode_facts(&answer, &scripts).expect("an intact worker");
         assert_eq!(facts, InProcessAnalyzer.analyze_all(&scripts));
         assert_eq!(facts[1].free.len(), 1, "`tools` is provided: {:?}", facts[1]);
         assert!(!GLOBALS.is_empty() && decode_facts(&answer, &scripts[1..]).is_none());

@@ -35,7 +35,7 @@ const MAX_SCRIPTS: usize = 1_000;
 const BATCH_SCRIPTS: usize = 128;
 const BATCH_BYTES: usize = 512 * 1024;
 /// Bytes of the facts about one script, and of those about one of a batch on average. The lists of
-/// facts are bounded, so that no honest answer is longer.
+/// facts are bounded, so that no correct answer is longer.
 const MAX_FACTS: usize = 512 * 1024;
 const AVERAGE_FACTS: usize = 32 * 1024;
 

@@ -30,7 +30,7 @@ pub(crate) struct ClientHandshake {
     pub(crate) capabilities: Arc<Json>,
 }
 
-/// See the file header.
+/// One client: what was agreed with it, its running requests, and the way to it.
 pub(crate) struct ClientSession {
     /// Unique in this program.
     pub(crate) number: SessionNumber,

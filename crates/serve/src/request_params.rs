@@ -52,7 +52,7 @@ impl<'a> serde::de::Visitor<'a> for ParamsVisitor {
         let mut params = RequestParams::default();
         // A bit for each member that was there, also as `null`.
         let mut seen = 0_u16;
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(BorrowedText(name)) = map.next_key()? {
             let value: &'a RawValue = map.next_value()?;
             let (bit, slot) = match &*name {
                 "_meta" => (0, &mut params.meta),
@@ -92,7 +92,7 @@ fn appears_twice<E: serde::de::Error>(name: &str) -> E {
 
 /// A text, borrowed if it has no escapes. `Cow` alone is always deserialized as owned.
 #[derive(Deserialize)]
-struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
+struct BorrowedText<'t>(#[serde(borrow)] Cow<'t, str>);
 
 impl<'a> RequestParams<'a> {
     /// Splits the parameters of a request into their members.
@@ -155,7 +155,7 @@ impl<'a> RequestParams<'a> {
 
 /// The text of a JSON string, borrowed if it has no escapes.
 fn read_text(given: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str(given.get()).ok().map(|Text(text)| text)
+    serde_json::from_str(given.get()).ok().map(|BorrowedText(text)| text)
 }
 
 /// The `_meta` of a request.

@@ -12,7 +12,7 @@ use crate::log_level::MessageLevel;
 use crate::protocol_codes::UNSUPPORTED_VERSION;
 use crate::request_params::{RequestMeta, invalid_params};
 
-/// See the file header.
+/// The revision, capabilities and log level that one request is answered under.
 #[derive(Clone)]
 pub(crate) struct RequestTerms {
     pub(crate) revision: Revision,

@@ -61,7 +61,7 @@ impl Serialize for ToolResult {
             }
             return map.end();
         }
-        map.serialize_entry("content", &Blocks(self))?;
+        map.serialize_entry("content", &ContentBlocks(self))?;
         if let Some(structured) = &self.structured {
             map.serialize_entry("structuredContent", &part("structuredContent", structured))?;
         }
@@ -82,9 +82,9 @@ struct EndedTask<'r> {
 }
 
 /// The content of a result: blocks as the JSON that they hold.
-struct Blocks<'r>(&'r ToolResult);
+struct ContentBlocks<'r>(&'r ToolResult);
 
-impl Serialize for Blocks<'_> {
+impl Serialize for ContentBlocks<'_> {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let (name, written) = ("content", &self.0.written);
         let blocks = self.0.content.iter().enumerate();
@@ -111,7 +111,7 @@ impl Serialize for ResultPart<'_> {
 
 /// A response, written.
 pub(crate) struct RpcReply {
-    /// The message.
+    /// The whole JSON-RPC response.
     pub(crate) bytes: Bytes,
     /// The code of the error, if it is one. Decides the status of an HTTP response.
     pub(crate) error_code: Option<i64>,

@@ -11,7 +11,7 @@ use crate::dispatcher::RequestContext;
 use crate::result_body::{ResultBody, ToolResult};
 use crate::stored_results::{StoredText, beginning};
 
-/// Its name.
+/// The name of the tool.
 const NAME: &str = "read_result";
 /// Its name where a source has a tool with the first one.
 const OTHER_NAME: &str = "toolwright_read_result";
@@ -39,7 +39,7 @@ struct ReadArguments {
     #[serde(default)]
     regex: bool,
     #[serde(default)]
-    unit: Unit,
+    unit: OffsetUnit,
     #[serde(default, deserialize_with = "offset")]
     offset: usize,
     #[serde(default, deserialize_with = "limit")]
@@ -66,7 +66,7 @@ fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> 
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-enum Unit {
+enum OffsetUnit {
     #[default]
     Characters,
     Lines,
@@ -194,13 +194,13 @@ fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
     let (offset, unit) = (arguments.offset, arguments.unit);
     let limit = |default| arguments.limit.unwrap_or(default).max(1);
     let (wanted, total) = match unit {
-        Unit::Characters => {
+        OffsetUnit::Characters => {
             let start = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
             let rest = &text[start..];
             let end = rest.char_indices().nth(limit(DEFAULT_CHARACTERS));
             (&rest[..end.map_or(rest.len(), |(at, _)| at)], text.chars().count())
         }
-        Unit::Lines => {
+        OffsetUnit::Lines => {
             let skipped: usize = text.split_inclusive('\n').take(offset).map(str::len).sum();
             let rest = &text[skipped..];
             let lines = rest.split_inclusive('\n').take(limit(DEFAULT_LINES));
@@ -209,7 +209,7 @@ fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
     };
     let mut shown = beginning(wanted, tokens);
     // Whole lines only, unless the first one alone is too long.
-    if unit == Unit::Lines && shown.len() < wanted.len() {
+    if unit == OffsetUnit::Lines && shown.len() < wanted.len() {
         let Some(end) = shown.rfind('\n') else {
             let before: usize = text.split_inclusive('\n').take(offset).map(count).sum();
             let next = before + count(shown);
@@ -221,8 +221,8 @@ fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
         shown = &shown[..=end];
     }
     let (read, name) = match unit {
-        Unit::Characters => (shown.chars().count(), "characters"),
-        Unit::Lines => (shown.split_inclusive('\n').count(), "lines"),
+        OffsetUnit::Characters => (shown.chars().count(), "characters"),
+        OffsetUnit::Lines => (shown.split_inclusive('\n').count(), "lines"),
     };
     let next = offset.saturating_add(read);
     match next < total {

@@ -13,7 +13,7 @@ use crate::{DocumentPath, Source, Span, TextOrigin};
 /// A second place that explains the first ("first used here").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The bytes that it is shown at.
     pub span: Span,
     /// A few words.
     pub text: String,

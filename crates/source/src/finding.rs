@@ -139,7 +139,7 @@ pub struct Finding<Space = InDocument> {
 /// An id that two documents use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedId {
-    /// The id.
+    /// The id as both documents spell it.
     pub id: String,
     /// The name of the document that used it first.
     pub other: String,

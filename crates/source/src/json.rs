@@ -21,7 +21,7 @@
 use std::sync::Arc;
 
 use crate::document::ParsedText;
-use crate::problems::{ProblemCollector, excerpt};
+use crate::problems::{ProblemCollector, shorten_to_ascii};
 use crate::tree::{NodeData, Style, TreeBuilder, ValueKind};
 use crate::{Label, MAX_DEPTH, Source, Span, codes};
 
@@ -271,7 +271,7 @@ impl JsonParser<'_> {
             // A key as JavaScript or YAML writes it, with a clear meaning.
             b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$' | b'0'..=b'9' | b'-' => {
                 let end = self.token_end();
-                let name = excerpt(&self.text[self.at..end]);
+                let name = shorten_to_ascii(&self.text[self.at..end]);
                 self.report(self.at..end, &format!("key `{name}` must stand in double quotes"));
                 self.add_scalar(ValueKind::String, end);
             }
@@ -403,7 +403,7 @@ impl JsonParser<'_> {
             "true" | "false" => ValueKind::Bool,
             "null" => ValueKind::Null,
             _ => {
-                let message = format!("`{}` is not a JSON value", excerpt(word));
+                let message = format!("`{}` is not a JSON value", shorten_to_ascii(word));
                 self.report(self.at..end, &message);
                 ValueKind::String
             }
@@ -417,7 +417,7 @@ impl JsonParser<'_> {
         let end = self.token_end();
         let token = &self.text[self.at..end];
         if !is_json_number(token.as_bytes()) {
-            let message = format!("`{}` is not a JSON number", excerpt(token));
+            let message = format!("`{}` is not a JSON number", shorten_to_ascii(token));
             self.report(self.at..end, &message);
         // Shorter numbers without an exponent are always exact; the check is skipped for nearly
         // all.
@@ -511,8 +511,10 @@ impl JsonParser<'_> {
                 // The character behind the backslash may have several bytes.
                 let end = self.text.ceil_char_boundary((start + 2).min(self.text.len()));
                 self.at = start + 1;
-                let message =
-                    format!("`\\{}` is not a JSON escape", excerpt(&self.text[start + 1..end]));
+                let message = format!(
+                    "`\\{}` is not a JSON escape",
+                    shorten_to_ascii(&self.text[start + 1..end])
+                );
                 self.report(start..end, &message);
                 '\\'
             }

@@ -54,7 +54,10 @@ pub use finding::{
 };
 pub use node::{Member, Node};
 pub use origin::{Location, Origin, locate, plan_repair};
-pub use pointer::{DocumentPath, InDocument, InRecord, Pointer, PointerToken, RecordPath};
+pub use pointer::{
+    DocumentPath, InDocument, InRecord, Pointer, PointerToken, RecordPath, escape_token,
+    unescape_token,
+};
 pub use text::{Anchor, EncodingError, LineColumn, Source, Span, TextOrigin};
 pub use tree::{Style, ValueKind};
 pub use yaml_text::yaml_document;

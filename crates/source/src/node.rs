@@ -17,7 +17,7 @@ use std::sync::PoisonError;
 use serde_json::Value as Json;
 
 use crate::document::Document;
-use crate::pointer::unescape;
+use crate::pointer::unescape_token;
 use crate::tree::{NONE, NodeData, NodeId, NodeSlot, Style, Tree, ValueKind};
 use crate::{DocumentPath, Span, number, value_text};
 
@@ -37,7 +37,7 @@ pub struct Node<'d> {
 pub struct Member<'d> {
     /// The key, with its own place.
     pub key: Node<'d>,
-    /// The value.
+    /// The value, with aliases followed.
     pub value: Node<'d>,
 }
 
@@ -255,7 +255,7 @@ impl<'d> Node<'d> {
         let (mut node, mut rest) = (self, pointer);
         while let Some(path) = rest.strip_prefix('/') {
             let end = path.as_bytes().iter().position(|byte| *byte == b'/').unwrap_or(path.len());
-            let token = unescape(&path[..end]);
+            let token = unescape_token(&path[..end]);
             let next = match node.kind() {
                 ValueKind::Map => node.get(&token),
                 ValueKind::List => index(&token).and_then(|n| node.items().nth(n)),

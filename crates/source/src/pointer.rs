@@ -81,12 +81,7 @@ impl<Space> Pointer<Space> {
         text.push_str(start);
         for token in tokens {
             text.push('/');
-            if token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
-                // RFC 6901, section 3. `~` first, or the `~` of `~1` would be escaped again.
-                text.push_str(&token.replace('~', "~0").replace('/', "~1"));
-            } else {
-                text.push_str(&token);
-            }
+            text.push_str(&escape_token(&token));
         }
         Pointer::from_escaped(text)
     }
@@ -109,12 +104,12 @@ impl<Space> Pointer<Space> {
 
     /// The last token, unescaped.
     pub fn last(&self) -> Option<Cow<'_, str>> {
-        self.0.rfind('/').map(|at| unescape(&self.0[at + 1..]))
+        self.0.rfind('/').map(|at| unescape_token(&self.0[at + 1..]))
     }
 
     /// The tokens from the root down, unescaped.
     pub fn tokens(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        self.0.split('/').skip(1).map(unescape)
+        self.0.split('/').skip(1).map(unescape_token)
     }
 
     /// The path that remains below `prefix`, if this pointer lies at or below it. `/items/12` does
@@ -170,8 +165,17 @@ impl<T: PointerToken + ?Sized> PointerToken for &T {
     }
 }
 
+/// Encodes a token by RFC 6901, section 3. `~` first, or the `~` of `~1` would be escaped again.
+pub fn escape_token(token: &str) -> Cow<'_, str> {
+    if token.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        Cow::Owned(token.replace('~', "~0").replace('/', "~1"))
+    } else {
+        Cow::Borrowed(token)
+    }
+}
+
 /// Decodes a token. `~1` first: RFC 6901 reads `~01` as `~1`, not as `/`.
-pub(crate) fn unescape(token: &str) -> Cow<'_, str> {
+pub fn unescape_token(token: &str) -> Cow<'_, str> {
     if token.as_bytes().contains(&b'~') {
         Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
     } else {

@@ -72,8 +72,10 @@ impl<'s> ProblemCollector<'s> {
             return;
         }
         let message = match number::to_json(text) {
-            serde_json::Value::Null => format!("`{}` is beyond every number type", excerpt(text)),
-            read => format!("`{}` is read as {read}", excerpt(text)),
+            serde_json::Value::Null => {
+                format!("`{}` is beyond every number type", shorten_to_ascii(text))
+            }
+            read => format!("`{}` is read as {read}", shorten_to_ascii(text)),
         };
         let problem = Diagnostic::at(&codes::NUMBER_PRECISION, self.source, span, message);
         self.push(problem.help("write it as a string if every digit matters"));
@@ -87,7 +89,7 @@ impl<'s> ProblemCollector<'s> {
         }
         let text = self.source.text();
         for (first, again) in builder.duplicates(id, text) {
-            let name = excerpt(builder.tree.raw(again, text));
+            let name = shorten_to_ascii(builder.tree.raw(again, text));
             let span = builder.tree.slot(again).span;
             let message = format!("key `{name}` is used twice in one object");
             let mut problem = Diagnostic::at(&codes::DUPLICATE_KEY, self.source, span, message);
@@ -105,7 +107,7 @@ impl<'s> ProblemCollector<'s> {
 /// A piece of the document for a message: at most 40 characters, and only printable ASCII is left
 /// as it is, because broken text may hold anything that a terminal obeys. (`words::shorten` is its
 /// counterpart for values of a document: 60 characters, and other alphabets stay readable.)
-pub(crate) fn excerpt(text: &str) -> String {
+pub(crate) fn shorten_to_ascii(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars().take(40) {
         match c {

@@ -70,7 +70,7 @@ pub enum TextOrigin {
 /// configuration, or the file of a program.
 #[derive(Clone, Debug)]
 pub struct Anchor {
-    /// The file.
+    /// The file that holds the entry.
     pub source: Arc<Source>,
     /// The place in it; `None` for the file as a whole.
     pub span: Option<Span>,

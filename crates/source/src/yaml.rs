@@ -26,7 +26,7 @@ use std::sync::Arc;
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureStyle, Tag};
 
 use crate::document::ParsedText;
-use crate::problems::{ProblemCollector, excerpt};
+use crate::problems::{ProblemCollector, shorten_to_ascii};
 use crate::tree::{NodeData, NodeId, Style, TreeBuilder, ValueKind};
 use crate::{MAX_ALIASED_NODES, MAX_BYTES, MAX_DEPTH, MAX_NODES, Source, Span, codes, core_schema};
 
@@ -207,8 +207,10 @@ impl<'s> YamlEventReader<'s> {
             Event::SequenceEnd | Event::MappingEnd => self.close(place),
             Event::Alias(anchor) => self.alias(anchor, place),
             Event::UnresolvedAlias(name) => {
-                self.problems
-                    .report(place, format!("no anchor `&{}` before this alias", excerpt(&name)));
+                self.problems.report(
+                    place,
+                    format!("no anchor `&{}` before this alias", shorten_to_ascii(&name)),
+                );
                 self.add_null(place);
             }
             _ => {}
@@ -397,9 +399,11 @@ impl<'s> YamlEventReader<'s> {
         // digit.
         let whole = !text.contains(['.', 'e', 'E']) || text.starts_with("0x");
         if wanted != resolved {
-            self.problems.report(place, format!("`{}` is not {}", excerpt(text), wanted.name()));
+            self.problems
+                .report(place, format!("`{}` is not {}", shorten_to_ascii(text), wanted.name()));
         } else if tag.core_suffix() == Some("int") && !whole {
-            self.problems.report(place, format!("`{}` is not a whole number", excerpt(text)));
+            self.problems
+                .report(place, format!("`{}` is not a whole number", shorten_to_ascii(text)));
         }
         resolved
     }
@@ -407,7 +411,8 @@ impl<'s> YamlEventReader<'s> {
     /// Reports a tag outside of the core schema. Its value is read as if it had none.
     fn unknown_tag(&mut self, tag: &Tag, place: Span) {
         let name = format!("{}{}", tag.original_handle(), tag.suffix());
-        self.problems.report(place, format!("tag `{}` has no meaning here", excerpt(&name)));
+        self.problems
+            .report(place, format!("tag `{}` has no meaning here", shorten_to_ascii(&name)));
     }
 
     /// Notes in the parent of `key` that it has a merge key, so that `Node` looks for one only

@@ -150,7 +150,7 @@ pub enum SourceKind {
     },
     /// The servers listed in the file of another MCP client.
     ServersFile {
-        /// The file.
+        /// The path of that file.
         path: PathBuf,
     },
     /// An MCP server that is started, on standard streams.

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use toolwright_model::{Draft, FieldValue, InputSchema, Json};
-use toolwright_source::{Diagnostic, RecordFinding, RecordPath, locate};
+use toolwright_source::{Diagnostic, RecordFinding, RecordPath, escape_token, locate};
 
 use crate::Workspace;
 use crate::codes::TOO_MANY_TOKENS;
@@ -51,7 +51,7 @@ pub struct SourceCost {
     pub tools: Vec<ToolCost>,
 }
 
-/// One tool.
+/// What the definition of one tool costs in each request to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCost {
     /// Its name as authored. It may hold anything.
@@ -63,7 +63,7 @@ pub struct ToolCost {
 /// Something that could be left out of the tools of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
-    /// What it is.
+    /// The kind of text that could go.
     pub kind: SavingKind,
     /// The source of the tools.
     pub source: String,
@@ -118,7 +118,7 @@ pub struct TokenLimits {
 }
 
 impl TokenLimits {
-    /// Whether there is any.
+    /// Whether tokens are limited, so that they have to be counted.
     pub(crate) fn are_set(self) -> bool {
         self.tool.is_some() || self.total.is_some()
     }
@@ -361,7 +361,7 @@ fn unused_definitions(schema: &Json, counter: &TokenCounter) -> usize {
     // `#/$defs/NAME/…`: the name as it is written in pointers.
     let named: HashSet<&str> =
         references.iter().filter_map(|reference| reference.split('/').nth(2)).collect();
-    let is_named = |name: &str| named.contains(name.replace('~', "~0").replace('/', "~1").as_str());
+    let is_named = |name: &str| named.contains(&*escape_token(name));
     let unused = definitions.into_iter().filter(|(name, _)| !is_named(name));
     unused.map(|(name, definition)| member_tokens(name, definition, counter)).sum()
 }

@@ -22,7 +22,7 @@ pub enum LoadError {
     /// A folder has no definition in it.
     #[error("no definitions in {0}")]
     NoDefinitions(String),
-    /// Anything else.
+    /// Everything else that keeps it from being read, as a whole sentence.
     #[error("{0}")]
     Unreadable(String),
 }

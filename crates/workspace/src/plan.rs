@@ -70,7 +70,7 @@ pub struct SourceSpec {
     /// Its name in messages. It is not a namespace: for a source of the command line it is a path
     /// or a URL.
     pub name: String,
-    /// What to load.
+    /// The file, folder, program or server that is loaded.
     pub target: SourceTarget,
     /// Variables that its programs get in addition to their usual environment.
     pub environment: Vec<(String, String)>,

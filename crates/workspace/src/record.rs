@@ -195,7 +195,7 @@ fn annotations(annotations: &Annotations) -> Json {
     })
 }
 
-/// An icon.
+/// An icon as `show --json` prints it.
 fn icon(icon: &Icon) -> Json {
     json!({"src": icon.src, "mimeType": icon.mime_type, "sizes": icon.sizes, "extra": icon.rest})
 }

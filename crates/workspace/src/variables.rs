@@ -30,7 +30,7 @@ pub type Variables<'v> = dyn Fn(&str) -> Option<String> + 'v;
 /// The values that references can have.
 #[derive(Clone, Copy)]
 pub struct VariableScope<'v> {
-    /// The environment.
+    /// Looks up a variable of the environment.
     pub variables: &'v Variables<'v>,
     /// The value of `${workspaceFolder}`; for a servers file, [`workspace_of`] determines it.
     pub workspace: &'v Path,

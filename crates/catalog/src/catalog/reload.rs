@@ -21,7 +21,7 @@ use crate::server_task::ServerOwner;
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// A changed configuration is read once it has not changed for this long: an editor or a program
 /// may still be writing it.
-const CONFIG_SETTLES: Duration = Duration::from_millis(200);
+const CONFIG_QUIET_TIME: Duration = Duration::from_millis(200);
 
 impl Catalog {
     /// Loads everything in the background and keeps it up to date until `until` is cancelled:
@@ -105,7 +105,7 @@ impl Catalog {
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
             if fingerprint(&plan_files) != plan_print {
-                settle(&plan_files).await;
+                wait_until_unchanged(&plan_files).await;
                 let plan = (self.planner)();
                 plan_print = fingerprint(&plan_files);
                 // Probably an editor has written half of the file, or emptied it first. Dropping
@@ -155,9 +155,12 @@ impl Catalog {
 
     /// A fingerprint of the files of each source, as they are now. Servers have none.
     fn fingerprints(&self) -> Vec<(SourceSpec, u64)> {
-        let states: Vec<_> =
-            self.states().iter().map(|state| (state.spec.clone(), state.bodies.clone())).collect();
-        let with_files = states.into_iter().filter_map(|(spec, bodies)| {
+        let states: Vec<_> = self
+            .states()
+            .iter()
+            .map(|state| (state.spec.clone(), state.body_files.clone()))
+            .collect();
+        let with_files = states.into_iter().filter_map(|(spec, body_files)| {
             let mut files = match &spec.target {
                 SourceTarget::Definitions(path) if path.is_dir() => self.workspace.files_in(path),
                 SourceTarget::Definitions(path) | SourceTarget::Program(path) => vec![path.clone()],
@@ -165,7 +168,7 @@ impl Catalog {
                 SourceTarget::Server(..) => return None,
             };
             // Also the places where a body could be: creating the file completes its tool.
-            files.extend(bodies);
+            files.extend(body_files);
             Some((spec, fingerprint(&files)))
         });
         with_files.collect()
@@ -178,10 +181,10 @@ fn error_messages(plan: &SourcePlan) -> HashSet<String> {
 }
 
 /// Waits until these files have not changed for a moment, at most a few seconds.
-async fn settle(files: &[PathBuf]) {
+async fn wait_until_unchanged(files: &[PathBuf]) {
     let mut before = fingerprint(files);
     for _ in 0..10 {
-        tokio::time::sleep(CONFIG_SETTLES).await;
+        tokio::time::sleep(CONFIG_QUIET_TIME).await;
         let now = fingerprint(files);
         if now == before {
             return;

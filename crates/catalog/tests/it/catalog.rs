@@ -17,7 +17,7 @@ use crate::support::{ANYTHING, PATIENCE, SCRIPT, TOOLS, TestCatalog, local, serv
 
 #[tokio::test]
 async fn definitions_of_all_formats_are_tools() {
-    let fixture = TestCatalog::settled(&[
+    let fixture = TestCatalog::after_first_load(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
         ("tools/a.yaml", &local("shelf", &[("take", ANYTHING), ("put", ANYTHING)])),
@@ -53,7 +53,7 @@ async fn a_tool_with_an_error_is_quarantined_alone() {
         ("other_draft", "{$schema: 'http://json-schema.org/draft-03/schema#', type: object}"),
         ("fine", ANYTHING),
     ];
-    let fixture = TestCatalog::settled(&[
+    let fixture = TestCatalog::after_first_load(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
         ("tools/a.yaml", &local("it", &commands)),
@@ -92,7 +92,7 @@ async fn registered_tools_have_the_hashes_that_records_show() {
     let shop = r#"{"btcp": "1.0", "name": "shop", "version": "1.0.0", "capabilities": [],
         "tools": [{"name": "getTotal",
         "description": "Adds prices", "capabilities": [], "inputSchema": {"type": "object"}}]}"#;
-    let fixture = TestCatalog::settled(&[
+    let fixture = TestCatalog::after_first_load(&[
         ("toolwright.toml", config),
         ("shop.json", shop),
         ("getTotal.js", "export default () => 1"),
@@ -145,7 +145,7 @@ async fn an_error_outside_of_tools_quarantines_the_document() {
         tool("one"),
         tool("two")
     );
-    let fixture = TestCatalog::settled(&[
+    let fixture = TestCatalog::after_first_load(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
         ("tools/a.yaml", &local("it", &[("good", ANYTHING)])),
@@ -161,7 +161,7 @@ async fn an_error_outside_of_tools_quarantines_the_document() {
 #[tokio::test]
 async fn the_first_of_two_tools_with_one_id_is_used() {
     let second = local("it", &[("twice", ANYTHING)]).replace("./answer.sh", "./none.sh");
-    let fixture = TestCatalog::settled(&[
+    let fixture = TestCatalog::after_first_load(&[
         ("toolwright.toml", TOOLS),
         SCRIPT,
         ("tools/a.yaml", &local("it", &[("twice", ANYTHING), ("once", ANYTHING)])),

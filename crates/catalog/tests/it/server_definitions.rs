@@ -28,7 +28,7 @@ pub(crate) fn served_with(mode: &str, commands: &str) -> String {
 async fn schemas_missing_in_a_definition_come_from_its_server() {
     let defs = served_with("changing", "[echo, add, vanished]");
     let fixture =
-        TestCatalog::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
+        TestCatalog::after_first_load(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
     let described = |id: &str| {
         let toolbox = fixture.catalog.runner().registry();
         let tool = &toolbox.get(id).unwrap().tool;
@@ -115,7 +115,7 @@ async fn a_definition_changes_while_its_server_is_unreachable() {
 async fn a_tool_with_an_invalid_schema_of_its_server_is_quarantined() {
     let defs = served_with("changing-bad", "[echo, bad_type]");
     let fixture =
-        TestCatalog::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
+        TestCatalog::after_first_load(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &defs)]).await;
     assert_eq!(fixture.code("served:echo").await, "ok");
     fixture.until("the server has the tool", |fixture| fixture.has("served:added")).await;
     let failure = fixture.call("served:bad_type", json!({})).await.unwrap_err();
@@ -148,9 +148,11 @@ async fn a_definition_has_its_own_tools_until_its_server_starts() {
 
 #[tokio::test]
 async fn a_definition_that_names_another_server_stops_the_first() {
-    let fixture =
-        TestCatalog::settled(&[("toolwright.toml", TOOLS), ("tools/a.yaml", &served("good"))])
-            .await;
+    let fixture = TestCatalog::after_first_load(&[
+        ("toolwright.toml", TOOLS),
+        ("tools/a.yaml", &served("good")),
+    ])
+    .await;
     assert!(fixture.has("served:pid"), "{:#?}", fixture.events(""));
     let pid = fixture.call("served:pid", json!({})).await.unwrap();
     fixture.write("tools/a.yaml", &served("paged"));

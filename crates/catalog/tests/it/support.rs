@@ -60,7 +60,7 @@ impl TestCatalog {
     }
 
     /// The same, after every source was loaded or failed.
-    pub(crate) async fn settled(files: &[(&str, &str)]) -> TestCatalog {
+    pub(crate) async fn after_first_load(files: &[(&str, &str)]) -> TestCatalog {
         let fixture = TestCatalog::follow(files).await;
         fixture.catalog.wait_until_tried(PATIENCE).await;
         assert!(fixture.catalog.all_sources_tried());

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 toolwright_source::codes! {
     FORBIDDEN_FILE_ACCESS Error
         "A function uses the file system or the process around it. The sandbox has neither, so \
-         the call would fail. Definitions rarely need this for an honest purpose, so read such \
+         the call would fail. Definitions rarely need this for a benign purpose, so read such \
          a definition with care.\n\n\
          Pass the data to the function as an argument."
     => (

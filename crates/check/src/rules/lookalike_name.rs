@@ -9,7 +9,7 @@
 //!
 //! Silent about: names within one document (one author chose both), equal names (`DUPLICATE_ID`),
 //! and names that differ only in how words are joined, as `readFile` and `read_file`, which many
-//! honest toolsets do.
+//! benign toolsets do.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

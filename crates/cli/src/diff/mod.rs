@@ -3,11 +3,11 @@
 //!
 //! ```text
 //! OLD, NEW ─ a path that exists, `-`, a URL, `-- COMMAND` ─ sources ──┬─▶ diff ─▶ render
-//!          └ else REV:PATH ─ revision: `git show` ─ Overlay ─ load ───┘
+//!          └ else REV:PATH ─ git_revision: `git show` ─ Overlay ─ load ┘
 //! ```
 
+mod git_revision;
 mod render;
-mod revision;
 
 use std::path::Path;
 
@@ -60,7 +60,7 @@ fn load(args: &DiffArgs, word: Option<&str>, command: &[String]) -> anyhow::Resu
     if let Some(word) = word
         && let SourceArgument::Path(path) = SourceArgument::parse(word)
         && !path.exists()
-        && let Some(files) = revision::read(word)?
+        && let Some(files) = git_revision::read(word)?
     {
         let mut workspace = sources::workspace();
         let paths = files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();

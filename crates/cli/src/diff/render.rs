@@ -25,7 +25,7 @@ const SHOWN_TEXT: usize = 600;
 /// Unchanged words kept on each side of a changed one.
 const CONTEXT_WORDS: usize = 4;
 
-/// For a terminal.
+/// The differences as text for a terminal: each tool, then the demanded version.
 pub(super) fn text(diff: &DefinitionsDiff) -> String {
     let mut out = String::new();
     for tool in &diff.tools {
@@ -82,7 +82,7 @@ pub(super) fn markdown(diff: &DefinitionsDiff) -> String {
     out.replace("\n\n\n", "\n\n")
 }
 
-/// For programs.
+/// The differences as JSON; docs/diff.md describes its members.
 pub(super) fn json(diff: &DefinitionsDiff) -> Value {
     let tool = |tool: &ToolDiff| {
         json!({

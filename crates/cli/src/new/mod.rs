@@ -83,8 +83,8 @@ fn files(args: &NewArgs) -> anyhow::Result<Vec<NewFile>> {
     let format = args.format.id();
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || ToolName::parse(name).is_err() {
         bail!(
-            "`{}` is not a name: it starts with a letter and has letters, digits, `_`, `-` and \
-             `.`, at most 128",
+            "`{}` is not a name: a name starts with a letter and has letters, digits, `_`, `-` and \
+             `.`, at most 128 characters",
             visible(name)
         );
     }

@@ -5,7 +5,7 @@
 //! The sources are searched as text. That suffices: a name that was removed or renamed is found,
 //! and a name that merely occurs elsewhere would have to be declared there in the same form.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::architecture::{page, sources};
@@ -14,6 +14,9 @@ use crate::program::project;
 /// What must stand before a name for it to be a declaration.
 const KINDS: [&str; 8] =
     ["fn", "struct", "enum", "trait", "type", "const", "static", "macro_rules!"];
+
+/// A folder with more files has a list of its own.
+const LARGE_FOLDER: usize = 8;
 
 /// Methods of MCP, which look like paths.
 const METHODS: [&str; 2] = ["tools/call", "tools/list"];
@@ -141,29 +144,41 @@ fn the_steps_of_the_walks_are_in_the_files_of_the_tables() {
     assert!(checked > 30, "only {checked} steps were found");
 }
 
-#[test]
-fn the_modules_of_each_crate_are_listed() {
-    let page = page();
-    let (_, list) = page.split_once("## The modules of each crate").expect("the list of modules");
-    let list = list.split("```").nth(1).expect("a block");
-    let (mut listed, mut folder) = (BTreeSet::new(), String::new());
-    let mut crates = Vec::new();
+/// The headings of a list of modules, and the names below each, with the heading before them.
+fn listed_modules(list: &str) -> (Vec<&str>, BTreeSet<String>) {
+    let (mut headings, mut listed) = (Vec::new(), BTreeSet::new());
     for line in list.lines().skip(1) {
         if !line.starts_with(' ') {
-            let (name, _) = line.split_once(": ").expect("the name of a crate");
-            crates.push(name);
-            folder = format!("{name}/src");
+            let (name, _) = line.split_once(": ").expect("the name of a crate or folder");
+            headings.push(name);
             continue;
         }
+        let heading = headings.last().expect("a heading");
         // Two columns; in each, names separated by commas, then at least a space and a description.
-        for column in line.split('│') {
+        for column in line.split('│').filter(|column| !column.trim().is_empty()) {
             let end = column.trim_start().split_inclusive(' ').scan(true, |more, word| {
                 std::mem::replace(more, word.trim_end().ends_with(',')).then_some(word)
             });
             let names: String = end.collect();
-            listed.extend(names.trim().split(", ").map(|name| format!("{folder}/{name}")));
+            listed.extend(names.trim().split(", ").map(|name| format!("{heading}/{name}")));
         }
     }
+    (headings, listed)
+}
+
+/// The two blocks below the heading about modules: that of the crates, and that of large folders.
+fn module_lists(page: &str) -> [&str; 2] {
+    let (_, lists) = page.split_once("## The modules of each crate").expect("the list of modules");
+    let mut blocks = lists.split("```").skip(1).step_by(2);
+    [blocks.next().expect("the crates"), blocks.next().expect("the folders")]
+}
+
+#[test]
+fn the_modules_of_each_crate_are_listed() {
+    let page = page();
+    let (crates, listed) = listed_modules(module_lists(&page)[0]);
+    let listed: BTreeSet<String> =
+        listed.iter().map(|name| name.replacen('/', "/src/", 1)).collect();
     let root = project().join("crates");
     for name in &listed {
         let path = root.join(name.trim_end_matches('/'));
@@ -182,6 +197,36 @@ fn the_modules_of_each_crate_are_listed() {
                 is_listed || is_described(module),
                 "ARCHITECTURE.md lacks `{name}/src/{module}`"
             );
+        }
+    }
+}
+
+#[test]
+fn the_files_of_large_folders_are_listed() {
+    let page = page();
+    let (folders, listed) = listed_modules(module_lists(&page)[1]);
+    let root = project().join("crates");
+    for name in &listed {
+        let path = root.join(name.trim_end_matches('/'));
+        assert!(path.is_dir() || path.with_extension("rs").is_file(), "no `{name}`");
+    }
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in source_files() {
+        let (folder, name) = file.path.rsplit_once('/').expect("a folder");
+        // `mod` is described by the line of its folder.
+        if !matches!(name, "mod.rs" | "tests.rs") {
+            let name = name.trim_end_matches(".rs").to_owned();
+            files.entry(folder.to_owned()).or_default().push(name);
+        }
+    }
+    for (folder, names) in files {
+        let is_crate = folder.ends_with("/src");
+        let is_large = names.len() > LARGE_FOLDER && folder != "check/src/rules";
+        if folders.contains(&&*folder) || is_large && !is_crate {
+            for name in names {
+                let name = format!("{folder}/{name}");
+                assert!(listed.contains(&name), "ARCHITECTURE.md lacks `{name}`");
+            }
         }
     }
 }

@@ -73,7 +73,7 @@ fn new_overwrites_nothing_and_refuses_names_that_do_not_fit() {
         ("btcp", "Text", "does not match"),
         ("aios", "Text_Tools", "does not fit aios"),
         ("aios", "true", "does not fit aios"),
-        ("mcp", "a b", "is not a name"),
+        ("mcp", "a b", "`.`, at most 128 characters\n"),
         ("mcp", "../up", "is not a name"),
         ("mcp", "-x", "unexpected argument"),
         ("nothing", "x", "invalid value"),
@@ -153,6 +153,19 @@ fn an_upgrade_is_shown_first_and_written_on_request() {
     let again = in_folder(&folder, &["upgrade", "--write", "notes.yaml"], 0);
     assert_eq!(again.stderr, "toolwright: 1 file: nothing to upgrade\n");
     assert_eq!(text_of(&folder, "notes.yaml"), VERSION_2);
+}
+
+#[test]
+fn a_file_with_a_syntax_error_is_not_upgraded() {
+    let broken = VERSION_1.replace("type: cli", "type: [cli");
+    let folder = folder(&[("a.yaml", broken.as_bytes()), ("b.yaml", VERSION_1.as_bytes())]);
+    let alone = in_folder(&folder, &["upgrade", "--write", "a.yaml"], 1);
+    alone.assert_on_stderr("[INVALID_SYNTAX]");
+    assert!(alone.stderr.ends_with("toolwright: 1 file could not be read\n"), "{}", alone.stderr);
+    let both = in_folder(&folder, &["upgrade", "--write", "a.yaml", "b.yaml"], 1);
+    both.assert_on_stderr("1 of 2 files upgraded; 1 file could not be read");
+    assert_eq!(text_of(&folder, "a.yaml"), broken);
+    assert_eq!(text_of(&folder, "b.yaml"), VERSION_2);
 }
 
 /// The text after an upgrade.

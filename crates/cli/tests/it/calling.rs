@@ -588,9 +588,9 @@ fn timeouts_include_slow_tools_and_slow_sources() {
     add_tools(&path, &["sleep", "ignore-term"]);
     for (args, message) in [
         (
-            // Long enough to start the program and to read its schema before.
-            &["call", "sleep", "ms=110000", "--timeout", "3000"][..],
-            "TIMEOUT: `sleep` did not answer within 3000 ms",
+            // Long enough to start the program and to read its schema before, on a busy machine.
+            &["call", "sleep", "ms=110000", "--timeout", "10000"][..],
+            "TIMEOUT: `sleep` did not answer within 10000 ms",
         ),
         (&["call", "sleep", "ms=110000"], "TIMEOUT: `sleep` did not answer within 400 ms"),
         (&["call", "ignore_term"], "TIMEOUT: `ignore_term` did not answer within 400 ms"),

@@ -202,7 +202,7 @@ fn assert_complete(format: &str, path: &str, target: &str) {
     });
     let keyword = |one: &Json| one["keyword"].as_str().unwrap_or("properties").to_owned();
     let rewrites = list("rewrites").into_iter().chain(names);
-    let reported = completeness::Reported {
+    let reported = completeness::ReportedPlaces {
         losses: lost.into_iter().map(place).collect(),
         rewrites: rewrites.map(|one| (place(one.clone()), keyword(&one))).collect(),
     };

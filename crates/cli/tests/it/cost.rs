@@ -113,6 +113,20 @@ fn without_sources_those_of_the_configuration_are_counted() {
 }
 
 #[test]
+fn errors_of_a_definition_are_counted_with_the_command_that_shows_them() {
+    let broken = NOW.replace("}}}", "}}");
+    let wrong = NOW.replace("\"now\"", "\"n o w\"").replace("\"Returns the time\"", "5");
+    let folder = folder(&[("one.json", broken.as_bytes()), ("two.json", wrong.as_bytes())]);
+    for (file, note) in [
+        ("one.json", "toolwright: 1 error: `toolwright check one.json` shows it\n"),
+        ("two.json", "toolwright: 2 errors: `toolwright check two.json` shows them\n"),
+    ] {
+        let run = run(folder.path(), &["cost", file]);
+        assert_eq!(run.stderr, note, "{}", run.stdout);
+    }
+}
+
+#[test]
 fn hostile_texts_are_counted_and_shown_safely() {
     let spaces = " ".repeat(2_000_000);
     let tool = format!(

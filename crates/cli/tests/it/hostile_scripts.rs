@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(240);
 
 /// What must be found about a source.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Expected {
+enum ExpectedProblem {
     /// It cannot be parsed within the limits.
     TooComplex,
     /// It is longer than what is read.
@@ -27,7 +27,7 @@ enum Expected {
     Anything,
 }
 
-use Expected::{Anything, Broken, TooComplex, TooLong};
+use ExpectedProblem::{Anything, Broken, TooComplex, TooLong};
 
 /// `unit` repeated up to a length, between a start and an end.
 fn filled(start: &str, unit: &str, middle: &str, close: &str, end: &str) -> String {
@@ -37,8 +37,15 @@ fn filled(start: &str, unit: &str, middle: &str, close: &str, end: &str) -> Stri
 
 /// Sources that one unit makes, opened and closed again and again: the name, the start, the unit,
 /// the middle, what closes a unit, the end.
-type Nest =
-    (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str, Expected);
+type Nest = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    ExpectedProblem,
+);
 
 #[rustfmt::skip]
 const NESTS: &[Nest] = &[
@@ -123,11 +130,11 @@ const NESTS: &[Nest] = &[
     ("strings that hide brackets", "", "(')',", "a", ")", "", TooComplex),
 ];
 
-fn sources() -> Vec<(&'static str, String, Expected)> {
+fn sources() -> Vec<(&'static str, String, ExpectedProblem)> {
     let nest = |&(name, start, unit, middle, close, end, expected): &Nest| {
         (name, filled(start, unit, middle, close, end), expected)
     };
-    let mut sources: Vec<(&str, String, Expected)> = NESTS.iter().map(nest).collect();
+    let mut sources: Vec<(&str, String, ExpectedProblem)> = NESTS.iter().map(nest).collect();
     // The time of the parser grows with the square of the number of named groups.
     let groups: String = (0..60_000).map(|n| format!("(?<g{n}>a)")).collect();
     sources.push(("named groups", format!("/{groups}/"), TooComplex));
@@ -169,7 +176,7 @@ fn diagnostics(run: &Run, file: &str) -> Vec<String> {
 }
 
 /// Runs `work` for each source, two at a time, and collects what is wrong.
-fn for_each_source(work: impl Fn(&str, &str, Expected) -> Vec<String> + Sync) {
+fn for_each_source(work: impl Fn(&str, &str, ExpectedProblem) -> Vec<String> + Sync) {
     let sources = sources();
     let next = std::sync::atomic::AtomicUsize::new(0);
     let failures = std::sync::Mutex::new(Vec::new());

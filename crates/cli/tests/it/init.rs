@@ -240,7 +240,7 @@ fn init_survives_hostile_files() {
     let nothing = home_without_clients();
     let none = run(nothing.path(), &["init", "--yes"]);
     assert!(
-        none.code == 2 && none.stderr.contains("looked into `.mcp.json`, `~/.claude.json`"),
+        none.code == 2 && none.stderr.contains("server; looked into `.mcp.json`, `~/.claude.json`"),
         "{none:?}"
     );
 }

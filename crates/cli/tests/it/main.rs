@@ -43,6 +43,7 @@ mod passing_on;
 mod program;
 mod questions;
 mod rules;
+mod running_programs;
 mod sandbox;
 mod schema_mistakes;
 mod scripted_servers;

@@ -40,7 +40,8 @@ fn md_converts_files_standard_input_and_urls() {
     assert_eq!(
         refused.stderr,
         format!(
-            "toolwright: cannot fetch `{url}`: the address is private, local or otherwise special\n"
+            "toolwright: cannot fetch `{url}`: the address is private, local or otherwise special; \
+             `--allow-private` allows it\n"
         )
     );
     let missing = run(&["md", "nowhere.html"], "");

@@ -27,7 +27,8 @@ fn servers() -> Json {
     let secret = secrets();
     let server = |line: &str, args: &[&str]| {
         let line = format!("{line}exec '{}' mcp good", faulty_server());
-        json!({"command": "sh", "args": [&["-c", line.as_str(), "x"], args].concat()})
+        let args = [&["-c", line.as_str(), "x"], args].concat();
+        json!({"command": "sh", "args": args})
     };
     let with = |mut server: Json, key: &str, value: Json| {
         server[key] = value;

@@ -16,7 +16,7 @@ use toolwright_sandbox::{
     GuestLimits, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
 };
 
-use crate::capped_texts::clip;
+use crate::capped_texts::shorten;
 use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
 use crate::offload::{WorkSize, offload};
 use crate::{
@@ -142,7 +142,7 @@ fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure
             let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).tool_code(own);
             match field("suggestion") {
                 // Cut again: a body can set the property without the constructor.
-                Some(suggestion) => failure.suggest(clip(suggestion, MAX_SUGGESTION)),
+                Some(suggestion) => failure.suggest(shorten(suggestion, MAX_SUGGESTION)),
                 None => failure,
             }
         }

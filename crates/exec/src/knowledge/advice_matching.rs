@@ -3,29 +3,29 @@
 //! ```text
 //! errors ────▶ words ─┐
 //!                     ├─ score ─▶ the best anti-pattern, the best quirk
-//! each lesson ▶ words ┘
+//! each candidate ▶ words ┘
 //! ```
 //!
-//! Words are compared; nothing is understood. A lesson fits if it mentions a field that the errors
+//! Words are compared; nothing is understood. A candidate fits if it mentions a field that the errors
 //! mention, and its example, if it has one, does not show a call of another command. Among several
 //! that fit, a score decides, in which a shared field counts most. Without a field in common
 //! nothing fits: wrong advice is worse than none.
 //!
-//! Only the beginning of a long text and the first lessons of a long list are compared, so that the
+//! Only the beginning of a long text and the first candidates of a long list are compared, so that the
 //! work for a refused call is bounded. What goes into the answer is cut, too, with a note.
 //!
 //! Deliberately absent: synonyms, stemming beyond a plural `s`, and languages other than English.
-//! Authors write the lessons of a definition and the messages of its validators in one style.
+//! Authors write the candidates of a definition and the messages of its validators in one style.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use toolwright_model::Knowledge;
 
-use crate::capped_texts::{MAX_CHARS, clip};
+use crate::capped_texts::{MAX_CHARS, shorten};
 use crate::{Json, KnowledgeAdvice};
 
-/// Words that occur in errors and lessons about any field, so that sharing them means nothing.
+/// Words that occur in errors and candidates about any field, so that sharing them means nothing.
 static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let words = "
     a all an and api are array as at be but by call correct each error expected field for
@@ -35,9 +35,9 @@ static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     words.split_whitespace().collect()
 });
 
-/// Lessons of each kind that are considered: their words are compared for every refused call.
-const MAX_LESSONS: usize = 1_000;
-/// Bytes of each text of a lesson that are considered.
+/// Candidates of each kind that are considered: their words are compared for every refused call.
+const MAX_CANDIDATES: usize = 1_000;
+/// Bytes of each text of a candidate that are considered.
 const MAX_CONSIDERED: usize = 2_000;
 /// Characters of the texts that go into the answer.
 const MAX_NAME: usize = 200;
@@ -89,14 +89,14 @@ struct RefusedCall<'a> {
 }
 
 impl RefusedCall<'_> {
-    /// How well a lesson fits, `None` if it does not. `example` is the wrong way that it shows,
+    /// How well a candidate fits, `None` if it does not. `example` is the wrong way that it shows,
     /// empty for quirks.
     fn score(&self, name: &str, description: &str, example: &str) -> Option<usize> {
         let title = words(name);
         let about: BTreeSet<String> = title.union(&words(description)).cloned().collect();
         let shared = self.fields.intersection(&about).count();
         let in_example = self.fields.intersection(&words(example)).count();
-        // An example that only calls other commands belongs to another lesson.
+        // An example that only calls other commands belongs to another candidate.
         let calls = calls_of(example).any(|name| name == self.command);
         if !calls && calls_of(example).next().is_some() {
             return None;
@@ -130,7 +130,7 @@ fn calls_of(example: &str) -> impl Iterator<Item = &str> {
     example.match_indices('(').map(name).filter(is_call)
 }
 
-/// The anti-pattern and the quirk that fit best. Lessons without a remedy are left out.
+/// The anti-pattern and the quirk that fit best. Candidates without a remedy are left out.
 pub(super) fn find_advice(
     knowledge: &Knowledge,
     command: &str,
@@ -147,14 +147,14 @@ pub(super) fn find_advice(
         fields.clone_from(&in_errors);
     }
     let call = RefusedCall { command, words: in_errors, fields, has_argument };
-    let patterns = knowledge.anti_patterns.iter().map(|pattern| Lesson {
+    let patterns = knowledge.anti_patterns.iter().map(|pattern| AdviceCandidate {
         kind: "antiPattern",
         name: &pattern.name,
         description: &pattern.description,
         example: &pattern.wrong,
         remedy: &pattern.correct,
     });
-    let quirks = knowledge.quirks.iter().map(|quirk| Lesson {
+    let quirks = knowledge.quirks.iter().map(|quirk| AdviceCandidate {
         kind: "quirk",
         name: &quirk.name,
         description: &quirk.description,
@@ -165,7 +165,7 @@ pub(super) fn find_advice(
 }
 
 /// An anti-pattern or a quirk, as the definition has it.
-struct Lesson<'a> {
+struct AdviceCandidate<'a> {
     kind: &'static str,
     name: &'a Option<String>,
     description: &'a Option<String>,
@@ -175,31 +175,31 @@ struct Lesson<'a> {
     remedy: &'a Option<String>,
 }
 
-/// The lesson with the highest score; of several, the first.
+/// The candidate with the highest score; of several, the first.
 fn best<'l>(
     call: &RefusedCall<'_>,
-    lessons: impl Iterator<Item = Lesson<'l>>,
+    candidates: impl Iterator<Item = AdviceCandidate<'l>>,
 ) -> Option<KnowledgeAdvice> {
     let considered = |text: &'l Option<String>| {
         let text = text.as_deref().unwrap_or_default();
         &text[..text.floor_char_boundary(MAX_CONSIDERED)]
     };
-    let scored = lessons.take(MAX_LESSONS).filter(|lesson| lesson.remedy.is_some());
-    let scored = scored.filter_map(|lesson| {
-        let Lesson { name, description, example, .. } = lesson;
+    let scored = candidates.take(MAX_CANDIDATES).filter(|candidate| candidate.remedy.is_some());
+    let scored = scored.filter_map(|candidate| {
+        let AdviceCandidate { name, description, example, .. } = candidate;
         let score = call.score(considered(name), considered(description), considered(example))?;
-        Some((score, lesson))
+        Some((score, candidate))
     });
     let best = scored.reduce(|best, next| if best.0 >= next.0 { best } else { next });
-    best.map(|(_, lesson)| {
+    best.map(|(_, candidate)| {
         let shown = |text: &Option<String>, chars: usize| {
-            clip(text.as_deref().unwrap_or_default().trim_end(), chars).into_owned()
+            shorten(text.as_deref().unwrap_or_default().trim_end(), chars).into_owned()
         };
         KnowledgeAdvice {
-            kind: lesson.kind,
-            name: shown(lesson.name, MAX_NAME),
-            description: shown(lesson.description, MAX_CHARS),
-            remedy: shown(lesson.remedy, MAX_REMEDY),
+            kind: candidate.kind,
+            name: shown(candidate.name, MAX_NAME),
+            description: shown(candidate.description, MAX_CHARS),
+            remedy: shown(candidate.remedy, MAX_REMEDY),
         }
     })
 }

@@ -30,7 +30,7 @@ use toolwright_sandbox::{
 };
 use toolwright_script::{ParseGoal, ScriptAnalyzer, SyntaxProblem};
 
-use crate::capped_texts::clip;
+use crate::capped_texts::shorten;
 use crate::js::BTCP_PRELUDE;
 use crate::offload::{WorkSize, offload, run_blocking};
 use crate::{Json, Log};
@@ -244,7 +244,7 @@ impl KnowledgeFunction {
         mut error: SandboxError,
         analyzer: Option<&Arc<dyn ScriptAnalyzer>>,
     ) -> FunctionError {
-        error.message = clip(&error.message, MAX_MESSAGE).into_owned();
+        error.message = shorten(&error.message, MAX_MESSAGE).into_owned();
         let is_approximate = match error.code {
             SandboxErrorCode::StartFailed
             | SandboxErrorCode::WorkerDied
@@ -261,7 +261,7 @@ impl KnowledgeFunction {
             _ => None,
         };
         let start = syntax_error.map(|problem| {
-            error.message = clip(&problem.message, MAX_MESSAGE).into_owned();
+            error.message = shorten(&problem.message, MAX_MESSAGE).into_owned();
             problem.range.start
         });
         let (source, formatter) = (Arc::clone(&self.source), self.formatter.clone());
@@ -301,13 +301,16 @@ impl KnowledgeFunction {
         let FunctionError { error, location } = failure;
         let mut text = match (&error.name, error.code) {
             (Some(name), SandboxErrorCode::Threw) => {
-                let name = clip(name, MAX_QUOTED);
+                let name = shorten(name, MAX_QUOTED);
                 format!("{self:?} threw {name}: {}", error.message)
             }
             _ => format!("{self:?} failed with {}: {}", error.code, error.message),
         };
         if let Some(cause) = failure.cause() {
-            text.push_str(&format!(", caused by {}", clip(cause, MAX_QUOTED).replace('\n', " ")));
+            text.push_str(&format!(
+                ", caused by {}",
+                shorten(cause, MAX_QUOTED).replace('\n', " ")
+            ));
         }
         if let Some(location) = location {
             text.push_str(&format!(" ({location})"));

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use toolwright_model::{Detection, PayloadSchema, PayloadShape};
 
 use crate::Json;
-use crate::capped_texts::clip;
+use crate::capped_texts::shorten;
 
 /// Shapes that a message names, and characters of a name or a path in it.
 const MAX_NAMES: usize = 20;
@@ -35,7 +35,7 @@ pub(super) struct PayloadMatcher {
 impl PayloadMatcher {
     pub(super) fn new(schema: &PayloadSchema) -> PayloadMatcher {
         PayloadMatcher {
-            name: clip(schema.kind.as_deref().unwrap_or_default(), MAX_NAME).into_owned(),
+            name: shorten(schema.kind.as_deref().unwrap_or_default(), MAX_NAME).into_owned(),
             detection: schema.detection.as_deref().and_then(Detection::parse),
             path: schema.payload_path.as_deref().unwrap_or_default().trim().into(),
         }
@@ -46,7 +46,7 @@ impl PayloadMatcher {
         match at(&payload.value, &self.path) {
             Some(_) => Ok(PayloadData { path: Arc::clone(&self.path), ..payload.clone() }),
             None => {
-                let path = clip(&self.path, MAX_NAME).into_owned();
+                let path = shorten(&self.path, MAX_NAME).into_owned();
                 Err(PayloadError::NothingThere { shape: self.name.clone(), path })
             }
         }

@@ -26,7 +26,7 @@ use super::{
     FunctionError, FunctionRole, KnowledgeBudget, KnowledgeFunction, RunnableKnowledge,
     function_input, guest_limits,
 };
-use crate::capped_texts::clipped_json;
+use crate::capped_texts::shorten_json;
 use crate::offload::{WorkSize, offload};
 use crate::outcome::json_size;
 use crate::{Budget, CallArguments, CappedTexts, Failure, Json, Log, Outcome, code};
@@ -38,8 +38,8 @@ const MAX_QUOTED: usize = 120;
 const AFTER_DEADLINE: Duration = Duration::from_secs(1);
 
 /// A value in backticks for a message, cut if it is long.
-pub(super) fn abbreviate(value: &Json) -> String {
-    format!("`{}`", clipped_json(value, MAX_QUOTED))
+pub(super) fn quote_shortened(value: &Json) -> String {
+    format!("`{}`", shorten_json(value, MAX_QUOTED))
 }
 
 /// Everything that running the functions of a definition needs. Borrowed from the runner for one
@@ -168,7 +168,7 @@ impl RunnableKnowledge {
             if !value.is_object() {
                 let what = format!(
                     "{function:?} turned the arguments into {}, which is not an object",
-                    abbreviate(&value)
+                    quote_shortened(&value)
                 );
                 return Err(Failure::new(&code::PROCESSOR_FAILED, what));
             }

@@ -16,7 +16,7 @@ use toolwright_sandbox::SandboxErrorCode;
 
 use super::processors::RunFailure;
 use super::{FunctionRole, FunctionRunner, KnowledgeFunction, RunnableKnowledge, function_input};
-use crate::capped_texts::{MAX_CHARS, clipped_json};
+use crate::capped_texts::{MAX_CHARS, shorten_json};
 use crate::offload::{WorkSize, offload};
 use crate::{CallArguments, CappedTexts, Failure, Json};
 
@@ -168,7 +168,7 @@ pub fn read_validator_answer(
     let id = &function.id;
     let unusual = |what: &str| format!("INVALID_VALIDATOR_RESULT: validator `{id}` {what}");
     let Some(valid) = value.get("valid").and_then(Json::as_bool) else {
-        let answer = super::processors::abbreviate(value);
+        let answer = super::processors::quote_shortened(value);
         return Err(unusual(&format!(
             "answered {answer}, expected {{ valid: boolean, errors: string[] }}"
         )));
@@ -194,7 +194,7 @@ pub fn read_validator_answer(
                 warning.get_or_insert_with(|| unusual("returned errors that are objects"));
             }
             (other, None) => {
-                errors.push(&clipped_json(other, MAX_CHARS));
+                errors.push(&shorten_json(other, MAX_CHARS));
                 warning.get_or_insert_with(|| unusual("returned errors that are not strings"));
             }
         }

@@ -184,7 +184,7 @@ fn field_mappings(node: Node<'_>) -> Vec<(FieldMapping, Node<'_>)> {
     out
 }
 
-/// One mapping.
+/// Reads an entry of `field_mappings`; `path` are the names above it.
 fn field_mapping(path: Vec<String>, node: Node<'_>) -> FieldMapping {
     FieldMapping {
         path,
@@ -194,7 +194,7 @@ fn field_mapping(path: Vec<String>, node: Node<'_>) -> FieldMapping {
     }
 }
 
-/// One quirk.
+/// Reads an entry of `quirks`.
 fn quirk(node: Node<'_>) -> Quirk {
     Quirk {
         name: extract::text(node, "quirk"),

@@ -14,7 +14,7 @@ use super::{CONVENTIONS, ID, commands, knowledge, version};
 use crate::findings::FindingList;
 use crate::{Reading, codes, extract, shape};
 
-/// Reads a document.
+/// Reads a document of either version: the tool under the root key `tool`, or at the root.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);

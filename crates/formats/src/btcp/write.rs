@@ -21,7 +21,7 @@ pub(crate) fn write_manifest(toolset: Toolset<Tool>) -> Json {
     object.put("btcp", PROTOCOL);
     object.put_some("name", toolset.namespace.ok().map(manifest_name));
     object.put("version", toolset.version.ok().map_or(FIRST_VERSION, |version| version.authored()));
-    object.put_some("description", toolset.description.as_deref().map(|text| cut(text, 500)));
+    object.put_some("description", toolset.description.as_deref().map(|text| shorten(text, 500)));
     object.put_object("provider", write_provider(toolset.provider.as_ref()));
     object.put("capabilities", declared(&toolset));
     object.put_object("config", write_config(&toolset.limits));
@@ -73,7 +73,7 @@ fn write_provider(provider: Option<&Provider>) -> Object {
     let mut object = ObjectWriter::default();
     // Without a name it is not a provider.
     if let Some(provider) = provider.filter(|provider| provider.name.is_some()) {
-        object.put_some("name", provider.name.as_deref().map(|name| cut(name, 100)));
+        object.put_some("name", provider.name.as_deref().map(|name| shorten(name, 100)));
         object.put_some("url", provider.url.as_deref());
         object.put_some("contact", provider.contact.as_deref());
         object.put_some("icon", provider.icon.as_deref());
@@ -98,7 +98,7 @@ fn write_tool(tool: Tool) -> Json {
     let details = &tool.details;
     let mut object = ObjectWriter::default();
     object.put("name", tool.name.as_str());
-    object.put_some("description", tool.description.as_deref().map(|text| cut(text, 1_000)));
+    object.put_some("description", tool.description.as_deref().map(|text| shorten(text, 1_000)));
     object.put("inputSchema", tool.input.into_json());
     object.put_some("outputSchema", tool.output);
     object
@@ -114,6 +114,6 @@ fn write_tool(tool: Tool) -> Json {
 }
 
 /// The first `max` code points of a text.
-fn cut(text: &str, max: usize) -> &str {
+fn shorten(text: &str, max: usize) -> &str {
     text.char_indices().nth(max).map_or(text, |(end, _)| &text[..end])
 }

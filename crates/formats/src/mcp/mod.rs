@@ -49,7 +49,7 @@ impl Format for Mcp {
 
 /// A format with the shape of MCP.
 pub(crate) struct McpVariant {
-    /// Its name.
+    /// The name that `--format` takes.
     pub(crate) id: FormatId,
     /// What it demands beyond the shape.
     pub(crate) conventions: &'static Conventions,

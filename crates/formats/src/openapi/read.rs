@@ -24,7 +24,7 @@ use crate::{MAX_ITEMS, Reading, codes, extract, shape};
 /// each tool that refers to it: some 200 MB.
 const MAX_VALUES: usize = 2_000_000;
 
-/// Reads a document.
+/// Reads a document: each operation with a method and a path becomes a tool.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
     let mut findings = FindingList::default();

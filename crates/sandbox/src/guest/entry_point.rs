@@ -5,7 +5,7 @@
 use rquickjs_sys as qjs;
 
 use super::engine::{JsContext, JsResult, JsValue, JsValueKind, NulTerminated};
-use super::failure::{GuestFailure, shortened};
+use super::failure::{GuestFailure, shorten};
 use crate::error::SandboxErrorCode;
 
 /// How many names a message lists, and how many bytes of each: a program may export thousands of
@@ -155,7 +155,7 @@ fn quoted<T: AsRef<str>>(names: &[T]) -> String {
     let shown = names
         .iter()
         .take(NAMES_SHOWN)
-        .map(|name| format!("`{}`", shortened(name.as_ref(), NAME_LENGTH)));
+        .map(|name| format!("`{}`", shorten(name.as_ref(), NAME_LENGTH)));
     let more = if names.len() > NAMES_SHOWN { ", …" } else { "" };
     shown.collect::<Vec<_>>().join(", ") + more
 }

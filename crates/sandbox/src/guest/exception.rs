@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::call_state::GuestCallState;
 use super::engine::{JsContext, JsValue, JsValueKind};
-use super::failure::{GuestFailure, MAX_TRACE, shortened};
+use super::failure::{GuestFailure, MAX_TRACE, shorten};
 use super::json_writer::{GuestJsonWriter, number_text};
 use crate::error::{CodePosition, SandboxErrorCode, TraceFrame};
 use crate::limits::{MAX_DEPTH, whole_milliseconds};
@@ -77,7 +77,7 @@ fn failure_of_error(thrown: &JsValue, state: &GuestCallState) -> GuestFailure {
         own_property(thrown, "errors").map(|errors| summaries(&errors)).unwrap_or_default();
     // `Promise.any` throws an `AggregateError` without a message.
     if message.is_empty() && !errors.is_empty() {
-        message = shortened(&errors.join("; "), MAX_MESSAGE);
+        message = shorten(&errors.join("; "), MAX_MESSAGE);
     }
     let code = match (name.as_str(), message.as_str()) {
         ("RangeError", "Maximum call stack size exceeded") => SandboxErrorCode::StackOverflow,
@@ -124,7 +124,7 @@ fn class_name(thrown: &JsValue) -> Option<String> {
     let name =
         class.ok().filter(JsValue::is_function).and_then(|class| text_property(&class, "name"));
     drop(thrown.js().take_exception());
-    name.map(|name| shortened(&name, MAX_NAME))
+    name.map(|name| shorten(&name, MAX_NAME))
 }
 
 /// An own property, if it is not `undefined` and reading it runs no code.
@@ -150,11 +150,11 @@ fn summaries(errors: &JsValue) -> Vec<String> {
 /// An error in one line, followed by up to `causes` - 1 of its causes.
 fn summary(thrown: &JsValue, causes: usize) -> String {
     if !thrown.is_error() {
-        return shortened(&describe_value(thrown), MAX_SUMMARY);
+        return shorten(&describe_value(thrown), MAX_SUMMARY);
     }
     let name = text_property(thrown, "name").unwrap_or_else(|| "Error".to_owned());
     let message = text_property(thrown, "message").unwrap_or_default();
-    let text = shortened(&format!("{name}: {message}"), MAX_SUMMARY);
+    let text = shorten(&format!("{name}: {message}"), MAX_SUMMARY);
     match own_property(thrown, "cause").filter(|_| causes > 1) {
         Some(cause) => format!("{text}, caused by {}", summary(&cause, causes - 1)),
         None => text,
@@ -165,7 +165,7 @@ fn summary(thrown: &JsValue, causes: usize) -> String {
 fn describe_value(thrown: &JsValue) -> String {
     match thrown.kind() {
         JsValueKind::String => {
-            format!("the string {:?}", shortened(&thrown.text().unwrap_or_default(), MAX_MESSAGE))
+            format!("the string {:?}", shorten(&thrown.text().unwrap_or_default(), MAX_MESSAGE))
         }
         JsValueKind::Undefined => "`undefined`".to_owned(),
         JsValueKind::Null => "`null`".to_owned(),
@@ -187,7 +187,7 @@ fn describe_value(thrown: &JsValue) -> String {
 fn text_property(thrown: &JsValue, name: &str) -> Option<String> {
     match thrown.get_str(name) {
         Ok(value) if value.kind() == JsValueKind::String => {
-            value.with_text(|text| shortened(text, MAX_MESSAGE)).ok()
+            value.with_text(|text| shorten(text, MAX_MESSAGE)).ok()
         }
         Ok(_) => None,
         // The getter threw. Its exception must not stay pending in the engine.
@@ -213,7 +213,7 @@ fn parse_stack(stack: &str) -> Vec<TraceFrame> {
         if let Some(native) =
             line.trim_start().strip_prefix("at ").and_then(|line| line.strip_suffix(" (native)"))
         {
-            return Some(TraceFrame::Native(shortened(native, MAX_NAME).into()));
+            return Some(TraceFrame::Native(shorten(native, MAX_NAME).into()));
         }
         let (_, position) = line.rsplit_once(&format!("{PROGRAM_FILE}:"))?;
         let (line, column) = position.trim_end_matches(')').split_once(':')?;

@@ -25,7 +25,7 @@ pub(crate) struct GuestFailure {
 impl GuestFailure {
     /// A failure with only a code and a message, which is cut if it is too long.
     pub(crate) fn new(code: SandboxErrorCode, message: impl Into<String>) -> GuestFailure {
-        let message = shortened(&message.into(), MAX_MESSAGE);
+        let message = shorten(&message.into(), MAX_MESSAGE);
         GuestFailure { code, message, name: None, trace: Vec::new(), class: None, fields: None }
     }
 
@@ -78,7 +78,7 @@ fn frame_from_json(json: &Json) -> Option<TraceFrame> {
 }
 
 /// The first `most` bytes of a text, and `…` if it is longer.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }

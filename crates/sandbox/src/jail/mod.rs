@@ -148,7 +148,7 @@ pub enum JailPolicy {
 /// How well one layer holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerState {
-    /// Completely.
+    /// It forbids everything that it is meant to forbid.
     Active,
     /// In part. The text names what this system lacks.
     Partial(String),

@@ -276,6 +276,7 @@ fn a_guest_that_gets_no_processor_time_keeps_its_slot() {
     let pool = pool(1);
     assert_works(&pool);
     let short = script(&pool, "module.exports = ({ n }) => n");
+    let other = &self::pool(1);
     let worker = pool.idle()[0];
     signal("-STOP", worker);
     std::thread::scope(|scope| {
@@ -286,10 +287,23 @@ fn a_guest_that_gets_no_processor_time_keeps_its_slot() {
                 pool.run_blocking(short, &input, &unlimited_time(), None)
             })
         });
-        // Gives the pool the time for its mistake, if it makes one: it would start another worker
-        // after 50 ms.
-        std::thread::sleep(Duration::from_millis(300));
+        wait_until("a call is sent", || pool.busy() == [worker]);
+        // Gives the pool the time for its mistake, if it makes one: to start another worker, as
+        // this second pool does for a guest that computes. It began later, so it gets there later.
+        let (long, quick) = (script(other, "for (;;);"), script(other, "module.exports = 1"));
+        let limits = GuestLimits { cpu: Duration::from_secs(2), ..unlimited_time() };
+        let overrun = {
+            let limits = limits.clone();
+            scope.spawn(move || other.run_blocking(&long, &ProgramInput::default(), &limits, None))
+        };
+        wait_until("the long call is sent", || !other.busy().is_empty());
+        let workers = other.started();
+        let quick = other.run_blocking(&quick, &ProgramInput::default(), &limits, None);
+        let started = other.started() - workers;
         signal("-CONT", worker);
+        quick.expect("a result");
+        assert_eq!(started, 1, "a guest that computes makes way");
+        overrun.join().expect("no panic").expect_err("it never ends");
         for (n, call) in (1..).zip(calls) {
             assert_eq!(call.join().expect("no panic").expect("a result").value, json!(n));
         }

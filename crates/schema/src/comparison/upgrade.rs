@@ -44,7 +44,7 @@ pub fn in_2020_12(schema: &Value) -> Option<Value> {
     if !matches!(Dialect::of(&source), Ok(Dialect::Draft7)) || Schema::compile(&source).is_err() {
         return None;
     }
-    let mut upgraded = Draft7 { root: &source }.upgrade(&source, Level::Root)?;
+    let mut upgraded = Draft7 { root: &source }.upgrade(&source, SchemaDepth::Root)?;
     let own = upgraded.as_object_mut()?;
     match stated {
         true => own["$schema"] = json!(Dialect::Draft202012.uri()),
@@ -55,7 +55,7 @@ pub fn in_2020_12(schema: &Value) -> Option<Value> {
 
 /// The schema in 2020-12; `None` where it has an `$id` below the root.
 pub(super) fn from_draft7(schema: &Value) -> Option<Value> {
-    let mut upgraded = Draft7 { root: schema }.upgrade(schema, Level::Root)?;
+    let mut upgraded = Draft7 { root: schema }.upgrade(schema, SchemaDepth::Root)?;
     if let Value::Object(members) = &mut upgraded {
         members.shift_remove("$schema");
         members.shift_remove("$id");
@@ -64,7 +64,7 @@ pub(super) fn from_draft7(schema: &Value) -> Option<Value> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum SchemaDepth {
     Root,
     Below,
 }
@@ -79,12 +79,12 @@ struct Draft7<'a> {
 }
 
 impl Draft7<'_> {
-    fn upgrade(&self, schema: &Value, level: Level) -> Option<Value> {
+    fn upgrade(&self, schema: &Value, level: SchemaDepth) -> Option<Value> {
         let Value::Object(members) = schema else { return Some(schema.clone()) };
         let anchor = members.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#'));
         let is_resource = members.contains_key("$schema")
             || members.contains_key("$id") && anchor.is_none_or(str::is_empty);
-        if level == Level::Below && is_resource {
+        if level == SchemaDepth::Below && is_resource {
             return None;
         }
         let mut upgraded = Map::new();
@@ -93,7 +93,7 @@ impl Draft7<'_> {
             upgraded.insert("$ref".to_owned(), moved.map_or(reference.clone(), Value::String));
             for keyword in ANNOTATIONS.into_iter().chain(["$schema", "$id"]) {
                 // Beside a reference, draft-07 does not read the `$id` of an inner schema.
-                let is_read = level == Level::Root || keyword != "$id";
+                let is_read = level == SchemaDepth::Root || keyword != "$id";
                 if let Some(value) = members.get(keyword).filter(|_| is_read) {
                     upgraded.insert(keyword.to_owned(), value.clone());
                 }
@@ -108,7 +108,7 @@ impl Draft7<'_> {
         }
         for (keyword, value) in members {
             let (keyword, value) = match keyword.as_str() {
-                "$id" if level == Level::Below => {
+                "$id" if level == SchemaDepth::Below => {
                     ("$anchor", Value::from(anchor.unwrap_or_default()))
                 }
                 "properties" | "patternProperties" | "definitions" | "$defs" => {
@@ -121,12 +121,12 @@ impl Draft7<'_> {
                 | "else"
                 | "additionalProperties"
                 | "propertyNames"
-                | "contains" => (keyword.as_str(), self.upgrade(value, Level::Below)?),
+                | "contains" => (keyword.as_str(), self.upgrade(value, SchemaDepth::Below)?),
                 "items" if value.is_array() => ("prefixItems", self.list(value)?),
-                "items" => ("items", self.upgrade(value, Level::Below)?),
+                "items" => ("items", self.upgrade(value, SchemaDepth::Below)?),
                 // Without a list in `items` it has no effect.
                 "additionalItems" => match members.get("items") {
-                    Some(Value::Array(_)) => ("items", self.upgrade(value, Level::Below)?),
+                    Some(Value::Array(_)) => ("items", self.upgrade(value, SchemaDepth::Below)?),
                     _ => continue,
                 },
                 "dependencies" => {
@@ -143,14 +143,15 @@ impl Draft7<'_> {
 
     fn each(&self, value: &Value) -> Option<Value> {
         let Value::Object(named) = value else { return Some(value.clone()) };
-        let upgraded =
-            named.iter().map(|(name, own)| Some((name.clone(), self.upgrade(own, Level::Below)?)));
+        let upgraded = named
+            .iter()
+            .map(|(name, own)| Some((name.clone(), self.upgrade(own, SchemaDepth::Below)?)));
         upgraded.collect::<Option<Map<_, _>>>().map(Value::Object)
     }
 
     fn list(&self, value: &Value) -> Option<Value> {
         let Value::Array(branches) = value else { return Some(value.clone()) };
-        let upgraded = branches.iter().map(|branch| self.upgrade(branch, Level::Below));
+        let upgraded = branches.iter().map(|branch| self.upgrade(branch, SchemaDepth::Below));
         upgraded.collect::<Option<Vec<_>>>().map(Value::Array)
     }
 
@@ -159,7 +160,7 @@ impl Draft7<'_> {
         for (name, dependency) in value.as_object()? {
             match dependency {
                 Value::Array(_) => required.insert(name.clone(), dependency.clone()),
-                schema => schemas.insert(name.clone(), self.upgrade(schema, Level::Below)?),
+                schema => schemas.insert(name.clone(), self.upgrade(schema, SchemaDepth::Below)?),
             };
         }
         for (keyword, named) in [("dependentRequired", required), ("dependentSchemas", schemas)] {

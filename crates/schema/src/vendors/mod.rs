@@ -88,7 +88,7 @@ pub enum IncompatiblePart {
 pub struct Incompatibility {
     /// JSON pointer of its first occurrence: of the keyword, or of the schema that lacks it.
     pub at: String,
-    /// What it is.
+    /// The keyword, value or property of the request that is not accepted.
     pub part: IncompatiblePart,
     /// The targets that do not accept it, in the order of [`VendorTarget::ALL`].
     pub effects: Vec<(VendorTarget, VendorEffect)>,

@@ -107,7 +107,7 @@ pub struct TargetSet {
 }
 
 impl TargetSet {
-    /// Whether there is none.
+    /// Whether it contains no target.
     pub const fn is_empty(self) -> bool {
         self.bits == 0
     }

@@ -16,9 +16,9 @@ use crate::{Diagnostic, Severity, Source, Span};
 /// Whether to write escape sequences for colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
-    /// Yes.
+    /// With escape sequences, for a terminal.
     On,
-    /// No.
+    /// Plain text, for files and pipes.
     Off,
 }
 

@@ -18,14 +18,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::full::full_with_note;
-use super::place::path_in_words;
+use super::place::{path_in_words, shorten};
 use super::{Colour, concise, visible, wrap};
 use crate::{Diagnostic, Severity, SharedId};
 
 /// A finding to report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedFinding<'d> {
-    /// The finding.
+    /// The finding with its place.
     pub diagnostic: &'d Diagnostic,
     /// Whether its lines may hold a secret and must not be shown.
     pub secret: bool,
@@ -87,7 +87,7 @@ pub fn grouped<'d>(
 }
 
 /// One finding, or many of one code in one source.
-struct Entry<'d> {
+struct ReportEntry<'d> {
     first: ReportedFinding<'d>,
     /// All of them, the first included.
     all: Vec<&'d Diagnostic>,
@@ -114,7 +114,7 @@ fn fold_key(d: &Diagnostic) -> Option<FoldKey<'_>> {
     }
 }
 
-impl Entry<'_> {
+impl ReportEntry<'_> {
     /// The text of an entry that shows no single finding: the ids that two documents have in
     /// common, or the number of findings that are left.
     fn in_short(&self) -> Option<String> {
@@ -159,12 +159,12 @@ fn server_of(d: &Diagnostic) -> Option<&str> {
 }
 
 /// Makes one entry of the findings that have too much in common to be shown one by one.
-fn fold<'d>(findings: &[ReportedFinding<'d>], separate_codes: &[&str]) -> Vec<Entry<'d>> {
+fn fold<'d>(findings: &[ReportedFinding<'d>], separate_codes: &[&str]) -> Vec<ReportEntry<'d>> {
     let mut counts: HashMap<FoldKey<'d>, usize> = HashMap::new();
     for key in findings.iter().filter_map(|it| fold_key(it.diagnostic)) {
         *counts.entry(key).or_default() += 1;
     }
-    let mut entries: Vec<Entry<'d>> = Vec::new();
+    let mut entries: Vec<ReportEntry<'d>> = Vec::new();
     // The entry of each key that is folded, and how many findings of each key were shown before.
     let mut folded: HashMap<FoldKey<'d>, usize> = HashMap::new();
     let mut shown: HashMap<FoldKey<'d>, usize> = HashMap::new();
@@ -186,15 +186,15 @@ fn fold<'d>(findings: &[ReportedFinding<'d>], separate_codes: &[&str]) -> Vec<En
                 *shown += 1;
             }
         }
-        entries.push(Entry { first: *finding, all: vec![d], is_rest });
+        entries.push(ReportEntry { first: *finding, all: vec![d], is_rest });
     }
     entries
 }
 
 /// The entries of each server, and those of all files for each severity, in the order of their
 /// first ones. Errors come first in `entries`, so sections with errors do, too.
-fn by_server(entries: Vec<Entry<'_>>) -> Vec<Vec<Entry<'_>>> {
-    let mut sections: Vec<Vec<Entry<'_>>> = Vec::new();
+fn by_server(entries: Vec<ReportEntry<'_>>) -> Vec<Vec<ReportEntry<'_>>> {
+    let mut sections: Vec<Vec<ReportEntry<'_>>> = Vec::new();
     let mut known: HashMap<Result<&str, Severity>, usize> = HashMap::new();
     for entry in entries {
         let d = entry.first.diagnostic;
@@ -219,11 +219,11 @@ struct ReportText {
 
 impl ReportText {
     /// The entries of one server, or of all files.
-    fn section(&mut self, entries: Vec<Entry<'_>>) {
+    fn section(&mut self, entries: Vec<ReportEntry<'_>>) {
         let Some(name) = entries.first().and_then(|entry| server_of(entry.first.diagnostic)) else {
             return self.file_entries(&entries);
         };
-        let answer = |entry: &&Entry<'_>| entry.first.diagnostic.source.is_answer();
+        let answer = |entry: &&ReportEntry<'_>| entry.first.diagnostic.source.is_answer();
         let anchor = entries.iter().find(answer).and_then(|entry| entry.first.diagnostic.file());
         let anchor = anchor.filter(|(source, _)| source.name() != name);
         let anchor = anchor.map_or(String::new(), |(source, span)| {
@@ -237,7 +237,7 @@ impl ReportText {
         self.out.push('\n');
     }
 
-    fn file_entries(&mut self, entries: &[Entry<'_>]) {
+    fn file_entries(&mut self, entries: &[ReportEntry<'_>]) {
         for entry in entries {
             if let Some(text) = entry.in_short() {
                 let d = entry.first.diagnostic;
@@ -273,7 +273,7 @@ impl ReportText {
     }
 
     /// An entry below the name of its server.
-    fn server_entry(&mut self, entry: &Entry<'_>) {
+    fn server_entry(&mut self, entry: &ReportEntry<'_>) {
         let d = entry.first.diagnostic;
         let place = place_at_server(d);
         let (count, tools) = (entry.all.len(), tools_of(&entry.all));
@@ -329,7 +329,7 @@ impl ReportText {
         for (count, name, title) in &counts {
             let label = format!("{}[{name}]", Severity::Info.label());
             let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
-            let text = cut(&format!("{label} {times}: {title}"), self.options.width);
+            let text = shorten(&format!("{label} {times}: {title}"), self.options.width);
             self.out += &text.replacen(&label, &self.styled(colour_of(Severity::Info), &label), 1);
             self.out.push('\n');
         }
@@ -382,7 +382,8 @@ fn place_at_server(d: &Diagnostic) -> String {
     }
     let path = path_in_words(&d.path_in_tool());
     let parts = [d.tool.as_ref().map_or("", |tool| tool.name.as_str()), path.as_str()];
-    let parts = parts.iter().filter(|part| !part.is_empty()).map(|part| cut(&visible(part), 120));
+    let parts =
+        parts.iter().filter(|part| !part.is_empty()).map(|part| shorten(&visible(part), 120));
     parts.collect::<Vec<_>>().join(" › ")
 }
 
@@ -401,7 +402,7 @@ fn places_in_files(all: &[&Diagnostic]) -> Option<String> {
     }
     let place = |d: &&Diagnostic| {
         let line = d.line_column().map_or(1, |(line, _)| line);
-        let tool = d.tool.as_ref().map(|tool| format!(" ({})", cut(&visible(&tool.name), 60)));
+        let tool = d.tool.as_ref().map(|tool| format!(" ({})", shorten(&visible(&tool.name), 60)));
         let tool = tool.unwrap_or_default();
         match d.source.name() == all[0].source.name() {
             true => format!("line {line}{tool}"),
@@ -430,13 +431,5 @@ fn quoted_words(finding: &ReportedFinding<'_>) -> Option<String> {
     // Enough to recognise them: messages shorten what they quote.
     let start = &words[..words.floor_char_boundary(20)];
     let is_new = is_scalar && !is_key && !d.message.contains(start);
-    (is_new && d.source.is_answer() && !finding.secret).then(|| cut(&visible(slice), 100))
-}
-
-/// At most `most` characters.
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most.saturating_sub(1)) {
-        Some((end, last)) if end + last.len_utf8() < text.len() => format!("{}…", &text[..end]),
-        _ => text.to_owned(),
-    }
+    (is_new && d.source.is_answer() && !finding.secret).then(|| shorten(&visible(slice), 100))
 }

@@ -10,7 +10,8 @@ pub fn place(d: &Diagnostic) -> String {
     let tool = d.tool.as_ref().map(|tool| tool.name.as_str());
     let path = path_in_words(&d.path_in_tool());
     let parts = [Some(d.source_name()), tool, Some(path.as_str())].into_iter().flatten();
-    let parts = parts.filter(|part| !part.is_empty()).map(|part| cut(visible(part)));
+    let parts =
+        parts.filter(|part| !part.is_empty()).map(|part| shorten(&visible(part), MOST_CHARACTERS));
     parts.collect::<Vec<_>>().join(" › ")
 }
 
@@ -18,10 +19,11 @@ pub fn place(d: &Diagnostic) -> String {
 /// server could fill the screen.
 const MOST_CHARACTERS: usize = 120;
 
-fn cut(text: String) -> String {
-    match text.char_indices().nth(MOST_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+/// At most `most` characters, the last one an ellipsis if some are left out.
+pub(super) fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most.saturating_sub(1)) {
+        Some((end, last)) if end + last.len_utf8() < text.len() => format!("{}…", &text[..end]),
+        _ => text.to_owned(),
     }
 }
 

@@ -33,7 +33,7 @@ use target::FetchTarget;
 pub(crate) const ALLOW_PRIVATE: &str = "TOOLWRIGHT_WEB_ALLOW_PRIVATE";
 /// The variable that lets the proxy decide which addresses may be fetched.
 pub(crate) const TRUST_PROXY: &str = "TOOLWRIGHT_WEB_TRUST_PROXY";
-/// Redirects that are followed. Honest pages need one or two.
+/// Redirects that are followed. Ordinary pages need one or two.
 const MAX_REDIRECTS: usize = 10;
 /// How long the conversion to Markdown may take. An ordinary page of 10 MiB takes a fraction of a
 /// second; only pages made to be slow take longer.

@@ -74,7 +74,7 @@ pub enum ToolPresence {
     Added,
     /// Only the old one.
     Removed,
-    /// Both.
+    /// Both, with differences.
     Changed,
 }
 
@@ -94,7 +94,7 @@ impl ToolPresence {
 pub struct DocumentDiff {
     /// The file or server, of the new side.
     pub name: String,
-    /// What changed.
+    /// The changes outside of its tools.
     pub changes: Vec<PartChange>,
     /// What the changes demand of a version.
     pub step: VersionStep,
@@ -145,7 +145,7 @@ const OTHER_DOCUMENT_PARTS: [&str; 8] =
 
 /// Compares two sets of documents.
 pub fn diff(old: &[LoadedDocument], new: &[LoadedDocument]) -> DefinitionsDiff {
-    let (old, new) = (Side::new(old), Side::new(new));
+    let (old, new) = (DiffSide::new(old), DiffSide::new(new));
     let mut result = DefinitionsDiff::default();
     let pairs = pair_documents(&old, &new);
     // What the tools of each document demand, by the place of the document in its side.
@@ -228,13 +228,13 @@ struct SideTool<'a> {
 }
 
 /// All documents and tools of one side.
-struct Side<'a> {
+struct DiffSide<'a> {
     documents: Vec<SideDocument<'a>>,
     tools: Vec<SideTool<'a>>,
 }
 
-impl<'a> Side<'a> {
-    fn new(loaded: &'a [LoadedDocument]) -> Side<'a> {
+impl<'a> DiffSide<'a> {
+    fn new(loaded: &'a [LoadedDocument]) -> DiffSide<'a> {
         let documents: Vec<SideDocument<'a>> = loaded
             .iter()
             .filter_map(|loaded| {
@@ -263,18 +263,18 @@ impl<'a> Side<'a> {
                 });
             }
         }
-        Side { documents, tools }
+        DiffSide { documents, tools }
     }
 
     /// The tool of this side that `tool` of `other` was: the one with its id, else the only one
     /// with its name whose id is not there either.
-    fn find(&self, tool: &SideTool<'_>, other: &Side<'_>, free: &[bool]) -> Option<usize> {
+    fn find(&self, tool: &SideTool<'_>, other: &DiffSide<'_>, free: &[bool]) -> Option<usize> {
         let is_free = |index: &usize| free[*index];
         let same_id = (0..self.tools.len()).filter(is_free).find(|n| self.tools[*n].id == tool.id);
         if same_id.is_some() || tool.name.is_none() {
             return same_id;
         }
-        let named = |side: &Side<'_>| side.tools.iter().filter(|t| t.name == tool.name).count();
+        let named = |side: &DiffSide<'_>| side.tools.iter().filter(|t| t.name == tool.name).count();
         let mut same_name =
             (0..self.tools.len()).filter(is_free).filter(|n| self.tools[*n].name == tool.name);
         let only = same_name.next().filter(|_| same_name.next().is_none())?;
@@ -283,7 +283,7 @@ impl<'a> Side<'a> {
 }
 
 /// The documents that are versions of each other, by their places.
-fn pair_documents(old: &Side<'_>, new: &Side<'_>) -> Vec<(usize, usize)> {
+fn pair_documents(old: &DiffSide<'_>, new: &DiffSide<'_>) -> Vec<(usize, usize)> {
     if old.documents.len() == 1 && new.documents.len() == 1 {
         return vec![(0, 0)];
     }

@@ -8,6 +8,7 @@
 
 use serde_json::{Map, Value, json};
 use toolwright_schema::{EditedSchema, SchemaComparison, Verdict, compare};
+use toolwright_source::{escape_token, unescape_token};
 
 use super::VersionStep;
 
@@ -199,7 +200,7 @@ pub(super) fn keys_of_both<'a>(
 
 /// A pointer with one more token, escaped by RFC 6901.
 pub(super) fn joined(at: &str, token: &str) -> String {
-    format!("{at}/{}", token.replace('~', "~0").replace('/', "~1"))
+    format!("{at}/{}", escape_token(token))
 }
 
 /// Turns a property that is gone and a new one with the same schema into one edit.
@@ -238,7 +239,7 @@ fn parent(at: &str) -> &str {
 
 /// The last token of a pointer, unescaped.
 fn last_name(at: &str) -> String {
-    at.rsplit_once('/').map_or("", |(_, name)| name).replace("~1", "/").replace("~0", "~")
+    at.rsplit_once('/').map_or(String::new(), |(_, name)| unescape_token(name).into_owned())
 }
 
 /// Whether the edit changes no set of values: a keyword such as `description`.

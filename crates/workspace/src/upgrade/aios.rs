@@ -13,10 +13,9 @@ use toolwright_source::{
 
 use super::{StepChange, UpgradeStep};
 
-/// The tool of an AIOS document.
+/// The tool of a document.
 fn tool(reading: &Reading) -> Option<Node<'_>> {
-    let is_aios = reading.format.0 == "aios";
-    reading.origin.value(&RecordPath::root()).filter(|_| is_aios)
+    reading.origin.value(&RecordPath::root())
 }
 
 /// Puts everything under `tool:`, if that key is missing.
@@ -56,11 +55,8 @@ pub(super) fn add_root_key(reading: &Reading) -> Vec<UpgradeStep> {
 pub(super) fn move_under_root_key(reading: &Reading) -> Vec<UpgradeStep> {
     let document = reading.origin.document();
     let root = document.root();
-    let Some(tool) = root.get("tool").filter(|tool| {
-        reading.format.0 == "aios" && tool.kind() == ValueKind::Map && !tool.is_empty()
-    }) else {
-        return Vec::new();
-    };
+    let is_filled = |tool: &Node<'_>| tool.kind() == ValueKind::Map && !tool.is_empty();
+    let Some(tool) = root.get("tool").filter(is_filled) else { return Vec::new() };
     let behind: Vec<Member<'_>> = root
         .members()
         .into_iter()

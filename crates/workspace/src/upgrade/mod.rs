@@ -91,15 +91,15 @@ enum StepChange {
 /// Finds the changes that a document needs.
 type StepFinder = fn(&Reading) -> Vec<UpgradeStep>;
 
-/// In this order: what decides how the rest is read comes first, and the version, which makes the
-/// rules stricter, last.
-const STEPS: [StepFinder; 6] = [
-    aios::add_root_key,
-    aios::move_under_root_key,
-    replace_tolerated_values,
-    add_titles,
-    schemas::leave_draft_07,
-    aios::raise_version,
+/// Each with the format whose documents it changes, `None` for all. In this order: what decides how
+/// the rest is read comes first, and the version, which makes the rules stricter, last.
+const STEPS: [(Option<&str>, StepFinder); 6] = [
+    (Some("aios"), aios::add_root_key),
+    (Some("aios"), aios::move_under_root_key),
+    (None, replace_tolerated_values),
+    (Some("mcp"), add_titles),
+    (None, schemas::leave_draft_07),
+    (Some("aios"), aios::raise_version),
 ];
 
 impl Workspace {
@@ -112,8 +112,8 @@ impl Workspace {
         let old = self.read(&before, options);
         let mut upgrader =
             Upgrader { workspace: self, current: old.clone(), steps: Vec::new(), refused: vec![] };
-        for find in STEPS {
-            upgrader.make_all(find);
+        for (format, find) in STEPS {
+            upgrader.make_all(format, find);
         }
         let Upgrader { current, steps, refused, .. } = upgrader;
         let after = Arc::clone(current.reading.as_ref()?.origin.document());
@@ -131,9 +131,12 @@ struct Upgrader<'a> {
 
 impl Upgrader<'_> {
     /// Makes the steps of one kind, all together or one after the other.
-    fn make_all(&mut self, find: StepFinder) {
+    fn make_all(&mut self, format: Option<&str>, find: StepFinder) {
         for round in 0..MAX_STEPS {
             let Some(reading) = &self.current.reading else { return };
+            if format.is_some_and(|format| reading.format.0 != format) {
+                return;
+            }
             let mut steps = find(reading);
             steps.retain(|step| !self.refused.iter().any(|own| step.titles.contains(&own.title)));
             if steps.is_empty() {
@@ -312,9 +315,6 @@ fn replace_tolerated_values(reading: &Reading) -> Vec<UpgradeStep> {
 /// Adds the display name where MCP has it since 2025-06-18. The older place stays, for clients that
 /// look only there.
 fn add_titles(reading: &Reading) -> Vec<UpgradeStep> {
-    if reading.format.0 != "mcp" {
-        return Vec::new();
-    }
     let path = |n: usize| toolwright_source::RecordPath::root().child("tools").child(n);
     let step = |(n, tool): (usize, &Draft)| {
         let title = tool.details.annotations.title.as_deref().filter(|t| !t.trim().is_empty())?;

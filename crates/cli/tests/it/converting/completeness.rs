@@ -19,14 +19,14 @@ pub(super) fn parsed(text: &str) -> Json {
 }
 
 /// What is reported: pointers into the source.
-pub(super) struct Reported {
+pub(super) struct ReportedPlaces {
     /// Places of losses, but for what was filled in, which has no place of its own.
     pub(super) losses: Vec<String>,
     /// Places and keywords that have another form, and mean the same there.
     pub(super) rewrites: Vec<(String, String)>,
 }
 
-impl Reported {
+impl ReportedPlaces {
     fn has_lost(&self, at: &str) -> bool {
         self.losses.iter().any(|place| at == place || at.starts_with(&format!("{place}/")))
     }
@@ -37,7 +37,7 @@ pub(super) fn missing(
     format: &str,
     source: &Json,
     output: &Json,
-    reported: &Reported,
+    reported: &ReportedPlaces,
 ) -> Vec<String> {
     let mut words = HashSet::new();
     collect(output, &mut words);
@@ -65,7 +65,7 @@ fn collect(value: &Json, words: &mut HashSet<String>) {
 struct Search<'r> {
     format: &'r str,
     words: HashSet<String>,
-    reported: &'r Reported,
+    reported: &'r ReportedPlaces,
     missing: Vec<String>,
 }
 

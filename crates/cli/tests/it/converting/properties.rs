@@ -15,7 +15,7 @@ use toolwright_workspace::{
     LossEffect, ReadOptions, Workspace, convert,
 };
 
-use super::completeness::{Reported, missing, parsed};
+use super::completeness::{ReportedPlaces, missing, parsed};
 use super::drawn_tools::{DefinitionDraw, FORMS, definition, format_of};
 use super::instances;
 
@@ -70,14 +70,14 @@ fn given(missing: &MissingField) -> FieldSetting {
     FieldSetting { field: missing.field.clone(), value: value.to_owned() }
 }
 
-fn reported(conversion: &Conversion) -> Reported {
+fn reported(conversion: &Conversion) -> ReportedPlaces {
     let losses = conversion.losses.iter().filter(|loss| loss.effect != LossEffect::Filled);
     // Of a parameter only the name is another one.
     let is_name =
         |loss: &&Loss| loss.effect == LossEffect::Renamed && loss.part.starts_with("inputSchema");
     let names = losses.clone().filter(is_name).map(|loss| (&loss.at, "properties"));
     let rewrites = conversion.rewrites.iter().map(|one| (&one.at, one.keyword.as_str()));
-    Reported {
+    ReportedPlaces {
         losses: losses
             .filter(|loss| !is_name(loss))
             .map(|loss| loss.at.as_str().to_owned())

@@ -1,5 +1,6 @@
-//! MCP clients written by hand, on standard streams and on HTTP/1.1, so that the tests control every
-//! byte. How `toolwright serve` and the servers behind it are started is in `running_programs`.
+//! MCP clients written by hand, on standard streams and on HTTP/1.1, so that the tests control
+//! every byte. How `toolwright serve` and the servers behind it are started is in
+//! `running_programs`.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};

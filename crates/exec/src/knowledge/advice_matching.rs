@@ -3,19 +3,19 @@
 //! ```text
 //! errors ────▶ words ─┐
 //!                     ├─ score ─▶ the best anti-pattern, the best quirk
-//! each candidate ▶ words ┘
+//! each advice ▶ words ┘
 //! ```
 //!
-//! Words are compared; nothing is understood. A candidate fits if it mentions a field that the errors
-//! mention, and its example, if it has one, does not show a call of another command. Among several
-//! that fit, a score decides, in which a shared field counts most. Without a field in common
-//! nothing fits: wrong advice is worse than none.
+//! Words are compared; nothing is understood. A candidate fits if it mentions a field that the
+//! errors mention, and its example, if it has one, does not show a call of another command. Among
+//! several that fit, a score decides, in which a shared field counts most. Without a field in
+//! common nothing fits: wrong advice is worse than none.
 //!
-//! Only the beginning of a long text and the first candidates of a long list are compared, so that the
-//! work for a refused call is bounded. What goes into the answer is cut, too, with a note.
+//! Only the beginning of a long text and the first candidates of a long list are compared, so that
+//! the work for a refused call is bounded. What goes into the answer is cut, too, with a note.
 //!
 //! Deliberately absent: synonyms, stemming beyond a plural `s`, and languages other than English.
-//! Authors write the candidates of a definition and the messages of its validators in one style.
+//! Authors write the advice of a definition and the messages of its validators in one style.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;

@@ -241,12 +241,13 @@ async fn waiting_for_the_person_does_not_count() {
     let (_, mut server, test) = serve("stdio", "good").await;
     server.change_settings(|settings| settings.timeout = Some(Duration::from_secs(8)));
     let test = test.tools(["ask", "sleep"].map(|tool| server.tool(tool)));
-    let host = AnsweringHost::waiting(None);
+    let (host, other) = (AnsweringHost::waiting(Some(1)), AnsweringHost::new(Some(2)));
     let call = test.runner.call(request("it:ask", question("elicitation/create", 1)), &host);
     let person = async {
         wait_until("the question arrives", || host.open.load(Ordering::SeqCst) == 1).await;
-        // The same limit ends a call of somebody else that began after the question.
-        assert_eq!(word(&test.call("it:sleep", json!({"ms": 60_000})).await), "TIMEOUT");
+        // The same limit ends a call of another client that began after the question.
+        let sleep = request("it:sleep", json!({"ms": 60_000}));
+        assert_eq!(word(&test.runner.call(sleep, &other).await), "TIMEOUT");
         host.answers.add_permits(1);
     };
     let (answer, ()) = tokio::join!(call, person);

@@ -149,15 +149,18 @@ fn slow_servers_do_not_extend_the_deadline() {
         assert!(matches!(error, FetchError::Timeout), "{name}: {error}");
         assert_eq!(error.to_string(), "Connection timeout");
     }
-    // The handshake of TLS, which gets the beginning of a long record, or no answer at all: this
-    // listener never accepts.
-    let record = PageServer::start(|_, wire| {
-        let _ = wire.write_all(&[22, 3, 3, 64, 0]);
-        drip(wire, b"x");
+    // The handshake of TLS. One listener never accepts, so it gets no answer; the other one sends
+    // the header of a long record, then its content byte by byte.
+    let listen = || std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (silent, slow) = (listen(), listen());
+    let addresses = [&silent, &slow].map(|listener| listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in slow.incoming().flatten() {
+            let _ = stream.write_all(&[22, 3, 3, 64, 0]);
+            drip(&mut stream, b"x");
+        }
     });
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let silence = format!("https://{}/", listener.local_addr().unwrap());
-    for url in [record.url("/").replace("http://", "https://"), silence] {
+    for url in addresses.map(|address| format!("https://{address}/")) {
         let error = fetch_error(url.clone(), options.clone());
         assert!(matches!(error, FetchError::Timeout), "{url}: {error}");
     }

@@ -76,7 +76,7 @@ pub(crate) fn findings_for(targets: &str, text: &str) -> Vec<Finding> {
 pub(crate) fn count(rule: &Rule, text: &str) -> usize {
     with_subject(text, |_, subject| {
         analyze_functions(std::slice::from_ref(subject), &InProcessAnalyzer);
-        let mut report = subject.report();
+        let mut report = subject.report(crate::RuleScope::All);
         (rule.check)(subject, &mut report);
         report.into_findings().len()
     })

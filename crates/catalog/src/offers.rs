@@ -10,8 +10,8 @@
 //! have the same, both are renamed with a prefix that names the source, and the tables here undo
 //! it: nothing is ever computed back from the text. References in results follow
 //! ([`Offers::expose`]), and are undone in arguments ([`Offers::own_arguments`]). A URI in a result
-//! that no server lists is kept, too, and remembered (`unlisted_uris`). The names of prompts follow the rules for names of tools
-//! (`ExposedNames`).
+//! that no server lists is kept, too, and remembered (`unlisted_uris`). The names of prompts follow
+//! the rules for names of tools (`ExposedNames`).
 //!
 //! | URI on the server `My_Notes` | exposed, if another server has it, too |
 //! |---|---|

@@ -29,8 +29,8 @@ pub enum RuleScope {
 }
 
 impl Rule {
-    /// Whether the rule can report errors. Rules without codes of their own report shared ones, which
-    /// may be errors.
+    /// Whether the rule can report errors. Rules without codes of their own report shared ones,
+    /// which may be errors.
     pub(crate) fn can_report_errors(&self) -> bool {
         self.codes.is_empty() || self.codes.iter().any(|code| code.severity == Severity::Error)
     }

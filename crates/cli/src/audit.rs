@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use serde_json::json;
 use toolwright_catalog::store::{CallFilter, Journal, Store, StoredCall};
-use toolwright_exec::AuditLog;
+use toolwright_exec::{AuditError, AuditLog, CallRecord};
 use toolwright_source::render::visible;
 use toolwright_workspace::AuditSettings;
 
@@ -26,22 +26,34 @@ const COLUMNS: &str = "time,agent,session,tool,code,micros,argument_bytes,result
                        toolset_hash,arguments\n";
 
 /// The journal of this process; `None` if there is none and the configuration does not demand one.
-///
-/// # Errors
-/// If calls have to be recorded and cannot be.
-pub(crate) fn open_journal(settings: &AuditSettings) -> anyhow::Result<Option<Arc<dyn AuditLog>>> {
+/// If it does, calls fail.
+pub(crate) fn open_journal(settings: &AuditSettings) -> Option<Arc<dyn AuditLog>> {
     let journal = environment::state_folder()
         .and_then(|folder| Ok(Journal::open(&folder, settings.clone())?));
     match journal {
-        Ok(journal) => Ok(Some(Arc::new(journal))),
-        Err(error) if settings.required => Err(error.context(
-            "calls cannot be recorded (to make them all the same, set `required = false` under \
-             `[audit]` in toolwright.toml)",
-        )),
+        Ok(journal) => Some(Arc::new(journal)),
+        Err(error) if settings.required => Some(Arc::new(UnusableStore(format!("{error:#}")))),
         Err(error) => {
             messages::print_note(&format!("calls are not recorded: {error:#}"));
-            Ok(None)
+            None
         }
+    }
+}
+
+/// Stands for a store that cannot be opened; the text says why.
+struct UnusableStore(String);
+
+impl AuditLog for UnusableStore {
+    fn ready(&self) -> Result<(), AuditError> {
+        Err(AuditError(self.0.clone()))
+    }
+
+    fn keeps_arguments(&self) -> bool {
+        false
+    }
+
+    fn record(&self, _: &CallRecord<'_>) -> Result<(), AuditError> {
+        self.ready()
     }
 }
 

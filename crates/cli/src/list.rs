@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use toolwright_formats::Reading;
 use toolwright_model::{Draft, Tags, ToolId, Version};
 use toolwright_schema::SchemaSide;
+use toolwright_source::Severity;
 use toolwright_workspace::LoadResult;
 
 use crate::args::ListArgs;
@@ -179,10 +180,14 @@ fn print_counts(load: &LoadResult, rows: &[(String, String, String)], check: &st
     if rows.is_empty() && tools > 0 {
         messages::print_note(&format!("no tool of {tools} matches"));
     }
-    let found = report::severity_counts(load);
-    if !found.is_empty() {
-        let all = load.documents.iter().flat_map(|file| &file.diagnostics).count();
-        let them = if all == 1 { "it" } else { "them" };
-        messages::print_note(&format!("{}: `{check}` shows {them}", found.join(", ")));
+    // Notes are not problems.
+    let problems = load.documents.iter().flat_map(|file| &file.diagnostics);
+    let count = |severity| problems.clone().filter(|it| it.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let counts = [(errors, "error"), (warnings, "warning")].into_iter().filter(|(n, _)| *n > 0);
+    let counts: Vec<String> = counts.map(|(n, word)| report::plural(n, word)).collect();
+    if !counts.is_empty() {
+        let them = if errors + warnings == 1 { "it" } else { "them" };
+        messages::print_note(&format!("{}: `{check}` shows {them}", counts.join(", ")));
     }
 }

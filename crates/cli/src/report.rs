@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use toolwright_check::USELESS_SILENCE;
 use toolwright_model::redacted_url;
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Severity, Source, TextOrigin};
@@ -117,7 +118,9 @@ fn is_settings(document: &LoadedDocument) -> bool {
 pub(crate) fn print_settings_mistakes(load: &LoadResult) {
     let settings = load.documents.iter().filter(|document| is_settings(document));
     let mistakes = settings.flat_map(|document| &document.diagnostics);
-    print_without_lines(mistakes.filter(|d| codes::is_mistake(d)), DiagnosticFormat::Full);
+    // A silence that hits nothing changes nothing in a list.
+    let matters = |d: &&Diagnostic| codes::is_mistake(d) && d.code != &USELESS_SILENCE;
+    print_without_lines(mistakes.filter(matters), DiagnosticFormat::Full);
 }
 
 /// A file or server that could not be read, as a diagnostic without a position: programs that read

@@ -295,7 +295,7 @@ pub(crate) fn open_catalog(
         ..context
     };
     let mut runner = Runner::new(context, CallLimits::default());
-    if let Some(journal) = audit::open_journal(&plan.audit)? {
+    if let Some(journal) = audit::open_journal(&plan.audit) {
         runner = runner.with_audit(journal);
     }
     let runner = Arc::new(runner);

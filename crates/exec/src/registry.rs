@@ -199,7 +199,8 @@ impl ToolRegistry {
         self.tools.get(id).or_else(|| self.get_version(id))
     }
 
-    /// The tool of an id that a version follows. An id without namespace has one, too: `name:1.0.0`.
+    /// The tool of an id that a version follows. An id without namespace has one, too:
+    /// `name:1.0.0`.
     fn get_version(&self, reference: &str) -> Option<&Arc<RegisteredTool>> {
         let (id, version) = reference.rsplit_once(':')?;
         let version = Version::parse(version).ok()?.release();

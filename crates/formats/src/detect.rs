@@ -152,9 +152,9 @@ fn has_btcp_tools(root: Node<'_>) -> bool {
         && !elements(root).any(|node| has_any(node, &MCP_KEYS))
 }
 
-/// Whether a value is a list of examples as BTCP has them, objects with `input` or `output`, or with
-/// `params`, as published tools of BTCP write it by mistake. One of them is enough, because the
-/// others may be the mistakes that a reader looks for.
+/// Whether a value is a list of examples as BTCP has them, objects with `input` or `output`, or
+/// with `params`, as published tools of BTCP write it by mistake. One of them is enough, because
+/// the others may be the mistakes that a reader looks for.
 fn are_btcp_examples(list: Node<'_>) -> bool {
     let is_example = |item: Node<'_>| ["input", "output", "params"].iter().any(|key| item.has(key));
     list.kind() == ValueKind::List && (list.is_empty() || list.items().any(is_example))

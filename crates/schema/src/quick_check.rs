@@ -182,8 +182,8 @@ fn is_pattern(pattern: &str) -> bool {
     is_simple_pattern(pattern) || pattern_check::is_ordinary(pattern)
 }
 
-/// The largest weight of a simple pattern, in bytes of its text and repetitions of its parts. A test
-/// holds that patterns of this weight compile to an ordinary size.
+/// The largest weight of a simple pattern, in bytes of its text and repetitions of its parts. A
+/// test holds that patterns of this weight compile to an ordinary size.
 const MAX_PATTERN_WEIGHT: usize = 64;
 
 /// Whether `pattern` only has letters, digits, a few other characters, classes of these, and

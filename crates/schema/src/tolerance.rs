@@ -8,7 +8,7 @@
 //! | `null` for a keyword | without the keyword; `default` and `const` may be `null` |
 //! | `null` for the schema of a property or definition | as `{}` |
 //! | `[]` for an object, `{}` for `required`, an empty `anyOf` | without the keyword |
-//! | `"type": "String"`, `"int"`, `["string", null]` | as `string`, `integer`, `["string", "null"]` |
+//! | `"type": "String"`, `"int"`, `["string", null]` | `string`, `integer`, `["string", "null"]` |
 //! | `"type": "any"` | without the keyword |
 //! | `"required": true` of a property (draft-03) | as its name in `required` of the object |
 //! | `"exclusiveMinimum": true` (draft-04) | as a bound, the value of `minimum` |

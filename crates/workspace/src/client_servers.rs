@@ -6,9 +6,9 @@
 //! ```
 //!
 //! The texts are copied as they are written, with their references; only `${workspaceFolder}`
-//! becomes the path that it stands for, because other programs have no workspace. A secret is never copied: the
-//! file that is made here will be committed by somebody. What cannot be taken over is listed with
-//! its reason, in comments of the new file, and never dropped silently.
+//! becomes the path that it stands for, because other programs have no workspace. A secret is never
+//! copied: the file that is made here will be committed by somebody. What cannot be taken over is
+//! listed with its reason, in comments of the new file, and never dropped silently.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -314,8 +314,8 @@ fn scalar(value: &Json) -> Option<String> {
 /// The folder of the project, in which the new file is written.
 const WORKSPACE_FOLDER: &str = "${workspaceFolder}";
 
-/// The folder of the project as a server sees it that runs in `directory`. Relative, because the new
-/// file is made to be committed; only from a directory elsewhere there is no relative path.
+/// The folder of the project as a server sees it that runs in `directory`. Relative, because the
+/// new file is made to be committed; only from a directory elsewhere there is no relative path.
 fn project_from(directory: Option<&str>, project: &Path) -> String {
     let parts: Vec<&str> =
         directory.unwrap_or(".").split('/').filter(|part| !matches!(*part, "" | ".")).collect();

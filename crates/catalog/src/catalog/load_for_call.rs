@@ -19,9 +19,9 @@ impl Catalog {
     ///
     /// Starting a server can take seconds, so `call` starts as few as possible: files and programs
     /// first; then the server that a found definition names; only if nothing was found, the servers
-    /// of the plan, limited to the namespace if `id` has one (`namespace:name`). If nothing has that
-    /// namespace, a server may give it to one of its tools, so all of them are asked.
-    /// Returns the sources that could not be loaded.
+    /// of the plan, limited to the namespace if `id` has one (`namespace:name`). If nothing has
+    /// that namespace, a server may give it to one of its tools, so all of them are asked. Returns
+    /// the sources that could not be loaded.
     pub async fn load_for(&self, id: &str) -> Vec<SourceFailure> {
         let specs: Vec<SourceSpec> = self.states().iter().map(|state| state.spec.clone()).collect();
         let namespace = id.split_once(':').map(|(namespace, _)| namespace);

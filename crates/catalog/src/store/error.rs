@@ -53,7 +53,9 @@ impl StoreError {
                 StoreError::Damaged { path, why }
             }
             // A table or column is missing, although the version is ours.
-            Some(ErrorCode::Unknown) => StoreError::Damaged { path, why },
+            _ if matches!(error, rusqlite::Error::SqlInputError { .. }) => {
+                StoreError::Damaged { path, why: "its tables are not those of a store".to_owned() }
+            }
             _ => StoreError::Files { path, why },
         }
     }

@@ -5,9 +5,9 @@
 //! external references); MCP, where an input schema must have `type: object`. Other formats leave
 //! the type open, so its absence is a warning there.
 //!
-//! A mistake whose meaning is evident, such as `null` for a keyword, is marked as tolerable, and all
-//! of them are reported: then `--compat`, and the reader of a running server, use the schema that is
-//! meant (`toolwright_schema::tolerate`).
+//! A mistake whose meaning is evident, such as `null` for a keyword, is marked as tolerable, and
+//! all of them are reported: then `--compat`, and the reader of a running server, use the schema
+//! that is meant (`toolwright_schema::tolerate`).
 //!
 //! Silent about: values that cannot be a schema at all, such as a number (the shape reports them),
 //! and schemas that a server supplies later. Its codes are declared in `source::codes`, because the

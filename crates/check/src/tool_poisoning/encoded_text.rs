@@ -49,8 +49,8 @@ pub(super) fn decode_runs(text: &str) -> Vec<DecodedText> {
 /// Decodes every stretch of `text` that is in ROT13: words that are frequent once they are decoded,
 /// and what is between and around them, as long as no word is frequent as it stands.
 pub(super) fn decode_rot13(text: &str) -> Vec<DecodedText> {
-    // Nearly every sentence has one of these, and hardly any other text does: the, and, to, of, you,
-    // your, this, all, not, do, from, with.
+    // Nearly every sentence has one of these, and hardly any other text does: the, and, to, of,
+    // you, your, this, all, not, do, from, with.
     const SIGNS: [&str; 12] =
         ["gur", "naq", "gb", "bs", "lbh", "lbhe", "guvf", "nyy", "abg", "qb", "sebz", "jvgu"];
     let is_sign = |word: &str| SIGNS.iter().any(|sign| word.eq_ignore_ascii_case(sign));

@@ -21,7 +21,8 @@
 //! bytes ([`NeededSteps`]) finds out, and then lower-casing is all that is done.
 //!
 //! Not undone: misspelled words, words split by a space (`igno re`), words in another order. Base64
-//! and its like are decoded in `encoded_text`, sentences without gaps in `spelled_out`. Nothing here depends on which words matter.
+//! and its like are decoded in `encoded_text`, sentences without gaps in `spelled_out`. Nothing
+//! here depends on which words matter.
 
 use std::ops::Range;
 

@@ -1,13 +1,17 @@
 //! Undoes words whose letters are written apart: `r-e-a-d t-h-e`, `r|e|a|d`, `r e a d t h e`.
 //!
-//! `normalize` joins such letters, too, as one word and for a few separators: it is part of what the
-//! weights were fitted to. Here the letters are cut into words again, so that a sentence without
-//! gaps is read, and the text is judged once more. Only what is found with these words in it is a
-//! finding, so an acronym (`A-B-C`) or a pattern of a date (`Y-Y-Y-Y`) is not.
+//! `normalize` joins such letters, too, as one word and for a few separators: it is part of what
+//! the weights were fitted to. Here the letters are cut into words again, so that a sentence
+//! without gaps is read, and the text is judged once more. Only what is found with these words in
+//! it is a finding, so an acronym (`A-B-C`) or a pattern of a date (`Y-Y-Y-Y`) is not.
 
 use std::ops::Range;
 
 use super::common_words::{LONGEST, is_common};
+
+/// The bytes of a text that are looked at. No model reads a longer description, and what is kept
+/// for each letter here takes twenty times its space.
+const MAX_SOURCE: usize = 1 << 20;
 
 /// Letters in a row that count as a word written apart.
 const MIN_LETTERS: usize = 3;
@@ -32,6 +36,7 @@ pub(super) struct JoinedText {
 impl JoinedText {
     /// Joins the letters of `source`; `None` if none are written apart.
     pub(super) fn new(source: &str) -> Option<JoinedText> {
+        let source = &source[..source.floor_char_boundary(MAX_SOURCE)];
         let chars: Vec<(usize, char)> = source.char_indices().collect();
         // Words of two letters count beside longer ones.
         let long = runs(&chars, MIN_LETTERS);
@@ -61,9 +66,9 @@ impl JoinedText {
         let start = self.text.len();
         let letters = run.iter().step_by(2);
         let word: String = letters.clone().map(|(_, c)| c.to_ascii_lowercase()).collect();
-        let starts = word_starts(&word);
+        let mut starts = word_starts(&word).into_iter().filter(|start| *start > 0).peekable();
         for (n, (offset, c)) in letters.enumerate() {
-            if n > 0 && starts.contains(&n) {
+            if starts.next_if_eq(&n).is_some() {
                 self.push(' ', *offset);
             }
             self.push(*c, *offset);

@@ -113,7 +113,8 @@ fn counted(check: &Run) -> String {
     let line = check.stdout.lines().rev().find(|line| line.contains(" error")).expect("a summary");
     let (_, counts) = line.rsplit_once(": ").expect("a summary");
     let is_number = |part: &&str| {
-        ["error", "warning", "note"].iter().any(|noun| part.trim_end_matches('s').ends_with(noun))
+        // Notes are not problems.
+        ["error", "warning"].iter().any(|noun| part.trim_end_matches('s').ends_with(noun))
     };
     counts.split(", ").filter(is_number).collect::<Vec<_>>().join(", ")
 }

@@ -47,6 +47,8 @@ enum Trigger {
     Call(&'static [&'static str]),
     /// A call with these arguments that is interrupted.
     Interrupted(&'static [&'static str]),
+    /// A call with these arguments, where the store of calls cannot be used.
+    UnusableStore(&'static [&'static str]),
     /// Two calls at once, which need a server.
     ConcurrentCalls,
     /// A server whose executable was deleted, so that it cannot start workers.
@@ -74,6 +76,7 @@ const TRIGGERS: &[(&str, Trigger)] = &[
     ("PAYLOAD_UNKNOWN", Trigger::Call(&["board:echo", "title=x", "--from", "odd.yaml"])),
     ("BROWSER_REQUIRED", Trigger::Call(&["shop:look", "--from", "shop.json"])),
     ("SANDBOX_FAILED", Trigger::DeletedExecutable),
+    ("AUDIT_UNAVAILABLE", Trigger::UnusableStore(&["add", "a=1", "b=2"])),
 ];
 
 #[test]
@@ -104,6 +107,15 @@ fn every_failure_code_is_reached_by_a_call() {
                     let mut args: Vec<&str> = ["call"].iter().chain(*args).copied().collect();
                     args.splice(at + 1..at + 1, json.iter().copied());
                     run(folder.path(), &args)
+                });
+            }
+            Trigger::UnusableStore(args) => {
+                // A file, where a folder should be.
+                let state = folder.path().join("page.json").display().to_string();
+                expect_failure(known, |json| {
+                    let args: Vec<&str> =
+                        ["call"].iter().chain(*args).chain(json).copied().collect();
+                    run_with(folder.path(), &args, &[("XDG_STATE_HOME", &state)], "")
                 });
             }
             Trigger::Interrupted(args) => {

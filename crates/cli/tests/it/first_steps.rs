@@ -344,9 +344,9 @@ fn a_copy_of_the_examples_names_the_programs_that_are_missing() {
                   [[source]]\nname = \"text\"\npath = \"btcp/count-words.json\"\n";
     std::fs::write(here.path().join("copy/toolwright.toml"), config).expect("a file");
     for (command, others) in [
-        (&["check"][..], "1 tool in 1 file: nothing to report"),
-        (&["test"], "2 examples: 2 passed, 0 failed"),
-        (&["test", "--run"], "2 examples: 2 passed, 0 failed"),
+        (&["check", "toolwright.toml"][..], "1 tool in 1 file: nothing to report"),
+        (&["test", "toolwright.toml"], "2 examples: 2 passed, 0 failed"),
+        (&["test", "--run", "toolwright.toml"], "2 examples: 2 passed, 0 failed"),
     ] {
         let run = run(&here.path().join("copy"), command);
         assert_eq!(run.code, 2, "{run:?}");

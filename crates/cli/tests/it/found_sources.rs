@@ -195,7 +195,8 @@ fn a_configuration_of_files_is_read_without_a_question() {
     assert_eq!((json.code, json.stderr.as_str()), (0, ""), "stderr holds objects only");
     assert_eq!(
         run(folder.path(), &["list", "toolwright.toml", "now.json"]).stdout.lines().count(),
-        2
+        1,
+        "a file that is named twice is read once"
     );
     // A configuration that names no source leaves the choice to the servers file.
     std::fs::write(folder.path().join("toolwright.toml"), "[limits]\ntimeout = 1000\n")
@@ -273,7 +274,7 @@ fn list_filters_tools_and_counts_problems() {
     );
     let broken = run(folder.path(), &["list", "broken.json"]);
     assert_eq!(broken.code, 1);
-    assert_eq!(broken.stderr, "toolwright: 2 errors: `toolwright check broken.json` shows them\n");
+    assert_eq!(broken.stderr, "toolwright: 3 errors: `toolwright check broken.json` shows them\n");
     let quiet = run(folder.path(), &["list", "--quiet", "broken.json"]);
     assert_eq!((quiet.code, quiet.stderr.as_str()), (1, ""));
 }

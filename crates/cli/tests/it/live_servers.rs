@@ -405,7 +405,7 @@ fn schemas_of_servers_are_read_as_they_are_meant() {
     let script =
         json!({"tools/list": {"result": evident_tools()}, "tools/call": {"result": called}});
     let servers = ScriptedServers::new(&[("odd", "", script)]);
-    let check = run(servers.path(), &["check", "--output-format", "json"]);
+    let check = run(servers.path(), &["check", "toolwright.toml", "--output-format", "json"]);
     let found: Vec<Json> = lines(&check)
         .into_iter()
         .filter(|it| it["code"] == "INVALID_SCHEMA" && it["source"] == "odd")
@@ -483,7 +483,8 @@ fn schemas_of_documents_stay_strict_and_name_compat() {
         assert!(refused.stderr.contains("with `--compat` the tool is used"), "{refused:?}");
         // Used; nothing in the file says how to run it.
         let used = run(folder.path(), &[id, &["--compat"]].concat());
-        assert!(used.stderr.contains("\nNOT_RUNNABLE: "), "{used:?}");
+        let ends = ["\nNOT_RUNNABLE: ", "\nINPUT_INVALID: "];
+        assert!(ends.iter().any(|end| used.stderr.contains(end)), "{used:?}");
     }
     let refused = run(folder.path(), &["call", "misspelled", "--from", "tools.json", "--compat"]);
     assert!(refused.stderr.contains("\nQUARANTINED: "), "{refused:?}");
@@ -641,7 +642,7 @@ fn an_attack_is_reported_once_for_each_tool() {
         "tools/list": {"result": {"tools": tools}},
     });
     let servers = ScriptedServers::new(&[("odd", "", script)]);
-    let check = run(servers.path(), &["check", "--output-format", "json"]);
+    let check = run(servers.path(), &["check", "toolwright.toml", "--output-format", "json"]);
     let places: Vec<String> = lines(&check)
         .iter()
         .filter(|it| it["code"] == "MODEL_INSTRUCTION" && it["source"] == "odd")

@@ -44,7 +44,7 @@ fn a_client_without_the_capability_is_not_asked() {
 /// `task` is for clients that declare tasks to the server, and none can through the gateway.
 #[test]
 fn sampling_with_tools_reaches_clients_that_declare_it_and_never_as_a_task() {
-    let (folder, _) = configured(&(server("up", "good") + LONG_STARTUP));
+    let (folder, _) = configured(&(server("up", "asks-roots") + LONG_STARTUP));
     let params = json!({"messages": [], "tools": [{"name": "x"}], "task": {"ttl": 1}});
     let asked = json!({"method": "sampling/createMessage", "params": params});
     for (sampling, is_asked) in [(json!({}), false), (json!({"tools": {}}), true)] {

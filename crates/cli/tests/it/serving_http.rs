@@ -252,9 +252,12 @@ fn ambiguous_requests_are_refused_as_a_whole() {
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
     let message = answer["error"]["message"].as_str().expect("a message");
     assert_eq!(message, "the parameters of `tools/call` are not an object");
-    // Nothing of a batch with a mistake has an effect.
+    // Each member of a batch has its own answer, as JSON-RPC demands.
     let batch = json!([request(&json!(2), "ping", &json!({})), {"jsonrpc": "2.0", "id": 3}]);
-    assert_eq!(session.post(&batch).status, 400);
+    let reply = session.post(&batch);
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.answer(&json!(2))["result"], json!({}));
+    assert_eq!(reply.answer(&json!(3))["error"]["code"], -32600);
     let own = format!("127.0.0.1:{}", web.port);
     let hello = request(&json!(0), "initialize", &handshake("2025-06-18")).to_string();
     let bytes = String::from_utf8(web.bytes("POST", "/mcp", &[], &hello)).expect("text");

@@ -11,8 +11,9 @@ use crate::client::{
 use crate::program::Run;
 use crate::scripted_servers::{ScriptedServers, notification};
 
-/// A server in the shell language with one tool and one prompt. It adds a line to `starts` when it is started, and
-/// waits for ever if there is a file `hang`, or for a line in the pipe `gate` if there is one.
+/// A server in the shell language with one tool and one prompt. It adds a line to `starts` when it
+/// is started, and waits for ever if there is a file `hang`, or for a line in the pipe `gate` if
+/// there is one.
 fn write_server(folder: &Path, instructions: &str) -> PathBuf {
     let path = folder.join("server.sh");
     let initialize = json!({

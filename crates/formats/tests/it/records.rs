@@ -453,6 +453,10 @@ fn unknown_fields_are_kept_at_their_pointers() {
         documents += 1;
         let mut assert_kept = |rest: &Rest, from: Node<'_>| {
             for (pointer, value) in rest.iter().flat_map(|(_, fields)| fields) {
+                // Not inside the operation, but where it is.
+                if format.0 == "openapi" && ["/method", "/path"].contains(&pointer.as_str()) {
+                    continue;
+                }
                 let path = DocumentPath::parse(pointer).expect("a JSON pointer");
                 let found = from.find(&path).map(Node::to_json);
                 assert_eq!(found.as_ref(), Some(value), "{}: {pointer}", document.source().name());

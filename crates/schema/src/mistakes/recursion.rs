@@ -1,10 +1,10 @@
 //! Schemas that only an endless value would match: an object that requires another one like itself.
 //!
 //! A subschema has a value if everything that it demands of every value has one: the target of its
-//! `$ref`, all of `allOf`, one of `anyOf`, the properties that an object requires, the items that an
-//! array needs. Values are finite, so this is the least fixed point: start with the subschemas that
-//! demand nothing, add those whose demands are met, until nothing changes. What is left over is
-//! endless.
+//! `$ref`, all of `allOf`, one of `anyOf`, the properties that an object requires, the items that
+//! an array needs. Values are finite, so this is the least fixed point: start with the subschemas
+//! that demand nothing, add those whose demands are met, until nothing changes. What is left over
+//! is endless.
 //!
 //! ```text
 //! Node = {type: object, required: [next], properties: {next: {$ref: Node}}}
@@ -12,8 +12,8 @@
 //!     Node ── required `next` ──▶ /properties/next ── $ref ──▶ Node
 //! ```
 //!
-//! Deliberately absent: everything else that makes a schema empty, which `satisfiability` finds, and
-//! whatever a keyword such as `if` or `not` may rule out. Those demands count as met.
+//! Deliberately absent: everything else that makes a schema empty, which `satisfiability` finds,
+//! and whatever a keyword such as `if` or `not` may rule out. Those demands count as met.
 
 use std::collections::{HashMap, HashSet};
 

@@ -9,8 +9,8 @@
 //!                                    schema that is sent ┴─ both accept ─▶ widened, an instance
 //! ```
 //!
-//! What that does not decide is "not shown". An annotation that is gone is "dropped", and a parameter
-//! with another name is "renamed".
+//! What that does not decide is "not shown". An annotation that is gone is "dropped", and a
+//! parameter with another name is "renamed".
 //!
 //! A change that is meant to be exact is listed as a rewrite. At the end the source and the result
 //! are compared as wholes: a difference that none of the changes shows is a loss, too.

@@ -181,7 +181,7 @@ fn schemas_in_geminis_form_pass_its_check() {
 
 const BAD: &str = r#"[{"functionDeclarations": [{"name": "t", "description": "Does it well",
     "parameters": {"type": "OBJECT", "properties": {
-        "a": {"type": "STRING", "nullable": true}, "b": {"type": ["STRING", "NULL"]},
+        "a": {"type": "STRING", "nullable": true}, "b": {"type": ["string", "null"]},
         "c": {"type": "STRING", "const": "x"}}}}]}]"#;
 
 #[test]
@@ -249,7 +249,7 @@ fn aios_is_written_in_its_newest_version() {
     let in_folder = |args: &[&str]| run_in(folder.path(), args, b"");
     let run = in_folder(&[&["convert", "source.json"], &args[..]].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);
-    let shown = in_folder(&["show", "out.yaml", "--output-format", "json"]);
+    let shown = in_folder(&["show", "out.yaml", "--json"]);
     let record: Json = serde_json::from_str(&shown.stdout).expect("JSON");
     assert!(record.to_string().contains(r#""dialect":"2.0""#), "{record:#}");
     let upgrade = in_folder(&["upgrade", "out.yaml"]);

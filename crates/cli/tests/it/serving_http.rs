@@ -256,8 +256,9 @@ fn ambiguous_requests_are_refused_as_a_whole() {
     let batch = json!([request(&json!(2), "ping", &json!({})), {"jsonrpc": "2.0", "id": 3}]);
     let reply = session.post(&batch);
     assert_eq!(reply.status, 200);
-    assert_eq!(reply.answer(&json!(2))["result"], json!({}));
-    assert_eq!(reply.answer(&json!(3))["error"]["code"], -32600);
+    let answers: Json = serde_json::from_str(&reply.body).expect("JSON");
+    assert_eq!((&answers[0]["id"], &answers[0]["result"]), (&json!(2), &json!({})), "{answers}");
+    assert_eq!((&answers[1]["id"], &answers[1]["error"]["code"]), (&json!(3), &json!(-32600)));
     let own = format!("127.0.0.1:{}", web.port);
     let hello = request(&json!(0), "initialize", &handshake("2025-06-18")).to_string();
     let bytes = String::from_utf8(web.bytes("POST", "/mcp", &[], &hello)).expect("text");

@@ -72,13 +72,13 @@ pub struct RpcError {
     /// Whatever the sender adds.
     pub data: Option<Json>,
     /// Members that JSON-RPC does not have.
-    pub more: Map<String, Json>,
+    pub more: Box<Map<String, Json>>,
 }
 
 impl RpcError {
     /// An error without data.
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
-        RpcError { code, message: message.into(), data: None, more: Map::new() }
+        RpcError { code, message: message.into(), data: None, more: Box::default() }
     }
 
     /// The error as the member `error` of a message.
@@ -87,7 +87,7 @@ impl RpcError {
         if let Some(data) = &self.data {
             error["data"] = data.clone();
         }
-        for (name, value) in &self.more {
+        for (name, value) in self.more.iter() {
             error[name] = value.clone();
         }
         error
@@ -239,7 +239,7 @@ impl Message {
                 Ok(Message::Response(RpcResponse { id: Some(id), outcome: Ok(result) }))
             }
             (None, id, None, Some(ErrorMember { code, message, data, more })) => {
-                let outcome = Err(RpcError { code, message, data, more });
+                let outcome = Err(RpcError { code, message, data, more: Box::new(more) });
                 Ok(Message::Response(RpcResponse { id, outcome }))
             }
             _ => malformed(),

@@ -251,12 +251,12 @@ impl Schema {
         match self.try_is_valid(instance) {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.list_errors(instance)),
-            Err(limit) => Err(ValidationErrors::single(limit)),
+            Err(limit) => Err(ValidationErrors::single(*limit)),
         }
     }
 
     /// Whether `instance` matches, or the limit that was reached before that was known.
-    pub(crate) fn try_is_valid(&self, instance: &Value) -> Result<bool, ValidationError> {
+    pub(crate) fn try_is_valid(&self, instance: &Value) -> Result<bool, Box<ValidationError>> {
         let depth = measure::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
         let stack = evaluation_stack(&self.profile, depth);
         let size = measure::measure(instance);
@@ -275,7 +275,7 @@ impl Schema {
             validator.is_valid(&StepBudget::new(steps, instance, size.values, charged))
         });
         answer.map_err(no_stack)?.map_err(|_| {
-            ValidationError::without_keyword(format!(
+            limit_reached(format!(
                 "gave up: telling whether this matches takes more than {steps} steps"
             ))
         })
@@ -284,11 +284,11 @@ impl Schema {
     /// The errors of an instance that does not match.
     #[cold]
     fn list_errors(&self, instance: &Value) -> ValidationErrors {
-        self.try_list_errors(instance).unwrap_or_else(ValidationErrors::single)
+        self.try_list_errors(instance).unwrap_or_else(|limit| ValidationErrors::single(*limit))
     }
 
     /// The errors of an instance that does not match, or the limit that prevents listing them.
-    fn try_list_errors(&self, instance: &Value) -> Result<ValidationErrors, ValidationError> {
+    fn try_list_errors(&self, instance: &Value) -> Result<ValidationErrors, Box<ValidationError>> {
         let depth = measure::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
         let size = measure::measure(instance);
         self.check_match_work(size)?;
@@ -302,7 +302,7 @@ impl Schema {
         });
         let listed = listed.map_err(no_stack)?;
         let (mut errors, more) = listed.map_err(|_| {
-            ValidationError::without_keyword(format!(
+            limit_reached(format!(
                 "does not match; listing every failing path takes more than {steps} steps"
             ))
         })?;
@@ -312,13 +312,12 @@ impl Schema {
             )));
         }
         // The fast and the budgeted validator agree; should they ever not, "no" is the answer.
-        ValidationErrors::new(errors)
-            .ok_or_else(|| ValidationError::without_keyword("does not match"))
+        ValidationErrors::new(errors).ok_or_else(|| limit_reached("does not match"))
     }
 
     /// Rejects an instance whose strings are too long for the patterns. One match cannot be
     /// stopped, so this is decided before the first.
-    fn check_match_work(&self, size: ValueSize) -> Result<(), ValidationError> {
+    fn check_match_work(&self, size: ValueSize) -> Result<(), Box<ValidationError>> {
         let patterns = &self.profile.patterns;
         let longest = size.string_squares.saturating_mul(patterns.len() as u64);
         // Patterns that backtrack have a limit of their own.
@@ -333,7 +332,7 @@ impl Schema {
             return Ok(());
         }
         let message = "gave up: its strings are too long to be matched with the schema's patterns";
-        Err(ValidationError::without_keyword(message.to_owned()))
+        Err(limit_reached(message))
     }
 
     /// The backtracks per match and the steps in all for an instance of this size.
@@ -360,7 +359,7 @@ impl Schema {
     }
 
     /// The budgeted validator with this backtrack limit, compiled on first use.
-    fn budgeted(&self, backtrack_limit: usize) -> Result<&BudgetedValidator, ValidationError> {
+    fn budgeted(&self, backtrack_limit: usize) -> Result<&BudgetedValidator, Box<ValidationError>> {
         let index =
             BACKTRACK_LIMITS.iter().position(|limit| *limit == backtrack_limit).unwrap_or(0);
         let settings = CompileSettings { backtrack_limit, ..self.settings };
@@ -370,8 +369,13 @@ impl Schema {
             })
             .and_then(|compiled| compiled)
         });
-        compiled.as_ref().map_err(|error| ValidationError::without_keyword(error.to_string()))
+        compiled.as_ref().map_err(|error| limit_reached(error.to_string()))
     }
+}
+
+/// The error of an instance that is given up. Boxed: it is rare, and far larger than the answers.
+fn limit_reached(message: impl Into<String>) -> Box<ValidationError> {
+    Box::new(ValidationError::without_keyword(message))
 }
 
 /// Bytes of stack for evaluating an instance nested `depth` deep. In a recursive schema each level
@@ -394,12 +398,12 @@ fn compile_on_stack<T: Send>(
     })
 }
 
-fn too_deep() -> ValidationError {
-    ValidationError::without_keyword(format!("nested deeper than {MAX_DEPTH}"))
+fn too_deep() -> Box<ValidationError> {
+    limit_reached(format!("nested deeper than {MAX_DEPTH}"))
 }
 
-fn no_stack(error: std::io::Error) -> ValidationError {
-    ValidationError::without_keyword(format!("no stack to validate this value: {error}"))
+fn no_stack(error: std::io::Error) -> Box<ValidationError> {
+    limit_reached(format!("no stack to validate this value: {error}"))
 }
 
 impl std::fmt::Debug for Schema {

@@ -148,7 +148,7 @@ impl Gateway {
         // would otherwise be as large as that of its largest method.
         match method {
             "ping" => Ok(ResultBody::Text("{}".into())),
-            "initialize" => Ok(Box::pin(self.handshake_result(session, &terms)).await),
+            "initialize" => Ok(Box::pin(self.handshake_result(session, terms)).await),
             "server/discover" => Ok(Box::pin(self.discovery_result()).await),
             "tools/list" => Box::pin(self.list_tools(&context)).await,
             "resources/list" | "resources/templates/list" | "prompts/list" => {
@@ -158,7 +158,7 @@ impl Gateway {
                 Box::pin(self.change_subscription(&context)).await
             }
             "logging/setLevel" => {
-                let answer = set_log_level(session, &params)?;
+                let answer = set_log_level(session, params)?;
                 Box::pin(self.update_log_level()).await;
                 Ok(answer)
             }

@@ -60,6 +60,7 @@ mod silencing_comments;
 mod sources;
 mod starting;
 mod targets;
+mod task_lifetimes;
 mod tasks;
 mod upstreams;
 mod validation;

@@ -26,7 +26,6 @@
 //! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
 //! questions, log messages per second.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,10 +39,10 @@ use toolwright_mcp::{
 };
 
 use super::open_request::{
-    LogNotice, MAX_QUESTIONS, OpenRequest, RequestEvent, RequestOwner, ServerQuestion,
-    UpstreamAnswer,
+    LogNotice, OpenRequest, RequestEvent, RequestOwner, ServerQuestion, UpstreamAnswer,
 };
 use super::redact::Redactor;
+use super::request_table::{KeptTask, RequestTable};
 use super::tasks::{TaskLink, new_task_of, related_task, task_of};
 use super::{ListKind, NoRootsReason, UpstreamEvent, UpstreamLog, UpstreamNotice, UselessOutput};
 use crate::host::MAX_PROGRESS_BYTES;
@@ -53,11 +52,6 @@ use crate::{BoxFuture, ClientAsker, GivenReason, Json, Progress, ServerRequest, 
 /// answers to requests that we did not make. Without a limit, such a server would keep one of our
 /// threads busy for ever. Progress and log messages do not count.
 const MAX_UNREQUESTED: u32 = 20_000;
-/// Questions of one call that may be open at the same time.
-const MAX_OPEN_QUESTIONS: usize = 8;
-/// Questions of one connection that may be open at the same time. Stateless clients can leave calls
-/// behind that wait for an answer, and those must not keep others from being asked.
-const MAX_OPEN_IN_ALL: usize = 1_000;
 /// Progress and log messages that are passed on in one second; further ones are dropped.
 const MAX_NOTICES: u32 = 10_000;
 /// After this many dropped ones the reader pauses for a moment, so that a server that does nothing
@@ -72,8 +66,6 @@ const MAX_TASKS: usize = 10_000;
 const MAX_NEW_TASKS: usize = 256;
 /// The longest answer that can be a new task, in bytes.
 const MAX_TASK_BYTES: usize = 64 << 10;
-/// Questions about tasks that are kept until a client waits for the result.
-const MAX_HELD: usize = 256;
 
 /// How long after a change of roots the server may ask for them without a call.
 const TIME_TO_ASK_FOR_ROOTS: Duration = Duration::from_secs(10);
@@ -128,132 +120,6 @@ pub(super) struct Dispatcher {
     notices: Mutex<NoticeRate>,
     /// The id of the last `subscriptions/listen` that the server acknowledged.
     acknowledged: AtomicI64,
-}
-
-#[derive(Default)]
-struct RequestTable {
-    open: HashMap<i64, Arc<OpenRequest>>,
-    /// The questions that were passed on and have no answer yet.
-    asked: HashMap<RequestId, AskedQuestion>,
-    /// Calls that were given up, and whose answer may be a task that must not go on. The oldest
-    /// first.
-    abandoned: VecDeque<i64>,
-    /// The tasks of clients whose result was not fetched.
-    tasks: HashMap<String, KeptTask>,
-    /// The ids of the newest tasks, the oldest first: a question about one of them may come before
-    /// its creator has read that it exists.
-    new_tasks: VecDeque<String>,
-    /// Questions that wait for a request for the result of their task.
-    held: Vec<HeldQuestion>,
-    /// How many requests were made; ids count from here.
-    made: i64,
-    /// Set when the connection has ended, so that no request is added that nobody would end.
-    ended: bool,
-}
-
-/// A task of a client.
-struct KeptTask {
-    /// The time until which it is kept.
-    until: Instant,
-    /// Whether it runs, as far as is known.
-    is_running: bool,
-}
-
-/// A question about a task whose result no client waits for yet.
-struct HeldQuestion {
-    task: String,
-    question: ServerQuestion,
-}
-
-/// A question that was passed on.
-struct AskedQuestion {
-    /// The request that it was passed to.
-    request: i64,
-    owner: RequestOwner,
-    /// Set if it belongs to all requests of the owner. Cancelled when the question is given up.
-    shared: Option<CancellationToken>,
-    withdrawal: GivenReason,
-}
-
-impl RequestTable {
-    /// Whether a request of ours has created this task.
-    fn is_own_task(&self, task: &str) -> bool {
-        self.tasks.contains_key(task) || self.new_tasks.iter().any(|own| own == task)
-    }
-
-    /// Notes a question, unless it is one too many.
-    fn open_question(
-        &mut self,
-        request: &OpenRequest,
-        question: &ServerQuestion,
-    ) -> Result<(), String> {
-        let id = &question.id;
-        let of_call = self.asked.values().filter(|it| it.request == request.id).count();
-        for (open, most) in [(of_call, MAX_OPEN_QUESTIONS), (self.asked.len(), MAX_OPEN_IN_ALL)] {
-            if open >= most {
-                return Err(format!("{most} requests of the server are open already"));
-            }
-        }
-        if self.is_asked(id) {
-            return Err("the id of its request is in use".to_owned());
-        }
-        if !request.may_ask() {
-            return Err(format!("it asked {MAX_QUESTIONS} times during one call"));
-        }
-        let question = AskedQuestion {
-            request: request.id,
-            owner: request.owner,
-            shared: None,
-            withdrawal: Arc::clone(&question.withdrawal),
-        };
-        self.asked.insert(id.clone(), question);
-        Ok(())
-    }
-
-    /// Whether a question with this id has no answer yet.
-    fn is_asked(&self, id: &RequestId) -> bool {
-        self.asked.contains_key(id) || self.held.iter().any(|held| held.question.id == *id)
-    }
-
-    /// Keeps a question until a client waits for the result of its task, unless too many are kept.
-    fn hold_question(&mut self, task: String, question: ServerQuestion) -> Result<(), String> {
-        let of_task = self.held.iter().filter(|held| held.task == task).count();
-        for (held, most) in [(of_task, MAX_OPEN_QUESTIONS), (self.held.len(), MAX_HELD)] {
-            if held >= most {
-                return Err(format!("{most} requests of the server are open already"));
-            }
-        }
-        if self.is_asked(&question.id) {
-            return Err("the id of its request is in use".to_owned());
-        }
-        self.held.push(HeldQuestion { task, question });
-        Ok(())
-    }
-
-    /// Removes the questions that are kept for a task.
-    fn take_held(&mut self, task: &str) -> Vec<ServerQuestion> {
-        self.held.extract_if(.., |held| held.task == task).map(|held| held.question).collect()
-    }
-
-    /// The open requests of a client.
-    fn of_owner(&self, owner: RequestOwner) -> impl Iterator<Item = &Arc<OpenRequest>> {
-        self.open.values().filter(move |request| request.owner == owner)
-    }
-
-    /// Gives up the questions that no open request can have asked any more. `id` has ended.
-    fn give_up_questions(&mut self, id: i64) {
-        let open = &self.open;
-        self.asked.retain(|_, question| match &question.shared {
-            Some(shared) => {
-                if !open.values().any(|request| request.owner == question.owner) {
-                    // The task that waits for the answer removes it and replies.
-                    shared.cancel();
-                }
-                true
-            }
-            None => question.request != id,
-        });
-    }
 }
 
 /// A client whose roots have changed.

@@ -29,6 +29,7 @@ mod outgoing_request;
 mod param_headers;
 mod questions;
 mod redact;
+mod request_table;
 mod secret_forms;
 mod server_lists;
 mod server_process;

@@ -303,12 +303,11 @@ fn parts_of_words(words: &[&str], depth: usize) -> Vec<Vec<ValuePart>> {
             add_parts(&mut parts, labelled_value(label, &word[start..], start));
         } else if let Some(value) = attached_value(word) {
             add_parts(&mut parts, labelled_value(&word[..2], value, 2));
-        } else if option.starts_with('-')
-            && !option.contains('=')
-            && !word.starts_with('-')
+        } else if option.starts_with('-') && !option.contains('=') && !word.starts_with('-') {
             // Not an option with a value: what follows is the image.
-            && !(option == "-t" && IMAGE_RUNNERS.contains(&program))
-        {
+            if option == "-t" && IMAGE_RUNNERS.contains(&program) {
+                return parts;
+            }
             // `--api-key VALUE`. The program itself is not an option.
             add_parts(&mut parts, labelled_value(option, word, 0));
         }

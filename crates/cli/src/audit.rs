@@ -4,19 +4,22 @@
 //! `toolwright_catalog::store`.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use serde_json::json;
 use toolwright_catalog::store::{CallFilter, Journal, Store, StoredCall};
-use toolwright_exec::{AuditError, AuditLog, CallRecord};
+use toolwright_exec::{AuditError, AuditLog, CallRecord, Log};
 use toolwright_source::render::visible;
 use toolwright_workspace::AuditSettings;
 
 use crate::args::{AuditArgs, AuditFormat};
 use crate::output::ExitStatus;
 use crate::{environment, messages, output};
+
+/// The pause before a store that could not be opened is tried again.
+const RETRY: Duration = Duration::from_secs(2);
 
 /// How often `--follow` looks for new calls.
 const LOOK: Duration = Duration::from_millis(300);
@@ -26,13 +29,14 @@ const COLUMNS: &str = "time,agent,session,tool,code,micros,argument_bytes,result
                        toolset_hash,arguments\n";
 
 /// The journal of this process; `None` if there is none and the configuration does not demand one.
-/// If it does, calls fail.
-pub(crate) fn open_journal(settings: &AuditSettings) -> Option<Arc<dyn AuditLog>> {
-    let journal = environment::state_folder()
-        .and_then(|folder| Ok(Journal::open(&folder, settings.clone())?));
-    match journal {
+/// If it does, calls fail until the store works. `log` gets a line about a store that does not.
+pub(crate) fn open_journal(settings: &AuditSettings, log: &Log) -> Option<Arc<dyn AuditLog>> {
+    match try_open(settings, log) {
         Ok(journal) => Some(Arc::new(journal)),
-        Err(error) if settings.required => Some(Arc::new(UnusableStore(format!("{error:#}")))),
+        Err(error) if settings.required => {
+            log.line(&format!("calls cannot be recorded: {error:#}"));
+            Some(LateJournal::start(settings, log, format!("{error:#}")))
+        }
         Err(error) => {
             messages::print_note(&format!("calls are not recorded: {error:#}"));
             None
@@ -40,20 +44,59 @@ pub(crate) fn open_journal(settings: &AuditSettings) -> Option<Arc<dyn AuditLog>
     }
 }
 
-/// Stands for a store that cannot be opened; the text says why.
-struct UnusableStore(String);
+fn try_open(settings: &AuditSettings, log: &Log) -> anyhow::Result<Journal> {
+    let folder = environment::state_folder()?;
+    Ok(Journal::open(&folder, settings.clone(), log.clone())?)
+}
 
-impl AuditLog for UnusableStore {
+/// A journal whose store could not be opened at the start. It is tried again, because a process
+/// that holds the store may end; until then calls fail.
+struct LateJournal {
+    journal: OnceLock<Journal>,
+    why_not: String,
+}
+
+impl LateJournal {
+    fn start(settings: &AuditSettings, log: &Log, why_not: String) -> Arc<LateJournal> {
+        let late = Arc::new(LateJournal { journal: OnceLock::new(), why_not });
+        let (weak, settings, log) = (Arc::downgrade(&late), settings.clone(), log.clone());
+        // It ends when nobody makes calls any more.
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(RETRY);
+                let Some(late) = weak.upgrade() else { return };
+                if let Ok(journal) = try_open(&settings, &log) {
+                    log.line("calls are recorded again");
+                    let _ = late.journal.set(journal);
+                    return;
+                }
+            }
+        });
+        late
+    }
+
+    fn journal(&self) -> Result<&Journal, AuditError> {
+        self.journal.get().ok_or_else(|| AuditError(self.why_not.clone()))
+    }
+}
+
+impl AuditLog for LateJournal {
     fn ready(&self) -> Result<(), AuditError> {
-        Err(AuditError(self.0.clone()))
+        self.journal()?.ready()
     }
 
     fn keeps_arguments(&self) -> bool {
-        false
+        self.journal().is_ok_and(AuditLog::keeps_arguments)
     }
 
-    fn record(&self, _: &CallRecord<'_>) -> Result<(), AuditError> {
-        self.ready()
+    fn record(&self, record: &CallRecord<'_>) -> Result<(), AuditError> {
+        self.journal()?.record(record)
+    }
+
+    fn close(&self) {
+        if let Ok(journal) = self.journal() {
+            journal.close();
+        }
     }
 }
 

@@ -68,6 +68,9 @@ fn main() -> std::process::ExitCode {
     if first_argument == script_analyzer::WORKER_ARGUMENT {
         return script_analyzer::worker_main();
     }
+    // The token of `serve`, and other secrets, for which what it starts could look. If it fails,
+    // the file is still readable by this user and root only.
+    let _ = toolwright_sandbox::hide_initial_environment(&[toolwright_exec::TREE_VARIABLE]);
     let args = CliArgs::try_parse().unwrap_or_else(|error| args::with_tips(error).exit());
     // Before any thread is started that could look a variable up.
     let passed_on = environment::pass_on(args.command.environment());

@@ -294,8 +294,9 @@ pub(crate) fn open_catalog(
         analyzer: Some(script_analyzer::new_analyzer()),
         ..context
     };
+    let journal = audit::open_journal(&plan.audit, &context.log);
     let mut runner = Runner::new(context, CallLimits::default());
-    if let Some(journal) = audit::open_journal(&plan.audit) {
+    if let Some(journal) = journal {
         runner = runner.with_audit(journal);
     }
     let runner = Arc::new(runner);

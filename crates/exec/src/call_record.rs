@@ -132,7 +132,7 @@ impl<'a> RecordInProgress<'a> {
         host: &'a dyn Host,
     ) -> Result<RecordInProgress<'a>, Failure> {
         if let Some(log) = &log {
-            log.ready().map_err(|error| unavailable(&error))?;
+            log.ready().map_err(|error| unavailable("the call is not made", &error))?;
         }
         let began = now();
         Ok(RecordInProgress {
@@ -164,7 +164,7 @@ impl<'a> RecordInProgress<'a> {
         };
         match self.keep(code, bytes) {
             Ok(()) => result,
-            Err(error) => Err(unavailable(&error)),
+            Err(error) => Err(unavailable("the call was made and its result is withheld", &error)),
         }
     }
 
@@ -204,6 +204,7 @@ impl Drop for RecordInProgress<'_> {
     }
 }
 
-fn unavailable(error: &AuditError) -> Failure {
-    Failure::new(&code::AUDIT_UNAVAILABLE, format!("the call cannot be recorded: {error}"))
+fn unavailable(what: &str, error: &AuditError) -> Failure {
+    let message = format!("{what}, because it cannot be recorded: {error}");
+    Failure::new(&code::AUDIT_UNAVAILABLE, message)
 }

@@ -38,7 +38,7 @@ use crate::process_watcher;
 
 /// The variable that names the tree of a process. Its value is `PID.NUMBER`: our process id, so
 /// that a Toolwright below another one does not mix up their trees, and the number of the tree.
-const TREE_VARIABLE: &str = "TOOLWRIGHT_RUN";
+pub const TREE_VARIABLE: &str = "TOOLWRIGHT_RUN";
 
 /// All trees of this process. Global, because the children of a process are: two runners in one
 /// process see the same orphans.

@@ -15,6 +15,7 @@ use toolwright_schema::{SchemaError, SchemaValidator};
 
 use crate::ConcurrencyLimit;
 use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
+use crate::mcp;
 
 /// The similarity (Jaro-Winkler, 0 to 1) above which an id is suggested for a misspelled one. Low
 /// enough for swapped letters and a missing underscore, high enough that unrelated names are not
@@ -64,7 +65,8 @@ pub struct RegisteredTool {
 }
 
 impl RegisteredTool {
-    /// Values of the configuration that belong to it: variables and headers. They may be secret.
+    /// Values of the configuration that belong to it, in all forms in which they may be written:
+    /// variables and headers. They may be secret.
     pub(crate) fn secrets(&self) -> Vec<String> {
         let variables = self.environment.iter().filter_map(|(_, value)| value.to_str());
         let server = match &self.tool.details.binding {
@@ -75,7 +77,11 @@ impl RegisteredTool {
         let of_server = of_server.filter_map(|variable| variable.value.as_deref());
         let values = variables.chain(of_server);
         // Shorter ones are in many texts by chance.
-        values.filter(|value| value.len() >= 8).map(str::to_owned).collect()
+        let values = values.filter(|value| value.len() >= 8);
+        let mut forms: Vec<String> = values.flat_map(mcp::forms_of).collect();
+        // The longest first, so that a part does not spoil the whole.
+        forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+        forms
     }
 
     /// A tool that may be called. Compiles its schemas, so that a call does not have to.

@@ -41,6 +41,7 @@ mod guest;
 mod host_functions;
 #[cfg(feature = "internals")]
 mod in_process_guest;
+mod initial_environment;
 mod jail;
 mod jailed_function;
 mod limits;
@@ -59,6 +60,7 @@ pub use error::{CodePosition, SandboxError, SandboxErrorCode, TraceFrame};
 pub use host_functions::{HostError, HostFunctions};
 #[cfg(feature = "internals")]
 pub use in_process_guest::InProcessGuest;
+pub use initial_environment::hide_initial_environment;
 pub use jail::{JailLayer, JailPolicy, JailReport, LayerState};
 pub use jailed_function::{
     FunctionAnswer, JailedFunction, JailedFunctionError, JailedFunctionLimits, jailed_function_main,

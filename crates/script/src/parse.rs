@@ -12,15 +12,16 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use oxc_allocator::Allocator;
+use oxc_ast::AstKind;
 use oxc_parser::{ParseOptions, Parser};
-use oxc_semantic::{Semantic, SemanticBuilder};
-use oxc_span::{SourceType, Span};
+use oxc_semantic::{AstNode, Semantic, SemanticBuilder};
+use oxc_span::{GetSpan, SourceType, Span};
 
-use crate::problem_messages::{problem_of_diagnostic, unsupported_syntax};
+use crate::problem_messages::problem_of_diagnostic;
 use crate::resolve::ResolvedTree;
 use crate::{
     EntryPoint, ForbiddenCall, ForbiddenKind, MAX_PROBLEMS, ReturnFacts, ScriptFacts,
-    SyntaxProblem, entry_point, forbidden_calls, free_names,
+    SyntaxProblem, SyntaxProblemKind, entry_point, forbidden_calls, free_names,
 };
 
 thread_local! {
@@ -160,6 +161,19 @@ fn in_order(mut problems: Vec<SyntaxProblem>) -> Vec<SyntaxProblem> {
     problems.dedup();
     problems.truncate(MAX_PROBLEMS);
     problems
+}
+
+/// The problem with a node whose syntax is a proposal: the parser accepts it, QuickJS does not.
+fn unsupported_syntax(node: &AstNode) -> Option<SyntaxProblem> {
+    let what = match node.kind() {
+        AstKind::Decorator(_) => "decorators are",
+        AstKind::AccessorProperty(_) => "`accessor` is",
+        AstKind::VariableDeclaration(declaration) if declaration.kind.is_using() => "`using` is",
+        _ => return None,
+    };
+    let message = format!("{what} not part of the language that the sandbox runs");
+    let range = range(node.kind().span());
+    Some(SyntaxProblem { kind: SyntaxProblemKind::Syntax, message, range, help: None })
 }
 
 /// The bytes of a span of the tree.

@@ -3,17 +3,12 @@
 //!
 //! The messages of the parser are its own and change with its versions. They are restyled, not
 //! replaced: a table of known messages would silently miss the next one.
-//!
-//! Also here: syntax that the parser accepts and the sandbox's engine does not.
 
 use std::ops::Range;
 
-use oxc_ast::AstKind;
-use oxc_semantic::AstNode;
-use oxc_span::{GetSpan, LabeledSpan};
+use oxc_span::LabeledSpan;
 
 use crate::facts::shorten;
-use crate::parse::range;
 use crate::{SyntaxProblem, SyntaxProblemKind};
 
 /// The longest text, in bytes, that is quoted as an unexpected token.
@@ -88,17 +83,4 @@ fn remedy(message: &str) -> Option<String> {
         return None;
     };
     Some(help.to_owned())
-}
-
-/// The problem with a node whose syntax is a proposal: the parser accepts it, QuickJS does not.
-pub(crate) fn unsupported_syntax(node: &AstNode) -> Option<SyntaxProblem> {
-    let what = match node.kind() {
-        AstKind::Decorator(_) => "decorators are",
-        AstKind::AccessorProperty(_) => "`accessor` is",
-        AstKind::VariableDeclaration(declaration) if declaration.kind.is_using() => "`using` is",
-        _ => return None,
-    };
-    let message = format!("{what} not part of the language that the sandbox runs");
-    let range = range(node.kind().span());
-    Some(SyntaxProblem { kind: SyntaxProblemKind::Syntax, message, range, help: None })
 }

@@ -2,7 +2,7 @@
 //! files. A changed configuration is planned again; a source whose files changed is loaded again.
 //! What servers report is followed by their own tasks (`server_task`).
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -113,7 +113,10 @@ impl Catalog {
                 let errors = error_messages(&plan);
                 let problem = if plan.is_broken() {
                     Some("the configuration cannot be read")
-                } else if !errors.is_subset(&known_errors) {
+                } else if errors
+                    .iter()
+                    .any(|(error, n)| known_errors.get(error).is_none_or(|own| n > own))
+                {
                     // It lacks a source that its author may just be writing.
                     Some("the configuration has errors")
                 } else if plan.specs.is_empty() && self.source_count() > 0 {
@@ -176,8 +179,10 @@ impl Catalog {
 }
 
 /// The errors in the text of a plan, without their places: lines move when others are edited.
-fn error_messages(plan: &SourcePlan) -> HashSet<String> {
-    plan.written_errors().map(|error| error.message.clone()).collect()
+fn error_messages(plan: &SourcePlan) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    plan.written_errors().for_each(|error| *counts.entry(error.message.clone()).or_default() += 1);
+    counts
 }
 
 /// Waits until these files have not changed for a moment, at most a few seconds.

@@ -12,8 +12,8 @@
 //! large: under load, records cost their write and nothing else.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use toolwright_exec::{AuditError, AuditLog, CallRecord, CallStep};
+use toolwright_exec::{AuditError, AuditLog, CallRecord, CallStep, Log};
 use toolwright_workspace::{AuditSettings, RecordedArguments};
 
 use super::calls::StoredCall;
@@ -35,6 +35,10 @@ pub(super) const FOLDER: &str = "journals";
 const QUIET: Duration = Duration::from_secs(1);
 /// The bytes above which they are carried over at once.
 const LARGE: u64 = 32 << 20;
+/// The bytes above which nothing is added: the database has been out of order for long.
+const MAX_JOURNAL: u64 = 256 << 20;
+/// The pause before the database is tried again.
+const RETRY: Duration = Duration::from_secs(5);
 /// The bytes of arguments that are kept. The rest of longer ones is left out.
 const MAX_ARGUMENTS: usize = 64 << 10;
 /// Bytes of an id that are kept. Callers can make up any.
@@ -57,10 +61,11 @@ struct JournalShared {
     /// Why records cannot be carried over at present.
     trouble: Mutex<Option<StoreError>>,
     has_trouble: AtomicBool,
+    log: Log,
 }
 
 struct JournalFile {
-    file: File,
+    file: Arc<File>,
     bytes: u64,
     /// The number of the next record.
     next: u64,
@@ -71,11 +76,11 @@ struct JournalFile {
 
 impl Journal {
     /// A journal of this process for the store in `folder`. Journals of processes that were killed
-    /// are carried over first.
+    /// are carried over first. `log` gets a line when the store stops working, or works again.
     ///
     /// # Errors
     /// If the store cannot be used.
-    pub fn open(folder: &Path, settings: AuditSettings) -> Result<Journal, StoreError> {
+    pub fn open(folder: &Path, settings: AuditSettings, log: Log) -> Result<Journal, StoreError> {
         let store = Store::open(folder)?;
         let mut name = [0; 12];
         getrandom::fill(&mut name).map_err(|error| StoreError::Files {
@@ -86,7 +91,13 @@ impl Journal {
         store.carry_over_abandoned()?;
         let path = folder.join(FOLDER).join(&run);
         let file = new_locked_file(&path).map_err(|error| StoreError::folder(&path, &error))?;
-        let file = JournalFile { file, bytes: 0, next: 0, is_closed: false, line: Vec::new() };
+        let file = JournalFile {
+            file: Arc::new(file),
+            bytes: 0,
+            next: 0,
+            is_closed: false,
+            line: Vec::new(),
+        };
         let shared = Arc::new(JournalShared {
             store,
             settings,
@@ -95,6 +106,7 @@ impl Journal {
             wake: Condvar::new(),
             trouble: Mutex::new(None),
             has_trouble: AtomicBool::new(false),
+            log,
         });
         let own = Arc::clone(&shared);
         let carrier = std::thread::Builder::new()
@@ -111,7 +123,7 @@ fn new_locked_file(path: &Path) -> io::Result<File> {
     let hidden =
         path.with_file_name(format!(".{}", path.file_name().unwrap_or_default().display()));
     let mut options = File::options();
-    let file = options.append(true).create_new(true).mode(0o600).open(&hidden)?;
+    let file = options.read(true).append(true).create_new(true).mode(0o600).open(&hidden)?;
     file.try_lock()?;
     fs::rename(&hidden, path)?;
     Ok(file)
@@ -178,9 +190,16 @@ impl JournalShared {
         if *is_closed {
             return Err(io::Error::other("the store is closed"));
         }
+        if *bytes > MAX_JOURNAL {
+            return Err(io::Error::other("the journal is full"));
+        }
         line.clear();
         write_line(line, *next, record, arguments.as_deref())?;
-        file.write_all(line)?;
+        if let Err(error) = (&**file).write_all(line) {
+            // Half a line would spoil the next one.
+            let _ = file.set_len(*bytes);
+            return Err(error);
+        }
         *next += 1;
         *bytes += line.len() as u64;
         // The thread sleeps while there is nothing to carry over.
@@ -218,12 +237,28 @@ impl JournalShared {
             let is_closed = self.wait_for_quiet();
             let result = self.carry_over_own(is_closed);
             let is_down = result.is_err();
-            *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = result.err();
-            self.has_trouble.store(is_down, Ordering::Relaxed);
-            if is_closed {
+            self.note_trouble(result.err());
+            if is_closed || (is_down && self.is_closed_within(RETRY)) {
                 return;
             }
         }
+    }
+
+    /// Lets calls know whether the store works, and the log if that has changed.
+    fn note_trouble(&self, trouble: Option<StoreError>) {
+        match (&trouble, self.has_trouble.load(Ordering::Relaxed)) {
+            (Some(error), false) => self.log.line(&format!("calls cannot be recorded: {error}")),
+            (None, true) => self.log.line("calls are recorded again"),
+            _ => {}
+        }
+        self.has_trouble.store(trouble.is_some(), Ordering::Relaxed);
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
+    /// Waits this long. Returns early, with true, if the journal is closed.
+    fn is_closed_within(&self, time: Duration) -> bool {
+        let waited = self.wake.wait_timeout_while(self.file(), time, |file| !file.is_closed);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_closed
     }
 
     /// Waits until there are records, and no further one for a second or very many of them.
@@ -251,23 +286,47 @@ impl JournalShared {
     /// Puts the records of this process into the database, and empties the journal.
     fn carry_over_own(&self, is_last: bool) -> Result<(), StoreError> {
         let path = self.path();
+        let fail = |error: io::Error| StoreError::folder(&path, &error);
         let mut reached = 0;
         loop {
-            reached = self.store.carry_over(&path, &self.run, reached)?;
+            // By its handle: the file may have been removed.
+            let own = Arc::clone(&self.file().file);
+            reached = self.store.carry_over(
+                JournalReader { file: &own, at: reached },
+                &path,
+                &self.run,
+            )?;
             let mut file = self.file();
             // Calls that came meanwhile are carried over in the next round.
             if file.bytes > reached {
                 continue;
             }
-            let emptied = file.file.set_len(0).map_err(|error| StoreError::folder(&path, &error));
+            file.file.set_len(0).map_err(fail)?;
             file.bytes = 0;
             if is_last {
                 let _ = fs::remove_file(&path);
+            } else if !path.exists() {
+                // What is in a file without a name is lost with the process.
+                fs::create_dir_all(path.parent().unwrap_or(&path)).map_err(fail)?;
+                file.file = Arc::new(new_locked_file(&path).map_err(fail)?);
             }
             drop(file);
-            emptied?;
             return self.store.forget_old(&self.settings);
         }
+    }
+}
+
+/// Reads a journal from a position on, whatever its process writes meanwhile.
+struct JournalReader<'f> {
+    file: &'f File,
+    at: u64,
+}
+
+impl Read for JournalReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }
 
@@ -279,7 +338,9 @@ impl Store {
     /// If the database cannot be written.
     pub fn carry_over_all(&self) -> Result<(), StoreError> {
         for (path, run) in self.journals()? {
-            self.carry_over(&path, &run, 0)?;
+            // If it is gone, its process has ended meanwhile, and carried it over itself.
+            let Ok(file) = File::open(&path) else { continue };
+            self.carry_over(JournalReader { file: &file, at: 0 }, &path, &run)?;
         }
         self.carry_over_abandoned()
     }
@@ -290,7 +351,7 @@ impl Store {
             // A process that carries over the same one holds the lock meanwhile.
             let Ok(file) = File::open(&path) else { continue };
             if file.try_lock().is_ok() {
-                self.carry_over(&path, &run, 0)?;
+                self.carry_over(JournalReader { file: &file, at: 0 }, &path, &run)?;
                 fs::remove_file(&path).map_err(|error| StoreError::folder(&path, &error))?;
             }
         }
@@ -302,23 +363,23 @@ impl Store {
         let entries = fs::read_dir(&folder).map_err(|error| StoreError::folder(&folder, &error))?;
         let journals = entries.flatten().filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            (!name.starts_with('.')).then(|| (entry.path(), name))
+            let is_journal = !name.starts_with('.') && entry.file_type().ok()?.is_file();
+            is_journal.then(|| (entry.path(), name))
         });
         Ok(journals.collect())
     }
 
-    /// Puts the complete lines of a journal from `start` on into the database, in one transaction.
-    /// Returns where the last one ends.
-    fn carry_over(&self, path: &Path, run: &str, start: u64) -> Result<u64, StoreError> {
+    /// Puts the complete lines of a journal into the database, in one transaction. Returns where the
+    /// last one ends. `path` is for messages.
+    fn carry_over(
+        &self,
+        journal: JournalReader<'_>,
+        path: &Path,
+        run: &str,
+    ) -> Result<u64, StoreError> {
         let fail = |error: io::Error| StoreError::folder(path, &error);
-        let mut file = match File::open(path) {
-            Ok(file) => file,
-            // Its process ended in the meantime, and carried it over itself.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(start),
-            Err(error) => return Err(fail(error)),
-        };
-        file.seek(io::SeekFrom::Start(start)).map_err(fail)?;
-        let mut lines = BufReader::new(file);
+        let start = journal.at;
+        let mut lines = BufReader::new(journal);
         let (mut line, mut end) = (Vec::new(), start);
         let mut database = self.database();
         let write = |error| self.error(&error);

@@ -1,6 +1,7 @@
 //! The records of calls: `toolwright audit`, and what calls leave in the store.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -291,4 +292,59 @@ fn old_records_go_when_the_store_is_too_large() {
     assert!(calls.len() < 300 && !calls.is_empty(), "{} records", calls.len());
     let last = calls.last().and_then(|call| call["arguments"].as_str()).unwrap_or_default();
     assert!(last.starts_with(r#"{"text":"299 "#), "the newest one is there");
+}
+
+/// Whatever happens to the files of the store, the server goes on, ends when it should, and records
+/// what it can.
+#[test]
+fn a_server_survives_the_loss_of_its_store() {
+    let project = AuditedProject::new("");
+    let mut client = project.client();
+    client.call("up__echo", json!({"text": "one"}));
+    let journals = project.path().join("state/toolwright/journals");
+    for file in std::fs::read_dir(&journals).expect("a folder") {
+        std::fs::remove_file(file.expect("a file").path()).expect("removed");
+    }
+    std::fs::create_dir(journals.join("stray")).expect("a folder");
+    client.call("up__echo", json!({"text": "two"}));
+    until("both calls are in the store", LONG, || (project.calls(&[]).len() == 2).then_some(()));
+    client.call("up__echo", json!({"text": "three"}));
+    client.hang_up();
+    let (code, _, stderr) = client.end(LONG);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(project.calls(&[]).len(), 3);
+}
+
+/// A process that holds the store makes calls fail, and they succeed again when it is gone.
+#[test]
+fn calls_go_on_when_the_store_is_free_again() {
+    let project = AuditedProject::new("");
+    assert_eq!(project.run(&["call", "up:echo", "text=a"]).code, 0);
+    let hold = "import sqlite3,sys; d=sqlite3.connect(sys.argv[1], isolation_level=None); \
+                d.execute('BEGIN EXCLUSIVE'); print('held', flush=True); sys.stdin.read()";
+    let mut holder = Command::new("python3")
+        .args(["-c", hold])
+        .arg(project.store())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 is installed");
+    let mut line = String::new();
+    let mut output = BufReader::new(holder.stdout.take().expect("piped"));
+    output.read_line(&mut line).expect("it writes");
+    let mut client = project.client();
+    let refused = client.call("up__echo", json!({"text": "b"}));
+    let text = refused["content"][0]["text"].as_str().expect("a text");
+    assert!(text.starts_with("AUDIT_UNAVAILABLE: the call is not made"), "{text}");
+    assert!(text.contains("was locked by another process for 5 s"), "{text}");
+    drop(holder.stdin.take());
+    holder.wait().expect("it ends");
+    until("a call succeeds", LONG, || {
+        let result = client.call("up__echo", json!({"text": "c"}));
+        (result["isError"] == false).then_some(())
+    });
+    assert!(client.stderr().contains("calls cannot be recorded: "), "{}", client.stderr());
+    until("the log says so", LONG, || {
+        client.stderr().contains("calls are recorded again").then_some(())
+    });
 }

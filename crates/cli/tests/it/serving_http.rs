@@ -240,6 +240,21 @@ fn pages_of_configured_origins_can_read_answers() {
     assert!(!foreign.headers.contains_key("access-control-allow-origin"), "{foreign:?}");
 }
 
+/// `/proc/PID/environ` is closed to other users, but not to programs of root, as which tests may run.
+#[test]
+fn the_token_cannot_be_read_from_the_environment_of_the_process() {
+    const TOKEN: &str = "sesame-sesame-open";
+    let (folder, _) = config_with_tools(&[], "");
+    let web = HttpClient::start(folder.path(), &[], &[("TOOLWRIGHT_TOKEN", TOKEN)]);
+    let shown = std::fs::read(format!("/proc/{}/environ", web.running.pid())).unwrap_or_default();
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(!shown.contains(TOKEN), "{shown}");
+    // It is still the token.
+    let hello = request(&json!(0), "initialize", &handshake("2025-06-18"));
+    assert_eq!(web.post(&[], &hello).status, 200);
+    assert_eq!(web.post(&[("Authorization", "Bearer *")], &hello).status, 401);
+}
+
 #[test]
 fn ambiguous_requests_are_refused_as_a_whole() {
     let (folder, _) = config_with_tools(&[], "");

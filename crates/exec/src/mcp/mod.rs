@@ -47,6 +47,7 @@ use serde_json::Map;
 use serde_json::value::RawValue;
 use toolwright_model::Binding;
 
+pub(crate) use secret_forms::forms_of;
 pub use server_lists::{ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamNotice};
 pub use tasks::{TaskAnswer, TaskLink, TaskMode, TaskRequest, execution, rename_task, task_of};
 pub use toolwright_mcp::{MAX_MESSAGE, MessageLine, MessageLines};

@@ -6,7 +6,7 @@ const SHORTEST_ENCODED: usize = 8;
 
 /// All forms of a secret. The encoded ones that are short are left out: they would be in other
 /// texts by chance.
-pub(super) fn forms_of(secret: &str) -> Vec<String> {
+pub(crate) fn forms_of(secret: &str) -> Vec<String> {
     let mut forms = forms_in_json(secret);
     for encoded in percent_encoded(secret).into_iter().chain(in_base64(secret)) {
         if encoded.len() >= SHORTEST_ENCODED {

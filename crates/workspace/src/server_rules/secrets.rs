@@ -293,13 +293,14 @@ fn parts_of_words(words: &[&str], depth: usize) -> Vec<Vec<ValuePart>> {
     let program = words.first().map_or("", |word| program_name(word));
     let lines: Vec<usize> = shell_texts(words).into_iter().map(|(n, _)| n).collect();
     let parts = |(n, word): (usize, &&str)| {
-        let mut parts = text_parts(word);
         // A whole line in the place of the program is a mistake that is reported, too.
         let is_line = lines.contains(&n) || n == 0 && word.contains(char::is_whitespace);
-        let option = n.checked_sub(1).filter(|before| *before > 0).map_or("", |n| words[n]);
         if is_line && depth < MAX_SHELLS {
-            add_parts(&mut parts, parts_of_line(word, depth + 1));
-        } else if let Some((label, start)) = split_label(word) {
+            return parts_of_line(word, depth + 1);
+        }
+        let mut parts = text_parts(word);
+        let option = n.checked_sub(1).filter(|before| *before > 0).map_or("", |n| words[n]);
+        if let Some((label, start)) = split_label(word) {
             add_parts(&mut parts, labelled_value(label, &word[start..], start));
         } else if let Some(value) = attached_value(word) {
             add_parts(&mut parts, labelled_value(&word[..2], value, 2));
@@ -356,7 +357,9 @@ fn commands_of_line(line: &str) -> Vec<Vec<Range<usize>>> {
                 quote = Some(c);
                 start.get_or_insert(at);
             }
-            (None, c) if c.is_whitespace() => end_word(&mut start, at, command),
+            (None, c) if c.is_whitespace() || "<>".contains(c) => {
+                end_word(&mut start, at, command);
+            }
             (None, ';' | '|' | '&' | '(' | ')' | '`') => {
                 end_word(&mut start, at, command);
                 commands.push(Vec::new());
@@ -424,8 +427,10 @@ fn json_parts(text: &str) -> Vec<ValuePart> {
 fn pair_parts(text: &str) -> Vec<ValuePart> {
     let mut parts = Vec::new();
     let mut start = 0;
-    // Not at `&`: `url_parts` knows where the query of a URL ends.
-    for piece in text.split([' ', ';', ',', '\n']).take(MAX_PARTS) {
+    // Also at what joins commands: whoever reads a masked line must see all that it runs. The query
+    // of a URL is found by `url_parts`.
+    let is_end = |c: char| c.is_whitespace() || ";,&|<>(){}`".contains(c);
+    for piece in text.split(is_end).take(MAX_PARTS) {
         if let Some((label, at)) = split_label(piece).filter(|(_, at)| piece[..*at].ends_with('='))
         {
             // A quoted value with a space in it is cut here, and found whole elsewhere.
@@ -436,7 +441,8 @@ fn pair_parts(text: &str) -> Vec<ValuePart> {
                 ValuePart { range, kind, label: Some(label.to_owned()) }.shifted(start + at)
             }));
         }
-        start += piece.len() + 1;
+        start += piece.len();
+        start += text[start..].chars().next().map_or(0, char::len_utf8);
     }
     parts
 }
@@ -865,6 +871,25 @@ mod tests {
             let server = WrittenServer { url: Some(text(url)), ..server() };
             assert_eq!(outcome(&server), expected, "{url}");
             assert_eq!(masked_url(url), shown);
+        }
+    }
+
+    /// Whoever is asked whether a command may run must see all that it runs.
+    #[test]
+    fn what_a_line_runs_is_never_hidden() {
+        for line in [
+            "API_KEY=kd93jf20qq&touch$IFS/x; exec srv",
+            "API_KEY=kd93jf20qq&&{touch,/x};exec srv",
+            "API_KEY=kd93jf20qq|touch /x",
+            "PASSWORD=`touch /x` exec srv",
+            "PASSWORD=$(touch /x) exec srv",
+            "API_KEY=kd93jf20qq>/x touch",
+        ] {
+            let masked = masked_words(&["sh", "-c", line]);
+            assert!(masked[2].contains("touch") && masked[2].contains("/x"), "{masked:?}");
+            assert!(!masked[2].contains("kd93jf20qq"), "{masked:?}");
+            let masked = masked_words(&["unknown", "-x", line]);
+            assert!(masked[2].contains("touch"), "{masked:?}");
         }
     }
 

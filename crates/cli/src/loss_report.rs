@@ -39,17 +39,18 @@ pub(crate) fn report(
     });
     match format {
         LossFormat::Text => {
-            grouped_text(&reports) + &request_line(target, &beyond) + &total(&reports)
+            grouped_text(&reports) + &rejections(target, &reports, &beyond) + &total(&reports)
         }
         LossFormat::Full => {
             let all = reports.iter().flat_map(|it| it.conversion.losses.iter().map(|l| it.text(l)));
-            all.collect::<String>() + &request_line(target, &beyond) + &total(&reports)
+            all.collect::<String>() + &rejections(target, &reports, &beyond) + &total(&reports)
         }
         LossFormat::Markdown => {
             let tables: String = reports.iter().map(|it| it.markdown(target)).collect();
-            match beyond.is_empty() {
+            let rejections = rejections(target, &reports, &beyond);
+            match rejections.is_empty() {
                 true => tables,
-                false => format!("{tables}\n{}", request_line(target, &beyond)),
+                false => format!("{tables}\n{rejections}"),
             }
         }
         LossFormat::Json => {
@@ -62,6 +63,25 @@ pub(crate) fn report(
 
 /// What all tools together have, and what one request may have.
 type BeyondLimit = (RequestPart, usize, usize);
+
+/// What the target rejects though nothing is lost: long descriptions, and a request that is too
+/// large.
+fn rejections(
+    target: WriteTarget,
+    reports: &[DocumentLosses<'_>],
+    beyond: &[BeyondLimit],
+) -> String {
+    let long = reports.iter().flat_map(|it| it.long_descriptions(target));
+    let line = |(tool, count, max): (&str, usize, usize)| {
+        format!(
+            "{} rejects a request with {}: its description has {count} characters (at most \
+             {max}); shorten it\n",
+            target.id(),
+            visible(tool)
+        )
+    };
+    long.map(line).collect::<String>() + &request_line(target, beyond)
+}
 
 /// The line about a request that is too large; empty if there is none.
 fn request_line(target: WriteTarget, beyond: &[BeyondLimit]) -> String {
@@ -88,6 +108,10 @@ struct DocumentLosses<'d> {
 impl DocumentLosses<'_> {
     fn source(&self) -> &Source {
         self.reading.origin.document().source()
+    }
+
+    fn long_descriptions(&self, target: WriteTarget) -> Vec<(&str, usize, usize)> {
+        target.vendor().map_or_else(Vec::new, |vendor| self.conversion.long_descriptions(vendor))
     }
 
     /// Line and column of a part of the source; `None` in the answer of a server, which is not a
@@ -167,6 +191,10 @@ impl DocumentLosses<'_> {
             })
         };
         let limit = |(part, count, max): &BeyondLimit| json!({ "part": part.words(), "count": count, "max": max });
+        let long = self.long_descriptions(target).into_iter().map(|(tool, count, max)| {
+            let part = "characters of the description";
+            json!({ "part": part, "tool": tool, "count": count, "max": max })
+        });
         let names: BTreeMap<&str, &str> =
             conversion.tools.iter().map(|tool| (tool.id.as_str(), tool.name.as_str())).collect();
         let source = self.source();
@@ -176,7 +204,7 @@ impl DocumentLosses<'_> {
             "losses": conversion.losses.iter().map(loss).collect::<Vec<_>>(),
             "rewrites": conversion.rewrites.iter().map(rewrite).collect::<Vec<_>>(),
             "names": names, "leftOut": conversion.left_out,
-            "beyondRequestLimits": beyond.iter().map(limit).collect::<Vec<_>>(),
+            "beyondRequestLimits": beyond.iter().map(limit).chain(long).collect::<Vec<_>>(),
         })
     }
 

@@ -222,11 +222,17 @@ fn take_null(members: &mut Object) {
     }
     let null = json!({"type": "null"});
     if let Some(Json::Array(branches)) = members.get_mut("anyOf")
-        && branches.len() > 1
         && branches.contains(&null)
     {
-        branches.retain(|branch| *branch != null);
-        is_nullable = true;
+        // Nothing may stand beside `anyOf`, so one of the branches has it.
+        let mut others = branches.iter_mut().filter(|branch| **branch != null);
+        let plain = others.find_map(|branch| {
+            branch.as_object_mut().filter(|members| !members.contains_key("anyOf"))
+        });
+        if let Some(branch) = plain {
+            branch.insert("nullable".to_owned(), Json::Bool(true));
+            branches.retain(|branch| *branch != null);
+        }
     }
     if is_nullable {
         if let Some(Json::Array(values)) = members.get_mut("enum") {

@@ -418,6 +418,10 @@ fn insert_entries(
         Some(Value::Array(entries)) => entries,
         Some(_) => return Err(RestoreError(format!("`{property}` is not a list"))),
     };
+    // Some targets cannot close an object. Nothing was checked of what stands there.
+    if let Some(other) = members.keys().find(|name| !declared.contains(name)) {
+        return Err(RestoreError(format!("`{other}` is beside `{property}` instead of in it")));
+    }
     for mut entry in entries {
         let value = entry.get_mut("value").map(Value::take);
         let key = entry.get("key").and_then(Value::as_str);

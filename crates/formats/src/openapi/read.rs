@@ -248,7 +248,8 @@ fn note_definitions(origin: &mut Origin, schema: &RecordPath, definitions: &Defi
 /// A schema of a result, where it is, and its definitions.
 type OutputSchema<'d> = (Json, Node<'d>, Definitions<'d>);
 
-/// The schema of the first successful response that has content; `None` if the budget is spent.
+/// The schema of the first successful response that has content, or of `default` where no success
+/// is declared; `None` if the budget is spent.
 fn operation_output<'d>(
     operation: Node<'d>,
     context: &mut OpenApiSchemas<'d>,
@@ -256,6 +257,9 @@ fn operation_output<'d>(
     let responses = extract::object(operation, "responses").map(Node::members).unwrap_or_default();
     let mut successes: Vec<_> = responses.iter().filter(|r| r.name().starts_with('2')).collect();
     successes.sort_by_key(|response| response.name().to_owned());
+    if successes.is_empty() {
+        successes.extend(responses.iter().find(|response| response.name() == "default"));
+    }
     let schema = successes.into_iter().find_map(|response| {
         let content = extract::object(context.resolve(response.value), "content")?;
         json_media_type(content)?.get("schema").filter(|schema| schema.kind() == ValueKind::Map)

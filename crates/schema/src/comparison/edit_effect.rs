@@ -11,15 +11,17 @@
 //! ```
 //!
 //! If no such value is found, edits around the place are taken together: the keywords of the
-//! schema there, then all of the schema there, then everything.
+//! schema there, then all of the schema there, then everything. There a value counts only if the
+//! last schema would judge it otherwise with this one edit taken back (`edited_part`): it is not
+//! the value of another edit nearby.
 
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
 use super::{
-    Judge, SchemaComparison, UpgradedPair, Verdict, compare, compare_restored, depth_of_both,
-    judge_by_canonical_form, with_stack, witness,
+    EditedPart, Judge, SchemaComparison, UpgradedPair, Verdict, compare, compare_restored,
+    depth_of_both, judge_by_canonical_form, with_stack, witness,
 };
 use crate::restore::{RestoreStep, adapt, restore, same_json};
 use crate::{Dialect, Schema};
@@ -34,7 +36,7 @@ use crate::{Dialect, Schema};
 /// let new = json!({ "enum": ["a"] });
 /// let edited = EditedSchema::new(&old, &new, &[]);
 /// // Removing `const` alone would widen the schema, but `enum` takes its place.
-/// assert!(edited.effect_of("/const", Some(&json!({}))).is_equal());
+/// assert!(edited.effect_of("/const", Some(&json!({})), true).is_equal());
 /// ```
 pub struct EditedSchema<'a> {
     first: &'a Value,
@@ -61,11 +63,16 @@ impl<'a> EditedSchema<'a> {
     }
 
     /// What one edit at the pointer `at` does. `alone` is the first schema with this edit alone, if
-    /// that can be made.
-    pub fn effect_of(&self, at: &str, alone: Option<&Value>) -> SchemaComparison {
+    /// that can be made. `only_widens` states that the edit adds no rule.
+    pub fn effect_of(
+        &self,
+        at: &str,
+        alone: Option<&Value>,
+        only_widens: bool,
+    ) -> SchemaComparison {
         let Some((_, last)) = &self.compiled else { return not_shown() };
         let last = LastForm { schema: last, steps: self.steps };
-        if let Some(found) = alone.and_then(|alone| self.within_whole(alone, &last)) {
+        if let Some(found) = alone.and_then(|alone| self.within_whole(alone, &last, None)) {
             let mut effect = found.effect;
             if effect.is_equal() {
                 return effect;
@@ -88,26 +95,86 @@ impl<'a> EditedSchema<'a> {
         if self.whole().is_equal() {
             return self.whole().clone();
         }
+        let part = EditedPart::new(self.first, at, only_widens);
+        let part = part.as_ref();
+        if let (Some(part), Some(_)) = (part, alone)
+            && let Some(found) = self.share_of(part, alone, &last)
+            && has_witness(&found)
+        {
+            return found;
+        }
         let place = property_around(at);
         for around in [self.with_keywords_of_last(place), self.with_schema_of_last(place)] {
-            let Some(found) = around.and_then(|around| self.within_whole(&around, &last)) else {
-                continue;
-            };
+            let found = around.and_then(|around| self.within_whole(&around, &last, part));
+            let Some(found) = found else { continue };
             if has_witness(&found.effect) || found.effect.is_equal() {
                 return found.effect;
             }
         }
         // Everything is the place of what is at the root, and of what has another place now.
         let is_elsewhere = place.is_empty() || self.last.pointer(place).is_none();
-        match is_elsewhere || self.has_other_form() {
-            true => self.whole().clone(),
-            false => not_shown(),
+        match part {
+            Some(part) => self.share_of(part, None, &last).unwrap_or_else(not_shown),
+            None if is_elsewhere || self.has_other_form() => self.whole().clone(),
+            None => not_shown(),
         }
+    }
+
+    /// What the edit of a part contributes to the difference of the whole. Values at the edges of
+    /// the edit are judged, or without it those at the edges of all edits.
+    fn share_of(
+        &self,
+        part: &EditedPart,
+        alone: Option<&Value>,
+        last: &LastForm<'_>,
+    ) -> Option<SchemaComparison> {
+        let (first, _) = self.compiled.as_ref()?;
+        let depth = depth_of_both(self.first, alone.unwrap_or(self.last))?;
+        let whole = alone.is_none().then(|| self.whole());
+        let found = with_stack(depth.max(depth_of_both(self.last, self.last)?), || {
+            let mut judge = Judge {
+                second: None,
+                last: Some(last),
+                part: Some(part),
+                ..Judge::new(first, first)
+            };
+            match (alone, whole) {
+                (Some(alone), _) => {
+                    let pair = UpgradedPair::new(self.first, alone)?;
+                    witness::search(&pair.first, &pair.second, &mut judge);
+                }
+                (None, Some(whole)) => {
+                    let known = [whole.wider.witness(), whole.narrower.witness()];
+                    let mut known = known.into_iter().flatten();
+                    if known.try_for_each(|call| judge.judge(call.clone())).is_continue() {
+                        self.search_between(&mut judge);
+                    }
+                }
+                (None, None) => {}
+            }
+            Some(judge.into_comparison())
+        });
+        let mut found = found.flatten()?;
+        if let Some(whole) = whole {
+            let directions =
+                [(&mut found.wider, &whole.wider), (&mut found.narrower, &whole.narrower)];
+            for (direction, whole) in directions {
+                if *whole == Verdict::No {
+                    *direction = Verdict::No;
+                }
+            }
+        }
+        Some(found)
     }
 
     /// Compares the first schema with a copy of it, by values that the last schema judges as the
     /// copy does.
-    fn within_whole(&self, edited: &Value, last: &LastForm<'_>) -> Option<EffectWithin> {
+    fn within_whole(
+        &self,
+        edited: &Value,
+        last: &LastForm<'_>,
+        part: Option<&EditedPart>,
+    ) -> Option<EffectWithin> {
         let equal = || SchemaComparison { wider: Verdict::No, narrower: Verdict::No };
         if edited == self.first {
             return Some(EffectWithin { effect: equal(), is_undone: false });
@@ -117,7 +184,7 @@ impl<'a> EditedSchema<'a> {
         let found = with_stack(depth, || {
             let compiled = Schema::compile(edited).ok()?;
             let pair = UpgradedPair::new(self.first, edited)?;
-            let mut judge = Judge { last: Some(last), ..Judge::new(first, &compiled) };
+            let mut judge = Judge { last: Some(last), part, ..Judge::new(first, &compiled) };
             witness::search(&pair.first, &pair.second, &mut judge);
             if judge.is_undone() {
                 self.search_between(&mut judge);

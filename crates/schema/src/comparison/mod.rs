@@ -19,6 +19,7 @@
 
 mod containment;
 mod edit_effect;
+mod edited_part;
 mod upgrade;
 mod witness;
 
@@ -32,6 +33,7 @@ use serde_json::Value;
 
 use self::containment::CanonicalPair;
 use self::edit_effect::LastForm;
+use self::edited_part::EditedPart;
 use crate::limits::{MAX_CANONICAL_VALUES, MAX_DEPTH};
 use crate::restore::{RestoreStep, adapt, restore, same_json};
 use crate::{Dialect, Schema, measure, pointer, stack_space};
@@ -292,12 +294,16 @@ fn judge_by_canonical_form(pair: &UpgradedPair<'_>, judge: &mut Judge<'_>) {
 /// Judges values by both compiled schemas, and keeps the first witness of each direction.
 pub(crate) struct Judge<'a> {
     first: &'a Schema,
-    second: &'a Schema,
+    /// `None` if values are judged by the last schema alone.
+    second: Option<&'a Schema>,
     /// If the second schema is only a step to another one: a witness must hold there, too.
     last: Option<&'a LastForm<'a>>,
+    /// If only differences count that an edit of this part has a share in.
+    part: Option<&'a EditedPart>,
     wider: Verdict,
     narrower: Verdict,
-    /// Whether a value was seen that shows the direction, but not in the last schema.
+    /// Whether a value was seen that shows the direction, but not in the last schema, or not by
+    /// this edit.
     undone_wider: bool,
     undone_narrower: bool,
 }
@@ -306,8 +312,9 @@ impl<'a> Judge<'a> {
     fn new(first: &'a Schema, second: &'a Schema) -> Judge<'a> {
         Judge {
             first,
-            second,
+            second: Some(second),
             last: None,
+            part: None,
             wider: Verdict::NotShown,
             narrower: Verdict::NotShown,
             undone_wider: false,
@@ -328,14 +335,20 @@ impl<'a> Judge<'a> {
     /// Judges one value. Breaks when nothing is left to be found.
     fn judge(&mut self, value: Value) -> ControlFlow<()> {
         // An evaluation that gave up is not a refusal.
-        let answers = (self.first.try_is_valid(&value), self.second.try_is_valid(&value));
-        let (direction, undone, is_accepted) = match answers {
-            (Ok(false), Ok(true)) => (&mut self.wider, &mut self.undone_wider, true),
-            (Ok(true), Ok(false)) => (&mut self.narrower, &mut self.undone_narrower, false),
+        let second = match self.second {
+            Some(second) => second.try_is_valid(&value).ok(),
+            None => self.last.and_then(|last| last.accepts(&value)),
+        };
+        let (direction, undone, is_accepted) = match (self.first.try_is_valid(&value), second) {
+            (Ok(false), Some(true)) => (&mut self.wider, &mut self.undone_wider, true),
+            (Ok(true), Some(false)) => (&mut self.narrower, &mut self.undone_narrower, false),
             _ => return ControlFlow::Continue(()),
         };
         if *direction == Verdict::NotShown {
-            match self.last.is_none_or(|last| last.accepts(&value) == Some(is_accepted)) {
+            let is_kept = self.second.is_none()
+                || self.last.is_none_or(|last| last.accepts(&value) == Some(is_accepted));
+            let is_own = || self.part.is_none_or(|part| part.explains(&value, is_accepted));
+            match is_kept && is_own() {
                 true => *direction = Verdict::Yes(Box::new(value)),
                 false => *undone = true,
             }

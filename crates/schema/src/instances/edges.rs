@@ -95,15 +95,27 @@ impl InstanceBuilder<'_> {
         for bound in [Some(value), other].into_iter().flatten().filter_map(Value::as_u64) {
             lengths.extend([bound.saturating_sub(1), bound, bound.saturating_add(1)]);
         }
-        let tuple = flat.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len) as u64;
-        lengths.extend([tuple, tuple + 1]);
+        let tuple = flat.get("prefixItems").and_then(Value::as_array);
+        let positions = tuple.map_or(0, Vec::len) as u64;
+        lengths.extend([positions, positions + 1]);
         lengths.sort_unstable();
         lengths.dedup();
         let mut open = flat.clone();
         open.remove("contains");
+        // More items like the last one of a tuple, and items that all match `contains`.
+        let mut longer = flat.clone();
+        if let Some(last) = tuple.and_then(|tuple| tuple.last()) {
+            longer.insert("items".to_owned(), last.clone());
+        }
         let mut values = Vec::new();
         for length in lengths {
             values.extend(self.array_of_length(flat, length, MAX_NESTING));
+            if flat.contains_key("contains") {
+                longer.insert("minContains".to_owned(), length.into());
+            }
+            if longer != *flat {
+                values.extend(self.array_of_length(&longer, length, MAX_NESTING));
+            }
             // Items that are all the same, and none that `contains` wants.
             open.insert("uniqueItems".to_owned(), Value::Bool(false));
             values.extend(self.array_of_length(&open, length, MAX_NESTING));

@@ -155,6 +155,15 @@ impl<'r> LossList<'r> {
         (self.list.into_iter().map(|(_, loss)| loss).collect(), self.rewrites)
     }
 
+    /// Whether a loss tells already that the place is gone.
+    pub(super) fn has_dropped(&self, at: &DocumentPath) -> bool {
+        self.list.iter().any(|(_, loss)| {
+            // A part that the source does not write has the place of what is around it.
+            let is_own_place = loss.at.as_str().rsplit('/').next() == loss.part.rsplit('/').next();
+            loss.effect == LossEffect::Dropped && is_own_place && at.below(&loss.at).is_some()
+        })
+    }
+
     /// Adds a change of a tool that loses nothing; its tool and place are filled in.
     pub(super) fn add_rewrite(&mut self, n: usize, rewrite: ExactRewrite) {
         let at = self.place(Some(n), &format!("/{}", rewrite.part), false);
@@ -280,6 +289,8 @@ impl<'r> LossList<'r> {
         let mut left: HashMap<(String, bool), &RecordPart> =
             after.iter().map(|part| (comparable_path(part), part)).collect();
         let describes_arguments = self.target.vendor() == Some(VendorTarget::Ollama);
+        let has_output = |parts: &RecordParts| parts.iter().any(|it| it.path == "/outputSchema");
+        let output = (has_output(before), has_output(after));
         for part in before {
             let found = left.remove(&comparable_path(part));
             if found.is_some_and(|found| found.value == part.value) {
@@ -305,7 +316,9 @@ impl<'r> LossList<'r> {
             let name = part.path.trim_start_matches('/').to_owned();
             let (effect, reason) = match found {
                 Some(found) => changed(part, found),
-                None if part.is_rest && self.reading.format.0 == "openapi" => openapi_part(&name),
+                None if part.is_rest && self.reading.format.0 == "openapi" => {
+                    openapi_part(&name, output)
+                }
                 None if name == "outputSchema" && is_mcp(self.target) => {
                     (LossEffect::Dropped, "MCP demands that a result is an object".to_owned())
                 }
@@ -353,18 +366,25 @@ fn effect_of(compared: &SchemaComparison) -> LossEffect {
     }
 }
 
-/// What became of a part of an operation that only OpenAPI has.
-fn openapi_part(name: &str) -> (LossEffect, String) {
+/// What became of a part of an operation that only OpenAPI has. `output` tells whether the tool
+/// has an output schema in the source and in the output.
+fn openapi_part(name: &str, output: (bool, bool)) -> (LossEffect, String) {
     let (effect, reason) = match name.rsplit('/').next().unwrap_or_default() {
         "operationId" => (LossEffect::Renamed, "it cannot be the name of a tool"),
         "parameters" | "requestBody" => (
             LossEffect::Approximated,
             "the schemas are in the input schema; only `openapi` states where arguments are sent",
         ),
-        "responses" => (
-            LossEffect::Approximated,
-            "the schema of the first success is the output schema; only `openapi` has the others",
-        ),
+        "responses" => match output {
+            (_, true) => (
+                LossEffect::Approximated,
+                "the schema of one of them is the output schema; only `openapi` has the others",
+            ),
+            (true, false) => {
+                (LossEffect::Dropped, "the target does not have the schema of the result")
+            }
+            (false, false) => (LossEffect::Dropped, "none of them has a schema for a result"),
+        },
         _ => (LossEffect::Dropped, "only `openapi` has this field"),
     };
     (effect, reason.to_owned())

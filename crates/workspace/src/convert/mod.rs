@@ -75,6 +75,8 @@ pub struct Conversion {
     pub left_out: Vec<String>,
     /// How much of what a request limits the schema of each tool has; empty if nobody looked.
     pub counts: Vec<SchemaCounts>,
+    /// The characters of the description of each tool; empty if nobody looked.
+    pub description_lengths: Vec<usize>,
 }
 
 impl Conversion {
@@ -90,6 +92,15 @@ impl Conversion {
             .map(|(part, max)| (*part, counts().map(|tool| part.count(tool)).sum(), *max))
             .filter(|(_, count, max)| count > max)
             .collect()
+    }
+
+    /// The tools whose descriptions are longer than `vendor` accepts: the name in the output, the
+    /// characters and the limit.
+    pub fn long_descriptions(&self, vendor: VendorTarget) -> Vec<(&str, usize, usize)> {
+        let Some(max) = vendor.max_description() else { return Vec::new() };
+        let tools = self.tools.iter().zip(&self.description_lengths);
+        let long = tools.filter(|(_, length)| **length > max);
+        long.map(|(tool, length)| (tool.name.as_str(), *length, max)).collect()
     }
 }
 
@@ -166,15 +177,17 @@ pub fn convert(
         ConvertError::MissingFields(target, in_source_names(missing, &names, &tools))
     })?;
     let text = written.text();
-    let mut counts = Vec::new();
+    let (mut counts, mut description_lengths) = (Vec::new(), Vec::new());
     if let Some((source, sent)) = source.zip(sent) {
         counts = sent.tools.iter().map(|tool| SchemaCounts::of(&tool.input.to_json())).collect();
-        add_inexact_numbers(reading, &sound, &mut losses);
+        let length = |tool: &Tool| tool.description.as_ref().map_or(0, |it| it.chars().count());
+        description_lengths = sent.tools.iter().map(length).collect();
         compare_records(&source, &sent, &tools, &text, &written, &mut losses);
+        add_inexact_numbers(reading, &sound, &mut losses);
     }
     let (losses, rewrites) =
         if options.find_losses { losses.into_sorted() } else { (Vec::new(), Vec::new()) };
-    Ok(Conversion { text, losses, rewrites, tools, left_out, counts })
+    Ok(Conversion { text, losses, rewrites, tools, left_out, counts, description_lengths })
 }
 
 /// Removes the secrets that the settings of a live server hold. Its definition is made to be
@@ -298,6 +311,7 @@ fn unchanged(reading: &Reading, text: String) -> Conversion {
         tools: tools.map(tool).collect(),
         left_out: Vec::new(),
         counts: Vec::new(),
+        description_lengths: Vec::new(),
     }
 }
 
@@ -312,10 +326,21 @@ fn add_inexact_numbers(reading: &Reading, sound: &[usize], losses: &mut LossList
         sound.iter().map(|n| reading.origin.document_path(&tool(n))).collect();
     for node in document.root().inexact_numbers() {
         let at = node.pointer();
+        if losses.has_dropped(&at) {
+            continue;
+        }
         let own = tools.iter().enumerate().find_map(|(n, tool)| Some((n, at.below(tool)?)));
         let (tool, part) = own.map_or((None, at.clone()), |(n, part)| (Some(n), part));
         let (before, after) = (words::shorten(node.raw()), node.to_json());
-        let reason = format!("`{before}` has more digits than a double, and is read as `{after}`");
+        let is_zero = after.as_f64() == Some(0.0);
+        let cause = match &after {
+            // `.inf` and `.nan` of YAML.
+            _ if node.raw().contains(['n', 'N']) => "is not a number of JSON",
+            Json::Null => "is too large for a double",
+            _ if is_zero => "is too small for a double",
+            _ => "has more digits than a double",
+        };
+        let reason = format!("`{before}` {cause}, and is read as `{after}`");
         let part = part.as_str().trim_start_matches('/');
         losses.add_at(tool, at.clone(), part, LossEffect::Approximated, reason);
     }

@@ -171,8 +171,16 @@ fn add_unrestorable(
     let Some(change) = rewritten.changes.iter().find(is_map) else { return };
     let call = unrestorable(&standard_form(vendor, &rewritten.schema), &rewritten.steps);
     let effect = if call.is_some() { LossEffect::Widened } else { LossEffect::NotShown };
-    let reason = "the target accepts a key twice in the list of key and value; such a call is \
-                  refused when it is restored";
+    let reason = match vendor {
+        VendorTarget::GeminiOpenapi | VendorTarget::Ollama => {
+            "the target accepts a key twice in the list of key and value, and properties beside \
+             the list; such a call is refused when it is restored"
+        }
+        _ => {
+            "the target accepts a key twice in the list of key and value; such a call is refused \
+             when it is restored"
+        }
+    };
     let part = format!("inputSchema{}", change.at);
     losses.add(Some(n), &format!("/{part}"), &part, effect, reason.to_owned());
     if let Some(loss) = losses.last() {
@@ -216,7 +224,8 @@ fn add_changes(
             ChangeAction::Widened | ChangeAction::Narrowed | ChangeAction::Approximated => {}
         }
         let alone = with_one_change(source, change);
-        let effect = edited.effect_of(&change.at, alone.as_ref());
+        let only_widens = change.action == ChangeAction::Widened;
+        let effect = edited.effect_of(&change.at, alone.as_ref(), only_widens);
         shown.wider |= effect.wider.witness().is_some();
         shown.narrower |= effect.narrower.witness().is_some();
         losses.add_compared(Some(n), &path, &part, &effect, reason_of(change));
@@ -303,10 +312,13 @@ fn add_unexplained(
 fn with_one_change(source: &Json, change: &SchemaChange) -> Option<Json> {
     let mut changed = source.clone();
     let at = DocumentPath::parse(&change.at)?;
-    let is_keyword = at.last().is_some_and(|last| last == change.keyword.as_str());
-    if is_keyword && source.pointer(&change.at).is_some() {
+    // `false` for a property or for items is dropped as a whole.
+    let is_boolean = source.pointer(&change.at)?.is_boolean();
+    if let Some(last) = at.last()
+        && (last == change.keyword.as_str() || is_boolean)
+    {
         let parent = changed.pointer_mut(at.parent()?.as_str())?.as_object_mut()?;
-        parent.shift_remove(&change.keyword);
+        parent.shift_remove(&*last);
         return Some(changed);
     }
     // Strict modes close objects.

@@ -75,7 +75,7 @@ impl SchemaDiff {
         let asserting = edits.iter_mut().filter(|edit| !is_annotation(&edit.at));
         for edit in asserting.take(MAX_COMPARED) {
             let alone = made_alone(&base, new, edit);
-            edit.effect = Some(whole.effect_of(&edit.at, alone.as_ref()));
+            edit.effect = Some(whole.effect_of(&edit.at, alone.as_ref(), false));
         }
         SchemaDiff { edits, effect: compare(old, &rest) }
     }

@@ -118,6 +118,93 @@ fn instances_of_dropped_keywords_differ_by_the_keyword() {
     assert_eq!((length("a"), length("b")), (4, 6));
 }
 
+/// The instances of the loss of a part, by the report; those that the target accepts come first.
+fn instances<'r>(report: &'r Json, part: &str, reason: &str) -> Vec<&'r Json> {
+    let all = report["losses"].as_array().expect("a list");
+    let is_it = |loss: &&Json| {
+        loss["part"] == part && loss["reason"].as_str().is_some_and(|own| own.starts_with(reason))
+    };
+    let loss = all.iter().find(is_it).unwrap_or_else(|| panic!("{part}: {report:#}"));
+    let witnesses = loss["witnesses"].as_array().expect("a list");
+    witnesses.iter().map(|witness| &witness["value"]).collect()
+}
+
+/// An instance of a loss is refused because of this loss, not because of another one nearby.
+#[test]
+fn each_loss_has_an_instance_of_its_own() {
+    let schema = json!({ "type": "object", "properties": {
+        "nv": false, "s": { "type": "array", "uniqueItems": true }
+    }});
+    let (_, report) = losses(&tool(&schema), &["--to", "gemini-openapi"]);
+    let found = instances(&report, "inputSchema/properties/nv", "");
+    assert_eq!(found, [&json!({ "nv": null })]);
+    assert!(instances(&report, "inputSchema/properties/s/uniqueItems", "")[0].get("nv").is_none());
+
+    let schema = json!({ "type": "object", "properties": { "w": {
+        "type": "array", "items": { "type": "string" }, "contains": { "const": "a" },
+        "maxContains": 2
+    }}});
+    let (_, report) = losses(&tool(&schema), &["--to", "gemini-openapi"]);
+    let found = instances(&report, "inputSchema/properties/w/maxContains", "");
+    assert_eq!(found, [&json!({ "w": ["a", "a", "a"] })]);
+    let found = instances(&report, "inputSchema/properties/w/contains", "");
+    assert!(!found[0]["w"].to_string().contains("\"a\""), "{found:?}");
+
+    // A closed tuple has at most two items; the bound of the least number is another loss.
+    let number = json!({ "type": "number" });
+    let schema = json!({
+        "type": "object", "required": ["t"], "additionalProperties": false,
+        "properties": { "t": {
+            "type": "array", "prefixItems": [number, number], "items": false, "minItems": 2
+        }}
+    });
+    let (_, report) = losses(&tool(&schema), &["--to", "anthropic-strict"]);
+    let found = instances(&report, "inputSchema/properties/t/items", "");
+    assert_eq!(found, [&json!({ "t": [0, 0, 0] })]);
+    let found = instances(&report, "inputSchema/properties/t/minItems", "");
+    assert_eq!(found, [&json!({ "t": [0] })]);
+}
+
+/// Also where calls have another form, so that the edit cannot be taken back in what is written.
+#[test]
+fn each_loss_of_a_map_has_an_instance_of_its_own() {
+    let schema = json!({ "type": "object", "properties": { "o": {
+        "type": "object", "properties": { "x": { "type": "string", "maxLength": 3 } },
+        "minProperties": 1, "maxProperties": 2, "propertyNames": { "maxLength": 4 },
+        "patternProperties": { "^q": { "type": "integer" } }
+    }}});
+    for target in ["openai-strict", "anthropic-strict"] {
+        let (_, report) = losses(&tool(&schema), &["--to", target]);
+        assert_eq!(instances(&report, "inputSchema", ""), [&json!({ "z": null })]);
+        let part = "inputSchema/properties/o/propertyNames";
+        for found in instances(&report, part, "") {
+            let names = found["o"].as_object().expect("an object");
+            assert!(names.keys().any(|name| name.len() > 4), "{target}: {found}");
+        }
+        let part = "inputSchema/properties/o/patternProperties";
+        for reason in ["the target has no maps", "the branches overlap"] {
+            for found in instances(&report, part, reason) {
+                assert!(found.pointer("/o/q").is_some(), "{target}, {reason}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_map_that_is_sent_as_pairs_is_not_lost_a_second_time() {
+    let map = json!({ "type": "object", "additionalProperties": { "type": "integer" } });
+    let open = json!({ "type": "object", "properties": { "m": map } });
+    let twice = "widened inputSchema/properties/m/additionalProperties";
+    let (_, report) = losses(&tool(&open), &["--to", "gemini-openapi"]);
+    assert_eq!(lines(&report), [twice]);
+    assert!(report["losses"][0]["reason"].to_string().contains("a key twice"), "{report:#}");
+    let mut closed = open;
+    closed["additionalProperties"] = json!(false);
+    let (_, report) = losses(&tool(&closed), &["--to", "gemini-openapi"]);
+    assert_eq!(lines(&report), ["widened inputSchema/additionalProperties", twice]);
+    assert_eq!(instances(&report, "inputSchema/additionalProperties", ""), [&json!({ "z": null })]);
+}
+
 #[test]
 fn a_negation_is_dropped_as_a_whole() {
     let kinds = json!(["string", "integer"]);
@@ -160,8 +247,13 @@ fn schemas_in_geminis_form_pass_its_check() {
         "a": { "type": ["string", "null"] },
         "b": { "enum": ["x", null] },
         "c": { "type": "integer", "enum": [1, 2] },
-        "d": { "type": "array", "items": { "type": ["number", "null"] } }
+        "d": { "type": "array", "items": { "type": ["number", "null"] } },
+        "e": { "type": ["integer", "string", "null"], "minimum": 3, "minLength": 2 },
+        "f": { "anyOf": [{ "type": "null" }, { "enum": ["x", "y"] }, { "type": "boolean" }] }
     }});
+    let (run, report) = losses(&tool(&schema), &["--to", "gemini-openapi"]);
+    assert_eq!(report["losses"], json!([]));
+    assert_eq!(written(&run.stdout)["properties"]["e"]["anyOf"][0]["nullable"], true);
     let run = convert(&tool(&schema), &["--to", "gemini-openapi", "--losses", "none"]);
     let folder = folder(&[("out.json", run.stdout.as_bytes()), ("bad.json", BAD.as_bytes())]);
     let check = |file| {
@@ -207,6 +299,35 @@ fn a_request_beyond_the_limits_of_the_target_is_reported() {
     assert_eq!(report["beyondRequestLimits"], json!([]));
 }
 
+/// The target rejects it, so `convert` and `check` both report it.
+#[test]
+fn a_description_beyond_the_limit_of_the_target_is_reported() {
+    let tool = |length: usize| {
+        json!({ "tools": [{
+            "name": "t", "description": "d".repeat(length), "inputSchema": { "type": "object" }
+        }]})
+        .to_string()
+    };
+    for (target, length, is_rejected) in
+        [("openai", 1025, true), ("openai", 1024, false), ("anthropic", 1025, false)]
+    {
+        let run = convert(&tool(length), &["--to", target]);
+        let line = format!(
+            "{target} rejects a request with t: its description has {length} characters (at most \
+             1024); shorten it\n"
+        );
+        assert_eq!(run.stderr.contains(&line), is_rejected, "{}", run.stderr);
+        let (_, report) = losses(&tool(length), &["--to", target]);
+        let part = "characters of the description";
+        let entry = json!({ "part": part, "tool": "t", "count": length, "max": 1024 });
+        let expected = if is_rejected { json!([entry]) } else { json!([]) };
+        assert_eq!(report["beyondRequestLimits"], expected);
+        let folder = folder(&[("out.json", run.stdout.as_bytes())]);
+        let check = run_in(folder.path(), &["check", "out.json", "--target", target], b"");
+        assert_eq!(check.stdout.contains("VENDOR_INCOMPATIBLE"), is_rejected, "{}", check.stdout);
+    }
+}
+
 #[test]
 fn several_tools_for_ikigai_are_several_files() {
     let tool = |name: &str| json!({ "name": name, "description": "Does it", "inputSchema": { "type": "object" } });
@@ -235,6 +356,32 @@ fn numbers_keep_their_digits_or_are_reported() {
     assert_eq!(report["losses"], json!([]));
     let (_, report) = losses(text, &["--to", "mcp-plain"]);
     assert!(lines(&report).contains(&"approximated x-big".to_owned()), "{report:#}");
+}
+
+#[test]
+fn numbers_beyond_a_double_are_reported_once_with_the_cause() {
+    let text = r#"{"tools": [{"name": "t", "description": "Does it", "inputSchema": {"type": "object"},
+        "_meta": {"large": 1E400, "small": 1e-400, "long": 0.1000000000000000055511151231257827}}]}"#;
+    let (_, report) = losses(text, &["--to", "mcp-plain"]);
+    let all = report["losses"].as_array().expect("a list");
+    for (name, reason) in [
+        ("large", "`1E400` is too large for a double, and is read as `null`"),
+        ("small", "`1e-400` is too small for a double, and is read as `0.0`"),
+        (
+            "long",
+            "`0.1000000000000000055511151231257827` has more digits than a double, and is read as `0.1`",
+        ),
+    ] {
+        let part = format!("_meta/{name}");
+        let found: Vec<&Json> = all.iter().filter(|loss| loss["part"] == part.as_str()).collect();
+        let reasons: Vec<&Json> = found.iter().map(|loss| &loss["reason"]).collect();
+        assert_eq!(reasons, [reason], "{report:#}");
+    }
+    // What is gone is not approximated as well.
+    let (_, report) = losses(text, &["--to", "openai"]);
+    let found = lines(&report);
+    assert!(!found.iter().any(|line| line.starts_with("approximated")), "{found:?}");
+    assert!(found.iter().any(|line| line.starts_with("dropped")), "{found:?}");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn what_an_operation_loses_is_reported_as_what_it_is() {
         "dropped method",
         "dropped path",
         "approximated parameters",
-        "approximated responses",
+        "dropped responses",
         "dropped outputSchema",
     ] {
         assert!(found.contains(&line.to_owned()), "{line}: {found:?}");
@@ -97,4 +97,38 @@ fn what_an_operation_loses_is_reported_as_what_it_is() {
     let all = report["losses"].as_array().expect("a list");
     let output = all.iter().find(|loss| loss["part"] == "outputSchema").expect("a loss");
     assert_eq!(output["reason"], "MCP demands that a result is an object");
+}
+
+/// An operation whose responses are these, and the loss of them for a target.
+fn lost_responses(responses: &Json, target: &str) -> (Json, Json) {
+    let operation =
+        json!({ "operationId": "get_it", "summary": "Gets it", "responses": responses });
+    let (run, report) =
+        losses(&api(&json!({ "/a": { "get": operation } }), &json!({})), &["--to", target]);
+    let document: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    let all = report["losses"].as_array().expect("a list");
+    let found: Vec<&Json> = all.iter().filter(|loss| loss["part"] == "responses").collect();
+    assert_eq!(found.len(), 1, "{report:#}");
+    (document, found[0].clone())
+}
+
+#[test]
+fn responses_are_approximated_only_if_there_is_an_output_schema() {
+    let object = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+    let response = json!({ "description": "it", "content": {
+        "application/json": { "schema": object }
+    }});
+    let empty = json!({ "description": "nothing" });
+    // `default` is the result of an operation that declares no success.
+    let (document, loss) = lost_responses(&json!({ "default": response }), "mcp");
+    assert_eq!(document["tools"][0]["outputSchema"], object);
+    assert_eq!(loss["effect"], "approximated");
+    // Beside a success it is the error.
+    let (document, loss) = lost_responses(&json!({ "204": empty, "default": response }), "mcp");
+    assert_eq!(document["tools"][0].get("outputSchema"), None);
+    assert_eq!(loss["effect"], "dropped");
+    assert_eq!(loss["reason"], "none of them has a schema for a result");
+    let (_, loss) = lost_responses(&json!({ "200": response }), "openai");
+    assert_eq!(loss["effect"], "dropped");
+    assert_eq!(loss["reason"], "the target does not have the schema of the result");
 }

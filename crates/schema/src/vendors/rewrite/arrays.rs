@@ -75,7 +75,16 @@ impl<'t> Rewriter<'t> {
         if is_closed {
             let length = u64::try_from(nodes.len()).unwrap_or(u64::MAX);
             let own = keywords.data("maxItems").and_then(Value::as_u64);
-            keywords.set_data("maxItems", own.map_or(length, |own| own.min(length)).into());
+            let place = keywords.place_of("items");
+            match own {
+                Some(own) => keywords.set_data("maxItems", own.min(length).into()),
+                // It says what `items` said, and so it has the place of that.
+                None => keywords.list.push(NodeKeyword {
+                    name: "maxItems".into(),
+                    place,
+                    content: NodeContent::Data(Value::from(length).into()),
+                }),
+            }
         }
         keywords.set("items", NodeContent::One(items));
         if is_exact {

@@ -26,7 +26,7 @@ impl<'t> Rewriter<'t> {
         let style = context.style;
         self.declare_required(&mut keywords, style);
         let entries = self.map_to_entries(&mut keywords, context);
-        self.settle_additional(&mut keywords, context);
+        self.settle_additional(&mut keywords, context, entries.is_some());
         let impossible = self.drop_impossible_properties(&mut keywords, style);
         let renamed =
             if context.is_root { self.rename_properties(&mut keywords) } else { Vec::new() };
@@ -137,6 +137,11 @@ impl<'t> Rewriter<'t> {
             _ => ChangeAction::Restored,
         };
         self.record(place, keyword, action, reason);
+        if !patterns.is_empty() && keywords.has("additionalProperties") {
+            let place = keywords.place_of("additionalProperties");
+            let reason = "the list of key and value has it as its last kind, or none for `false`";
+            self.record(place, "additionalProperties", ChangeAction::Rewritten, reason);
+        }
         let names = self.take_key_names(keywords, has_properties);
         let entry = |(pattern, value): (Option<Shared<'t, str>>, SchemaNode<'t>)| {
             let mut key = NodeKeywords::new(place);
@@ -249,14 +254,20 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Brings `additionalProperties` into the form that the target wants.
-    fn settle_additional(&mut self, keywords: &mut NodeKeywords<'t>, context: NodeContext) {
+    fn settle_additional(
+        &mut self,
+        keywords: &mut NodeKeywords<'t>,
+        context: NodeContext,
+        has_entries: bool,
+    ) {
         let place = keywords.place_of("additionalProperties");
         let name = "additionalProperties";
         match keywords.one(name) {
             Some(SchemaNode::Nothing(_)) if self.refuses(&facts::ADDITIONAL_PROPERTIES_FALSE) => {
                 keywords.take(name);
-                // Restoring ignores other properties of the objects that rewriting made.
-                if place != keywords.place {
+                // Restoring ignores other properties of the objects that rewriting made, and
+                // refuses those beside a list of pairs.
+                if place != keywords.place && !has_entries {
                     // No words: a model sends the properties it reads of.
                     let reason = "the target does not have this keyword";
                     self.record(place, name, ChangeAction::Widened, reason);

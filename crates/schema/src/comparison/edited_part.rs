@@ -1,0 +1,195 @@
+//! The part of a schema that one edit is about, cut out of it: whose doing a difference is.
+//!
+//! ```text
+//! properties: { a: { minItems: 2, maxItems: 3 }, b: … }   an edit at /properties/a/maxItems
+//!   part    properties: { a: { maxItems: 3 } }            what taking the edit back would refuse
+//!   place   properties: { a: false }                      whether a value has anything there
+//! ```
+//!
+//! A value that other edits let in belongs to this one only if the schema with all edits but this
+//! one refuses it. Where a schema always applies to the same part of a value, that is the case if
+//! `part` refuses it, whatever form calls of the other schema have.
+//!
+//! Not here: places inside definitions, which apply wherever they are referred to.
+
+use serde_json::{Map, Value, json};
+
+use crate::Schema;
+
+/// The part of the first schema that an edit is about.
+pub(super) struct EditedPart {
+    /// The keyword alone, at its place; `None` if the edit added it.
+    part: Option<Schema>,
+    /// Refuses every value that has anything at the place.
+    place: Schema,
+    /// Whether a value that is refused now can be the doing of the edit.
+    can_narrow: bool,
+}
+
+impl EditedPart {
+    /// `None` if the place does not always apply to the same part of a value.
+    pub(super) fn new(first: &Value, at: &str, only_widens: bool) -> Option<EditedPart> {
+        let tokens: Vec<String> = at
+            .split('/')
+            .skip(1)
+            .map(|token| token.replace("~1", "/").replace("~0", "~"))
+            .collect();
+        let cut = cut_out(first, &tokens)?;
+        let part = match cut.part {
+            Some(part) => Some(Schema::compile(&with_definitions(part, first)).ok()?),
+            None => None,
+        };
+        let place = Schema::compile(&with_definitions(cut.place, first)).ok()?;
+        Some(EditedPart { part, place, can_narrow: !(only_widens && cut.always_applies) })
+    }
+
+    /// Whether the edit has a share in it that a value is accepted, or refused, now.
+    pub(super) fn explains(&self, value: &Value, is_accepted: bool) -> bool {
+        let refuses = |schema: &Schema| matches!(schema.try_is_valid(value), Ok(false));
+        let is_there = refuses(&self.place);
+        match is_accepted {
+            true => is_there && self.part.as_ref().is_none_or(refuses),
+            false => is_there && self.can_narrow,
+        }
+    }
+}
+
+/// A part of a schema, with nothing else but what leads to it.
+struct CutOut {
+    part: Option<Value>,
+    place: Value,
+    /// Whether all that is refused at the place is refused by the whole, too.
+    always_applies: bool,
+}
+
+impl CutOut {
+    /// The cut-out of a schema around this one.
+    fn inside(self, wrap: impl Fn(Value) -> Value) -> CutOut {
+        CutOut { part: self.part.map(&wrap), place: wrap(self.place), ..self }
+    }
+}
+
+fn cut_out(schema: &Value, at: &[String]) -> Option<CutOut> {
+    let here = |part, always_applies| CutOut { part, place: Value::Bool(false), always_applies };
+    let Some((token, rest)) = at.split_first() else {
+        // Of a schema that is not `true` or `false`, the edit added something.
+        return Some(here(schema.is_boolean().then(|| schema.clone()), true));
+    };
+    let members = schema.as_object()?;
+    let value = members.get(token)?;
+    match (token.as_str(), value, rest) {
+        ("$defs" | "definitions", ..) => None,
+        ("properties" | "patternProperties", Value::Object(named), [name, rest @ ..]) => {
+            let inner = cut_out(named.get(name)?, rest)?;
+            Some(inner.inside(|inner| json!({ token: { name: inner } })))
+        }
+        ("items" | "additionalProperties" | "propertyNames", Value::Object(_), [_, ..]) => {
+            let inner = cut_out(value, rest)?;
+            Some(inner.inside(|inner| {
+                let mut around = beside(members, token);
+                around.insert(token.clone(), inner);
+                Value::Object(around)
+            }))
+        }
+        ("prefixItems" | "items" | "allOf", Value::Array(list), [index, rest @ ..]) => {
+            let index: usize = index.parse().ok()?;
+            let inner = cut_out(list.get(index)?, rest)?;
+            let before = if token == "allOf" { 0 } else { index };
+            Some(inner.inside(|inner| {
+                let mut list = vec![Value::Bool(true); before];
+                list.push(inner);
+                json!({ token: list })
+            }))
+        }
+        // What is inside a condition, a choice or a negation may do the opposite of what it says.
+        _ => {
+            let mut part = beside(members, token);
+            part.insert(token.clone(), value.clone());
+            Some(here(Some(Value::Object(part)), rest.is_empty()))
+        }
+    }
+}
+
+/// The members of a schema that a keyword depends on, without rules of their own.
+fn beside(members: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
+    let open = |value: &Value| -> Value {
+        match value {
+            Value::Object(named) => named.keys().map(|name| (name.clone(), json!(true))).collect(),
+            Value::Array(list) => list.iter().map(|_| json!(true)).collect(),
+            value => value.clone(),
+        }
+    };
+    let (opened, kept): (&[&str], &[&str]) = match keyword {
+        "additionalProperties" => (&["properties", "patternProperties"], &[]),
+        "items" => (&["prefixItems"], &[]),
+        "additionalItems" => (&["items"], &[]),
+        "contains" => (&[], &["minContains"]),
+        "minContains" | "maxContains" => (&[], &["contains"]),
+        "if" | "then" | "else" => (&[], &["if", "then", "else"]),
+        "unevaluatedProperties" | "unevaluatedItems" => return members.clone(),
+        _ => (&[], &[]),
+    };
+    let of = |names: &[&str]| {
+        let found = names.iter().filter_map(|name| Some(((*name).to_owned(), members.get(*name)?)));
+        found.map(|(name, value)| (name, value.clone())).collect::<Vec<_>>()
+    };
+    let opened = of(opened).into_iter().map(|(name, value)| (name, open(&value)));
+    let mut beside: Map<String, Value> = opened.chain(of(kept)).collect();
+    if keyword == "maxContains" {
+        beside.insert("minContains".to_owned(), json!(0));
+    }
+    beside
+}
+
+/// A part with what its references lead to, in the dialect of the whole.
+fn with_definitions(part: Value, whole: &Value) -> Value {
+    let Value::Object(mut members) = part else { return part };
+    for keyword in ["$schema", "$defs", "definitions"] {
+        if let Some(value) = whole.get(keyword) {
+            members.entry(keyword).or_insert_with(|| value.clone());
+        }
+    }
+    Value::Object(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_belongs_to_the_part_that_refuses_it() {
+        let schema = json!({
+            "properties": {
+                "a": { "type": "array", "minItems": 2, "maxItems": 3 },
+                "b": { "prefixItems": [{}, {}], "items": false },
+                "c": { "contains": { "const": 1 }, "maxContains": 1 },
+                "d": false,
+                "e": { "properties": { "x": {} }, "additionalProperties": { "type": "string" } },
+            },
+            "propertyNames": { "maxLength": 2 }
+        });
+        let cases = [
+            ("/properties/a/maxItems", json!({ "a": [1, 2, 3, 4] }), json!({ "a": [1] })),
+            ("/properties/a/minItems", json!({ "a": [1] }), json!({ "d": 1 })),
+            ("/properties/b/items", json!({ "b": [1, 2, 3] }), json!({ "b": [1] })),
+            ("/properties/c/contains", json!({ "c": [] }), json!({ "c": [1, 1] })),
+            ("/properties/c/maxContains", json!({ "c": [1, 1] }), json!({ "c": [] })),
+            ("/properties/d", json!({ "d": 1 }), json!({ "a": [1] })),
+            (
+                "/properties/e/additionalProperties/type",
+                json!({ "e": { "y": 1 } }),
+                json!({ "e": { "x": 1 } }),
+            ),
+            ("/propertyNames/maxLength", json!({ "long": 1 }), json!({ "a": [1] })),
+        ];
+        for (at, own, other) in cases {
+            let part = EditedPart::new(&schema, at, true).expect(at);
+            assert!(part.explains(&own, true), "{at}: {own}");
+            assert!(!part.explains(&other, true), "{at}: {other}");
+        }
+        // An object that an edit has closed.
+        let closed = EditedPart::new(&schema, "/properties/e", false).expect("a place");
+        assert!(closed.explains(&json!({ "e": { "z": "" } }), false));
+        assert!(!closed.explains(&json!({ "z": 1 }), false));
+    }
+}

@@ -136,6 +136,10 @@ fn maps_are_lists_of_pairs() {
     let twice = json!({ "labels": { "entries": [{ "key": "a", "value": 1 }, { "key": "a", "value": 2 }] } });
     let error = restore(&rewritten.steps, twice).expect_err("twice");
     assert_eq!(error.to_string(), "`/labels`: `entries` gives `a` a second value");
+    // Gemini's objects cannot be closed.
+    let beside = json!({ "labels": { "entries": [], "a": "text" } });
+    let error = restore(&rewritten.steps, beside).expect_err("beside");
+    assert_eq!(error.to_string(), "`/labels`: `a` is beside `entries` instead of in it");
 }
 
 #[test]

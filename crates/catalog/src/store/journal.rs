@@ -369,8 +369,8 @@ impl Store {
         Ok(journals.collect())
     }
 
-    /// Puts the complete lines of a journal into the database, in one transaction. Returns where the
-    /// last one ends. `path` is for messages.
+    /// Puts the complete lines of a journal into the database, in one transaction. Returns where
+    /// the last one ends. `path` is for messages.
     fn carry_over(
         &self,
         journal: JournalReader<'_>,

@@ -240,7 +240,8 @@ fn pages_of_configured_origins_can_read_answers() {
     assert!(!foreign.headers.contains_key("access-control-allow-origin"), "{foreign:?}");
 }
 
-/// `/proc/PID/environ` is closed to other users, but not to programs of root, as which tests may run.
+/// `/proc/PID/environ` is closed to other users, but not to programs of root, as which tests may
+/// run.
 #[test]
 fn the_token_cannot_be_read_from_the_environment_of_the_process() {
     const TOKEN: &str = "sesame-sesame-open";

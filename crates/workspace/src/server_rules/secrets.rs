@@ -285,6 +285,9 @@ fn unquoted(text: &str) -> (usize, &str) {
     (0, text)
 }
 
+/// What ends a word and begins another command in the line of a shell.
+const JOINS_COMMANDS: [char; 6] = [';', '|', '&', '(', ')', '`'];
+
 /// Lines of shells inside of lines of shells that are looked into.
 const MAX_SHELLS: usize = 3;
 
@@ -293,8 +296,10 @@ fn parts_of_words(words: &[&str], depth: usize) -> Vec<Vec<ValuePart>> {
     let program = words.first().map_or("", |word| program_name(word));
     let lines: Vec<usize> = shell_texts(words).into_iter().map(|(n, _)| n).collect();
     let parts = |(n, word): (usize, &&str)| {
-        // A whole line in the place of the program is a mistake that is reported, too.
-        let is_line = lines.contains(&n) || n == 0 && word.contains(char::is_whitespace);
+        // A whole line in the place of the program is a mistake that is reported, too; and a
+        // program that is unknown here may run its argument as a line.
+        let has_gap = word.contains(char::is_whitespace);
+        let is_line = lines.contains(&n) || has_gap && (n == 0 || word.contains(JOINS_COMMANDS));
         if is_line && depth < MAX_SHELLS {
             return parts_of_line(word, depth + 1);
         }
@@ -360,7 +365,7 @@ fn commands_of_line(line: &str) -> Vec<Vec<Range<usize>>> {
             (None, c) if c.is_whitespace() || "<>".contains(c) => {
                 end_word(&mut start, at, command);
             }
-            (None, ';' | '|' | '&' | '(' | ')' | '`') => {
+            (None, c) if JOINS_COMMANDS.contains(&c) => {
                 end_word(&mut start, at, command);
                 commands.push(Vec::new());
             }
@@ -427,15 +432,16 @@ fn json_parts(text: &str) -> Vec<ValuePart> {
 fn pair_parts(text: &str) -> Vec<ValuePart> {
     let mut parts = Vec::new();
     let mut start = 0;
-    // Also at what joins commands: whoever reads a masked line must see all that it runs. The query
-    // of a URL is found by `url_parts`.
-    let is_end = |c: char| c.is_whitespace() || ";,&|<>(){}`".contains(c);
+    // Also at what joins commands: whoever reads a masked line must see all that it runs. Nothing
+    // begins at `&`: `url_parts` knows where the query of a URL ends.
+    let is_end = |c: char| c.is_whitespace() || ";,|<>(){}`".contains(c);
     for piece in text.split(is_end).take(MAX_PARTS) {
         if let Some((label, at)) = split_label(piece).filter(|(_, at)| piece[..*at].ends_with('='))
         {
             // A quoted value with a space in it is cut here, and found whole elsewhere.
             let value = piece[at..].trim_start_matches(['"', '\'']);
             let at = piece.len() - value.len();
+            let value = value.split('&').next().unwrap_or_default();
             let named = named_secret(label, value.trim_end_matches(['"', '\'']));
             parts.extend(named.map(|(range, kind)| {
                 ValuePart { range, kind, label: Some(label.to_owned()) }.shifted(start + at)

@@ -1,5 +1,5 @@
 //! What all functions of a definition use together during one call. Their time is that of the call
-//! ([`Budget`](crate::Budget)); this counts it, so that a time-out can name the cause, and caps
+//! ([`Budget`]); this counts it, so that a time-out can name the cause, and caps
 //! what they write to `console`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,9 +1,8 @@
 //! The records of calls: `toolwright audit`, and what calls leave in the store.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value as Json, json};
 
@@ -209,13 +208,10 @@ fn a_store_that_cannot_be_used_stops_calls_unless_the_configuration_allows_it() 
     }
 }
 
-/// Runs statements on a database, with the program that all systems with Python have.
+/// Runs statements on a database.
 fn sqlite(store: &Path, statements: &str) {
-    let script = format!(
-        "import sqlite3,sys; d=sqlite3.connect(sys.argv[1]); d.executescript({statements:?}); d.close()"
-    );
-    let status = Command::new("python3").args(["-c", &script]).arg(store).status();
-    assert!(status.expect("python3 is installed").success());
+    let database = rusqlite::Connection::open(store).expect("a database");
+    database.execute_batch(statements).expect("it can be changed");
 }
 
 #[test]
@@ -320,25 +316,14 @@ fn a_server_survives_the_loss_of_its_store() {
 fn calls_go_on_when_the_store_is_free_again() {
     let project = AuditedProject::new("");
     assert_eq!(project.run(&["call", "up:echo", "text=a"]).code, 0);
-    let hold = "import sqlite3,sys; d=sqlite3.connect(sys.argv[1], isolation_level=None); \
-                d.execute('BEGIN EXCLUSIVE'); print('held', flush=True); sys.stdin.read()";
-    let mut holder = Command::new("python3")
-        .args(["-c", hold])
-        .arg(project.store())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("python3 is installed");
-    let mut line = String::new();
-    let mut output = BufReader::new(holder.stdout.take().expect("piped"));
-    output.read_line(&mut line).expect("it writes");
+    let holder = rusqlite::Connection::open(project.store()).expect("a database");
+    holder.execute_batch("BEGIN EXCLUSIVE").expect("it is free");
     let mut client = project.client();
     let refused = client.call("up__echo", json!({"text": "b"}));
     let text = refused["content"][0]["text"].as_str().expect("a text");
     assert!(text.starts_with("AUDIT_UNAVAILABLE: the call is not made"), "{text}");
     assert!(text.contains("was locked by another process for 5 s"), "{text}");
-    drop(holder.stdin.take());
-    holder.wait().expect("it ends");
+    drop(holder);
     until("a call succeeds", LONG, || {
         let result = client.call("up__echo", json!({"text": "c"}));
         (result["isError"] == false).then_some(())

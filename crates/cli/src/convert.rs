@@ -221,7 +221,7 @@ fn finish(
 /// program describes itself, so no program reads a list of them.
 ///
 /// # Errors
-/// If there is no folder to write them to.
+/// If the arguments name no folder for the files.
 fn single_tools(
     args: &ConvertArgs,
     target: WriteTarget,

@@ -5,7 +5,7 @@
 //!                       └ dropped: the caller went away ─▶ AuditLog::record (CANCELLED)
 //! ```
 //!
-//! The record is kept before the result leaves: whoever has seen a result can find its call. If it
+//! The record is kept before the result leaves, so every result that a caller saw has one. If it
 //! cannot be kept, the result is withheld. A record has no secret in it: arguments are in it only
 //! if the configuration asks for them.
 //!

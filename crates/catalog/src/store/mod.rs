@@ -10,9 +10,9 @@
 //! ```
 //!
 //! A record is safe once it is in the journal: that is one write to a file, which outlives the
-//! process. A transaction of the database for every call would take longer than most calls. A
-//! record has the name of its journal and its number there, so it gets into the database once,
-//! whoever carries it over and however often that is tried.
+//! process. A transaction of the database for every call would take longer than most calls. The
+//! name of the journal and the number of the record in it are unique in the database, so several
+//! processes can copy the same journal, several times, and each record is there once.
 
 mod calls;
 mod error;

@@ -5,7 +5,7 @@
 //!
 //! What counts as an instruction is in `tool_poisoning::instructions`; here is only how it is
 //! reported: each sentence once for each tool that has it, and outside of tools only if no tool has
-//! it. There is no repair: a person must decide whether the definition can be trusted at all.
+//! it. The rule has no fix: a person must decide whether the definition can be trusted at all.
 //! Silent about code and about short texts.
 
 use std::cell::OnceCell;

@@ -1,4 +1,4 @@
-//! Frequent English words, by which decoded text is told from noise: those of any sentence, and
+//! Frequent English words, which distinguish decoded text from noise: those of any sentence, and
 //! those of sentences about files, secrets and agents (`data/common_words.txt`). Nothing is judged
 //! by them.
 

@@ -432,7 +432,7 @@ fn json_parts(text: &str) -> Vec<ValuePart> {
 fn pair_parts(text: &str) -> Vec<ValuePart> {
     let mut parts = Vec::new();
     let mut start = 0;
-    // Also at what joins commands: whoever reads a masked line must see all that it runs. Nothing
+    // Also at what joins commands: a masked line must still show all that it runs. Nothing
     // begins at `&`: `url_parts` knows where the query of a URL ends.
     let is_end = |c: char| c.is_whitespace() || ";,|<>(){}`".contains(c);
     for piece in text.split(is_end).take(MAX_PARTS) {
@@ -880,7 +880,7 @@ mod tests {
         }
     }
 
-    /// Whoever is asked whether a command may run must see all that it runs.
+    /// The person who is asked whether a command may run must see all that it runs.
     #[test]
     fn what_a_line_runs_is_never_hidden() {
         for line in [

@@ -56,7 +56,7 @@ use crate::gate::{ConcurrencyLimits, GateResult, gate};
 use crate::live_sources::{
     SourceFailure, SourceLoad, ToolAnswer, ask_tools, load_source, read_answer, while_blocking,
 };
-use crate::offers::{OfferSource, Offers, ServerNotice};
+use crate::offers::{OfferSource, Offers, ServerNotification};
 use crate::server_definition::{ListedTools, ServerDefinition};
 use crate::server_offers::ServerOffers;
 use crate::server_task::ServerOwner;
@@ -64,8 +64,8 @@ use crate::source_state::SourceState;
 use crate::suspicious_texts;
 use crate::unlisted_uris::UnlistedUris;
 
-/// Notices that a slow receiver may be behind.
-const MAX_NOTICES: usize = 256;
+/// Notifications that a slow receiver may be behind.
+const MAX_NOTIFICATIONS: usize = 256;
 
 /// Something that happened while loading, for the log or the terminal of a command.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ pub struct Catalog {
     /// The URIs that results of servers have named and no server lists.
     unlisted: Arc<UnlistedUris>,
     /// What servers report.
-    pub(crate) notices: broadcast::Sender<ServerNotice>,
+    pub(crate) notifications: broadcast::Sender<ServerNotification>,
     /// The answers of servers in earlier runs; not set without a cache.
     cache: OnceLock<AnswerCache>,
     /// Whether instructions that carry orders to the model are withheld, by `[levels]`.
@@ -154,7 +154,7 @@ impl Catalog {
             changes: watch::Sender::new(0),
             offers: Mutex::default(),
             unlisted: Arc::default(),
-            notices: broadcast::Sender::new(MAX_NOTICES),
+            notifications: broadcast::Sender::new(MAX_NOTIFICATIONS),
             cache: OnceLock::new(),
             withholds_orders: AtomicBool::new(false),
             selection: Mutex::default(),
@@ -204,8 +204,8 @@ impl Catalog {
 
     /// What servers report from now on: changed lists, updated resources, log messages. A slow
     /// receiver loses the oldest ones.
-    pub fn notices(&self) -> broadcast::Receiver<ServerNotice> {
-        self.notices.subscribe()
+    pub fn notifications(&self) -> broadcast::Receiver<ServerNotification> {
+        self.notifications.subscribe()
     }
 
     /// The number of sources in the plan, loaded or not.

@@ -29,5 +29,5 @@ mod uri_template;
 pub use catalog::{Catalog, CatalogEvent, EventListener, Planner};
 pub use javascript::knowledge;
 pub use live_sources::{SourceFailure, load_plan};
-pub use offers::{OfferedCapabilities, OfferedItem, Offers, ServerNotice};
+pub use offers::{OfferedCapabilities, OfferedItem, Offers, ServerNotification};
 pub use toolwright_workspace::ExposedNames;

@@ -121,10 +121,10 @@ pub struct OfferedItem {
 
 /// What a server reported, with the server.
 #[derive(Clone)]
-pub struct ServerNotice {
+pub struct ServerNotification {
     /// Its sender.
     pub server: Arc<Server>,
-    /// The session whose own process of the server it is: the notice concerns no other.
+    /// The session whose own process of the server it is: the notification concerns no other.
     pub session: Option<SessionNumber>,
     /// The number of the connection that it came from; zero if it came from none.
     pub connection: u64,

@@ -5,8 +5,8 @@
 //!                                  │
 //! upstream ─ all lists ─────────── load ─▶ catalog, if they differ; answer_cache
 //!    │ events()                    ▲
-//!    ├─ ListChanged ─ ChangedLists ┘ after a pause; then passed on as a notice
-//!    └─ everything else ───────────▶ notices of the catalog
+//!    ├─ ListChanged ─ ChangedLists ┘ after a pause; then passed on as a notification
+//!    └─ everything else ───────────▶ notifications of the catalog
 //! ```
 //!
 //! A server with `start = "lazy"` and cached answers is left alone until something else, such as a
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::CancellationToken;
-use toolwright_exec::mcp::{ListKind, Upstream, UpstreamEvent, UpstreamNotice, task_of};
+use toolwright_exec::mcp::{ListKind, Upstream, UpstreamEvent, UpstreamNotification, task_of};
 use toolwright_model::{Server, StartMode};
 use toolwright_workspace::SourceSpec;
 
@@ -25,12 +25,12 @@ use crate::answer_cache::ServerAnswers;
 use crate::catalog::{Catalog, CatalogEvent};
 use crate::draining::DRAIN_CHECK;
 use crate::live_sources::{self, SourceFailure, ToolAnswer};
-use crate::offers::ServerNotice;
+use crate::offers::ServerNotification;
 use crate::server_definition::ServerDefinition;
 use crate::server_offers::ServerOffers;
 
-/// The pause between a server's notice that a list changed and the next request for the list.
-/// Bounds the load that a server with constant notices can cause.
+/// The pause between a server's notification that a list changed and the next request for the list.
+/// Bounds the load that a server with constant notifications can cause.
 const LIST_CHANGE_PAUSE: Duration = Duration::from_millis(300);
 /// The pause before a server that could not be loaded is tried again. It doubles with every
 /// failure.
@@ -122,18 +122,18 @@ fn concerns_tasks(event: &UpstreamEvent) -> bool {
 }
 
 impl Catalog {
-    /// Loads what a server has, again after each of its notices that something changed, and after a
-    /// growing pause while loading fails. When it is `removed`, only passes on what it reports of
-    /// its last tasks, and ends with them, or when the server is configured again: then it has
-    /// another task, also after it is removed once more.
+    /// Loads what a server has, again after each of its notifications that something changed, and
+    /// after a growing pause while loading fails. When it is `removed`, only passes on what it
+    /// reports of its last tasks, and ends with them, or when the server is configured again: then
+    /// it has another task, also after it is removed once more.
     pub(crate) async fn keep_server_loaded(
         &self,
         owner: &ServerOwner,
         removed: &CancellationToken,
     ) {
         let upstream = self.runner().context().upstreams.get(owner.server());
-        // Subscribed before the first load: a notice that arrives during a load may mean that the
-        // list is outdated already.
+        // Subscribed before the first load: a notification that arrives during a load may mean that
+        // the list is outdated already.
         let (events, changes) = (upstream.events(), upstream.changes());
         let lists = ChangedLists::default();
         let until_gone = async {
@@ -152,11 +152,11 @@ impl Catalog {
         }
     }
 
-    /// Notes which lists change, and passes on everything else to the receivers of notices.
+    /// Notes which lists change, and passes on everything else to the receivers of notifications.
     async fn pass_on_events(
         &self,
         upstream: &Arc<Upstream>,
-        mut events: broadcast::Receiver<UpstreamNotice>,
+        mut events: broadcast::Receiver<UpstreamNotification>,
         mut changes: watch::Receiver<u64>,
         lists: &ChangedLists,
         removed: &CancellationToken,
@@ -169,25 +169,26 @@ impl Catalog {
                     Err(_) => return,
                 },
                 event = events.recv(), if has_events => match event {
-                    Ok(notice) if removed.is_cancelled() => {
+                    Ok(notification) if removed.is_cancelled() => {
                         // A server that is configured again has another task.
-                        if concerns_tasks(&notice.event) && !self.has_server(upstream.server()) {
-                            self.notify(upstream, notice);
+                        let is_removed = !self.has_server(upstream.server());
+                        if concerns_tasks(&notification.event) && is_removed {
+                            self.notify(upstream, notification);
                         }
                     }
-                    Ok(notice) => match notice.event {
-                        UpstreamEvent::ListChanged(kind) if notice.session.is_none() => {
+                    Ok(notification) => match notification.event {
+                        UpstreamEvent::ListChanged(kind) if notification.session.is_none() => {
                             lists.mark(&[kind]);
                         }
                         // Lists come from the shared connection.
                         UpstreamEvent::ListChanged(_) => {}
-                        _ => self.notify(upstream, notice),
+                        _ => self.notify(upstream, notification),
                     },
                     // Some of those that were missed may have been about lists, or the end of a
                     // connection.
                     Err(broadcast::error::RecvError::Lagged(_)) => {
                         lists.mark(&ListKind::ALL);
-                        self.notify(upstream, UpstreamNotice::connection_ended());
+                        self.notify(upstream, UpstreamNotification::connection_ended());
                     }
                     Err(broadcast::error::RecvError::Closed) => has_events = false,
                 },
@@ -195,15 +196,15 @@ impl Catalog {
         }
     }
 
-    fn notify(&self, upstream: &Upstream, notice: UpstreamNotice) {
-        let UpstreamNotice { session, connection, event, is_of_hidden_task } = notice;
+    fn notify(&self, upstream: &Upstream, notification: UpstreamNotification) {
+        let UpstreamNotification { session, connection, event, is_of_hidden_task } = notification;
         // Its call reads them itself.
         if is_of_hidden_task {
             return;
         }
         let server = Arc::clone(upstream.server());
         // An error means that nobody listens.
-        let _ = self.notices.send(ServerNotice { server, session, connection, event });
+        let _ = self.notifications.send(ServerNotification { server, session, connection, event });
     }
 
     async fn follow_lists(
@@ -286,7 +287,7 @@ impl Catalog {
                 ListKind::Prompts => before.prompts != offers.prompts,
             };
             for kind in ListKind::ALL.into_iter().filter(changed) {
-                self.notify(upstream, UpstreamNotice::list_changed(kind));
+                self.notify(upstream, UpstreamNotification::list_changed(kind));
             }
         }
         Ok(ServerAnswers { tools, offers })

@@ -60,7 +60,7 @@ pub(crate) enum ReachedLimit {
 /// ```
 ///
 /// The deadline never becomes earlier than it once was, so a task that sleeps until it needs no
-/// notice of a change: it looks again when it wakes. While a person is asked, the deadline is
+/// notification of a change: it looks again when it wakes. While a person is asked, the deadline is
 /// always one idle time ahead, for the same reason.
 #[derive(Debug)]
 pub struct CallClock {

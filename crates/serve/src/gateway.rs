@@ -22,7 +22,7 @@ use crate::stored_results::StoredResults;
 use crate::subscription_listeners::SubscriptionListeners;
 use crate::suspended_calls::SuspendedCalls;
 use crate::tool_listing::{ListingCache, ToolListing};
-use crate::unclaimed_notices::UnclaimedNotices;
+use crate::unclaimed_notifications::UnclaimedNotifications;
 
 /// How long the answer to a handshake waits for servers whose answers are not known from an earlier
 /// run: what they offer decides which capabilities are announced, and clients ask once. Much
@@ -52,7 +52,7 @@ struct GatewayState {
     stored: StoredResults,
     listeners: SubscriptionListeners,
     subscriptions: ResourceSubscriptions,
-    unclaimed: UnclaimedNotices,
+    unclaimed: UnclaimedNotifications,
 }
 
 /// Counts a request as running until it is dropped.
@@ -81,7 +81,7 @@ impl Gateway {
             stored: StoredResults::default(),
             listeners: SubscriptionListeners::default(),
             subscriptions: ResourceSubscriptions::default(),
-            unclaimed: UnclaimedNotices::default(),
+            unclaimed: UnclaimedNotifications::default(),
         }))
     }
 
@@ -136,7 +136,7 @@ impl Gateway {
         &self.0.subscriptions
     }
 
-    pub(crate) fn unclaimed_notices(&self) -> &UnclaimedNotices {
+    pub(crate) fn unclaimed_notifications(&self) -> &UnclaimedNotifications {
         &self.0.unclaimed
     }
 

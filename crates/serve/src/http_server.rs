@@ -98,7 +98,7 @@ impl HttpServer {
     pub async fn serve(self, gateway: Gateway, until: CancellationToken) {
         let access = AccessControl::new(self.address, self.token, gateway.options());
         let sessions = Arc::new(HttpSessions::new(gateway.clone()));
-        gateway.start_notices(&until);
+        gateway.start_notifications(&until);
         tokio::spawn(sweep_sessions(Arc::clone(&sessions), until.clone()));
         let endpoint = McpEndpoint::new(gateway.clone(), sessions);
         let service = Arc::new(HttpService { endpoint, access, gateway: gateway.clone() });

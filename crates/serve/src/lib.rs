@@ -16,10 +16,11 @@
 //! response. So unknown members survive, and a short call costs no more than its tool.
 //!
 //! `gateway` is what all sessions share, `request_terms` what differs between revisions.
-//! `notice_forwarder` tells clients what changed. `tool_listing` is the answer to `tools/list`,
-//! with names from the catalog and pages from `list_pages`. `stored_results` keeps answers that
-//! are too long for the context of a model, and `result_reader` reads them. Nothing here decides
-//! whether a call may run, for how long, or how large its result may be: that is the runner's task.
+//! `notification_forwarder` tells clients what changed. `tool_listing` is the answer to
+//! `tools/list`, with names from the catalog and pages from `list_pages`. `stored_results` keeps
+//! answers that are too long for the context of a model, and `result_reader` reads them. Nothing
+//! here decides whether a call may run, for how long, or how large its result may be: that is the
+//! runner's task.
 
 mod access_control;
 mod call_host;
@@ -35,7 +36,7 @@ mod http_server;
 mod http_sessions;
 mod list_pages;
 mod log_level;
-mod notice_forwarder;
+mod notification_forwarder;
 mod offered_items;
 mod options;
 mod outlet;
@@ -55,7 +56,7 @@ mod suspended_calls;
 mod task_requests;
 mod tool_calls;
 mod tool_listing;
-mod unclaimed_notices;
+mod unclaimed_notifications;
 mod wakeful_thread;
 mod write_deadline;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value as Json};
-use toolwright_catalog::ServerNotice;
+use toolwright_catalog::ServerNotification;
 use toolwright_exec::RegisteredTool;
 use toolwright_exec::mcp::{TaskLink, TaskRequest, Upstream, UpstreamEvent, rename_task, task_of};
 
@@ -216,35 +216,36 @@ impl SessionTasks {
         self.tokens.retain(|(task, _)| task.progress_token != own);
     }
 
-    /// Whether a notice of a server is about a task of this client. If so, it gets the names that
-    /// the client knows.
-    pub(crate) fn claim(&mut self, notice: &mut ServerNotice) -> bool {
-        let from = notice.connection;
-        let task = task_of(&notice.event).and_then(|own| {
+    /// Whether a notification of a server is about a task of this client. If so, it gets the names
+    /// that the client knows.
+    pub(crate) fn claim(&mut self, notification: &mut ServerNotification) -> bool {
+        let from = notification.connection;
+        let task = task_of(&notification.event).and_then(|own| {
             self.of_connection(from, &own).map(|task| (task.own.clone(), task.exposed.clone()))
         });
         let is_own = task.is_some();
-        let token = self.token_of(notice);
+        let token = self.token_of(notification);
         if let Some((own, exposed)) = task
             && let UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params) =
-                &mut notice.event
+                &mut notification.event
         {
             rename_task(params, &own, &exposed);
             self.note_status(&exposed, params);
         }
-        if let (Some(token), UpstreamEvent::Other { params, .. }) = (token, &mut notice.event) {
+        if let (Some(token), UpstreamEvent::Other { params, .. }) = (token, &mut notification.event)
+        {
             params["progressToken"] = token;
             return true;
         }
-        is_own && !is_progress(&notice.event)
+        is_own && !is_progress(&notification.event)
     }
 
     /// The token of the client for a progress report.
-    fn token_of(&self, notice: &ServerNotice) -> Option<Json> {
-        let UpstreamEvent::Other { params, .. } = &notice.event else { return None };
-        let own = params["progressToken"].as_i64().filter(|_| is_progress(&notice.event))?;
+    fn token_of(&self, notification: &ServerNotification) -> Option<Json> {
+        let UpstreamEvent::Other { params, .. } = &notification.event else { return None };
+        let own = params["progressToken"].as_i64().filter(|_| is_progress(&notification.event))?;
         let is_it = |task: &TaskRequest| {
-            task.progress_token == own && task.connection() == notice.connection
+            task.progress_token == own && task.connection() == notification.connection
         };
         self.tokens.iter().find(|(task, _)| is_it(task)).map(|(_, token)| token.clone())
     }

@@ -46,7 +46,7 @@ pub async fn serve(gateway: Gateway, until: CancellationToken) {
     let outlet = Arc::new(StdoutWriter::new(to, WRITE_TIMEOUT));
     let closed = outlet.closed.clone();
     let session = gateway.new_session(Arc::clone(&outlet) as Arc<dyn Outlet>, LOCAL_AGENT);
-    gateway.start_notices(&session.ended);
+    gateway.start_notifications(&session.ended);
     let wakeful = Arc::new(WakefulThread::new());
     let client = Arc::new(StdioConnection {
         gateway: gateway.clone(),

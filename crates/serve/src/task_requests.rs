@@ -17,7 +17,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
-use toolwright_catalog::ServerNotice;
+use toolwright_catalog::ServerNotification;
 use toolwright_exec::mcp::{
     RequestError, TaskAnswer, TaskMode, TaskRequest, execution, rename_task,
 };
@@ -161,7 +161,7 @@ impl Gateway {
             }
             rename_related_task(&mut outcome.meta, &own, &exposed);
         }
-        self.unclaimed_notices().task_added();
+        self.unclaimed_notifications().task_added();
         // The end of a server that crashes at once may have been reported before this.
         if !upstream.has_connection(connection) {
             let gateway = self.clone();
@@ -351,17 +351,17 @@ impl Gateway {
         }
     }
 
-    /// Finds the client of the task that a notice is about, and gives task and progress the names
-    /// that this client knows. Returns false if there is no such client: then the notice is kept
-    /// for a moment, because the client may be about to get the task.
-    pub(crate) fn claim_notice(&self, notice: &mut ServerNotice) -> bool {
-        self.unclaimed_notices().claim_or_keep(notice, |notice| {
-            let of = notice.session;
+    /// Finds the client of the task that a notification is about, and gives task and progress the
+    /// names that this client knows. Returns false if there is no such client: then the
+    /// notification is kept for a moment, because the client may be about to get the task.
+    pub(crate) fn claim_notification(&self, notification: &mut ServerNotification) -> bool {
+        self.unclaimed_notifications().claim_or_keep(notification, |notification| {
+            let of = notification.session;
             let sessions = self.open_sessions();
             let concerned = sessions.iter().filter(|it| of.is_none_or(|own| own == it.number));
             for session in concerned {
-                if session.with_tasks(|tasks| tasks.claim(notice)) {
-                    notice.session = Some(session.number);
+                if session.with_tasks(|tasks| tasks.claim(notification)) {
+                    notification.session = Some(session.number);
                     return true;
                 }
             }

@@ -118,9 +118,9 @@ fn hostile_lists_hurt_nobody_else() {
 }
 
 #[test]
-fn hostile_answers_and_notices_hurt_nobody_else() {
+fn hostile_answers_and_notifications_hurt_nobody_else() {
     let listed = json!({"result": {"resources": [{"uri": "x://y", "name": "y"}]}});
-    let notice = |method: &str| {
+    let notification = |method: &str| {
         json!({"tools/call": {
             "before": [{"jsonrpc": "2.0", "method": method, "params": {"uri": "x://y"}}],
             "times": 30_000,
@@ -131,9 +131,9 @@ fn hostile_answers_and_notices_hurt_nobody_else() {
         ("another id", json!({"resources/read": {"id": 999_999, "result": {}}})),
         ("no contents", json!({"resources/read": {"result": 7}})),
         ("deep", json!({"resources/read": {"before": [deep_answer()]}})),
-        ("list changes", notice("notifications/resources/list_changed")),
-        ("updates", notice("notifications/resources/updated")),
-        ("unknown notices", notice("notifications/unknown")),
+        ("list changes", notification("notifications/resources/list_changed")),
+        ("updates", notification("notifications/resources/updated")),
+        ("unknown notifications", notification("notifications/unknown")),
     ] {
         script["resources/list"] = listed.clone();
         let servers = ScriptedServers::new(&[("bad", "timeout = 3000", script)]);

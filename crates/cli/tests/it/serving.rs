@@ -261,19 +261,23 @@ fn progress_comes_in_order_before_the_result_and_only_on_request() {
         let result = client.answer(&id);
         assert_eq!(result["result"]["structuredContent"]["steps"], steps);
         // The client has kept the messages that came before the answer.
-        let notices: Vec<&Json> = client
+        let notifications: Vec<&Json> = client
             .kept
             .iter()
             .filter(|message| message["method"] == "notifications/progress")
             .collect();
-        let done: Vec<f64> =
-            notices.iter().filter_map(|notice| notice["params"]["progress"].as_f64()).collect();
+        let done: Vec<f64> = notifications
+            .iter()
+            .filter_map(|notification| notification["params"]["progress"].as_f64())
+            .collect();
         assert_eq!(done, (1..=steps).map(f64::from).collect::<Vec<_>>());
-        for notice in notices {
-            assert_eq!(notice["params"]["progressToken"], token);
-            assert_eq!(notice["params"]["total"], f64::from(steps));
+        for notification in notifications {
+            assert_eq!(notification["params"]["progressToken"], token);
+            assert_eq!(notification["params"]["total"], f64::from(steps));
             assert!(
-                notice["params"]["message"].as_str().is_some_and(|text| text.starts_with("step "))
+                notification["params"]["message"]
+                    .as_str()
+                    .is_some_and(|text| text.starts_with("step "))
             );
         }
     }

@@ -151,8 +151,8 @@ fn a_changed_source_keeps_its_list_until_it_has_started_again() {
     waits_until_started(&mut client, gate);
     assert_eq!(client.names(), ["slow__hello"]);
     let changed = |message: &Json| message["method"] == "notifications/tools/list_changed";
-    let notices = client.kept.iter().filter(|message| changed(message)).count();
-    assert!(notices <= 1, "only the first list came late: {:?}", client.kept);
+    let notifications = client.kept.iter().filter(|message| changed(message)).count();
+    assert!(notifications <= 1, "only the first list came late: {:?}", client.kept);
 }
 
 /// Clients ask once which capabilities there are, and use no others.
@@ -175,7 +175,9 @@ fn prompts_of_a_server_that_starts_late_reach_a_client_that_came_before() {
     };
     assert_eq!(prompts(&mut early), json!([]));
     gate.open();
-    early.find("a notice", |message| message["method"] == "notifications/prompts/list_changed");
+    early.find("a notification", |message| {
+        message["method"] == "notifications/prompts/list_changed"
+    });
     assert_eq!(prompts(&mut early)[0]["name"], "slow__greet");
     // Once its answers are known, only what it has is announced.
     std::fs::remove_file(source.path("gate")).expect("a pipe");

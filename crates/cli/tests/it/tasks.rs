@@ -374,7 +374,7 @@ fn progress_of_a_hidden_task_never_goes_back() {
             "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": at, "pollInterval": 200,
         })
     };
-    let notice =
+    let status_report =
         |message, second| notification("notifications/tasks/status", status(message, second));
     // Tokens of tasks count down from -1.
     let report = |done: f64| {
@@ -383,9 +383,10 @@ fn progress_of_a_hidden_task_never_goes_back() {
     // One of these is the id of `tasks/result`.
     let result = json!({"content": [{"type": "text", "text": "done"}]});
     let results = (1..60).map(|id| json!({"jsonrpc": "2.0", "id": id, "result": result}));
-    let mut after = vec![notice("three", 2), notice("one", 1), notice("four", 3)];
+    let mut after =
+        vec![status_report("three", 2), status_report("one", 1), status_report("four", 3)];
     after.extend([0.0, 1.0, 1.0, 0.5, 2.0].map(report));
-    after.push(notice("five", 4));
+    after.push(status_report("five", 4));
     after.extend(results);
     let script = json!({
         "initialize": {"result": {
@@ -396,7 +397,7 @@ fn progress_of_a_hidden_task_never_goes_back() {
             "name": "t", "inputSchema": {"type": "object"},
             "execution": {"taskSupport": "required"},
         }]}},
-        "tools/call": {"result": {"task": status("one", 1)}, "after": [notice("two", 2)]},
+        "tools/call": {"result": {"task": status("one", 1)}, "after": [status_report("two", 2)]},
         "tasks/get": {"result": status("one", 2), "after": after},
         "tasks/result": {},
     });
@@ -420,7 +421,8 @@ fn progress_of_a_hidden_task_never_goes_back() {
     assert_eq!(reports, expected.map(|(done, message)| (Some(done), message)));
 }
 
-/// A task takes no more than 128 notices at once, and here the result is there before the rest.
+/// A task takes no more than 128 notifications at once, and here the result is there before the
+/// rest.
 #[test]
 fn all_reports_that_a_server_sends_before_the_result_reach_the_client() {
     const REPORTS: usize = 200;
@@ -430,12 +432,12 @@ fn all_reports_that_a_server_sends_before_the_result_reach_the_client() {
             "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
         })
     };
-    let notices = (1..=REPORTS)
+    let notifications = (1..=REPORTS)
         .map(|n| notification("notifications/tasks/status", status(&format!("step {n}"))));
     // One of these is the id of `tasks/result`.
     let result = json!({"content": [{"type": "text", "text": "done"}]});
     let results = (1..60).map(|id| json!({"jsonrpc": "2.0", "id": id, "result": result}));
-    let at_once: Vec<String> = notices.chain(results).map(|it| it.to_string()).collect();
+    let at_once: Vec<String> = notifications.chain(results).map(|it| it.to_string()).collect();
     let script = json!({
         "initialize": {"result": {
             "protocolVersion": "2025-11-25", "serverInfo": {"name": "x", "version": "1"},

@@ -46,7 +46,8 @@ use super::subscription::SubscribedUris;
 use super::tasks::{TIME_TO_CANCEL, TaskLoss, new_task_of, task_lost};
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{
-    NoRootsReason, RequestError, ServerDescription, UpstreamEvent, UpstreamLog, UpstreamNotice,
+    NoRootsReason, RequestError, ServerDescription, UpstreamEvent, UpstreamLog,
+    UpstreamNotification,
 };
 use crate::{
     BoxFuture, CallClock, ClientAnswer, ClockPause, Failure, Host, Json, ServerRequest,
@@ -89,7 +90,7 @@ pub(super) struct UpstreamConnection {
 /// What a connection shares with the upstream that it belongs to.
 #[derive(Clone)]
 pub(super) struct ConnectionLinks {
-    pub(super) events: broadcast::Sender<UpstreamNotice>,
+    pub(super) events: broadcast::Sender<UpstreamNotification>,
     pub(super) changes: ListChangeCounter,
     pub(super) log: UpstreamLog,
     pub(super) param_headers: Arc<ParamHeaders>,
@@ -380,7 +381,7 @@ impl UpstreamConnection {
         request: &OutgoingRequest<'_>,
         error: RpcError,
         caller: &RequestCaller<'_>,
-        events: broadcast::Receiver<UpstreamNotice>,
+        events: broadcast::Receiver<UpstreamNotification>,
     ) -> Result<Box<RawValue>, RequestError> {
         let Some(input) = InputRequired::of_url_error(&error) else {
             return Err(RequestError::Answered(error));
@@ -589,10 +590,11 @@ impl UpstreamConnection {
                     caller.clock.inspect(|clock| clock.restart());
                     caller.host.progress(progress);
                 }
-                RequestEvent::Log(notice) => {
-                    match notice.is_attributed || caller.host.wants_log(&notice.params) {
-                        true => caller.host.log(&notice.params),
-                        false => self.dispatcher.pass_on_log(open, notice),
+                RequestEvent::Log(notification) => {
+                    match notification.is_attributed || caller.host.wants_log(&notification.params)
+                    {
+                        true => caller.host.log(&notification.params),
+                        false => self.dispatcher.pass_on_log(open, notification),
                     }
                 }
                 RequestEvent::Paused(id) => {
@@ -758,13 +760,13 @@ impl ServerWire {
 
 /// Waits until the server has reported that all of these elicitations are complete.
 async fn all_complete(
-    mut events: broadcast::Receiver<UpstreamNotice>,
+    mut events: broadcast::Receiver<UpstreamNotification>,
     mut elicitations: HashSet<String>,
 ) {
     while !elicitations.is_empty() {
         match events.recv().await {
-            Ok(notice) => {
-                if let UpstreamEvent::Other { method, params } = notice.event
+            Ok(notification) => {
+                if let UpstreamEvent::Other { method, params } = notification.event
                     && method == "notifications/elicitation/complete"
                     && let Some(id) = params["elicitationId"].as_str()
                 {

@@ -39,12 +39,14 @@ use toolwright_mcp::{
 };
 
 use super::open_request::{
-    LogNotice, OpenRequest, RequestEvent, RequestOwner, ServerQuestion, UpstreamAnswer,
+    LogNotification, OpenRequest, RequestEvent, RequestOwner, ServerQuestion, UpstreamAnswer,
 };
 use super::redact::Redactor;
 use super::request_table::{KeptTask, RequestTable};
 use super::tasks::{TaskLink, new_task_of, related_task, task_of};
-use super::{ListKind, NoRootsReason, UpstreamEvent, UpstreamLog, UpstreamNotice, UselessOutput};
+use super::{
+    ListKind, NoRootsReason, UpstreamEvent, UpstreamLog, UpstreamNotification, UselessOutput,
+};
 use crate::host::MAX_PROGRESS_BYTES;
 use crate::{BoxFuture, ClientAsker, GivenReason, Json, Progress, ServerRequest, SessionNumber};
 
@@ -53,10 +55,10 @@ use crate::{BoxFuture, ClientAsker, GivenReason, Json, Progress, ServerRequest, 
 /// threads busy for ever. Progress and log messages do not count.
 const MAX_UNREQUESTED: u32 = 20_000;
 /// Progress and log messages that are passed on in one second; further ones are dropped.
-const MAX_NOTICES: u32 = 10_000;
+const MAX_NOTIFICATIONS: u32 = 10_000;
 /// After this many dropped ones the reader pauses for a moment, so that a server that does nothing
 /// else cannot occupy a thread.
-const NOTICES_PER_PAUSE: u32 = 1_000;
+const NOTIFICATIONS_PER_PAUSE: u32 = 1_000;
 /// Calls that were given up before their task was created; the oldest are forgotten first.
 const MAX_ABANDONED: usize = 256;
 /// Running tasks that are counted; further ones do not keep the connection open.
@@ -103,7 +105,7 @@ pub(super) type ListChangeCounter = Arc<watch::Sender<u64>>;
 /// The routes of one connection; see the file header.
 pub(super) struct Dispatcher {
     requests: Mutex<RequestTable>,
-    events: broadcast::Sender<UpstreamNotice>,
+    events: broadcast::Sender<UpstreamNotification>,
     sharing: ConnectionSharing,
     /// See [`Dispatcher::number`].
     number: AtomicU64,
@@ -117,7 +119,7 @@ pub(super) struct Dispatcher {
     changed_roots: Mutex<Option<ChangedRoots>>,
     /// Whether the next `roots/list` is doubtful; see the file header.
     expects_own_roots: AtomicBool,
-    notices: Mutex<NoticeRate>,
+    notifications: Mutex<NotificationRate>,
     /// The id of the last `subscriptions/listen` that the server acknowledged.
     acknowledged: AtomicI64,
 }
@@ -130,7 +132,7 @@ struct ChangedRoots {
     ask: Option<ClientAsker>,
 }
 
-struct NoticeRate {
+struct NotificationRate {
     second: Instant,
     passed: u32,
     dropped: u32,
@@ -162,12 +164,12 @@ impl std::fmt::Debug for LaterReply {
 
 impl Dispatcher {
     pub(super) fn new(
-        events: broadcast::Sender<UpstreamNotice>,
+        events: broadcast::Sender<UpstreamNotification>,
         changes: ListChangeCounter,
         log: UpstreamLog,
         sharing: ConnectionSharing,
     ) -> Dispatcher {
-        let notices = NoticeRate { second: Instant::now(), passed: 0, dropped: 0 };
+        let notifications = NotificationRate { second: Instant::now(), passed: 0, dropped: 0 };
         Dispatcher {
             requests: Mutex::default(),
             events,
@@ -179,7 +181,7 @@ impl Dispatcher {
             flood_logged: AtomicBool::new(false),
             changed_roots: Mutex::default(),
             expects_own_roots: AtomicBool::new(sharing == ConnectionSharing::AllSessions),
-            notices: Mutex::new(notices),
+            notifications: Mutex::new(notifications),
             acknowledged: AtomicI64::new(-1),
         }
     }
@@ -420,11 +422,11 @@ impl Dispatcher {
     }
 
     /// Passes a log message that this request does not want to an older one of the same client.
-    pub(super) fn pass_on_log(&self, from: &OpenRequest, notice: LogNotice) {
+    pub(super) fn pass_on_log(&self, from: &OpenRequest, notification: LogNotification) {
         let table = self.table();
         let older = table.of_owner(from.owner).filter(|it| it.id < from.id);
         if let Some(request) = older.max_by_key(|it| it.id) {
-            request.push(RequestEvent::Log(notice));
+            request.push(RequestEvent::Log(notification));
         }
     }
 
@@ -523,7 +525,7 @@ impl Dispatcher {
     fn receive_notification(&self, notification: RpcNotification, of: Option<i64>) -> NextStep {
         let RpcNotification { method, params } = notification;
         if matches!(method.as_str(), "notifications/progress" | "notifications/message") {
-            return self.receive_notice(&method, params.as_deref(), of);
+            return self.receive_progress_or_log(&method, params.as_deref(), of);
         }
         let step = self.count_unrequested();
         let params = parse_params(params.as_deref());
@@ -578,7 +580,12 @@ impl Dispatcher {
     fn publish_of(&self, connection: u64, event: UpstreamEvent) {
         let session = self.sharing.session();
         let is_of_hidden_task = task_of(&event).is_some_and(|task| self.is_hidden(&task));
-        let _ = self.events.send(UpstreamNotice { session, connection, is_of_hidden_task, event });
+        let _ = self.events.send(UpstreamNotification {
+            session,
+            connection,
+            is_of_hidden_task,
+            event,
+        });
     }
 
     /// Whether a call that made a task for itself waits for the result of this one.
@@ -588,8 +595,13 @@ impl Dispatcher {
     }
 
     /// Progress and log messages: passed on up to a rate, and dropped above it.
-    fn receive_notice(&self, method: &str, params: Option<&RawValue>, of: Option<i64>) -> NextStep {
-        if let Some(step) = self.limit_notices() {
+    fn receive_progress_or_log(
+        &self,
+        method: &str,
+        params: Option<&RawValue>,
+        of: Option<i64>,
+    ) -> NextStep {
+        if let Some(step) = self.limit_notifications() {
             return step;
         }
         let is_long = params.is_some_and(|params| params.get().len() > MAX_PROGRESS_BYTES);
@@ -615,7 +627,7 @@ impl Dispatcher {
         }
         match self.request_about(&mut params, of) {
             Some((request, is_attributed)) => {
-                request.push(RequestEvent::Log(LogNotice { params, is_attributed }));
+                request.push(RequestEvent::Log(LogNotification { params, is_attributed }));
             }
             None => self.publish(UpstreamEvent::Log(params)),
         }
@@ -624,17 +636,17 @@ impl Dispatcher {
 
     /// Counts a progress or log message; what to do instead of passing it on, if it is one too
     /// many.
-    fn limit_notices(&self) -> Option<NextStep> {
-        let mut rate = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+    fn limit_notifications(&self) -> Option<NextStep> {
+        let mut rate = self.notifications.lock().unwrap_or_else(PoisonError::into_inner);
         if rate.second.elapsed() > Duration::from_secs(1) {
-            *rate = NoticeRate { second: Instant::now(), passed: 0, dropped: 0 };
+            *rate = NotificationRate { second: Instant::now(), passed: 0, dropped: 0 };
         }
-        if rate.passed < MAX_NOTICES {
+        if rate.passed < MAX_NOTIFICATIONS {
             rate.passed += 1;
             return None;
         }
         rate.dropped += 1;
-        let is_flood = rate.dropped.is_multiple_of(NOTICES_PER_PAUSE);
+        let is_flood = rate.dropped.is_multiple_of(NOTIFICATIONS_PER_PAUSE);
         Some(if is_flood { NextStep::Pause } else { NextStep::Continue })
     }
 
@@ -868,9 +880,9 @@ mod tests {
         assert!(own.has_tasks() && own.is_busy());
         own.renumber();
         assert!(!own.has_tasks() && own.number() != old);
-        let notice = received.try_recv().expect("a notice");
-        assert!(matches!(notice.event, UpstreamEvent::ConnectionEnded));
-        assert_eq!(notice.connection, old);
+        let notification = received.try_recv().expect("a notification");
+        assert!(matches!(notification.event, UpstreamEvent::ConnectionEnded));
+        assert_eq!(notification.connection, old);
         own.task_began("t", Instant::now() + Duration::from_secs(3600));
         own.task_ended("t");
         assert!(own.has_tasks() && !own.is_busy());

@@ -48,7 +48,9 @@ use serde_json::value::RawValue;
 use toolwright_model::Binding;
 
 pub(crate) use secret_forms::forms_of;
-pub use server_lists::{ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamNotice};
+pub use server_lists::{
+    ListKind, RequestError, ServerDescription, UpstreamEvent, UpstreamNotification,
+};
 pub use tasks::{TaskAnswer, TaskLink, TaskMode, TaskRequest, execution, rename_task, task_of};
 pub use toolwright_mcp::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use upstream::Upstream;

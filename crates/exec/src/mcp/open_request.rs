@@ -58,7 +58,7 @@ pub(super) enum RequestEvent {
     /// A progress report.
     Progress(Progress),
     /// A log message.
-    Log(LogNotice),
+    Log(LogNotification),
     /// A request of the server to the client.
     Question(ServerQuestion),
     /// The server no longer wants an answer to this question.
@@ -72,7 +72,7 @@ pub(super) enum RequestEvent {
 }
 
 /// A log message of the server.
-pub(super) struct LogNotice {
+pub(super) struct LogNotification {
     /// The parameters of `notifications/message`.
     pub(super) params: Json,
     /// Whether it came on the stream of the request, and so belongs to no other.

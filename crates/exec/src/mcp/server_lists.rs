@@ -105,7 +105,7 @@ pub enum UpstreamEvent {
 
 /// An event, and whose process reported it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct UpstreamNotice {
+pub struct UpstreamNotification {
     /// The session whose own process it is (`isolation = "session"`): the event concerns no other.
     pub session: Option<SessionNumber>,
     /// The number of the connection that it came from; zero if it came from none.
@@ -116,17 +116,17 @@ pub struct UpstreamNotice {
     pub event: UpstreamEvent,
 }
 
-impl UpstreamNotice {
+impl UpstreamNotification {
     /// A changed list of the server that all clients share.
-    pub fn list_changed(kind: ListKind) -> UpstreamNotice {
+    pub fn list_changed(kind: ListKind) -> UpstreamNotification {
         let event = UpstreamEvent::ListChanged(kind);
-        UpstreamNotice { session: None, connection: 0, is_of_hidden_task: false, event }
+        UpstreamNotification { session: None, connection: 0, is_of_hidden_task: false, event }
     }
 
     /// A connection of the server may have ended; it is not known which one.
-    pub fn connection_ended() -> UpstreamNotice {
+    pub fn connection_ended() -> UpstreamNotification {
         let event = UpstreamEvent::ConnectionEnded;
-        UpstreamNotice { session: None, connection: 0, is_of_hidden_task: false, event }
+        UpstreamNotification { session: None, connection: 0, is_of_hidden_task: false, event }
     }
 }
 

@@ -31,7 +31,7 @@ use toolwright_mcp::{RpcError, error_code, raw_json};
 use super::connect_error::no_answer;
 use super::connection::UpstreamConnection;
 use super::outgoing_request::{OutgoingRequest, ToolCall};
-use super::{RequestError, Upstream, UpstreamEvent, UpstreamNotice};
+use super::{RequestError, Upstream, UpstreamEvent, UpstreamNotification};
 use crate::budget::now;
 use crate::offload::{WorkSize, offload};
 use crate::{CallClock, Failure, Host, Json, Outcome, Progress, SessionNumber, code};
@@ -332,10 +332,10 @@ impl Upstream {
         let following = async {
             loop {
                 tokio::select! {
-                    // First the notices: all that came before an answer are there when it is.
+                    // First the notifications: all that came before an answer are there when it is.
                     biased;
-                    notice = events.recv() => match notice {
-                        Ok(notice) => match TaskReport::read(notice, &link, &request) {
+                    notification = events.recv() => match notification {
+                        Ok(notification) => match TaskReport::read(notification, &link, &request) {
                             Some(report) => reports.report(report, host),
                             None => continue,
                         },
@@ -356,8 +356,8 @@ impl Upstream {
         // What came before the result, but after the last look.
         loop {
             match events.try_recv() {
-                Ok(notice) => {
-                    let report = TaskReport::read(notice, &link, &request);
+                Ok(notification) => {
+                    let report = TaskReport::read(notification, &link, &request);
                     report.into_iter().for_each(|report| reports.report(report, host));
                 }
                 Err(TryRecvError::Lagged(_)) => {}
@@ -456,15 +456,15 @@ impl Drop for RunningTask {
 /// Turns what is known of a task into progress, for clients that know nothing of tasks.
 ///
 /// A status comes in two ways, and one of them can be behind the other. So an older one is dropped
-/// by its time. The times of quick changes are equal: then notices count, which are in order, and
-/// answers only count for servers that send none.
+/// by its time. The times of quick changes are equal: then notifications count, which are in order,
+/// and answers only count for servers that send none.
 #[derive(Default)]
 struct TaskReports {
     /// The text of the last status.
     message: String,
     /// Its `lastUpdatedAt`, without the zone.
     updated: String,
-    has_notices: bool,
+    has_notifications: bool,
     /// Whether the server reports progress itself, in its own numbers.
     has_progress: bool,
     /// How many statuses were reported.
@@ -479,14 +479,14 @@ const STATUS_STEPS_PER_UNIT: f64 = 1_000.0;
 
 impl TaskReports {
     /// The status in a notification.
-    fn notice(&mut self, status: &Json, host: &dyn Host) {
-        self.has_notices = true;
+    fn notification(&mut self, status: &Json, host: &dyn Host) {
+        self.has_notifications = true;
         self.status(status, |before, updated| updated < before, host);
     }
 
     /// The status of a new task, or in the answer to `tasks/get`.
     fn answer(&mut self, status: &Json, host: &dyn Host) {
-        match self.has_notices {
+        match self.has_notifications {
             true => self.status(status, |before, updated| updated <= before, host),
             false => self.status(status, |before, updated| updated < before, host),
         }
@@ -514,7 +514,7 @@ impl TaskReports {
 
     fn report(&mut self, report: TaskReport, host: &dyn Host) {
         match report {
-            TaskReport::Status(status) => self.notice(&status, host),
+            TaskReport::Status(status) => self.notification(&status, host),
             TaskReport::Progress(progress) => {
                 self.has_progress = true;
                 self.pass_on(progress, host);
@@ -537,11 +537,15 @@ enum TaskReport {
 }
 
 impl TaskReport {
-    /// The report in a notice; `None` if it is not about this task.
-    fn read(notice: UpstreamNotice, task: &TaskLink, request: &TaskRequest) -> Option<TaskReport> {
+    /// The report in a notification; `None` if it is not about this task.
+    fn read(
+        notification: UpstreamNotification,
+        task: &TaskLink,
+        request: &TaskRequest,
+    ) -> Option<TaskReport> {
         // Processes of other sessions, and earlier ones, have tasks with the same id.
-        let is_of_other = notice.connection != request.connection();
-        let UpstreamEvent::Other { method, mut params } = notice.event else { return None };
+        let is_of_other = notification.connection != request.connection();
+        let UpstreamEvent::Other { method, mut params } = notification.event else { return None };
         match method.as_str() {
             _ if is_of_other => None,
             "notifications/tasks/status" if params["taskId"] == task.own => {

@@ -39,7 +39,7 @@ use super::session_upstreams::SessionUpstream;
 use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};
 use super::tasks::{TaskLoss, task_lost};
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
-use super::{ListKind, RequestError, ServerDescription, UpstreamLog, UpstreamNotice};
+use super::{ListKind, RequestError, ServerDescription, UpstreamLog, UpstreamNotification};
 use crate::offload::{WorkSize, offload};
 use crate::{CallClock, Failure, Host, Json, Log, Outcome, SessionNumber, code};
 
@@ -424,7 +424,7 @@ impl Upstream {
     }
 
     /// What the server reports without being asked. A slow receiver loses the oldest events.
-    pub fn events(&self) -> broadcast::Receiver<UpstreamNotice> {
+    pub fn events(&self) -> broadcast::Receiver<UpstreamNotification> {
         self.links.events.subscribe()
     }
 
@@ -593,7 +593,7 @@ impl Upstream {
             if is_restart && !self.is_of_session() {
                 self.links.changes.send_modify(|n| *n += 1);
                 for kind in ListKind::ALL {
-                    let _ = self.links.events.send(UpstreamNotice::list_changed(kind));
+                    let _ = self.links.events.send(UpstreamNotification::list_changed(kind));
                 }
             }
             self.follow_changes(&connection);

@@ -2,8 +2,8 @@
 //! notifications of servers.
 //!
 //! ```text
-//! Catalog::changes ─▶ compare lists ─┬─▶ sessions with a handshake, on their own stream
-//! Catalog::notices ──────────────────┴─▶ subscription_listeners (2026-07-28)
+//! Catalog::changes ─▶ compare lists ──┬─▶ sessions with a handshake, on their own stream
+//! Catalog::notifications ─────────────┴─▶ subscription_listeners (2026-07-28)
 //! ```
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolwright_catalog::{Offers, ServerNotice};
+use toolwright_catalog::{Offers, ServerNotification};
 use toolwright_exec::mcp::{UpstreamEvent, task_of};
 use toolwright_mcp::Message;
 
@@ -25,18 +25,18 @@ use crate::subscription_listeners::ListChange;
 use crate::tool_listing::ToolListing;
 
 impl Gateway {
-    /// Forwards changes and notices to all clients until `until` is cancelled.
-    pub(crate) fn start_notices(&self, until: &CancellationToken) {
+    /// Forwards changes and notifications to all clients until `until` is cancelled.
+    pub(crate) fn start_notifications(&self, until: &CancellationToken) {
         let (gateway, until) = (self.clone(), until.clone());
         tokio::spawn(async move { until.run_until_cancelled(gateway.forward_changes()).await });
     }
 
     async fn forward_changes(self) {
-        let mut notices = self.catalog().notices();
+        let mut notifications = self.catalog().notifications();
         let mut changes = self.catalog().changes();
         let mut before = self.first_lists(&mut changes).await;
-        // The catalog may end its notices; the rest goes on.
-        let mut has_notices = true;
+        // The catalog may end its notifications; the rest goes on.
+        let mut has_notifications = true;
         loop {
             tokio::select! {
                 changed = changes.changed() => {
@@ -51,18 +51,18 @@ impl Gateway {
                     before = now;
                     self.move_subscriptions();
                 }
-                () = self.unclaimed_notices().new_task.notified() => {
-                    self.forward_claimable_notices().await;
+                () = self.unclaimed_notifications().new_task.notified() => {
+                    self.forward_claimable_notifications().await;
                 }
-                notice = notices.recv(), if has_notices => match notice {
-                    Ok(notice) => {
+                notification = notifications.recv(), if has_notifications => match notification {
+                    Ok(notification) => {
                         // Those that came before it.
-                        self.forward_claimable_notices().await;
-                        self.forward_notice(notice).await;
+                        self.forward_claimable_notifications().await;
+                        self.forward_notification(notification).await;
                     }
                     // The end of a connection may be among those that were missed.
                     Err(RecvError::Lagged(_)) => self.end_lost_tasks().await,
-                    Err(RecvError::Closed) => has_notices = false,
+                    Err(RecvError::Closed) => has_notifications = false,
                 },
             }
         }
@@ -111,30 +111,30 @@ impl Gateway {
         }
     }
 
-    /// Passes on the notices about tasks whose client was not known when they came.
-    async fn forward_claimable_notices(&self) {
-        for notice in self.unclaimed_notices().take_claimable() {
-            self.forward_notice(notice).await;
+    /// Passes on the notifications about tasks whose client was not known when they came.
+    async fn forward_claimable_notifications(&self) {
+        for notification in self.unclaimed_notifications().take_claimable() {
+            self.forward_notification(notification).await;
         }
     }
 
     /// Passes what a server reported to the clients that it concerns.
-    async fn forward_notice(&self, mut notice: ServerNotice) {
-        if is_about_task(&notice.event) && !self.claim_notice(&mut notice) {
+    async fn forward_notification(&self, mut notification: ServerNotification) {
+        if is_about_task(&notification.event) && !self.claim_notification(&mut notification) {
             return;
         }
-        let (offers, of) = (self.offers(), notice.session);
+        let (offers, of) = (self.offers(), notification.session);
         let concerns = |session: &ClientSession| of.is_none_or(|own| own == session.number);
-        match notice.event {
+        match notification.event {
             // The catalog loads the list again and reports the change itself.
             UpstreamEvent::ListChanged(_) => {}
             UpstreamEvent::ConnectionEnded => self.end_lost_tasks().await,
             UpstreamEvent::ResourceUpdated { uri, more } => {
                 let mut params = Json::Object(more);
-                offers.expose(&notice.server, &mut params);
-                let mut names = self.subscriptions().names_of(&notice.server, &uri, of);
+                offers.expose(&notification.server, &mut params);
+                let mut names = self.subscriptions().names_of(&notification.server, &uri, of);
                 if names.is_empty() {
-                    names.push(offers.exposed_uri(&notice.server, &uri));
+                    names.push(offers.exposed_uri(&notification.server, &uri));
                 }
                 for uri in names {
                     params["uri"] = json!(uri);
@@ -156,7 +156,7 @@ impl Gateway {
                 .await;
             }
             UpstreamEvent::Other { method, mut params } => {
-                offers.expose(&notice.server, &mut params);
+                offers.expose(&notification.server, &mut params);
                 // Listening clients get only what their filter selects, and no filter selects this.
                 let message = Message::notification(&method, &params);
                 self.send_to_ready(&message.to_bytes().into(), concerns).await;

@@ -1,5 +1,5 @@
-//! Notices of servers about tasks that no client has yet: a server may report about a new task
-//! before its client has got the id. They wait a few seconds, a bounded number of them.
+//! Notifications of servers about tasks that no client has yet: a server may report about a new
+//! task before its client has got the id. They wait a few seconds, a bounded number of them.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,48 +7,51 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
-use toolwright_catalog::ServerNotice;
+use toolwright_catalog::ServerNotification;
 use toolwright_exec::json_size;
 use toolwright_exec::mcp::{UpstreamEvent, task_of};
 
 use crate::session_tasks::is_progress;
 
-/// Notices that wait; the oldest are dropped first.
+/// Notifications that wait; the oldest are dropped first.
 const MAX_UNCLAIMED: usize = 64;
 /// Those of one connection: a server must not displace what others report.
 const MAX_UNCLAIMED_OF_ONE: usize = 16;
-/// Bytes of such a notice; larger ones are dropped.
+/// Bytes of such a notification; larger ones are dropped.
 const MAX_UNCLAIMED_BYTES: usize = 4 << 10;
-/// How long such a notice waits.
+/// How long such a notification waits.
 const UNCLAIMED_TIME: Duration = Duration::from_secs(5);
 
-/// The notices that wait for the client of their task.
+/// The notifications that wait for the client of their task.
 #[derive(Default)]
-pub(crate) struct UnclaimedNotices {
-    waiting: Mutex<VecDeque<(Instant, ServerNotice)>>,
+pub(crate) struct UnclaimedNotifications {
+    waiting: Mutex<VecDeque<(Instant, ServerNotification)>>,
     /// Whether a client got a task since they were last looked at.
     has_new_task: AtomicBool,
     /// Wakes the forwarder when that is set.
     pub(crate) new_task: Notify,
 }
 
-impl UnclaimedNotices {
-    fn all(&self) -> MutexGuard<'_, VecDeque<(Instant, ServerNotice)>> {
+impl UnclaimedNotifications {
+    fn all(&self) -> MutexGuard<'_, VecDeque<(Instant, ServerNotification)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a notice unless a client claims it. A client that gets the task meanwhile is not
-    /// missed: [`UnclaimedNotices::task_added`] waits until the notice is kept.
+    /// Keeps a notification unless a client claims it. A client that gets the task meanwhile is not
+    /// missed: [`UnclaimedNotifications::task_added`] waits until the notification is kept.
     pub(crate) fn claim_or_keep(
         &self,
-        notice: &mut ServerNotice,
-        claim: impl FnOnce(&mut ServerNotice) -> bool,
+        notification: &mut ServerNotification,
+        claim: impl FnOnce(&mut ServerNotification) -> bool,
     ) -> bool {
         let mut waiting = self.all();
-        let is_claimed = claim(notice);
+        let is_claimed = claim(notification);
         // A progress report has its client before it can come.
-        if !is_claimed && task_of(&notice.event).is_some() && !is_progress(&notice.event) {
-            keep(&mut waiting, notice);
+        if !is_claimed
+            && task_of(&notification.event).is_some()
+            && !is_progress(&notification.event)
+        {
+            keep(&mut waiting, notification);
         }
         is_claimed
     }
@@ -61,39 +64,41 @@ impl UnclaimedNotices {
         }
     }
 
-    /// The waiting notices, if one of them may have a client now.
-    pub(crate) fn take_claimable(&self) -> Vec<ServerNotice> {
+    /// The waiting notifications, if one of them may have a client now.
+    pub(crate) fn take_claimable(&self) -> Vec<ServerNotification> {
         match self.has_new_task.swap(false, Ordering::AcqRel) {
             true => {
                 let mut all = self.all();
                 drop_old(&mut all);
-                all.drain(..).map(|(_, notice)| notice).collect()
+                all.drain(..).map(|(_, notification)| notification).collect()
             }
             false => Vec::new(),
         }
     }
 }
 
-/// Adds a notice to those that wait, unless it is too large.
-fn keep(waiting: &mut VecDeque<(Instant, ServerNotice)>, notice: &ServerNotice) {
-    let (UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params)) = &notice.event else {
+/// Adds a notification to those that wait, unless it is too large.
+fn keep(waiting: &mut VecDeque<(Instant, ServerNotification)>, notification: &ServerNotification) {
+    let (UpstreamEvent::Other { params, .. } | UpstreamEvent::Log(params)) = &notification.event
+    else {
         return;
     };
     if json_size(params, MAX_UNCLAIMED_BYTES + 1) > MAX_UNCLAIMED_BYTES {
         return;
     }
     drop_old(waiting);
-    let is_same = |(_, other): &(_, ServerNotice)| other.connection == notice.connection;
+    let is_same =
+        |(_, other): &(_, ServerNotification)| other.connection == notification.connection;
     let oldest = waiting.iter().position(is_same);
     if waiting.iter().filter(|it| is_same(it)).count() >= MAX_UNCLAIMED_OF_ONE {
         oldest.and_then(|oldest| waiting.remove(oldest));
     } else if waiting.len() >= MAX_UNCLAIMED {
         waiting.pop_front();
     }
-    waiting.push_back((Instant::now(), notice.clone()));
+    waiting.push_back((Instant::now(), notification.clone()));
 }
 
-fn drop_old(waiting: &mut VecDeque<(Instant, ServerNotice)>) {
+fn drop_old(waiting: &mut VecDeque<(Instant, ServerNotification)>) {
     waiting.retain(|(since, _)| since.elapsed() < UNCLAIMED_TIME);
 }
 
@@ -106,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    fn notice(connection: u64, text: String) -> ServerNotice {
+    fn notification(connection: u64, text: String) -> ServerNotification {
         let server = Server {
             connection: Connection::Stdio { command: Vec::new() },
             shown: None,
@@ -119,24 +124,24 @@ mod tests {
         let method = "notifications/tasks/status".to_owned();
         let params = json!({"taskId": "t", "statusMessage": text});
         let event = UpstreamEvent::Other { method, params };
-        ServerNotice { server: Arc::new(server), session: None, connection, event }
+        ServerNotification { server: Arc::new(server), session: None, connection, event }
     }
 
     #[test]
-    fn a_server_cannot_displace_the_notices_of_others() {
+    fn a_server_cannot_displace_the_notifications_of_others() {
         let mut waiting = VecDeque::new();
-        keep(&mut waiting, &notice(1, "mine".to_owned()));
-        keep(&mut waiting, &notice(2, "x".repeat(MAX_UNCLAIMED_BYTES)));
+        keep(&mut waiting, &notification(1, "mine".to_owned()));
+        keep(&mut waiting, &notification(2, "x".repeat(MAX_UNCLAIMED_BYTES)));
         assert_eq!(waiting.len(), 1);
         for n in 0..3 * MAX_UNCLAIMED {
-            keep(&mut waiting, &notice(2, n.to_string()));
+            keep(&mut waiting, &notification(2, n.to_string()));
         }
         let of = |connection| waiting.iter().filter(|(_, it)| it.connection == connection).count();
         assert_eq!((of(1), of(2)), (1, MAX_UNCLAIMED_OF_ONE));
         for (since, _) in &mut waiting {
             *since -= UNCLAIMED_TIME;
         }
-        keep(&mut waiting, &notice(3, "new".to_owned()));
+        keep(&mut waiting, &notification(3, "new".to_owned()));
         assert_eq!(waiting.len(), 1);
     }
 }

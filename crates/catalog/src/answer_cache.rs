@@ -23,7 +23,7 @@ use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 use toolwright_exec::mcp::ServerDescription;
 use toolwright_mcp::Revision;
-use toolwright_model::{Connection, Server, Variable};
+use toolwright_model::{Connection, Server, Variable, hex};
 
 use crate::live_sources::ToolAnswer;
 use crate::server_offers::ServerOffers;
@@ -56,8 +56,7 @@ impl AnswerCache {
 
     fn path(&self, server: &Server) -> PathBuf {
         let hash = Sha256::digest(key(server).to_string());
-        let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.folder.join(name + ".json")
+        self.folder.join(hex(&hash) + ".json")
     }
 
     /// The answers of a server, if there are any. Blocks while it reads.

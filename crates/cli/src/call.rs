@@ -319,7 +319,7 @@ fn print_result(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Resu
 /// The result in the shape of MCP's `CallToolResult`.
 fn outcome_json(outcome: &Outcome) -> Json {
     let mut json = json!({
-        "content": outcome.content.iter().map(|content| &content.0).collect::<Vec<_>>(),
+        "content": outcome.content,
         "isError": outcome.is_error,
     });
     if let Some(structured) = &outcome.structured {
@@ -364,9 +364,10 @@ fn describe(content: &ResultContent) -> String {
         return text.to_owned();
     }
     // The content is the JSON of the server, which may lack any field.
-    let field = |name: &str| content.0.get(name).and_then(Json::as_str);
+    let block = content.as_other().unwrap_or(&Json::Null);
+    let field = |name: &str| block.get(name).and_then(Json::as_str);
     let resource =
-        |name: &str| content.0.get("resource").and_then(|r| r.get(name)).and_then(Json::as_str);
+        |name: &str| block.get("resource").and_then(|r| r.get(name)).and_then(Json::as_str);
     match (field("type").unwrap_or("unknown"), resource("text")) {
         // A resource with text is printed like a text block.
         ("resource", Some(text)) => text.to_owned(),

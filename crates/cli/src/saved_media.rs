@@ -63,7 +63,7 @@ pub(crate) fn save(
 
 /// The base64 text and the MIME type of a block; `None` if it has no data.
 fn media_of(content: &ResultContent) -> Option<(&str, &str)> {
-    let block = &content.0;
+    let block = content.as_other()?;
     let (holder, key) = match block.get("type")?.as_str()? {
         "image" | "audio" => (block, "data"),
         "resource" => (block.get("resource")?, "blob"),
@@ -129,7 +129,7 @@ mod tests {
             json!({"type": "resource", "resource": {"uri": "a://b", "blob": "aGk="}}),
             json!({"type": "resource", "resource": {"uri": "a://b", "text": "no data"}}),
         ]
-        .map(ResultContent);
+        .map(ResultContent::from);
         let save = || {
             let saved = save(&folder.path().join("new"), "../up:take.it", &content).unwrap();
             assert_eq!(saved.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [1, 2, 3]);
@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn bad_data_and_strange_types_are_handled() {
         let folder = tempfile::tempdir().unwrap();
-        let bad = [ResultContent(json!({"type": "image", "data": "!", "mimeType": "image/png"}))];
+        let bad =
+            [ResultContent::from(json!({"type": "image", "data": "!", "mimeType": "image/png"}))];
         let error = save(folder.path(), "x", &bad).unwrap_err();
         assert_eq!(error.to_string(), "the data of block 1 is not base64");
         for (mime, expected) in [

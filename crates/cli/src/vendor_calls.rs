@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, CatalogEvent};
-use toolwright_exec::{CallArguments, CallRequest, Failure, NoHost, Outcome};
+use toolwright_exec::{CallArguments, CallRequest, Failure, NoHost, Outcome, ResultContent};
 use toolwright_formats::WriteTarget;
 use toolwright_schema::VendorTarget;
 use toolwright_source::Severity;
@@ -161,7 +161,7 @@ fn result_of(call: VendorCall, outcome: Outcome) -> VendorResult {
     }
     VendorResult {
         call,
-        content: outcome.content.into_iter().map(|content| content.0).collect(),
+        content: outcome.content.iter().map(ResultContent::to_json).collect(),
         structured: outcome.structured,
         is_error: outcome.is_error,
     }

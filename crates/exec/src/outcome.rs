@@ -13,27 +13,91 @@ const MAX_COUNTED: usize = 16 << 20;
 /// A block of a result's content as MCP writes it, such as `{"type": "text", "text": …}`. Blocks of
 /// unknown types pass through unchanged.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ResultContent(pub Json);
+pub struct ResultContent(ContentBlock);
+
+/// Nearly all blocks are a text without anything else. Kept as a map, such a block would take more
+/// time than all else that is done with a short result.
+#[derive(Clone, Debug, PartialEq)]
+enum ContentBlock {
+    /// `{"type": "text", "text": …}`, with no other member.
+    Text(String),
+    /// Everything else.
+    Other(Json),
+}
 
 impl ResultContent {
     /// A text block.
     pub fn text(text: impl Into<String>) -> ResultContent {
-        ResultContent(serde_json::json!({"type": "text", "text": text.into()}))
+        ResultContent(ContentBlock::Text(text.into()))
     }
 
     /// The text of a text block; `None` for other types.
     pub fn as_text(&self) -> Option<&str> {
-        (self.0.get("type")?.as_str()? == "text").then(|| self.0.get("text")?.as_str()).flatten()
+        match &self.0 {
+            ContentBlock::Text(text) => Some(text),
+            ContentBlock::Other(block) if block.get("type")?.as_str()? == "text" => {
+                block.get("text")?.as_str()
+            }
+            ContentBlock::Other(_) => None,
+        }
+    }
+
+    /// The block as JSON, unless it is a text without anything else.
+    pub fn as_other(&self) -> Option<&Json> {
+        match &self.0 {
+            ContentBlock::Text(_) => None,
+            ContentBlock::Other(block) => Some(block),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn as_other_mut(&mut self) -> Option<&mut Json> {
+        match &mut self.0 {
+            ContentBlock::Text(_) => None,
+            ContentBlock::Other(block) => Some(block),
+        }
+    }
+
+    /// The block as JSON.
+    pub fn to_json(&self) -> Json {
+        match &self.0 {
+            ContentBlock::Text(text) => serde_json::json!({"type": "text", "text": text}),
+            ContentBlock::Other(block) => block.clone(),
+        }
+    }
+
+    /// Replaces the text of a text block; other members stay.
+    pub fn set_text(&mut self, text: impl Into<String>) {
+        match &mut self.0 {
+            ContentBlock::Text(own) => *own = text.into(),
+            ContentBlock::Other(block) => block["text"] = text.into().into(),
+        }
     }
 
     /// The Base64 text of an image, a sound or an embedded file; empty for other types.
     fn media_text(&self) -> &str {
-        let text = match self.0.get("type").and_then(Json::as_str) {
-            Some("image" | "audio") => self.0.get("data"),
-            Some("resource") => self.0.get("resource").and_then(|it| it.get("blob")),
+        let Some(block) = self.as_other() else { return "" };
+        let text = match block.get("type").and_then(Json::as_str) {
+            Some("image" | "audio") => block.get("data"),
+            Some("resource") => block.get("resource").and_then(|it| it.get("blob")),
             _ => None,
         };
         text.and_then(Json::as_str).unwrap_or_default()
+    }
+}
+
+impl From<Json> for ResultContent {
+    fn from(block: Json) -> ResultContent {
+        ResultContent(ContentBlock::Other(block))
+    }
+}
+
+impl serde::Serialize for ResultContent {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            ContentBlock::Text(text) => to.collect_map([("type", "text"), ("text", text)]),
+            ContentBlock::Other(block) => block.serialize(to),
+        }
     }
 }
 
@@ -107,7 +171,10 @@ impl Outcome {
     pub(crate) fn size(&self, cap: usize) -> usize {
         let block_size = |content: &ResultContent| match content.as_text() {
             Some(text) => text.len(),
-            None => json_size(&content.0, cap).saturating_sub(content.media_text().len()),
+            None => {
+                let size = content.as_other().map_or(0, |block| json_size(block, cap));
+                size.saturating_sub(content.media_text().len())
+            }
         };
         let content = self.content.iter().map(block_size).sum::<usize>();
         let structured = self.structured.as_ref().map_or(0, |value| json_size(value, cap));

@@ -141,7 +141,7 @@ impl StringSizes {
 }
 
 /// Whether a value has a number that is not an integer of 64 bits.
-fn has_float(value: &Json) -> bool {
+pub(crate) fn has_float(value: &Json) -> bool {
     match value {
         Json::Number(number) => number.is_f64(),
         Json::Array(items) => items.iter().any(has_float),

@@ -47,7 +47,7 @@ pub use binding::{
     Binding, Connection, HealthCheck, Isolation, Server, ServerSettings, StartMode, Variable,
 };
 pub use capability::{Capabilities, Capability, CapabilityError, Risk};
-pub use content_hash::ContentHash;
+pub use content_hash::{ContentHash, hex};
 pub use conventions::{Conventions, ExampleKind, NameStyle, UniqueTools};
 pub use detection::{Detection, PayloadShape};
 pub use example::{Example, ExpectedError};

@@ -6,7 +6,7 @@ pub(crate) fn random_handle() -> String {
     let mut bytes = [0_u8; 16];
     // Fails only on systems without a random number generator, where nothing here would be safe.
     getrandom::fill(&mut bytes).expect("the system has a random number generator");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    toolwright_model::hex(&bytes)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! ```
 
 use toolwright_mcp::RpcError;
-use toolwright_model::short_hash;
+use toolwright_model::{hex, short_hash};
 
 use crate::request_params::invalid_params;
 
@@ -80,8 +80,7 @@ impl PagedList<'_> {
 
     fn cursor_of(&self, key: &str) -> String {
         let named = format!("{}\0{key}", self.name);
-        let hex: String = named.bytes().map(|byte| format!("{byte:02x}")).collect();
-        format!("{hex}.{:08x}", short_hash(&named))
+        format!("{}.{:08x}", hex(named.as_bytes()), short_hash(&named))
     }
 
     /// The index of the first item after the one that a cursor names.

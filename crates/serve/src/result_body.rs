@@ -3,7 +3,7 @@
 
 use hyper::body::Bytes;
 use serde::Serialize;
-use serde::ser::SerializeMap;
+use serde::ser::{SerializeMap, SerializeSeq};
 use serde_json::Value as Json;
 use toolwright_exec::{ResultContent, WorkSize, WrittenParts, offload};
 use toolwright_mcp::{MalformedMessage, Message, RequestId, RpcError};
@@ -87,8 +87,14 @@ struct ContentBlocks<'r>(&'r ToolResult);
 impl Serialize for ContentBlocks<'_> {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let (name, written) = ("content", &self.0.written);
-        let blocks = self.0.content.iter().enumerate();
-        to.collect_seq(blocks.map(|(n, block)| ResultPart { name, n, value: &block.0, written }))
+        let mut list = to.serialize_seq(Some(self.0.content.len()))?;
+        for (n, block) in self.0.content.iter().enumerate() {
+            match block.as_other() {
+                Some(value) => list.serialize_element(&ResultPart { name, n, value, written })?,
+                None => list.serialize_element(block)?,
+            }
+        }
+        list.end()
     }
 }
 
@@ -192,7 +198,7 @@ mod tests {
     async fn responses_are_messages_with_the_result_as_it_was() {
         let unknown = json!({"type": "hologram", "depth": {"z": [1.5, null]}});
         let tool = ToolResult {
-            content: vec![ResultContent(unknown.clone())],
+            content: vec![unknown.clone().into()],
             structured: Some(json!({"sum": 3})),
             ..ToolResult::default()
         };

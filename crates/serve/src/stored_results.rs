@@ -137,13 +137,16 @@ enum ReadBlock<'r> {
 impl ReadBlock<'_> {
     /// `None` for images, sounds and files, which models do not read as text.
     fn of(block: &ResultContent) -> Option<ReadBlock<'_>> {
-        let kind = block.0["type"].as_str().unwrap_or_default();
-        match (block.as_text(), block.0["resource"]["text"].as_str()) {
-            (Some(text), _) => Some(ReadBlock::Text(text)),
-            (None, Some(text)) => Some(ReadBlock::Embedded(text)),
-            (None, None) if ["image", "audio"].contains(&kind) => None,
-            (None, None) if block.0["resource"]["blob"].is_string() => None,
-            (None, None) => Some(ReadBlock::Other),
+        if let Some(text) = block.as_text() {
+            return Some(ReadBlock::Text(text));
+        }
+        let block = block.as_other()?;
+        let kind = block["type"].as_str().unwrap_or_default();
+        match block["resource"]["text"].as_str() {
+            Some(text) => Some(ReadBlock::Embedded(text)),
+            None if ["image", "audio"].contains(&kind) => None,
+            None if block["resource"]["blob"].is_string() => None,
+            None => Some(ReadBlock::Other),
         }
     }
 
@@ -186,7 +189,7 @@ impl ReadableText {
         let is_text = |block: &ReadBlock<'_>| matches!(block, ReadBlock::Text(_));
         let size = |(n, block): &(usize, ReadBlock<'_>)| match is_text(block) {
             true => block.text().len(),
-            false => json_size(&content[*n].0, usize::MAX),
+            false => json_size(&content[*n].to_json(), usize::MAX),
         };
         // A character that is not ASCII has at least two bytes.
         if read.iter().map(size).sum::<usize>() / 2 <= limit {
@@ -198,7 +201,7 @@ impl ReadableText {
             .iter()
             .filter(|(_, block)| !is_text(block))
             .map(|(n, block)| {
-                estimated_tokens(&content[*n].0.to_string())
+                estimated_tokens(&content[*n].to_json().to_string())
                     .saturating_sub(estimated_tokens(block.text()))
             })
             .sum();
@@ -211,7 +214,7 @@ impl ReadableText {
         for (n, block) in read {
             let text = match block {
                 ReadBlock::Text(text) => text.to_owned(),
-                _ if stores_all => content[n].0.to_string(),
+                _ if stores_all => content[n].to_json().to_string(),
                 ReadBlock::Embedded(text) => text.to_owned(),
                 ReadBlock::Other => continue,
             };
@@ -245,23 +248,25 @@ fn shortened_content(
             continue;
         }
         let is_text = block.as_text().is_some();
-        let is_embedded = block.0["resource"]["text"].as_str() == Some(own);
-        let has_more = block.0.as_object().is_some_and(|members| members.len() > 2);
+        let other = block.as_other();
+        let is_embedded =
+            other.is_some_and(|other| other["resource"]["text"].as_str() == Some(own));
+        let has_more = other.and_then(Json::as_object).is_some_and(|members| members.len() > 2);
         // Set for the block in which the beginning ends.
         let cut =
             notice.take().map(|notice| format!("{}{notice}", &own[..shown.saturating_sub(*start)]));
         if let Some(cut) = &cut
             && is_text
         {
-            block.0["text"] = cut.as_str().into();
+            block.set_text(cut.as_str());
             kept.push(block);
             continue;
         }
         if placeholders < MAX_PLACEHOLDERS && (is_embedded || is_text && has_more) {
             placeholders += 1;
-            match is_text {
-                true => block.0["text"] = placeholder.into(),
-                false => block.0["resource"]["text"] = placeholder.into(),
+            match block.as_other_mut() {
+                Some(other) if is_embedded => other["resource"]["text"] = placeholder.into(),
+                _ => block.set_text(placeholder),
             }
             kept.push(block);
         }

@@ -305,7 +305,9 @@ fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
 /// Replaces the URIs of a server's resources by those that clients see.
 fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) {
     for block in &mut result.content {
-        offers.expose(server, &mut block.0);
+        if let Some(block) = block.as_other_mut() {
+            offers.expose(server, block);
+        }
     }
     if let Some(structured) = &mut result.structured {
         offers.expose_data(server, structured);

@@ -1,9 +1,11 @@
 //! The table of calls: what a row holds, and how rows are put in, found and forgotten.
 
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, Row, params};
 use serde_json::Value as Json;
+use serde_json::value::RawValue;
 use toolwright_workspace::AuditSettings;
 
 use super::{Store, StoreError};
@@ -46,6 +48,58 @@ pub struct StoredCall {
     pub arguments: Option<String>,
 }
 
+/// A call as a line of a journal. Read and written without a tree of values in between, which would
+/// take longer than the rest of what a record costs.
+#[derive(serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct JournalLine<'a, Steps> {
+    /// The number of the record in its journal.
+    pub(super) n: u64,
+    pub(super) time: u64,
+    #[serde(borrow)]
+    pub(super) agent: Cow<'a, str>,
+    pub(super) session: Option<u64>,
+    #[serde(borrow)]
+    pub(super) tool: Cow<'a, str>,
+    pub(super) tool_hash: Option<&'a str>,
+    pub(super) toolset_hash: Option<&'a str>,
+    pub(super) code: &'a str,
+    pub(super) micros: u64,
+    pub(super) steps: Steps,
+    pub(super) argument_bytes: u64,
+    pub(super) result_bytes: u64,
+    #[serde(borrow)]
+    pub(super) arguments: Option<Cow<'a, str>>,
+}
+
+impl JournalLine<'_, &RawValue> {
+    /// Puts the call into the table, unless it is there already.
+    pub(super) fn insert(&self, database: &Connection, run: &str) -> rusqlite::Result<()> {
+        let mut insert = database.prepare_cached(
+            "INSERT OR IGNORE INTO calls (run, number, time, agent, session, tool, tool_hash, \
+             toolset_hash, code, micros, steps, argument_bytes, result_bytes, arguments) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        insert.execute(params![
+            run,
+            self.n.cast_signed(),
+            self.time.cast_signed(),
+            self.agent,
+            self.session.map(u64::cast_signed),
+            self.tool,
+            self.tool_hash,
+            self.toolset_hash,
+            self.code,
+            self.micros.cast_signed(),
+            self.steps.get(),
+            self.argument_bytes.cast_signed(),
+            self.result_bytes.cast_signed(),
+            self.arguments,
+        ])?;
+        Ok(())
+    }
+}
+
 /// Which calls to find. Every part that is set must fit.
 #[derive(Clone, Debug, Default)]
 pub struct CallFilter {
@@ -60,58 +114,6 @@ pub struct CallFilter {
 }
 
 impl StoredCall {
-    /// A line of a journal: the record and its number there.
-    pub(super) fn from_line(line: &[u8]) -> Option<(u64, StoredCall)> {
-        let value: Json = serde_json::from_slice(line).ok()?;
-        let text = |name: &str| value[name].as_str().map(str::to_owned);
-        let call = StoredCall {
-            time: value["time"].as_u64()?,
-            agent: text("agent")?,
-            session: value["session"].as_u64(),
-            tool: text("tool")?,
-            tool_hash: text("toolHash"),
-            toolset_hash: text("toolsetHash"),
-            code: text("code")?,
-            micros: value["micros"].as_u64()?,
-            steps: value["steps"].clone(),
-            argument_bytes: value["argumentBytes"].as_u64()?,
-            result_bytes: value["resultBytes"].as_u64()?,
-            arguments: text("arguments"),
-        };
-        Some((value["n"].as_u64()?, call))
-    }
-
-    /// Puts the call into the table, unless it is there already.
-    pub(super) fn insert(
-        &self,
-        database: &Connection,
-        run: &str,
-        number: u64,
-    ) -> rusqlite::Result<()> {
-        let mut insert = database.prepare_cached(
-            "INSERT OR IGNORE INTO calls (run, number, time, agent, session, tool, tool_hash, \
-             toolset_hash, code, micros, steps, argument_bytes, result_bytes, arguments) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )?;
-        insert.execute(params![
-            run,
-            number.cast_signed(),
-            self.time.cast_signed(),
-            self.agent,
-            self.session.map(u64::cast_signed),
-            self.tool,
-            self.tool_hash,
-            self.toolset_hash,
-            self.code,
-            self.micros.cast_signed(),
-            self.steps.to_string(),
-            self.argument_bytes.cast_signed(),
-            self.result_bytes.cast_signed(),
-            self.arguments,
-        ])?;
-        Ok(())
-    }
-
     fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
         let count = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
         let steps: String = row.get("steps")?;

@@ -20,12 +20,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, UNIX_EPOCH};
 
-use serde_json::json;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use toolwright_exec::{AuditError, AuditLog, CallRecord, CallStep, Log};
+use toolwright_model::hex;
 use toolwright_workspace::{AuditSettings, RecordedArguments};
 
-use super::calls::StoredCall;
+use super::calls::JournalLine;
 use super::{Store, StoreError};
 
 /// The folder of the journals, in that of the store.
@@ -87,7 +88,7 @@ impl Journal {
             path: folder.to_owned(),
             why: error.to_string(),
         })?;
-        let run: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+        let run = hex(&name);
         store.carry_over_abandoned()?;
         let path = folder.join(FOLDER).join(&run);
         let file = new_locked_file(&path).map_err(|error| StoreError::folder(&path, &error))?;
@@ -217,8 +218,7 @@ impl JournalShared {
         };
         if self.settings.arguments == RecordedArguments::Hash {
             let digest = Sha256::digest(text.as_bytes());
-            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            return Some(format!("sha256:{hex}"));
+            return Some(format!("sha256:{}", hex(&digest)));
         }
         let mut text = text.into_owned();
         for secret in &record.secrets {
@@ -393,14 +393,29 @@ impl Store {
                 break;
             }
             // A line that was damaged by something else is not worth losing the others.
-            if let Some((number, call)) = StoredCall::from_line(&line) {
-                call.insert(&transaction, run, number).map_err(write)?;
+            if let Ok(call) = serde_json::from_slice::<JournalLine<&RawValue>>(&line) {
+                call.insert(&transaction, run).map_err(write)?;
             }
             end += read as u64;
         }
         transaction.commit().map_err(write)?;
         Ok(end)
     }
+}
+
+/// Microseconds of the steps that were taken, by their names.
+struct StepTimes([Option<Duration>; CallStep::ALL.len()]);
+
+impl serde::Serialize for StepTimes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let steps = CallStep::ALL.iter().zip(self.0);
+        serializer
+            .collect_map(steps.filter_map(|(step, time)| Some((step.name(), microseconds(time?)))))
+    }
+}
+
+fn microseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Writes a record as one line.
@@ -410,25 +425,21 @@ fn write_line(
     record: &CallRecord<'_>,
     arguments: Option<&str>,
 ) -> io::Result<()> {
-    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-    let steps = CallStep::ALL.iter().zip(record.steps);
-    let steps = steps.filter_map(|(step, time)| Some((step.name(), micros(time?))));
-    let tool = &record.tool[..record.tool.floor_char_boundary(MAX_ID)];
-    let call = json!({
-        "n": number,
-        "time": micros(record.time.duration_since(UNIX_EPOCH).unwrap_or_default()),
-        "agent": record.agent,
-        "session": record.session,
-        "tool": tool,
-        "toolHash": record.tool_hash.map(|hash| hash.as_str()),
-        "toolsetHash": record.toolset_hash.map(|hash| hash.as_str()),
-        "code": record.code,
-        "micros": micros(record.total),
-        "steps": steps.collect::<std::collections::BTreeMap<_, _>>(),
-        "argumentBytes": record.arguments.to_text().len(),
-        "resultBytes": record.result_bytes,
-        "arguments": arguments,
-    });
+    let call = JournalLine {
+        n: number,
+        time: microseconds(record.time.duration_since(UNIX_EPOCH).unwrap_or_default()),
+        agent: record.agent.into(),
+        session: record.session,
+        tool: record.tool[..record.tool.floor_char_boundary(MAX_ID)].into(),
+        tool_hash: record.tool_hash.map(|hash| hash.as_str()),
+        toolset_hash: record.toolset_hash.map(|hash| hash.as_str()),
+        code: record.code,
+        micros: microseconds(record.total),
+        steps: StepTimes(record.steps),
+        argument_bytes: record.arguments.to_text().len() as u64,
+        result_bytes: record.result_bytes as u64,
+        arguments: arguments.map(Into::into),
+    };
     serde_json::to_writer(&mut *line, &call)?;
     line.push(b'\n');
     Ok(())

@@ -83,16 +83,14 @@ async fn results_arrive_unchanged() {
     let server = TestServer::stdio("good", &[("GIVEN", "this")]);
     let test = runner_with(&[&server]);
     let image = test.call("good:image", json!({"unknown": true})).await.unwrap();
-    let kinds: Vec<&Json> = image.content.iter().map(|content| &content.0["type"]).collect();
+    let blocks: Vec<Json> =
+        image.content.iter().map(toolwright_exec::ResultContent::to_json).collect();
+    let kinds: Vec<&Json> = blocks.iter().map(|block| &block["type"]).collect();
     assert_eq!(kinds, ["text", "image", "audio", "resource_link", "resource", "hologram"]);
-    assert_eq!(image.content[5].0, json!({"type": "hologram", "depth": 3}));
-    assert_eq!(image.content[3].0["size"], 12);
-    assert!(
-        image.content[..5]
-            .iter()
-            .all(|content| content.0["_meta"] == json!({"example.com/block": true}))
-    );
-    assert_eq!(image.content[0].0["annotations"]["lastModified"], "2026-01-02T03:04:05Z");
+    assert_eq!(blocks[5], json!({"type": "hologram", "depth": 3}));
+    assert_eq!(blocks[3]["size"], 12);
+    assert!(blocks[..5].iter().all(|block| block["_meta"] == json!({"example.com/block": true})));
+    assert_eq!(blocks[0]["annotations"]["lastModified"], "2026-01-02T03:04:05Z");
     assert_eq!(image.meta, Some(json!({"example.com/result": 1})));
 
     let fail = test.call("good:fail", json!({})).await.unwrap();

@@ -23,8 +23,9 @@ use toolwright_mcp::{Revision, RpcError, error_code, meta};
 use toolwright_model::{Connection, Server};
 
 use super::connect_error::{answer_too_large, refused, unavailable};
-use super::connection::{AttemptError, ServerWire, UpstreamConnection};
+use super::connection::{ServerWire, UpstreamConnection};
 use super::http_client::HttpFailure;
+use super::request_sending::AttemptError;
 use super::{ListKind, ServerDescription, UpstreamEvent, subscription};
 use crate::{Failure, Json, code};
 

@@ -29,11 +29,12 @@ use toolwright_mcp::{Revision, error_code, meta};
 use toolwright_model::{CallLimits, Connection, Isolation, Server};
 
 use super::connect_error::{call_failure, no_answer, seconds};
-use super::connection::{ConnectionLinks, RequestCaller, ServerWire, UpstreamConnection};
+use super::connection::{ConnectionLinks, ServerWire, UpstreamConnection};
 use super::dispatcher::ConnectionSharing;
 use super::open_request::RequestOwner;
 use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::redact::Redactor;
+use super::request_sending::RequestCaller;
 use super::server_lists::collect_pages;
 use super::session_upstreams::SessionUpstream;
 use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};

@@ -299,8 +299,8 @@ impl Gateway {
     ) -> Box<ToolResult> {
         rename_related_task(&mut outcome.meta, &task.own, &task.exposed);
         let server = Some(Arc::clone(task.upstream.server()));
-        let has_output_schema = task.tool.tool.output.is_some();
-        self.finished_result(context, server, has_output_schema, outcome).await
+        let tool = Some(Arc::clone(&task.tool));
+        self.finished_result(context, server, tool, outcome).await
     }
 
     /// Answers `tasks/list` with a page of the client's tasks. Tasks that their server has dropped

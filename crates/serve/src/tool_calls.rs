@@ -192,14 +192,20 @@ impl Gateway {
             Binding::Server { server, .. } => Some(Arc::clone(server)),
             _ => None,
         });
-        if let (Some(server), Some(tool)) = (&server, &tool)
-            && let Err(failure) =
-                self.remember_task(context.session, server, tool, &call.task, &mut outcome)
-        {
-            return failed_call(&failure, &call.task, context.terms);
+        if let (Some(server), Some(tool)) = (&server, &tool) {
+            let task = self.remember_task(context.session, server, tool, &call.task, &mut outcome);
+            let ended = match task {
+                Ok(Some(task)) => Box::pin(self.ended_at_once(context, &task, &mut outcome)).await,
+                Ok(None) => Ok(None),
+                Err(failure) => Err(failure),
+            };
+            match ended {
+                Ok(Some(ended)) => return Ok(ended),
+                Ok(None) => {}
+                Err(failure) => return failed_call(&failure, &call.task, context.terms),
+            }
         }
-        let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
-        let result = self.finished_result(context, server, has_output_schema, outcome).await;
+        let result = self.finished_result(context, server, tool, outcome).await;
         Ok(ResultBody::Tool(result))
     }
 
@@ -326,6 +332,9 @@ fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) -
             result.meta = meta;
         }
     }
+    let mut renamed = result.structured.clone()?;
+    offers.expose_data(server, &mut renamed);
+    (result.structured.as_ref() != Some(&renamed)).then_some(renamed)
 }
 
 /// The result of a call that failed: text for the model, and the structured error for programs.
@@ -338,7 +347,4 @@ pub(crate) fn failure_result(failure: &Failure, terms: &RequestTerms) -> ToolRes
         size: Some(WorkSize::Small),
         ..ToolResult::default()
     }
-    let mut renamed = result.structured.clone()?;
-    offers.expose_data(server, &mut renamed);
-    (result.structured.as_ref() != Some(&renamed)).then_some(renamed)
 }

@@ -59,6 +59,7 @@ impl UpstreamConnection {
                         }
                         unanswered.retain(|question| question.id != id);
                         self.dispatcher.close_question(&id);
+                        self.dispatcher.client_tasks.note(&answer);
                         self.reply(id, answer);
                         caller.clock.inspect(|clock| clock.restart());
                     }
@@ -160,6 +161,7 @@ impl UpstreamConnection {
                 }
             };
             if dispatcher.close_question(&id) {
+                dispatcher.client_tasks.note(&answer);
                 wire.send_later(response(id, answer));
             }
         });

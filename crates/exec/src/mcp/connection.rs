@@ -23,6 +23,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use toolwright_model::{Connection, Server};
 
+use super::client_tasks::AnnouncedTasks;
 use super::connect_error::{not_ready, unavailable};
 use super::dispatcher::{ConnectionSharing, Dispatcher, ListChangeCounter};
 use super::handshake::{HandshakeFailure, ProcessGreeting, run_by_hand};
@@ -65,6 +66,8 @@ pub(super) struct ConnectionLinks {
     pub(super) param_headers: Arc<ParamHeaders>,
     pub(super) log_level: WantedLogLevel,
     pub(super) sharing: ConnectionSharing,
+    /// The tasks that are announced to the server; empty if none are.
+    pub(super) client_tasks: AnnouncedTasks,
     /// The resources that clients subscribed to. They survive a restart of the server.
     pub(super) subscribed: watch::Sender<SubscribedUris>,
     /// The sessions that were asked for their roots.
@@ -178,10 +181,10 @@ impl UpstreamConnection {
         links: ConnectionLinks,
         end: watch::Receiver<Option<String>>,
     ) -> UpstreamConnection {
-        let ConnectionLinks { events, changes, log, sharing, .. } = links.clone();
+        let ConnectionLinks { events, changes, log, sharing, client_tasks, .. } = links.clone();
         UpstreamConnection {
             wire,
-            dispatcher: Arc::new(Dispatcher::new(events, changes, log, sharing)),
+            dispatcher: Arc::new(Dispatcher::new(events, changes, log, sharing, client_tasks)),
             source: server.settings.source.clone(),
             description: RwLock::default(),
             stateless: AtomicBool::new(false),

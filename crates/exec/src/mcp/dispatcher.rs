@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A message on the event stream of a POST belongs to the request of that POST. Elsewhere a log
-//! message goes to the newest request that wants it. `question_routing` has the rules for questions.
+//! message goes to the newest request that wants it. The rules for questions are in
+//! `question_routing`.
 //!
 //! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
 //! questions, log messages per second.
@@ -24,6 +25,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use toolwright_mcp::{Message, RequestId, RpcNotification, RpcResponse, meta, raw_json};
 
+use super::client_tasks::{AnnouncedTasks, ClientTasks};
 use super::open_request::{
     LogNotification, OpenRequest, RequestEvent, RequestOwner, UpstreamAnswer,
 };
@@ -71,7 +73,7 @@ pub(super) enum ConnectionSharing {
 }
 
 impl ConnectionSharing {
-    fn session(self) -> Option<SessionNumber> {
+    pub(super) fn session(self) -> Option<SessionNumber> {
         match self {
             ConnectionSharing::AllSessions => None,
             ConnectionSharing::OneSession(session) => Some(session),
@@ -91,6 +93,7 @@ pub(super) struct Dispatcher {
     number: AtomicU64,
     changes: ListChangeCounter,
     pub(super) log: UpstreamLog,
+    pub(super) client_tasks: ClientTasks,
     /// Messages since the last answer, see [`MAX_UNREQUESTED`].
     unrequested: AtomicU32,
     /// Whether a flood of questions was logged.
@@ -125,8 +128,8 @@ pub(super) enum NextStep {
     Disconnect(String),
 }
 
-/// A reply that a client has to give first.
-pub(super) struct LaterReply(pub(super) BoxFuture<'static, Message>);
+/// A reply that comes later, because a client has to give it first. `None` if none is needed then.
+pub(super) struct LaterReply(pub(super) BoxFuture<'static, Option<Message>>);
 
 impl std::fmt::Debug for LaterReply {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -140,6 +143,7 @@ impl Dispatcher {
         changes: ListChangeCounter,
         log: UpstreamLog,
         sharing: ConnectionSharing,
+        tasks: AnnouncedTasks,
     ) -> Dispatcher {
         let notifications = NotificationRate { second: Instant::now(), passed: 0, dropped: 0 };
         Dispatcher {
@@ -149,6 +153,7 @@ impl Dispatcher {
             number: AtomicU64::new(next_number()),
             changes,
             log,
+            client_tasks: ClientTasks::new(tasks),
             unrequested: AtomicU32::new(0),
             flood_logged: AtomicBool::new(false),
             changed_roots: Mutex::default(),
@@ -368,7 +373,7 @@ impl Dispatcher {
 
     /// Routes one message. `of` is the request on whose stream it arrived, if it has one of its
     /// own.
-    pub(super) fn receive(&self, message: Message, of: Option<i64>) -> NextStep {
+    pub(super) fn receive(self: &Arc<Self>, message: Message, of: Option<i64>) -> NextStep {
         match message {
             Message::Response(response) => self.receive_response(response),
             Message::Notification(notification) => self.receive_notification(notification, of),
@@ -619,8 +624,8 @@ mod tests {
             no_roots_logged: Arc::default(),
             useless_logged: Arc::default(),
         };
-        let changes = Arc::new(watch::Sender::new(0));
-        let own = Dispatcher::new(events, changes, log, ConnectionSharing::AllSessions);
+        let (changes, sharing) = (Arc::new(watch::Sender::new(0)), ConnectionSharing::AllSessions);
+        let own = Dispatcher::new(events, changes, log, sharing, Arc::default());
         let old = own.number();
         own.task_began("t", Instant::now() + Duration::from_secs(3600));
         assert!(own.has_tasks() && own.is_busy());

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Messages stay the JSON they were: only what is needed to route them is parsed. `questions` has
-//! what servers ask the person, `url_visit` the error that asks for a visit of web pages, `tasks` calls that are answered later, `subscription` the changes
+//! what servers ask the person, `url_visit` the error that asks for a visit of web pages, `tasks`
+//! calls that are answered later, `client_tasks` questions that are, `subscription` the changes
 //! that stateless servers report, `session_upstreams` servers that are not shared, `redact` and
 //! `secret_forms` keep secrets out of messages, `connect_error` and `http_client` word what users
 //! read.
@@ -19,6 +20,7 @@
 //! caps on results.
 
 mod answer_waiting;
+mod client_tasks;
 mod connect_error;
 mod connection;
 mod dispatcher;

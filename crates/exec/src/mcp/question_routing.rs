@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! on the stream of a POST ───────▶ the request of that POST
-//! names a task ──────────────────▶ the open `tasks/result` of that task, once there is one
+//! names a task ──────────────────▶ the open `tasks/result` of that task, once there is one;
+//!                                  of a task that is being created, once it is known
 //! all open requests of one client ▶ the newest of them, on behalf of all
 //! anything else ─────────────────▶ refused, and logged
 //! ```
@@ -27,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use toolwright_mcp::{Message, RequestId, RpcError, RpcRequest, error_code, raw_json};
 
 use super::NoRootsReason;
+use super::client_tasks::is_task_request;
 use super::dispatcher::{ConnectionSharing, Dispatcher, LaterReply, NextStep, parse_params};
 use super::open_request::{OpenRequest, RequestEvent, RequestOwner, ServerQuestion};
 use super::tasks::related_task;
@@ -37,6 +39,10 @@ const TIME_TO_ASK_FOR_ROOTS: Duration = Duration::from_secs(10);
 /// How long the client may take to answer that.
 const TIME_TO_GIVE_ROOTS: Duration = Duration::from_secs(60);
 
+/// How long a question about an unknown task waits for the answer that creates the task. A server
+/// that starts a task before it answers may be that much ahead of itself.
+const TIME_TO_CREATE_TASK: Duration = Duration::from_secs(5);
+
 /// A client whose roots have changed.
 pub(super) struct ChangedRoots {
     since: Instant,
@@ -46,7 +52,11 @@ pub(super) struct ChangedRoots {
 }
 
 impl Dispatcher {
-    pub(super) fn receive_request(&self, request: RpcRequest, of: Option<i64>) -> NextStep {
+    pub(super) fn receive_request(
+        self: &Arc<Self>,
+        request: RpcRequest,
+        of: Option<i64>,
+    ) -> NextStep {
         if let disconnect @ NextStep::Disconnect(_) = self.count_unrequested() {
             return disconnect;
         }
@@ -60,68 +70,128 @@ impl Dispatcher {
                 NextStep::Reply(Message::response(id, Ok(empty)))
             }
             "elicitation/create" | "sampling/createMessage" | "roots/list" => {
-                let is_roots = method == "roots/list" && of.is_none();
-                let is_doubtful = is_roots && self.expects_own_roots.swap(false, Ordering::Relaxed);
                 let mut params = parse_params(params.as_deref());
-                // Tasks of clients are not declared to servers. By the specification `task` is then
-                // ignored; a client that saw it would answer with a task that nobody can follow.
-                if let Some(members) = params.as_object_mut() {
+                // By the specification `task` is ignored where tasks were not announced. A client
+                // that saw it would answer with a task that nobody can follow.
+                let is_accepted =
+                    self.sharing.session().is_some() && self.client_tasks.accepts(&method);
+                if let Some(members) = params.as_object_mut().filter(|_| !is_accepted) {
                     members.shift_remove("task");
                 }
-                if is_roots && let Some(reply) = self.ask_for_changed_roots(&id, &params) {
-                    return NextStep::ReplyLater(reply);
-                }
-                let withdrawal = GivenReason::default();
-                let Some((request, is_attributed)) = self.request_about(&mut params, of) else {
-                    if let Some(task) = related_task(&params)
-                        && self.table().is_own_task(&task)
-                    {
-                        // It becomes the question of the request for the result of the task.
-                        let (is_doubtful, is_attributed) = (false, true);
-                        let question = ServerQuestion {
-                            id: id.clone(),
-                            method,
-                            params,
-                            is_doubtful,
-                            is_attributed,
-                            withdrawal,
-                        };
-                        return match self.table().hold_question(task, question) {
-                            Ok(()) => NextStep::Continue,
-                            Err(why) => refuse(error_code::INVALID_REQUEST, why),
-                        };
+                self.receive_question(id, method, params, of)
+            }
+            method if is_task_request(method) && self.sharing.session().is_some() => {
+                let params = parse_params(params.as_deref());
+                match params["taskId"].as_str().is_some_and(|task| self.client_tasks.has(task)) {
+                    true => self.receive_question(id, method.to_owned(), params, of),
+                    false => {
+                        let why = "the client has made no such task for this server";
+                        refuse(error_code::INVALID_PARAMS, why.to_owned())
                     }
-                    let why = match is_roots && !self.has_callers() {
-                        true => {
-                            let why = "`roots/list` is refused: no client has an open call";
-                            let line = format!("{why}; many servers ask at their start");
-                            self.log.no_roots(NoRootsReason::NoCall, &line);
-                            why.to_owned()
-                        }
-                        false => self.log_unattributed(&method),
-                    };
-                    return refuse(error_code::INVALID_REQUEST, why);
-                };
-                let question = ServerQuestion {
-                    id: id.clone(),
-                    method,
-                    params,
-                    is_doubtful,
-                    is_attributed,
-                    withdrawal,
-                };
-                let opened = self.table().open_question(&request, &question);
-                if let Err(why) = opened {
-                    if !self.flood_logged.swap(true, Ordering::Relaxed) {
-                        self.log.line(&format!("requests of the server are refused: {why}"));
-                    }
-                    return refuse(error_code::INVALID_REQUEST, why);
                 }
-                request.push(RequestEvent::Question(question));
-                NextStep::Continue
             }
             _ => refuse(error_code::METHOD_NOT_FOUND, format!("there is no method `{method}`")),
         }
+    }
+
+    /// Passes a question to the client that it belongs to, keeps it, or refuses it.
+    fn receive_question(
+        self: &Arc<Self>,
+        id: RequestId,
+        method: String,
+        mut params: Json,
+        of: Option<i64>,
+    ) -> NextStep {
+        let is_roots = method == "roots/list" && of.is_none();
+        let is_doubtful = is_roots && self.expects_own_roots.swap(false, Ordering::Relaxed);
+        if is_roots && let Some(reply) = self.ask_for_changed_roots(&id, &params) {
+            return NextStep::ReplyLater(reply);
+        }
+        let task = related_task(&params);
+        let is_early = task.as_deref().is_some_and(|task| self.table().is_early(task, of));
+        let found = match is_early {
+            true => None,
+            false => self.request_about(&mut params, of),
+        };
+        let is_attributed = found.as_ref().is_none_or(|(_, is_attributed)| *is_attributed);
+        let withdrawal = GivenReason::default();
+        let question =
+            ServerQuestion { id, method, params, is_doubtful, is_attributed, withdrawal };
+        match (found, task) {
+            (Some((request, _)), _) => {
+                let refusal = self.put_question(&request, question);
+                refusal.map_or(NextStep::Continue, NextStep::Reply)
+            }
+            (None, Some(task)) if is_early => self.hold_early_question(task, question, of),
+            // It becomes the question of the request for the result of the task.
+            (None, Some(task)) if self.table().is_own_task(&task) => {
+                let id = question.id.clone();
+                match self.table().hold_question(task, question) {
+                    Ok(()) => NextStep::Continue,
+                    Err(why) => NextStep::Reply(refusal(id, why)),
+                }
+            }
+            _ => NextStep::Reply(self.refuse_unattributed(question, of)),
+        }
+    }
+
+    /// Puts a question to the client behind a request. Returns the refusal if it is one too many.
+    fn put_question(&self, request: &OpenRequest, question: ServerQuestion) -> Option<Message> {
+        let opened = self.table().open_question(request, &question);
+        if let Err(why) = opened {
+            if !self.flood_logged.swap(true, Ordering::Relaxed) {
+                self.log.line(&format!("requests of the server are refused: {why}"));
+            }
+            return Some(refusal(question.id, why));
+        }
+        request.push(RequestEvent::Question(question));
+        None
+    }
+
+    /// Keeps a question about a task whose creation was not answered yet. If the task is still
+    /// unknown after [`TIME_TO_CREATE_TASK`], the question is treated as if it named none.
+    fn hold_early_question(
+        self: &Arc<Self>,
+        task: String,
+        question: ServerQuestion,
+        of: Option<i64>,
+    ) -> NextStep {
+        let id = question.id.clone();
+        if let Err(why) = self.table().hold_question(task.clone(), question) {
+            return NextStep::Reply(refusal(id, why));
+        }
+        let own = Arc::clone(self);
+        NextStep::ReplyLater(LaterReply(Box::pin(async move {
+            tokio::time::sleep(TIME_TO_CREATE_TASK).await;
+            let mut table = own.table();
+            if table.is_own_task(&task) {
+                return None;
+            }
+            // Withdrawn, or asked meanwhile.
+            let question = table.take_held_question(&task, &id)?;
+            drop(table);
+            let is_shared = own.sharing == ConnectionSharing::AllSessions;
+            match own.request_of(of).filter(|_| of.is_some() || !is_shared) {
+                Some(request) => own.put_question(&request, question),
+                None => Some(own.refuse_unattributed(question, of)),
+            }
+        })))
+    }
+
+    /// The refusal of a question that belongs to nobody. It is logged.
+    fn refuse_unattributed(&self, question: ServerQuestion, of: Option<i64>) -> Message {
+        let ServerQuestion { id, method, .. } = question;
+        let is_roots = method == "roots/list" && of.is_none();
+        let why = match is_roots && !self.has_callers() {
+            true => {
+                let why = "`roots/list` is refused: no client has an open call";
+                let line = format!("{why}; many servers ask at their start");
+                self.log.no_roots(NoRootsReason::NoCall, &line);
+                why.to_owned()
+            }
+            false => self.log_unattributed(&method),
+        };
+        refusal(id, why)
     }
 
     /// The request that a message belongs to, and whether it can be no other. A message that names
@@ -204,7 +274,7 @@ impl Dispatcher {
             let answer = answer.unwrap_or_else(|_| {
                 Err(RpcError::new(error_code::INTERNAL_ERROR, "the client did not answer"))
             });
-            Message::response(id, answer.map(|roots| raw_json(&roots)))
+            Some(Message::response(id, answer.map(|roots| raw_json(&roots))))
         })))
     }
 
@@ -271,4 +341,9 @@ impl Dispatcher {
         other.push(RequestEvent::Question(question));
         true
     }
+}
+
+/// The answer to a question that nobody is asked.
+fn refusal(id: RequestId, why: String) -> Message {
+    Message::response(id, Err(RpcError::new(error_code::INVALID_REQUEST, why)))
 }

@@ -1,6 +1,6 @@
-//! Sends a request over a connection, as often as it takes to get a result: again if an HTTP session
-//! has expired, and with the client's answers if the server asks for input. All requests take this
-//! way, whatever their method and transport.
+//! Sends a request over a connection, as often as it takes to get a result: again if an HTTP
+//! session has expired, and with the client's answers if the server asks for input. All requests
+//! take this way, whatever their method and transport.
 //!
 //! ```text
 //! request ─▶ request_round ─▶ attempt ─▶ register (dispatcher) ─▶ wire: stdin, or POST

@@ -496,6 +496,37 @@ impl Offers {
         if needs_prefix { server.prefix.add(own) } else { own.to_owned() }
     }
 
+    /// Whether a text in data is a URI that clients see with the prefix of this server. Stricter
+    /// than [`Offers::exposed`], because a text may mean anything: only what a client would read
+    /// from another server otherwise is one, and nothing is remembered.
+    fn is_renamed_text(&self, n: usize, text: &str, budget: &mut usize) -> bool {
+        let server = &self.servers[n];
+        if server.listed.contains(text) {
+            return server.renamed.contains(text);
+        }
+        // One with a prefix was renamed before, as a reference.
+        if !server.has_resources || !looks_like_uri(text) || UriPrefix::is_in(text) {
+            return false;
+        }
+        let mut templates = server.templates.iter().filter(|template| template.is_renamed);
+        if templates.any(|template| template.parsed.matches(text, budget)) {
+            return true;
+        }
+        let is_open_anyway = is_found_without_server(text);
+        (server.is_part_of_renamed(text) && !is_open_anyway)
+            || match self.find_resource(text, budget) {
+                Some(key) if key.server != n => {
+                    !is_open_anyway || self.servers[key.server].listed.contains(text)
+                }
+                _ => false,
+            }
+    }
+
+    /// Whether clients may see a URI of any server with a prefix.
+    pub fn may_rename(&self) -> bool {
+        self.with_resources > 1 || self.servers.iter().any(|server| !server.renamed.is_empty())
+    }
+
     /// Whether a server lists a URI, or a template that matches it.
     fn lists(&self, n: usize, own: &str, budget: &mut usize) -> bool {
         let OfferingServer { listed, templates, .. } = &self.servers[n];
@@ -523,8 +554,8 @@ impl Offers {
 
     /// Replaces every reference to a resource of this server in a result, a notification or a tool
     /// (`uri`, `ui://` in `_meta`, links, embedded resources) by the URI that clients see, and in
-    /// structured content and `_meta` every text that is a URI which was renamed. Returns at once
-    /// if no URI of the server was renamed. Text blocks stay as they are.
+    /// structured content and `_meta` every text that is a URI with a prefix for clients. Returns
+    /// at once if no URI can have one. Text blocks stay as they are.
     pub fn expose(&self, server: &Arc<Server>, value: &mut Json) {
         // With one server that has resources, every URI leads to it as it is.
         if self.with_resources < 2 {
@@ -547,6 +578,18 @@ impl Offers {
 /// Whether clients open a URI themselves, from the web or from the disk.
 fn is_found_without_server(uri: &str) -> bool {
     ["http://", "https://", "file://"].iter().any(|scheme| uri.starts_with(scheme))
+}
+
+/// Whether a text is a URI and not a sentence: a scheme, `://`, and no space. URIs of other forms
+/// (`urn:x:y`) cannot be told from other texts.
+fn looks_like_uri(text: &str) -> bool {
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    text.split_once("://").is_some_and(|(scheme, rest)| {
+        is_scheme(scheme) && !rest.is_empty() && !rest.contains(char::is_whitespace)
+    })
 }
 
 /// Replaces strings in a value, but not names of members. The depth is that of a parsed message.
@@ -649,12 +692,15 @@ impl<'o> ReferenceWalk<'o> {
         self.data(meta);
     }
 
-    /// Replaces every text that is a URI which was renamed: whatever the member is called, nothing
-    /// else is meant.
-    fn data(&self, value: &mut Json) {
-        let OfferingServer { renamed, prefix, .. } = &self.offers.servers[self.server];
-        if !renamed.is_empty() {
-            replace_texts(value, &mut |text| renamed.contains(text).then(|| prefix.add(text)));
+    /// Replaces every text that is a URI with a prefix for clients: whatever the member is called,
+    /// nothing else is meant.
+    fn data(&mut self, value: &mut Json) {
+        let ReferenceWalk { offers, server, ref mut match_budget, .. } = *self;
+        if offers.may_rename() {
+            let prefix = &offers.servers[server].prefix;
+            replace_texts(value, &mut |text| {
+                offers.is_renamed_text(server, text, match_budget).then(|| prefix.add(text))
+            });
         }
     }
 

@@ -636,6 +636,18 @@ fn is_quickly_complete(tool: &RegisteredTool, outcome: &Outcome, limits: &CallLi
         })
 }
 
+impl RegisteredTool {
+    /// Returns a value if the output schema accepts it; without a schema every value.
+    pub async fn accept_output(&self, value: Json) -> Option<Json> {
+        let Some(validator) = self.validator.clone() else { return Some(value) };
+        if validator.is_quick_for_output(json_size(&value, LARGE)) {
+            return validator.accepts_output(&value).then_some(value);
+        }
+        let work = move || validator.accepts_output(&value).then_some(value);
+        self.concurrency.run_expensive(work).await
+    }
+}
+
 /// Checks the size of a result and the output schema. How long that takes is up to the definition.
 async fn check_outcome(
     tool: &Arc<RegisteredTool>,

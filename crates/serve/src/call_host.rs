@@ -277,6 +277,7 @@ fn missing_capability(capabilities: &Json, request: &ServerRequest) -> Option<Rp
         "elicitation/create" => "elicitation",
         "sampling/createMessage" => "sampling",
         "roots/list" => "roots",
+        "tasks/get" | "tasks/result" | "tasks/cancel" => "tasks",
         method => {
             let message = format!("clients do not answer `{method}`");
             return Some(RpcError::new(error_code::METHOD_NOT_FOUND, message));

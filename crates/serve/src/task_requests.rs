@@ -109,8 +109,9 @@ impl Gateway {
         Ok(())
     }
 
-    /// Remembers the task that a result is about, and gives it the id that the client knows. `tool`
-    /// is the tool that was called, `mode` what the call said of tasks.
+    /// Remembers the task that a result is about, gives it the id that the client knows, and
+    /// returns that; `None` if the result is not about a task. `tool` is the tool that was called,
+    /// `mode` what the call said of tasks.
     ///
     /// # Errors
     /// If the id is too long to be kept. Then the task is cancelled.
@@ -121,7 +122,7 @@ impl Gateway {
         tool: &Arc<RegisteredTool>,
         mode: &TaskMode,
         outcome: &mut Outcome,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
         let request = match mode {
             TaskMode::Created(request) => Some(&**request),
             TaskMode::Hidden => None,
@@ -137,7 +138,7 @@ impl Gateway {
             if let Some(request) = request {
                 session.with_tasks(|tasks| tasks.forget_token(request.progress_token));
             }
-            return Ok(());
+            return Ok(None);
         };
         let upstream = self.catalog().runner().context().upstreams.get(server);
         let connection = match request {
@@ -167,7 +168,37 @@ impl Gateway {
             let gateway = self.clone();
             tokio::spawn(async move { gateway.end_lost_tasks().await });
         }
-        Ok(())
+        Ok(Some(exposed))
+    }
+
+    /// The answer to a call whose server put the result into the answer that creates the task. The
+    /// result is checked like one that `tasks/get` brings. `None` if there is no result yet.
+    ///
+    /// # Errors
+    /// If the result is not one of a tool.
+    pub(crate) async fn ended_at_once(
+        &self,
+        context: &RequestContext<'_>,
+        id: &str,
+        outcome: &mut Outcome,
+    ) -> Result<Option<ResultBody>, Failure> {
+        let Some(TaskAnswer { mut state, outcome: Some(result) }) =
+            TaskAnswer::of_ended_call(outcome)?
+        else {
+            return Ok(None);
+        };
+        let Some(task) = context.session.with_tasks(|tasks| tasks.get(id)) else {
+            return Ok(None);
+        };
+        self.offers().expose(task.upstream.server(), &mut state);
+        if let Some(members) = state.as_object_mut().filter(|_| !context.terms.is_stateless()) {
+            members.shift_remove("resultType");
+        }
+        let result = match self.finish_task(context, &task, result).await {
+            Ok(outcome) => self.task_outcome(context, &task, outcome).await,
+            Err(failure) => task_failure(&failure, &task, context.terms),
+        };
+        Ok(Some(ResultBody::EndedTask { state, result }))
     }
 
     /// Asks the server of a task about it. The answer has the URIs and the id that clients see.
@@ -299,8 +330,8 @@ impl Gateway {
     ) -> Box<ToolResult> {
         rename_related_task(&mut outcome.meta, &task.own, &task.exposed);
         let server = Some(Arc::clone(task.upstream.server()));
-        let has_output_schema = task.tool.tool.output.is_some();
-        self.finished_result(context, server, has_output_schema, outcome).await
+        let tool = Some(Arc::clone(&task.tool));
+        self.finished_result(context, server, tool, outcome).await
     }
 
     /// Answers `tasks/list` with a page of the client's tasks. Tasks that their server has dropped

@@ -192,14 +192,20 @@ impl Gateway {
             Binding::Server { server, .. } => Some(Arc::clone(server)),
             _ => None,
         });
-        if let (Some(server), Some(tool)) = (&server, &tool)
-            && let Err(failure) =
-                self.remember_task(context.session, server, tool, &call.task, &mut outcome)
-        {
-            return failed_call(&failure, &call.task, context.terms);
+        if let (Some(server), Some(tool)) = (&server, &tool) {
+            let task = self.remember_task(context.session, server, tool, &call.task, &mut outcome);
+            let ended = match task {
+                Ok(Some(task)) => Box::pin(self.ended_at_once(context, &task, &mut outcome)).await,
+                Ok(None) => Ok(None),
+                Err(failure) => Err(failure),
+            };
+            match ended {
+                Ok(Some(ended)) => return Ok(ended),
+                Ok(None) => {}
+                Err(failure) => return failed_call(&failure, &call.task, context.terms),
+            }
         }
-        let has_output_schema = tool.is_some_and(|entry| entry.tool.output.is_some());
-        let result = self.finished_result(context, server, has_output_schema, outcome).await;
+        let result = self.finished_result(context, server, tool, outcome).await;
         Ok(ResultBody::Tool(result))
     }
 
@@ -208,19 +214,27 @@ impl Gateway {
         &self,
         context: &RequestContext<'_>,
         server: Option<Arc<Server>>,
-        has_output_schema: bool,
+        tool: Option<Arc<RegisteredTool>>,
         outcome: Outcome,
     ) -> Box<ToolResult> {
+        let has_output_schema = tool.as_ref().is_some_and(|entry| entry.tool.output.is_some());
         let (size, offers, terms) = (outcome.work_size(), self.offers(), context.terms.clone());
-        let mut result = offload(size, move || {
+        let (mut result, renamed) = offload(size, move || {
             let mut result = success_result(outcome, &terms);
-            if let Some(server) = server {
-                expose_uris(&offers, &server, &mut result);
-            }
-            result
+            let renamed = server.and_then(|server| expose_uris(&offers, &server, &mut result));
+            (result, renamed)
         })
         .await;
         result.size = Some(size);
+        // The server's own content stays if the renamed one breaks the output schema that the
+        // client knows: a `pattern`, a `const`.
+        if let Some(renamed) = renamed {
+            let accepted = match &tool {
+                Some(tool) => Box::pin(tool.accept_output(renamed)).await,
+                None => Some(renamed),
+            };
+            result.structured = accepted.or(result.structured);
+        }
         self.store_if_too_long(context, &mut result, has_output_schema).await;
         Box::new(result)
     }
@@ -302,15 +316,16 @@ fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
     }
 }
 
-/// Replaces the URIs of a server's resources by those that clients see.
-fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) {
+/// Replaces the URIs of a server's resources by those that clients see. Returns the structured
+/// content with them, if it has any: whether that may be used depends on its schema.
+fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) -> Option<Json> {
+    if !offers.may_rename() {
+        return None;
+    }
     for block in &mut result.content {
         if let Some(block) = block.as_other_mut() {
             offers.expose(server, block);
         }
-    }
-    if let Some(structured) = &mut result.structured {
-        offers.expose_data(server, structured);
     }
     if !result.meta.is_empty() {
         let mut whole = json!({"_meta": std::mem::take(&mut result.meta)});
@@ -319,6 +334,9 @@ fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) {
             result.meta = meta;
         }
     }
+    let mut renamed = result.structured.clone()?;
+    offers.expose_data(server, &mut renamed);
+    (result.structured.as_ref() != Some(&renamed)).then_some(renamed)
 }
 
 /// The result of a call that failed: text for the model, and the structured error for programs.

@@ -1,6 +1,8 @@
 //! What servers and clients say to each other arrives whole and is understood on the other side:
 //! URIs, members that nothing here knows, long and odd answers.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value as Json, json};
 
 use crate::client::{HttpClient, LONG, StdioClient, configured, modern, request, until};
@@ -351,8 +353,91 @@ fn the_error_that_asks_to_visit_a_url_becomes_a_question() {
         // The server refuses for ever, so the error comes in the end.
         let done = ask(able.clone(), json!({"inputResponses": answers, "requestState": state}));
         assert_eq!(done["error"]["code"], -32042, "{done}");
+        let message = done["error"]["message"].as_str().expect("a text");
+        let expected = "the person agreed to open the web page, but the server still waits";
+        assert_eq!(message.starts_with(expected), action == "accept", "{done}");
+        assert!(message.ends_with("sign in"), "{done}");
         let sent = servers.sent_to("up");
         let sent = sent.iter().skip(before).filter(|it| it["method"] == "tools/call");
         assert_eq!(sent.count(), calls, "{action}");
     }
+}
+
+/// Servers need not report the end of a visit, so the call is repeated without a report, long
+/// before the minute that the person has.
+#[test]
+fn a_call_goes_on_after_a_visit_that_the_server_does_not_report() {
+    let elicitation = json!({
+        "mode": "url", "url": "https://example.com/sign-in", "elicitationId": "e1", "message": "go",
+    });
+    let error =
+        json!({"code": -32042, "message": "sign in", "data": {"elicitations": [elicitation]}});
+    let result = json!({"content": [text("called")]});
+    let script = json!({
+        "initialize": greeting("2025-11-25"),
+        "tools/call": {"error": error, "then": {"error": error, "then": {"result": result}}},
+    });
+    let servers = ScriptedServers::new(&[("up", "", script)]);
+    let mut client = StdioClient::bare(servers.path(), &[], &[]);
+    let mut params = modern(json!({"name": "up__t", "arguments": {}}));
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({"elicitation": {"form": {}, "url": {}}});
+    let asked = client.ask("tools/call", params.clone());
+    params["requestState"] = asked["result"]["requestState"].clone();
+    params["inputResponses"] = json!({"url-1": {"action": "accept"}});
+    let began = Instant::now();
+    let done = client.ask("tools/call", params);
+    assert_eq!(done["result"]["content"][0]["text"], "called", "{done}");
+    assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
+}
+
+#[test]
+fn uris_in_structured_content_follow_unless_the_schema_forbids_it() {
+    let template = json!([{"uriTemplate": "n://{id}", "name": "n"}]);
+    let structured = json!({
+        "expanded": "n://7", "of_other": "m://1", "named": "k://1", "text": "see n://7",
+        "web": "https://example.com/", "other": "n:7",
+    });
+    let result = json!({
+        "content": [
+            {"type": "resource_link", "uri": "n://7", "name": "n"},
+            {"type": "resource_link", "uri": "k://1", "name": "k"},
+        ],
+        "structuredContent": structured, "_meta": {"x": {"y": "n://7"}},
+    });
+    let tool = |schema: Json| {
+        let tool = json!({"name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema});
+        json!({"result": {"tools": [tool]}})
+    };
+    let script = |schema: Json| {
+        json!({
+            "resources/templates/list": {"result": {"resourceTemplates": template}},
+            "tools/list": tool(schema),
+            "tools/call": {"result": result},
+        })
+    };
+    let strict = json!({"type": "object", "properties": {"expanded": {"pattern": "^n://"}}});
+    let mut first = script(json!({"type": "object"}));
+    first["resources/list"] = json!({"result": {"resources": [{"uri": "m://1", "name": "m"}]}});
+    let servers = ScriptedServers::new(&[
+        ("first", "", first),
+        ("free", "", script(json!({"type": "object"}))),
+        ("strict", "", script(strict)),
+    ]);
+    let mut client = servers.serve();
+    // It lists `m://1`, and is the first to name `k://1`.
+    let done = client.call("first__t", json!({}));
+    let mut expected = structured.clone();
+    expected["expanded"] = json!("toolwright+first:n://7");
+    assert_eq!(done["structuredContent"], expected, "{done}");
+    let done = client.call("free__t", json!({}));
+    expected["expanded"] = json!("toolwright+free:n://7");
+    expected["of_other"] = json!("toolwright+free:m://1");
+    expected["named"] = json!("toolwright+free:k://1");
+    assert_eq!(done["structuredContent"], expected, "{done}");
+    assert_eq!(done["_meta"]["x"]["y"], "toolwright+free:n://7", "{done}");
+    // Links follow all the same.
+    let done = client.call("strict__t", json!({}));
+    assert_eq!(done["structuredContent"], structured, "{done}");
+    assert_eq!(done["content"][0]["uri"], "toolwright+strict:n://7", "{done}");
 }

@@ -41,7 +41,7 @@ fn a_client_without_the_capability_is_not_asked() {
     until("a line in the log", LONG, || client.stderr().contains(sentence).then_some(()));
 }
 
-/// `task` is for clients that declare tasks to the server, and none can through the gateway.
+/// `task` is for clients that declare tasks to the server, and none can on a shared connection.
 #[test]
 fn sampling_with_tools_reaches_clients_that_declare_it_and_never_as_a_task() {
     let (folder, _) = configured(&(server("up", "asks-roots") + LONG_STARTUP));

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolwright_mcp::RpcError;
+use toolwright_mcp::{RpcError, error_code};
 
 use super::RequestError;
 use crate::budget::{CAP_REMARK, CallClock, ReachedLimit};
-use crate::{Failure, code, json_size};
+use crate::{Failure, Json, code, json_size};
 
 /// The longest error message of a server that is part of another sentence, in characters.
 const MAX_ERROR_CHARS: usize = 4_000;
@@ -99,17 +99,55 @@ pub(super) fn bounded(mut error: RpcError) -> RpcError {
     if error.message.len() + rest(&error) <= MAX_ERROR_BYTES {
         return error;
     }
-    if error.message.len() > MAX_MESSAGE_BYTES {
-        let length = error.message.len();
-        error.message.truncate(error.message.floor_char_boundary(MAX_MESSAGE_BYTES));
-        error.message += &format!(" [shortened from {length} bytes]");
-    }
+    shorten(&mut error.message);
     if error.message.len() + rest(&error) > MAX_ERROR_BYTES {
         error.more.clear();
         let note = format!("the data of the error is larger than {MAX_ERROR_BYTES} bytes");
         error.data = Some(json!({"toolwright/omitted": note}));
     }
     error
+}
+
+/// Shortens a text above [`MAX_MESSAGE_BYTES`].
+fn shorten(text: &mut String) {
+    let length = text.len();
+    if length > MAX_MESSAGE_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_MESSAGE_BYTES));
+        *text += &format!(" [shortened from {length} bytes]");
+    }
+}
+
+/// Bounds the state of a task, without its result: the text of its status like the message of an
+/// error, and the error that it failed with like any other ([`bounded`]).
+///
+/// # Errors
+/// If the rest is too large.
+pub(super) fn bound_task_state(state: &mut Json) -> Result<(), Failure> {
+    if json_size(state, MAX_ERROR_BYTES) <= MAX_ERROR_BYTES {
+        return Ok(());
+    }
+    if let Some(Json::String(status)) = state.get_mut("statusMessage") {
+        shorten(status);
+    }
+    if let Some(Json::Object(members)) = state.get_mut("error") {
+        let mut members = std::mem::take(members);
+        let message = match members.shift_remove("message") {
+            Some(Json::String(message)) => message,
+            _ => String::new(),
+        };
+        let code = members.shift_remove("code").and_then(|code| code.as_i64());
+        let mut error = RpcError::new(code.unwrap_or(error_code::INTERNAL_ERROR), message);
+        error.data = members.shift_remove("data");
+        *error.more = members;
+        state["error"] = bounded(error).to_json();
+    }
+    // The error and what is around it.
+    let most = 2 * MAX_ERROR_BYTES;
+    if json_size(state, most) > most {
+        let message = format!("the state of the task is larger than {most} bytes");
+        return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
+    }
+    Ok(())
 }
 
 fn clipped(text: &str) -> String {

@@ -9,19 +9,9 @@
 //!                            └─ ping, unknown, refused ──▶ a reply, which the reader sends
 //! ```
 //!
-//! A message on the event stream of a POST belongs to the request of that POST. On standard streams
-//! and on the stream of a GET, a question does not name its request (the progress token in its
-//! `_meta` is the server's own). It is passed on only if all open requests are of one client,
-//! because the wrong person must never be asked. It is put to the client on the stream of the
-//! newest of them, and belongs to all: it stays open until it is answered or the last of them has
-//! ended, and their clocks stand still meanwhile. A log message goes to the newest that wants it.
-//! What names a task in its `_meta` goes to the open `tasks/result` of that task; a question waits
-//! for one.
-//!
-//! Many servers ask for the roots on their own, once, soon after the handshake. So the first
-//! `roots/list` of a shared connection is doubtful: it is held back for a moment, and refused if
-//! the call is answered without it (`connection`). After a client's roots have changed, the next
-//! `roots/list` is answered by that client without a call, unless it may be of another's.
+//! A message on the event stream of a POST belongs to the request of that POST. Elsewhere a log
+//! message goes to the newest request that wants it. The rules for questions are in
+//! `question_routing`.
 //!
 //! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
 //! questions, log messages per second.
@@ -33,22 +23,19 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
-use toolwright_mcp::{
-    Message, RequestId, RpcError, RpcNotification, RpcRequest, RpcResponse, error_code, meta,
-    raw_json,
-};
+use toolwright_mcp::{Message, RequestId, RpcNotification, RpcResponse, meta, raw_json};
 
+use super::client_tasks::{AnnouncedTasks, ClientTasks};
 use super::open_request::{
-    LogNotification, OpenRequest, RequestEvent, RequestOwner, ServerQuestion, UpstreamAnswer,
+    LogNotification, OpenRequest, RequestEvent, RequestOwner, UpstreamAnswer,
 };
+use super::question_routing::ChangedRoots;
 use super::redact::Redactor;
 use super::request_table::{KeptTask, RequestTable};
-use super::tasks::{TaskLink, new_task_of, related_task, task_of};
-use super::{
-    ListKind, NoRootsReason, UpstreamEvent, UpstreamLog, UpstreamNotification, UselessOutput,
-};
+use super::tasks::{TaskLink, new_task_of, task_of};
+use super::{ListKind, UpstreamEvent, UpstreamLog, UpstreamNotification, UselessOutput};
 use crate::host::MAX_PROGRESS_BYTES;
-use crate::{BoxFuture, ClientAsker, GivenReason, Json, Progress, ServerRequest, SessionNumber};
+use crate::{BoxFuture, Json, Progress, SessionNumber};
 
 /// How many messages a server may send between two answers: notifications, its own requests, and
 /// answers to requests that we did not make. Without a limit, such a server would keep one of our
@@ -69,11 +56,6 @@ const MAX_NEW_TASKS: usize = 256;
 /// The longest answer that can be a new task, in bytes.
 const MAX_TASK_BYTES: usize = 64 << 10;
 
-/// How long after a change of roots the server may ask for them without a call.
-const TIME_TO_ASK_FOR_ROOTS: Duration = Duration::from_secs(10);
-/// How long the client may take to answer that.
-const TIME_TO_GIVE_ROOTS: Duration = Duration::from_secs(60);
-
 /// How much of a line that is not a message is logged, in bytes.
 const SHOWN_NOISE: usize = 200;
 
@@ -91,7 +73,7 @@ pub(super) enum ConnectionSharing {
 }
 
 impl ConnectionSharing {
-    fn session(self) -> Option<SessionNumber> {
+    pub(super) fn session(self) -> Option<SessionNumber> {
         match self {
             ConnectionSharing::AllSessions => None,
             ConnectionSharing::OneSession(session) => Some(session),
@@ -106,30 +88,23 @@ pub(super) type ListChangeCounter = Arc<watch::Sender<u64>>;
 pub(super) struct Dispatcher {
     requests: Mutex<RequestTable>,
     events: broadcast::Sender<UpstreamNotification>,
-    sharing: ConnectionSharing,
+    pub(super) sharing: ConnectionSharing,
     /// See [`Dispatcher::number`].
     number: AtomicU64,
     changes: ListChangeCounter,
-    log: UpstreamLog,
+    pub(super) log: UpstreamLog,
+    pub(super) client_tasks: ClientTasks,
     /// Messages since the last answer, see [`MAX_UNREQUESTED`].
     unrequested: AtomicU32,
     /// Whether a flood of questions was logged.
-    flood_logged: AtomicBool,
-    /// Who is asked next for roots without a call; see the file header.
-    changed_roots: Mutex<Option<ChangedRoots>>,
-    /// Whether the next `roots/list` is doubtful; see the file header.
-    expects_own_roots: AtomicBool,
+    pub(super) flood_logged: AtomicBool,
+    /// Who is asked next for roots without a call; see `question_routing`.
+    pub(super) changed_roots: Mutex<Option<ChangedRoots>>,
+    /// Whether the next `roots/list` is doubtful; see `question_routing`.
+    pub(super) expects_own_roots: AtomicBool,
     notifications: Mutex<NotificationRate>,
     /// The id of the last `subscriptions/listen` that the server acknowledged.
     acknowledged: AtomicI64,
-}
-
-/// A client whose roots have changed.
-struct ChangedRoots {
-    since: Instant,
-    session: SessionNumber,
-    /// `None` if those of another client have changed, too: it is not known whose are asked for.
-    ask: Option<ClientAsker>,
 }
 
 struct NotificationRate {
@@ -153,8 +128,8 @@ pub(super) enum NextStep {
     Disconnect(String),
 }
 
-/// A reply that a client has to give first.
-pub(super) struct LaterReply(pub(super) BoxFuture<'static, Message>);
+/// A reply that comes later, because a client has to give it first. `None` if none is needed then.
+pub(super) struct LaterReply(pub(super) BoxFuture<'static, Option<Message>>);
 
 impl std::fmt::Debug for LaterReply {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -168,6 +143,7 @@ impl Dispatcher {
         changes: ListChangeCounter,
         log: UpstreamLog,
         sharing: ConnectionSharing,
+        tasks: AnnouncedTasks,
     ) -> Dispatcher {
         let notifications = NotificationRate { second: Instant::now(), passed: 0, dropped: 0 };
         Dispatcher {
@@ -177,6 +153,7 @@ impl Dispatcher {
             number: AtomicU64::new(next_number()),
             changes,
             log,
+            client_tasks: ClientTasks::new(tasks),
             unrequested: AtomicU32::new(0),
             flood_logged: AtomicBool::new(false),
             changed_roots: Mutex::default(),
@@ -186,7 +163,7 @@ impl Dispatcher {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, RequestTable> {
+    pub(super) fn table(&self) -> MutexGuard<'_, RequestTable> {
         // Nothing in this file panics while it holds the lock, so a poisoned one is still valid.
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -273,7 +250,7 @@ impl Dispatcher {
     }
 
     /// Whether a request of a caller is open.
-    fn has_callers(&self) -> bool {
+    pub(super) fn has_callers(&self) -> bool {
         let is_of_caller = |request: &Arc<OpenRequest>| request.owner != RequestOwner::Own;
         self.table().open.values().any(is_of_caller)
     }
@@ -385,42 +362,6 @@ impl Dispatcher {
         }
     }
 
-    /// Notes that a question was answered or given up. Returns whether it was still open.
-    pub(super) fn close_question(&self, id: &RequestId) -> bool {
-        let mut table = self.table();
-        let Some(question) = table.asked.remove(id) else { return false };
-        if question.shared.is_some() {
-            table
-                .of_owner(question.owner)
-                .for_each(|request| request.push(RequestEvent::Resumed(id.clone())));
-        }
-        true
-    }
-
-    /// Makes a question one of all requests of its client. The returned token is cancelled when it
-    /// is given up; `None` if that has happened.
-    pub(super) fn share_question(&self, id: &RequestId) -> Option<CancellationToken> {
-        let mut table = self.table();
-        let question = table.asked.get_mut(id)?;
-        let (owner, shared) = (question.owner, CancellationToken::new());
-        question.shared = Some(shared.clone());
-        table.of_owner(owner).for_each(|request| request.push(RequestEvent::Paused(id.clone())));
-        Some(shared)
-    }
-
-    /// Passes a question of a request that has ended to another one of the same client. Returns
-    /// false if there is none.
-    pub(super) fn pass_on_question(&self, ended: &OpenRequest, question: ServerQuestion) -> bool {
-        let mut table = self.table();
-        let Some(other) = table.of_owner(ended.owner).max_by_key(|it| it.id).cloned() else {
-            return false;
-        };
-        let Some(known) = table.asked.get_mut(&question.id) else { return false };
-        known.request = other.id;
-        other.push(RequestEvent::Question(question));
-        true
-    }
-
     /// Passes a log message that this request does not want to an older one of the same client.
     pub(super) fn pass_on_log(&self, from: &OpenRequest, notification: LogNotification) {
         let table = self.table();
@@ -432,7 +373,7 @@ impl Dispatcher {
 
     /// Routes one message. `of` is the request on whose stream it arrived, if it has one of its
     /// own.
-    pub(super) fn receive(&self, message: Message, of: Option<i64>) -> NextStep {
+    pub(super) fn receive(self: &Arc<Self>, message: Message, of: Option<i64>) -> NextStep {
         match message {
             Message::Response(response) => self.receive_response(response),
             Message::Notification(notification) => self.receive_notification(notification, of),
@@ -513,7 +454,7 @@ impl Dispatcher {
         Some(Message::request(RequestId::Number(table.made), "tasks/cancel", Some(params)))
     }
 
-    fn count_unrequested(&self) -> NextStep {
+    pub(super) fn count_unrequested(&self) -> NextStep {
         if self.unrequested.fetch_add(1, Ordering::Relaxed) < MAX_UNREQUESTED {
             return NextStep::Continue;
         }
@@ -649,196 +590,6 @@ impl Dispatcher {
         let is_flood = rate.dropped.is_multiple_of(NOTIFICATIONS_PER_PAUSE);
         Some(if is_flood { NextStep::Pause } else { NextStep::Continue })
     }
-
-    /// The request that a message without a name of its request belongs to.
-    fn request_of(&self, of: Option<i64>) -> Option<Arc<OpenRequest>> {
-        let table = self.table();
-        if let Some(id) = of {
-            return table.open.get(&id).filter(|it| it.owner != RequestOwner::Own).cloned();
-        }
-        let mut callers = table.open.values().filter(|it| it.owner != RequestOwner::Own);
-        let mut newest = callers.next()?;
-        for request in callers {
-            // Two callers without a session may be two people.
-            let is_same = request.owner == newest.owner
-                && matches!(request.owner, RequestOwner::Caller(Some(_)));
-            if !is_same {
-                return None;
-            }
-            if request.id > newest.id {
-                newest = request;
-            }
-        }
-        Some(Arc::clone(newest))
-    }
-
-    /// The request that a message belongs to, and whether it can be no other. A message that names
-    /// a task belongs to the request for the result of that task; without one, to nobody.
-    fn request_about(
-        &self,
-        params: &mut Json,
-        of: Option<i64>,
-    ) -> Option<(Arc<OpenRequest>, bool)> {
-        let Some(task) = related_task(params) else {
-            return self.request_of(of).map(|request| (request, of.is_some()));
-        };
-        let waits_for = |request: &&Arc<OpenRequest>| {
-            request.task.as_ref().is_some_and(|link| link.own == task)
-        };
-        let waiting = self.table().open.values().find(waits_for).cloned();
-        let is_shared = self.sharing == ConnectionSharing::AllSessions;
-        let request = match waiting {
-            None if of.is_none() && is_shared => None,
-            None => self.request_of(of),
-            waiting => waiting,
-        }?;
-        if let Some(link) = &request.task {
-            link.expose(params);
-        }
-        Some((request, true))
-    }
-
-    fn receive_request(&self, request: RpcRequest, of: Option<i64>) -> NextStep {
-        if let disconnect @ NextStep::Disconnect(_) = self.count_unrequested() {
-            return disconnect;
-        }
-        let RpcRequest { id, method, params } = request;
-        let refuse = |code, why: String| {
-            NextStep::Reply(Message::response(id.clone(), Err(RpcError::new(code, why))))
-        };
-        match method.as_str() {
-            "ping" => {
-                let empty = raw_json(&serde_json::json!({}));
-                NextStep::Reply(Message::response(id, Ok(empty)))
-            }
-            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
-                let is_roots = method == "roots/list" && of.is_none();
-                let is_doubtful = is_roots && self.expects_own_roots.swap(false, Ordering::Relaxed);
-                let mut params = parse_params(params.as_deref());
-                // Tasks of clients are not declared to servers. By the specification `task` is then
-                // ignored; a client that saw it would answer with a task that nobody can follow.
-                if let Some(members) = params.as_object_mut() {
-                    members.shift_remove("task");
-                }
-                if is_roots && let Some(reply) = self.ask_for_changed_roots(&id, &params) {
-                    return NextStep::ReplyLater(reply);
-                }
-                let withdrawal = GivenReason::default();
-                let Some((request, is_attributed)) = self.request_about(&mut params, of) else {
-                    if let Some(task) = related_task(&params)
-                        && self.table().is_own_task(&task)
-                    {
-                        // It becomes the question of the request for the result of the task.
-                        let (is_doubtful, is_attributed) = (false, true);
-                        let question = ServerQuestion {
-                            id: id.clone(),
-                            method,
-                            params,
-                            is_doubtful,
-                            is_attributed,
-                            withdrawal,
-                        };
-                        return match self.table().hold_question(task, question) {
-                            Ok(()) => NextStep::Continue,
-                            Err(why) => refuse(error_code::INVALID_REQUEST, why),
-                        };
-                    }
-                    let why = match is_roots && !self.has_callers() {
-                        true => {
-                            let why = "`roots/list` is refused: no client has an open call";
-                            let line = format!("{why}; many servers ask at their start");
-                            self.log.no_roots(NoRootsReason::NoCall, &line);
-                            why.to_owned()
-                        }
-                        false => self.log_unattributed(&method),
-                    };
-                    return refuse(error_code::INVALID_REQUEST, why);
-                };
-                let question = ServerQuestion {
-                    id: id.clone(),
-                    method,
-                    params,
-                    is_doubtful,
-                    is_attributed,
-                    withdrawal,
-                };
-                let opened = self.table().open_question(&request, &question);
-                if let Err(why) = opened {
-                    if !self.flood_logged.swap(true, Ordering::Relaxed) {
-                        self.log.line(&format!("requests of the server are refused: {why}"));
-                    }
-                    return refuse(error_code::INVALID_REQUEST, why);
-                }
-                request.push(RequestEvent::Question(question));
-                NextStep::Continue
-            }
-            _ => refuse(error_code::METHOD_NOT_FOUND, format!("there is no method `{method}`")),
-        }
-    }
-
-    /// Notes that the server is about to ask for the roots of this session.
-    pub(super) fn expect_roots_of(&self, session: SessionNumber, ask: ClientAsker) {
-        let mut changed = self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_of_other = changed.as_ref().is_some_and(|other| {
-            other.session != session && other.since.elapsed() < TIME_TO_ASK_FOR_ROOTS
-        });
-        let ask = (!is_of_other).then_some(ask);
-        *changed = Some(ChangedRoots { since: Instant::now(), session, ask });
-    }
-
-    /// The answer to `roots/list` by the client whose roots have changed, unless an open request
-    /// of another one may have asked.
-    fn ask_for_changed_roots(&self, id: &RequestId, params: &Json) -> Option<LaterReply> {
-        let mut changed = self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner);
-        let ChangedRoots { since, session, ask } = changed.take()?;
-        let ask = ask.filter(|_| since.elapsed() < TIME_TO_ASK_FOR_ROOTS)?;
-        let is_of_other = |request: &Arc<OpenRequest>| {
-            !matches!(request.owner, RequestOwner::Own)
-                && request.owner != RequestOwner::Caller(Some(session))
-        };
-        if self.table().open.values().any(is_of_other) {
-            return None;
-        }
-        let (id, source) = (id.clone(), self.log.name.clone());
-        let method = "roots/list".to_owned();
-        let (params, withdrawal) = (params.clone(), GivenReason::default());
-        let asking = ask(ServerRequest { key: None, source, method, params, withdrawal });
-        Some(LaterReply(Box::pin(async move {
-            let answer = tokio::time::timeout(TIME_TO_GIVE_ROOTS, asking).await;
-            let answer = answer.unwrap_or_else(|_| {
-                Err(RpcError::new(error_code::INTERNAL_ERROR, "the client did not answer"))
-            });
-            Message::response(id, answer.map(|roots| raw_json(&roots)))
-        })))
-    }
-
-    /// Logs that a question is refused because nobody can be asked, and returns the reason.
-    pub(super) fn log_unattributed(&self, method: &str) -> String {
-        let why = format!("`{method}` cannot be attributed to a client");
-        let remedy = "`isolation = \"session\"` gives each client a server of its own";
-        self.log.line(&format!("a request of the server was refused: {why}; {remedy}"));
-        why
-    }
-
-    /// The server cancelled one of its questions.
-    fn withdraw(&self, id: &Json, reason: Option<&str>) {
-        let Some(id) = RequestId::from_json(id) else { return };
-        let mut table = self.table();
-        table.held.retain(|held| held.question.id != id);
-        let Some(question) = table.asked.get(&id) else { return };
-        if let Some(reason) = reason {
-            let _ = question.withdrawal.set(reason.to_owned());
-        }
-        let shared = question.shared.clone();
-        let request = table.open.get(&question.request).cloned();
-        drop(table);
-        if let Some(shared) = shared {
-            self.close_question(&id);
-            shared.cancel();
-        } else if let Some(request) = request {
-            request.push(RequestEvent::Withdrawn(id));
-        }
-    }
 }
 
 /// The number of the request that an answer names. Some servers write it as a text, and SDKs accept
@@ -855,7 +606,7 @@ fn next_number() -> u64 {
 }
 
 /// The parameters of a message; null if there are none.
-fn parse_params(params: Option<&RawValue>) -> Json {
+pub(super) fn parse_params(params: Option<&RawValue>) -> Json {
     params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
 }
 
@@ -873,8 +624,8 @@ mod tests {
             no_roots_logged: Arc::default(),
             useless_logged: Arc::default(),
         };
-        let changes = Arc::new(watch::Sender::new(0));
-        let own = Dispatcher::new(events, changes, log, ConnectionSharing::AllSessions);
+        let (changes, sharing) = (Arc::new(watch::Sender::new(0)), ConnectionSharing::AllSessions);
+        let own = Dispatcher::new(events, changes, log, sharing, Arc::default());
         let old = own.number();
         own.task_began("t", Instant::now() + Duration::from_secs(3600));
         assert!(own.has_tasks() && own.is_busy());

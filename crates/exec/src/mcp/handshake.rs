@@ -23,8 +23,9 @@ use toolwright_mcp::{Revision, RpcError, error_code, meta};
 use toolwright_model::{Connection, Server};
 
 use super::connect_error::{answer_too_large, refused, unavailable};
-use super::connection::{AttemptError, ServerWire, UpstreamConnection};
+use super::connection::{ServerWire, UpstreamConnection};
 use super::http_client::HttpFailure;
+use super::request_sending::AttemptError;
 use super::{ListKind, ServerDescription, UpstreamEvent, subscription};
 use crate::{Failure, Json, code};
 
@@ -78,13 +79,18 @@ pub(super) fn client_info() -> Json {
 }
 
 /// What clients of ours may be able to do. All of it is declared, because the handshake comes
-/// before any client; a question that the client behind a call cannot answer is refused.
-fn client_capabilities() -> Json {
-    json!({
+/// before any client; a question that the client behind a call cannot answer is refused. `tasks` is
+/// different, see `client_tasks`.
+fn client_capabilities(tasks: Option<&Json>) -> Json {
+    let mut capabilities = json!({
         "elicitation": {"form": {}, "url": {}},
         "sampling": {"tools": {}},
         "roots": {"listChanged": true},
-    })
+    });
+    if let Some(tasks) = tasks.filter(|tasks| tasks.is_object()) {
+        capabilities["tasks"] = tasks.clone();
+    }
+    capabilities
 }
 
 impl UpstreamConnection {
@@ -153,7 +159,7 @@ impl UpstreamConnection {
     async fn initialize(&self) -> Result<(), AttemptError> {
         let params = json!({
             "protocolVersion": Revision::NEWEST_WITH_HANDSHAKE.name(),
-            "capabilities": client_capabilities(),
+            "capabilities": client_capabilities(self.links.client_tasks.get()),
             "clientInfo": client_info(),
         });
         let result = self.own_request("initialize", params).await?;

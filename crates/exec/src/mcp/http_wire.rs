@@ -139,7 +139,7 @@ impl HttpWire {
         is_initialize: bool,
         body: Vec<u8>,
         headers: HeaderMap,
-        dispatcher: &Dispatcher,
+        dispatcher: &Arc<Dispatcher>,
     ) -> Result<(), HttpFailure> {
         // A handshake starts a session, so it belongs to none.
         let state = if is_initialize { HttpState::default() } else { self.state() };
@@ -169,7 +169,7 @@ impl HttpWire {
         self: &Arc<Self>,
         response: Response,
         id: i64,
-        dispatcher: &Dispatcher,
+        dispatcher: &Arc<Dispatcher>,
     ) -> Result<(), HttpFailure> {
         let (status, is_json) = (response.status(), is_kind(&response, JSON));
         let kind = content_type(&response).to_owned();
@@ -207,7 +207,7 @@ impl HttpWire {
         self: &Arc<Self>,
         mut response: Response,
         id: i64,
-        dispatcher: &Dispatcher,
+        dispatcher: &Arc<Dispatcher>,
     ) -> Result<(), HttpFailure> {
         let mut position = StreamPosition::default();
         let mut failures = 0;
@@ -262,7 +262,7 @@ impl HttpWire {
         self: &Arc<Self>,
         mut response: Response,
         of: Option<i64>,
-        dispatcher: &Dispatcher,
+        dispatcher: &Arc<Dispatcher>,
         position: &mut StreamPosition,
     ) -> Result<(), HttpFailure> {
         let mut parser = SseParser::default();
@@ -285,7 +285,7 @@ impl HttpWire {
         self: &Arc<Self>,
         data: SseData,
         of: Option<i64>,
-        dispatcher: &Dispatcher,
+        dispatcher: &Arc<Dispatcher>,
     ) -> Result<(), HttpFailure> {
         match data {
             SseData::Empty => Ok(()),
@@ -323,7 +323,11 @@ impl HttpWire {
             }
             NextStep::ReplyLater(reply) => {
                 let own = Arc::clone(self);
-                tokio::spawn(async move { own.send_later(reply.0.await.to_bytes()) });
+                tokio::spawn(async move {
+                    if let Some(reply) = reply.0.await {
+                        own.send_later(reply.to_bytes());
+                    }
+                });
                 Ok(())
             }
             NextStep::Pause => {
@@ -411,7 +415,7 @@ fn is_kind(response: &Response, kind: &str) -> bool {
 /// Parses a message; on another thread if it is long. Returns the bytes as well.
 async fn parse(
     body: Vec<u8>,
-    dispatcher: &Dispatcher,
+    dispatcher: &Arc<Dispatcher>,
 ) -> (Result<Message, MalformedMessage>, Vec<u8>) {
     let redactor = Arc::clone(dispatcher.redactor());
     offload(WorkSize::of_bytes(body.len()), move || (redactor.parse(&body), body)).await

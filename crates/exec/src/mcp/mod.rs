@@ -3,14 +3,15 @@
 //! ```text
 //! runner ─▶ McpExecutor ─▶ Upstreams ─▶ Upstream (`upstream`: when to connect and to retry)
 //!                                          ▼
-//!                   UpstreamConnection (`connection`, `handshake`: every request, one way)
-//!                      │ outgoing_request                 ▲ open_request
+//!                   UpstreamConnection (`connection`, `handshake`)
+//!                      │ request_sending                  ▲ open_request, answer_waiting
 //!                      ▼                                  │
-//!     stdio_wire, server_process │ http_wire ─────▶ dispatcher ─▶ events, questions to the host
+//!     stdio_wire, server_process │ http_wire ─────▶ dispatcher, question_routing ─▶ events
 //! ```
 //!
 //! Messages stay the JSON they were: only what is needed to route them is parsed. `questions` has
-//! what servers ask the person, `tasks` calls that are answered later, `subscription` the changes
+//! what servers ask the person, `url_visit` the error that asks for a visit of web pages, `tasks`
+//! calls that are answered later, `client_tasks` questions that are, `subscription` the changes
 //! that stateless servers report, `session_upstreams` servers that are not shared, `redact` and
 //! `secret_forms` keep secrets out of messages, `connect_error` and `http_client` word what users
 //! read.
@@ -18,6 +19,8 @@
 //! Not here: which tools there are (the catalog calls [`Upstream::items`]), deadlines of calls, and
 //! caps on results.
 
+mod answer_waiting;
+mod client_tasks;
 mod connect_error;
 mod connection;
 mod dispatcher;
@@ -27,8 +30,10 @@ mod http_wire;
 mod open_request;
 mod outgoing_request;
 mod param_headers;
+mod question_routing;
 mod questions;
 mod redact;
+mod request_sending;
 mod request_table;
 mod secret_forms;
 mod server_lists;
@@ -39,6 +44,7 @@ mod subscription;
 mod tasks;
 mod upstream;
 mod upstreams;
+mod url_visit;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -85,7 +85,7 @@ pub(super) struct ServerQuestion {
     pub(super) id: RequestId,
     pub(super) method: String,
     pub(super) params: Json,
-    /// Whether the server may have asked it on its own; see the header of `dispatcher`.
+    /// Whether the server may have asked it on its own; see the header of `question_routing`.
     pub(super) is_doubtful: bool,
     /// Whether it came on the stream of the request, and so belongs to no other.
     pub(super) is_attributed: bool,

@@ -12,6 +12,7 @@ use serde_json::{Map, json};
 use toolwright_mcp::{RpcError, error_code};
 
 use super::RequestError;
+use super::client_tasks::is_task_request;
 use super::outgoing_request::InputRound;
 use crate::{Failure, GivenReason, Host, Json, ServerRequest, code};
 
@@ -50,6 +51,9 @@ pub(super) fn check_capability(
             (has(&["sampling"]), "does not let servers use its model (`sampling`)")
         }
         "roots/list" => (has(&["roots"]), "has no roots (`roots`)"),
+        method if is_task_request(method) => {
+            (has(&["tasks", "requests"]), "makes no tasks for servers (`tasks.requests`)")
+        }
         _ => (false, "does not know this method"),
     };
     if is_able {

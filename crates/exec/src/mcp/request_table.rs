@@ -8,6 +8,7 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolwright_mcp::RequestId;
 
+use super::client_tasks::is_task_request;
 use super::open_request::{MAX_QUESTIONS, OpenRequest, RequestOwner, ServerQuestion};
 use crate::GivenReason;
 
@@ -87,7 +88,8 @@ impl RequestTable {
         if self.is_asked(id) {
             return Err("the id of its request is in use".to_owned());
         }
-        if !request.may_ask() {
+        // A server that follows a task of the client asks for it again and again.
+        if !is_task_request(&question.method) && !request.may_ask() {
             return Err(format!("it asked {MAX_QUESTIONS} times during one call"));
         }
         let question = AskedQuestion {
@@ -122,6 +124,30 @@ impl RequestTable {
         }
         self.held.push(HeldQuestion { task, question });
         Ok(())
+    }
+
+    /// Whether a question about this unknown task may have come before the answer that creates the
+    /// task. `of` is the request on whose stream it came.
+    pub(super) fn is_early(&self, task: &str, of: Option<i64>) -> bool {
+        let may_create = |request: &Arc<OpenRequest>| {
+            request.creates_task && of.is_none_or(|of| of == request.id)
+        };
+        let is_awaited =
+            |request: &Arc<OpenRequest>| request.task.as_ref().is_some_and(|link| link.own == task);
+        !self.is_own_task(task)
+            && !self.open.values().any(is_awaited)
+            && self.open.values().any(may_create)
+    }
+
+    /// Removes one of the questions that are kept for a task.
+    pub(super) fn take_held_question(
+        &mut self,
+        task: &str,
+        id: &RequestId,
+    ) -> Option<ServerQuestion> {
+        let is_it = |held: &HeldQuestion| held.task == task && held.question.id == *id;
+        let at = self.held.iter().position(is_it)?;
+        Some(self.held.remove(at).question)
     }
 
     /// Removes the questions that are kept for a task.

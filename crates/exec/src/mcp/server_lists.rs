@@ -4,8 +4,9 @@
 use serde_json::Map;
 use toolwright_mcp::{MAX_MESSAGE, Revision, RpcError};
 
-use super::connection::{OWN_CALLER, UpstreamConnection};
+use super::connection::UpstreamConnection;
 use super::outgoing_request::OutgoingRequest;
+use super::request_sending::OWN_CALLER;
 use crate::offload::{WorkSize, offload};
 use crate::{Failure, Json, SessionNumber, code};
 

@@ -138,7 +138,11 @@ pub(super) async fn read_messages(
             NextStep::Reply(reply) => wire.write_later(reply.to_bytes()),
             NextStep::ReplyLater(reply) => {
                 let wire = wire.clone();
-                tokio::spawn(async move { wire.write_later(reply.0.await.to_bytes()) });
+                tokio::spawn(async move {
+                    if let Some(reply) = reply.0.await {
+                        wire.write_later(reply.to_bytes());
+                    }
+                });
             }
             NextStep::Pause => tokio::time::sleep(FLOOD_PAUSE).await,
             NextStep::Disconnect(why) => return Some(why),

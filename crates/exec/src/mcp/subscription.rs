@@ -18,8 +18,9 @@ use serde_json::{Map, json};
 use tokio::sync::watch;
 
 use super::ServerDescription;
-use super::connection::{OWN_CALLER, UpstreamConnection};
+use super::connection::UpstreamConnection;
 use super::outgoing_request::OutgoingRequest;
+use super::request_sending::OWN_CALLER;
 use crate::{BoxFuture, Json};
 
 /// How long a server may take to acknowledge a request to listen.

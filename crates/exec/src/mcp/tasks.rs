@@ -28,7 +28,7 @@ use tokio::sync::mpsc;
 use toolwright_mcp::meta::RELATED_TASK;
 use toolwright_mcp::{RpcError, error_code, raw_json};
 
-use super::connect_error::no_answer;
+use super::connect_error::{bound_task_state, no_answer};
 use super::connection::UpstreamConnection;
 use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::{RequestError, Upstream, UpstreamEvent, UpstreamNotification};
@@ -415,11 +415,26 @@ pub struct TaskAnswer {
 }
 
 impl TaskAnswer {
+    /// The new task that a call was answered with, if its result is there already. The members of
+    /// the answer stay if it is not.
+    ///
+    /// # Errors
+    /// If the result is not one of a tool.
+    pub fn of_ended_call(outcome: &mut Outcome) -> Result<Option<TaskAnswer>, Failure> {
+        if !outcome.is_task() || !outcome.rest.contains_key("result") {
+            return Ok(None);
+        }
+        let mut members = std::mem::take(&mut outcome.rest);
+        members.extend(outcome.meta.take().map(|meta| ("_meta".to_owned(), meta)));
+        TaskAnswer::read(&raw_json(&Json::Object(members))).map(Some)
+    }
+
     fn read(answer: &RawValue) -> Result<TaskAnswer, Failure> {
         let mut state: Json = serde_json::from_str(answer.get()).map_err(|_| {
             Failure::new(&code::OUTPUT_INVALID, "the server's answer is nested too deeply")
         })?;
         let is_there = state.as_object_mut().is_some_and(|it| it.shift_remove("result").is_some());
+        bound_task_state(&mut state)?;
         if !is_there {
             return Ok(TaskAnswer { state, outcome: None });
         }

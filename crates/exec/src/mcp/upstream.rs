@@ -28,12 +28,14 @@ use tokio::sync::{Semaphore, broadcast, watch};
 use toolwright_mcp::{Revision, error_code, meta};
 use toolwright_model::{CallLimits, Connection, Isolation, Server};
 
+use super::client_tasks::{AnnouncedTasks, capability_of, full_capability};
 use super::connect_error::{call_failure, no_answer, seconds};
-use super::connection::{ConnectionLinks, RequestCaller, ServerWire, UpstreamConnection};
+use super::connection::{ConnectionLinks, ServerWire, UpstreamConnection};
 use super::dispatcher::ConnectionSharing;
 use super::open_request::RequestOwner;
 use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::redact::Redactor;
+use super::request_sending::RequestCaller;
 use super::server_lists::collect_pages;
 use super::session_upstreams::SessionUpstream;
 use super::subscription::{self, SubscribedUris, TIME_TO_ACKNOWLEDGE};
@@ -116,8 +118,13 @@ impl Upstream {
             log_level,
             sharing: ConnectionSharing::AllSessions,
             subscribed: watch::Sender::default(),
+            client_tasks: AnnouncedTasks::default(),
             asked_for_roots: Arc::default(),
         };
+        if server.settings.isolation == Isolation::Session {
+            // It only lists: a tool for clients with tasks must be in the list.
+            let _ = links.client_tasks.set(full_capability());
+        }
         Upstream {
             server: Arc::clone(server),
             environment,
@@ -137,6 +144,7 @@ impl Upstream {
         let links = ConnectionLinks {
             sharing: ConnectionSharing::OneSession(session),
             subscribed: watch::Sender::default(),
+            client_tasks: AnnouncedTasks::default(),
             ..self.links.clone()
         };
         Upstream {
@@ -172,7 +180,7 @@ impl Upstream {
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Outcome, Failure> {
-        let connected = self.of_session(host.session())?.connected_for(clock).await;
+        let connected = self.of_host(host)?.connected_for(clock).await;
         let connection = connected.map_err(call_failure)?;
         if !connection.known_description().has(TASK_CALLS) {
             return self.call(&call, host, clock).await;
@@ -246,7 +254,7 @@ impl Upstream {
         let wants = method == "resources/subscribe";
         let (upstream, connection) = match wants {
             true => {
-                let upstream = self.of_session(host.session()).map_err(RequestError::Failed)?;
+                let upstream = self.of_host(host).map_err(RequestError::Failed)?;
                 let connection = upstream.connected_for(clock).await?;
                 (upstream, connection)
             }
@@ -291,7 +299,7 @@ impl Upstream {
         host: &dyn Host,
         clock: &CallClock,
     ) -> Result<Box<RawValue>, RequestError> {
-        let upstream = self.of_session(host.session()).map_err(RequestError::Failed)?;
+        let upstream = self.of_host(host).map_err(RequestError::Failed)?;
         let connection = match upstream.open_connection_now() {
             Some(connection) => connection,
             // Whatever it is about has ended with its connection.
@@ -446,7 +454,17 @@ impl Upstream {
         }
     }
 
-    /// The same, if it was made before.
+    /// The upstream of the session behind a host. The handshake of one of its own announces the
+    /// tasks of the client.
+    fn of_host(self: &Arc<Self>, host: &dyn Host) -> Result<Arc<Upstream>, Failure> {
+        let upstream = self.of_session(host.session())?;
+        if upstream.is_of_session() {
+            upstream.links.client_tasks.get_or_init(|| capability_of(host));
+        }
+        Ok(upstream)
+    }
+
+    /// The upstream of a session, if it was made before.
     fn known_of_session(self: &Arc<Self>, session: Option<SessionNumber>) -> Option<Arc<Upstream>> {
         match (self.server.settings.isolation, session) {
             (Isolation::Session, Some(session)) if !self.is_of_session() => {

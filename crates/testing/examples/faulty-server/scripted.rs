@@ -11,13 +11,15 @@
 //! | `after` | messages that follow the answer |
 //! | `id` | the id of the answer, instead of that of the request; in a text, `$ID` is the latter |
 //! | `padding` | a string of this many bytes, as the member `padding` of the result |
+//! | `then` | what the next request of this method is answered with; the last one repeats |
 //!
 //! The member `answered` of the file has the messages that follow every answer of the client to a
-//! request of the server. In all strings `$N` is a number that grows with every message, so that a
-//! list can go on for ever, `$ID` in `before` is the id of the request, and `$FF` is a byte that is
-//! not UTF-8. A method that the file does not have is unknown. All that the client
-//! sends is appended to `FILE.log`.
+//! request of the server, as a list, or as `before` of an object with `then`. In all strings `$N`
+//! is a number that grows with every message, so that a list can go on for ever, `$ID` in `before`
+//! is the id of the request, and `$FF` is a byte that is not UTF-8. A method that the file does not
+//! have is unknown. All that the client sends is appended to `FILE.log`.
 
+use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
 use serde_json::{Value, json};
@@ -35,17 +37,38 @@ pub(crate) fn serve(file: &str) {
         .open(format!("{file}.log"))
         .unwrap_or_else(|error| refuse(&format!("cannot write a log: {error}")));
     let mut sent = 0;
+    let mut counts = HashMap::new();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let _ = writeln!(log, "{line}");
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
         match (message["method"].as_str(), message.get("id")) {
-            (Some(method), Some(id)) => answer(&script[method], id, &mut sent),
-            (None, Some(_)) => send_all(&script["answered"], &mut sent),
+            (Some(method), Some(id)) => {
+                answer(next_step(&script, method, &mut counts), id, &mut sent);
+            }
+            (None, Some(_)) => match next_step(&script, "answered", &mut counts) {
+                step if step.is_object() => send_all(&step["before"], &mut sent),
+                messages => send_all(messages, &mut sent),
+            },
             // Of a notification, `before` is sent.
             (Some(method), None) => send_all(&script[method]["before"], &mut sent),
             (None, None) => {}
         }
     }
+}
+
+/// The step for the next message of this method: one `then` further with each, up to the last.
+fn next_step<'s>(
+    script: &'s Value,
+    method: &str,
+    counts: &mut HashMap<String, usize>,
+) -> &'s Value {
+    let count = counts.entry(method.to_owned()).or_default();
+    let mut step = &script[method];
+    for _ in 0..*count {
+        step = step.get("then").unwrap_or(step);
+    }
+    *count += 1;
+    step
 }
 
 fn answer(step: &Value, id: &Value, sent: &mut u64) {

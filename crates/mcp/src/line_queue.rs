@@ -29,6 +29,11 @@ impl<M: AsRef<[u8]>> LineQueue<M> {
         self.messages().push_back(message);
     }
 
+    /// Whether another task has taken all messages.
+    pub fn is_empty(&self) -> bool {
+        self.messages().is_empty()
+    }
+
     /// Takes the next messages as lines. `None` if there are none.
     pub fn take_lines(&self) -> Option<Vec<u8>> {
         let mut messages = self.messages();

@@ -63,10 +63,15 @@ impl Gateway {
         request: RpcRequest,
         outlet: Arc<dyn Outlet>,
     ) -> impl Future<Output = Option<RpcReply>> + Send + use<> {
-        let cancel = session.ended.child_token();
+        let cancel = CancellationToken::new();
         session.touch();
         let reason = GivenReason::default();
+        // The end of the session cancels what is registered. A child of its token would do the
+        // same, for a lock of the token at both ends of every request.
         let registered = session.register(request.id.clone(), cancel.clone(), Arc::clone(&reason));
+        if session.ended.is_cancelled() {
+            cancel.cancel();
+        }
         let greeted = (request.method == "initialize").then(|| note_handshake(session, &request));
         let (gateway, session) = (self.clone(), Arc::clone(session));
         // Subscriptions never end, so the end of the program does not wait for them.

@@ -4,11 +4,12 @@
 //! many clients ask only once. A call waits for the source of the tool that it names, as long as
 //! that takes to start: a slow server must not delay the tools of others.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, OfferedCapabilities, Offers};
 use toolwright_exec::{SessionNumber, ToolRegistry};
@@ -41,7 +42,9 @@ struct GatewayState {
     /// When lists and calls stop waiting for sources that are still loading.
     startup_deadline: Instant,
     /// How many requests are running, over all sessions.
-    running: watch::Sender<usize>,
+    running: AtomicUsize,
+    /// Notified when the last one has ended.
+    idle: Notify,
     /// Cancelled to abort all calls.
     abort: CancellationToken,
     /// The number of the last session.
@@ -60,7 +63,10 @@ pub(crate) struct RunningRequest(Gateway);
 
 impl Drop for RunningRequest {
     fn drop(&mut self) {
-        self.0.0.running.send_modify(|n| *n -= 1);
+        let GatewayState { running, idle, .. } = &*self.0.0;
+        if running.fetch_sub(1, Ordering::AcqRel) == 1 {
+            idle.notify_waiters();
+        }
     }
 }
 
@@ -73,7 +79,8 @@ impl Gateway {
             listings: ListingCache::default(),
             startup_deadline: Instant::now() + options.list_wait,
             options,
-            running: watch::Sender::new(0),
+            running: AtomicUsize::new(0),
+            idle: Notify::new(),
             abort: CancellationToken::new(),
             sessions_made: AtomicU64::default(),
             sessions: Mutex::default(),
@@ -87,18 +94,28 @@ impl Gateway {
 
     /// Waits until no request is running, but no longer than `limit`.
     pub async fn wait_until_idle(&self, limit: Duration) {
-        let mut running = self.0.running.subscribe();
-        let _ = tokio::time::timeout(limit, running.wait_for(|n| *n == 0)).await;
+        let idle = async {
+            loop {
+                // From before the count is read: the last request may end in between.
+                let mut notified = pin!(self.0.idle.notified());
+                notified.as_mut().enable();
+                if self.running_requests() == 0 {
+                    return;
+                }
+                notified.await;
+            }
+        };
+        let _ = tokio::time::timeout(limit, idle).await;
     }
 
     /// How many requests are running, over all sessions.
     pub(crate) fn running_requests(&self) -> usize {
-        *self.0.running.borrow()
+        self.0.running.load(Ordering::Acquire)
     }
 
     /// Counts a request as running until the returned guard is dropped.
     pub(crate) fn track_request(&self) -> RunningRequest {
-        self.0.running.send_modify(|n| *n += 1);
+        self.0.running.fetch_add(1, Ordering::AcqRel);
         RunningRequest(self.clone())
     }
 

@@ -167,7 +167,7 @@ impl StdioConnection {
                 let Some(reply) = self.accept(message) else { return };
                 let (gateway, outlet) = (self.gateway.clone(), Arc::clone(&self.outlet));
                 let wakeful = Arc::clone(&self.wakeful);
-                self.wakeful.stay_awake();
+                self.wakeful.stay_awake(&gateway);
                 let answering = async move {
                     if let Some(RpcReply { bytes, running, .. }) = reply.await {
                         outlet.queue.push(bytes);
@@ -177,7 +177,7 @@ impl StdioConnection {
                         }
                         outlet.write_queued().await;
                         drop(running);
-                        wakeful.stay_awake();
+                        wakeful.stay_awake(&gateway);
                     }
                 };
                 match is_handshake {
@@ -193,12 +193,14 @@ impl StdioConnection {
     }
 
     /// Takes one message. Returns the future response to a request.
-    fn accept(&self, message: Message) -> Option<BoxFuture<'static, Option<RpcReply>>> {
+    fn accept(
+        &self,
+        message: Message,
+    ) -> Option<impl Future<Output = Option<RpcReply>> + Send + use<>> {
         match message {
             Message::Request(request) => {
                 let outlet = Arc::clone(&self.outlet) as Arc<dyn Outlet>;
-                let answer = self.gateway.answer(&self.session, request, outlet);
-                Some(Box::pin(answer))
+                Some(self.gateway.answer(&self.session, request, outlet))
             }
             Message::Notification(notification) => {
                 self.gateway.accept_notification(&self.session, &notification);
@@ -223,7 +225,10 @@ impl StdioConnection {
         let mut replies: Vec<BoxFuture<'static, Option<RpcReply>>> = Vec::new();
         for text in batch {
             match Message::parse(text.get().as_bytes()) {
-                Ok(message) => replies.extend(self.accept(message)),
+                Ok(message) => {
+                    let reply = self.accept(message);
+                    replies.extend(reply.map(|it| -> BoxFuture<'static, _> { Box::pin(it) }));
+                }
                 Err(malformed) => {
                     let reply = Some(RpcReply::malformed(&malformed, "message"));
                     replies.push(Box::pin(std::future::ready(reply)));

@@ -30,7 +30,10 @@ impl WakefulThread {
     }
 
     /// Notes that a message has arrived or was sent.
-    pub(crate) fn stay_awake(&self) {
+    pub(crate) fn stay_awake(&self, gateway: &Gateway) {
+        if gateway.running_requests() > 1 {
+            return;
+        }
         *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now() + STAY_AWAKE;
         self.extended.notify_one();
     }

@@ -43,7 +43,8 @@ impl UpstreamConnection {
     ) -> Result<Box<RawValue>, AttemptError> {
         tokio::pin!(exchange);
         let mut is_exchanging = true;
-        let mut questions = FuturesUnordered::new();
+        // Made at the first question: nearly all requests have none.
+        let mut questions = None;
         let mut unanswered: Vec<UnansweredQuestion> = Vec::new();
         let mut pauses: Vec<(RequestId, ClockPause<'_>)> = Vec::new();
         loop {
@@ -51,7 +52,7 @@ impl UpstreamConnection {
             let event = tokio::select! {
                 biased;
                 event = open.next() => event,
-                Some(answered) = questions.next() => {
+                Some(answered) = next_answer(&mut questions) => {
                     // `Err`: the server has withdrawn the question.
                     if let Ok((id, mut answer)) = answered {
                         if let (Some(link), Ok(answer)) = (&open.task, &mut answer) {
@@ -95,7 +96,9 @@ impl UpstreamConnection {
                     let id = question.id.clone();
                     unanswered.push(UnansweredQuestion { id, abort, question: question.clone() });
                     let asking = self.ask(question, caller);
-                    questions.push(Abortable::new(asking, registration));
+                    questions
+                        .get_or_insert_with(FuturesUnordered::new)
+                        .push(Abortable::new(asking, registration));
                 }
                 RequestEvent::Withdrawn(id) => {
                     self.dispatcher.close_question(&id);
@@ -219,4 +222,12 @@ struct UnansweredQuestion {
     id: RequestId,
     abort: AbortHandle,
     question: ServerQuestion,
+}
+
+/// The next of the answers that are waited for; `None` if there are none.
+async fn next_answer<F: Future>(waiting: &mut Option<FuturesUnordered<F>>) -> Option<F::Output> {
+    match waiting {
+        Some(waiting) => waiting.next().await,
+        None => None,
+    }
 }

@@ -105,11 +105,11 @@ impl<'a> OutgoingRequest<'a> {
         text.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
         text.extend_from_slice(id.to_string().as_bytes());
         text.extend_from_slice(br#","method":"#);
-        write_json(&mut text, &Json::from(self.method));
+        write_json(&mut text, self.method);
         text.extend_from_slice(br#","params":{"#);
         match &self.params {
             OutgoingParams::Call(call) => {
-                write_member(&mut text, "name", &Json::from(call.tool));
+                write_member(&mut text, "name", call.tool);
                 text.extend_from_slice(br#""arguments":"#);
                 text.extend_from_slice(arguments.as_deref().unwrap_or("{}").as_bytes());
                 text.push(b',');
@@ -198,7 +198,7 @@ impl<'a> OutgoingRequest<'a> {
 /// Writes `"name":json,` as it was written, on one line: inside of strings, JSON has no line
 /// breaks.
 fn write_raw(text: &mut Vec<u8>, name: &str, json: &RawValue) {
-    write_json(text, &Json::from(name));
+    write_json(text, name);
     text.push(b':');
     let start = text.len();
     text.extend_from_slice(json.get().as_bytes());
@@ -209,14 +209,14 @@ fn write_raw(text: &mut Vec<u8>, name: &str, json: &RawValue) {
 }
 
 /// Writes `"name":value,`.
-fn write_member(text: &mut Vec<u8>, name: &str, value: &Json) {
-    write_json(text, &Json::from(name));
+fn write_member<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, name: &str, value: &T) {
+    write_json(text, name);
     text.push(b':');
     write_json(text, value);
     text.push(b',');
 }
 
-fn write_json(text: &mut Vec<u8>, value: &Json) {
+fn write_json<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(text, value).expect("a JSON value is written to memory");
 }
 

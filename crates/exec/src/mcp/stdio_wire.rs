@@ -55,6 +55,11 @@ impl StdioWire {
         if is_busy {
             // A caller that is dropped here sends a cancellation, which takes its message along.
             tokio::task::yield_now().await;
+            if self.0.queue.is_empty() {
+                // One of them has written it. If that fails, the connection ends, and with it the
+                // request.
+                return Ok(());
+            }
         }
         let mut writing: Pin<Box<_>> = Box::pin(self.clone().write_queued());
         let first_poll =

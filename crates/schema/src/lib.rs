@@ -69,8 +69,8 @@ mod validator;
 mod vendors;
 
 pub use comparison::{
-    EditedSchema, SchemaComparison, Verdict, compare, compare_restored, in_2020_12, lost,
-    unrestorable,
+    DialectUpgrade, EditedSchema, SchemaComparison, Verdict, compare, compare_restored, in_2020_12,
+    lost, unrestorable,
 };
 pub use dialect::Dialect;
 pub use error::{

@@ -243,8 +243,11 @@ fn a_rewritten_schema_that_means_the_same_has_no_effect() {
     assert!(effects[0].contains("maxLength"), "{}", run.stdout);
 }
 
-/// A tool list with these versions of one tool, each with a property of its own.
-fn versions(list: &[(&str, &str)]) -> Json {
+/// Versions of one tool, each with the name of a property of its own.
+type VersionList<'v> = &'v [(&'v str, &'v str)];
+
+/// A tool list with these versions of one tool.
+fn versions(list: VersionList<'_>) -> Json {
     let tool = |(version, property): &(&str, &str)| {
         json!({
             "name": "greet", "namespace": "hello", "version": version,
@@ -261,7 +264,7 @@ fn versions(list: &[(&str, &str)]) -> Json {
 #[test]
 fn versions_of_one_tool_are_paired_by_version() {
     let one_and_two = [("1.0.0", "a"), ("2.0.0", "b")];
-    let cases: [(&[(&str, &str)], &[(&str, &str)], &str); 6] = [
+    let cases: [(VersionList<'_>, VersionList<'_>, &str); 6] = [
         // The order of the document does not matter.
         (&one_and_two, &[("2.0.0", "b"), ("1.0.0", "a")], "nothing changed in 2 tools\n"),
         (

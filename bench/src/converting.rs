@@ -4,7 +4,7 @@
 //! The peer reads the same JSON with serde_json and writes it again, which is less than converting
 //! it. Ours is everything that `toolwright convert --losses none` does after its process has
 //! started: parse, detect, read, check for errors, convert, write. The search for a loss has no
-//! peer; it is compared with a time that nobody notifications.
+//! peer; it is compared with a time that nobody notices.
 
 use std::hint::black_box;
 use std::path::PathBuf;

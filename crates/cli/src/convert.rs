@@ -5,7 +5,6 @@
 //! The result goes to stdout or to a file, the report to stderr. Nothing is written if anything is
 //! refused.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -15,7 +14,7 @@ use toolwright_source::render::visible;
 use toolwright_workspace::vendor_calls::CallTable;
 use toolwright_workspace::{
     CheckOptions, Conversion, ConvertError, ConvertOptions, FieldSetting, LoadResult,
-    LoadedDocument, LossEffect, ReadOptions, RuleScope, convert, replace_file,
+    LoadedDocument, LossEffect, ReadOptions, RuleScope, convert, convert_together, replace_file,
 };
 
 use crate::args::{ConvertArgs, DiagnosticFormat, LossFormat};
@@ -75,34 +74,34 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
         );
     }
     let options = convert_options(args, target)?;
-    let mut converted = Vec::new();
-    for document in documents {
-        match convert(document, &options) {
-            Ok(conversion) => converted.push((document, conversion)),
-            Err(ConvertError::BadDocument) => {
-                let _ = show_findings();
-                if !args.force && document.reading.is_some() {
-                    print_note(
-                        "nothing was converted; `--force` converts the tools without errors",
-                    );
-                }
-                return Ok(ExitStatus::Findings);
+    // One document is written as it is where that is possible.
+    let conversions = match documents.as_slice() {
+        [document] => convert(document, &options).map(|conversion| vec![conversion]),
+        documents => convert_together(documents, &options),
+    };
+    let converted: Vec<(&LoadedDocument, Conversion)> = match conversions {
+        Ok(conversions) => documents.iter().copied().zip(conversions).collect(),
+        Err(ConvertError::BadDocument) => {
+            let _ = show_findings();
+            if !args.force && documents.iter().all(|document| document.reading.is_some()) {
+                print_note("nothing was converted; `--force` converts the tools without errors");
             }
-            Err(ConvertError::MissingFields(target, missing)) => {
-                for missing in missing {
-                    print_note(&format!(
-                        "error: {} needs `{}`: {}; give it with `--set {}=VALUE`",
-                        target.id(),
-                        missing.field,
-                        missing.reason,
-                        missing.field
-                    ));
-                }
-                return Ok(ExitStatus::Findings);
-            }
-            Err(error @ ConvertError::Setting(_)) => return Err(error.into()),
+            return Ok(ExitStatus::Findings);
         }
-    }
+        Err(ConvertError::MissingFields(target, missing)) => {
+            for missing in missing {
+                print_note(&format!(
+                    "error: {} needs `{}`: {}; give it with `--set {}=VALUE`",
+                    target.id(),
+                    missing.field,
+                    missing.reason,
+                    missing.field
+                ));
+            }
+            return Ok(ExitStatus::Findings);
+        }
+        Err(error @ ConvertError::Setting(_)) => return Err(error.into()),
+    };
     let mut text = joined(&converted)?;
     if args.script {
         // The document that was just written.
@@ -129,15 +128,10 @@ fn source_name(document: &LoadedDocument) -> Option<&str> {
 /// The converted documents as one: the lists of vendors, one after the other.
 ///
 /// # Errors
-/// If two tools of different documents get the same name, or a document is more than a list.
+/// If a document is more than a list.
 fn joined(converted: &[(&LoadedDocument, Conversion)]) -> anyhow::Result<String> {
     if let [(_, conversion)] = converted {
         return Ok(conversion.text.clone());
-    }
-    let mut names = HashSet::new();
-    let tools = converted.iter().flat_map(|(_, conversion)| &conversion.tools);
-    if let Some(twice) = tools.map(|tool| tool.name.as_str()).find(|name| !names.insert(*name)) {
-        bail!("two tools would be called `{twice}`; convert their sources one by one");
     }
     let mut all = Vec::new();
     for (document, conversion) in converted {

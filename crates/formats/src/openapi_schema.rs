@@ -6,6 +6,7 @@
 //! type: STRING (Gemini)                     type: string
 //! type: string, nullable: true              type: [string, null]
 //! anyOf: […], nullable: true                anyOf: […, {type: null}]
+//! allOf: […], nullable: true                anyOf: [{allOf: […]}, {type: null}]
 //! minimum: 1, exclusiveMinimum: true        exclusiveMinimum: 1
 //! example: x                                examples: [x]
 //! minItems: "1" (Gemini: an int64 is text)  minItems: 1
@@ -152,6 +153,30 @@ fn exclusive_bound(members: &mut Object, flag: &str, bound: &str) {
     }
 }
 
+/// The choice, which has null as another branch. OpenAPI 3.0 defines `nullable` beside `type` only;
+/// beside a choice or `allOf`, which is how a reference is made nullable, it is read as meant.
+fn allow_null_as_branch(members: &mut Object) {
+    let null = json!({"type": "null"});
+    let is_typed = |branch: &Json| branch.get("type").is_some_and(|kind| *kind != "null");
+    let choice = match (members.get("anyOf"), members.get("oneOf")) {
+        (Some(_), _) => "anyOf",
+        // Of other branches one may accept null already, and then two would.
+        (None, Some(Json::Array(branches))) if branches.iter().all(is_typed) => "oneOf",
+        (None, _) => {
+            let keyword = if members.contains_key("oneOf") { "oneOf" } else { "allOf" };
+            if let Some(schemas) = members.shift_remove(keyword) {
+                members.insert("anyOf".to_owned(), json!([{ keyword: schemas }]));
+            }
+            "anyOf"
+        }
+    };
+    if let Some(Json::Array(branches)) = members.get_mut(choice)
+        && !branches.contains(&null)
+    {
+        branches.push(null);
+    }
+}
+
 /// The schema, which accepts null as well. A schema without a type does already.
 fn allow_null(members: &mut Object) {
     match members.get_mut("type") {
@@ -160,14 +185,7 @@ fn allow_null(members: &mut Object) {
             members["type"] = json!([name, "null"]);
         }
         Some(_) => {}
-        None => {
-            if let Some(Json::Array(branches)) = members.get_mut("anyOf") {
-                let null = json!({"type": "null"});
-                if !branches.contains(&null) {
-                    branches.push(null);
-                }
-            }
-        }
+        None => allow_null_as_branch(members),
     }
     if let Some(Json::Array(values)) = members.get_mut("enum")
         && !values.contains(&Json::Null)

@@ -69,8 +69,8 @@ mod validator;
 mod vendors;
 
 pub use comparison::{
-    EditedSchema, SchemaComparison, Verdict, compare, compare_restored, in_2020_12, lost,
-    unrestorable,
+    DialectUpgrade, EditedSchema, SchemaComparison, Verdict, compare, compare_restored, in_2020_12,
+    lost, unrestorable,
 };
 pub use dialect::Dialect;
 pub use error::{
@@ -91,5 +91,5 @@ pub use validator::{InstanceSource, SchemaSource, SchemaValidator};
 pub use vendors::{
     ChangeAction, ChangeReport, Incompatibility, IncompatiblePart, NameRule, RequestPart,
     RewrittenSchema, SchemaChange, SchemaCounts, TargetSet, VendorEffect, VendorTarget,
-    incompatibilities, rewrite_for, rewrite_if_needed, standard_form,
+    incompatibilities, rewrite_for, rewrite_if_needed, rewrite_result, standard_form,
 };

@@ -82,7 +82,7 @@ pub use config::{
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, ConvertedTool, ExactRewrite, FieldSetting,
     FormatSupport, Loss, LossEffect, PartSupport, SettingError, SupportRow, SupportSubject,
-    Witness, convert, format_authority, format_support,
+    Witness, convert, convert_together, format_authority, format_support,
 };
 pub use cost::{CostReport, Saving, SavingKind, SourceCost, TokenLimits, ToolCost};
 pub use exposed_names::ExposedNames;

@@ -309,6 +309,100 @@ fn references_follow_the_schemas_of_draft_07_that_move() {
     );
 }
 
+/// A tool list of one tool, whose input schema has these members.
+fn with_schema(members: &str) -> String {
+    format!(
+        r#"{{"tools": [{{"name": "a", "description": "Does it", "inputSchema": {{{members}}}}}]}}"#
+    )
+}
+
+/// Lists in `items` are found at every depth, whatever is written before them.
+#[test]
+fn nested_tuples_are_rewritten() {
+    for dialect in ["", r#""$schema": "http://json-schema.org/draft-07/schema#", "#] {
+        let nested = with_schema(&format!(
+            r#"{dialect}"type": "object", "properties": {{"p": {{"items": [
+  {{"items": [{{"type": "string"}}, {{"items": [{{"type": "null"}}], "additionalItems": false}}]}}
+], "additionalItems": {{"items": [{{}}]}}}}}}"#
+        ));
+        let (text, run) = upgraded("tools.json", &nested, 0);
+        let value: Json = serde_json::from_str(&text).expect("JSON");
+        let outer = &value["tools"][0]["inputSchema"]["properties"]["p"];
+        let inner = &outer["prefixItems"][0]["prefixItems"];
+        assert_eq!(inner[1], json!({"prefixItems": [{"type": "null"}], "items": false}), "{text}");
+        assert_eq!(outer["items"], json!({"prefixItems": [{}]}), "{}", run.stderr);
+        // The members are renamed where they are: the layout stays.
+        assert_eq!(text.lines().count(), nested.lines().count(), "{text}");
+        let again = upgraded("tools.json", &text, 0).1;
+        assert_eq!(again.stderr, "toolwright: 1 file: nothing to upgrade\n");
+    }
+}
+
+/// Dialects that Toolwright does not run are rewritten where that is exact, and named where not.
+#[test]
+fn older_dialects_are_rewritten_or_named() {
+    let cases = [
+        (
+            r##""$schema": "http://json-schema.org/draft-04/schema#", "id": "urn:a",
+  "type": "object", "properties": {"n": {"minimum": 0, "exclusiveMinimum": true, "type": "integer"},
+  "id": {"type": "string"}, "pair": {"items": [{"type": "string"}]}}, "dependencies": {"n": ["id"]}"##,
+            json!({
+                "$id": "urn:a", "type": "object",
+                "properties": {
+                    "n": {"exclusiveMinimum": 0, "type": "integer"}, "id": {"type": "string"},
+                    "pair": {"prefixItems": [{"type": "string"}]}
+                },
+                "dependentRequired": {"n": ["id"]}
+            }),
+            "from draft-04 to 2020-12 (`1.0` counts as an integer there, but not in draft-04)",
+        ),
+        (
+            r##""$schema": "http://json-schema.org/draft-06/schema#", "type": "object",
+  "properties": {"v": {"const": 1}, "w": {"$ref": "#/properties/v", "maxLength": 2}}"##,
+            json!({
+                "type": "object",
+                "properties": {"v": {"const": 1}, "w": {"$ref": "#/properties/v"}}
+            }),
+            "from draft-06 to 2020-12\n",
+        ),
+        (
+            r##""$schema": "https://json-schema.org/draft/2019-09/schema", "type": "object",
+  "properties": {"next": {"$recursiveRef": "#"}, "t": {"items": [{}], "additionalItems": false}}"##,
+            json!({
+                "type": "object",
+                "properties": {"next": {"$ref": "#"}, "t": {"prefixItems": [{}], "items": false}}
+            }),
+            "from 2019-09 to 2020-12\n",
+        ),
+    ];
+    for (schema, mut expected, title) in cases {
+        let (text, run) = upgraded("tools.json", &with_schema(schema), 0);
+        let value: Json = serde_json::from_str(&text).expect("JSON");
+        expected["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+        assert_eq!(value["tools"][0]["inputSchema"], expected, "{}", run.stderr);
+        run.assert_on_stderr(&format!("rewrite the `inputSchema` of `a` {title}"));
+    }
+    for (schema, reason) in [
+        (
+            r#""$schema": "http://json-schema.org/draft-04/schema#", "const": {}"#,
+            "from draft-04 to 2020-12: `const` is not a keyword of draft-04",
+        ),
+        (
+            r#""$schema": "https://json-schema.org/draft/2019-09/schema", "$recursiveAnchor": true"#,
+            "from 2019-09 to 2020-12: what `$recursiveAnchor` means",
+        ),
+        (
+            r#""$schema": "http://json-schema.org/draft-03/schema#""#,
+            "from http://json-schema.org/draft-03/schema# to 2020-12: the dialect is unknown",
+        ),
+    ] {
+        let document = with_schema(&format!(r#"{schema}, "type": "object""#));
+        let (text, run) = upgraded("tools.json", &document, 1);
+        assert_eq!(text, document);
+        run.assert_on_stderr(&format!("not made: rewrite the `inputSchema` of `a` {reason}"));
+    }
+}
+
 #[test]
 fn upgrade_reports_what_it_cannot_read() {
     let folder = folder(&[("a.json", b"{\"x\": 1}"), ("b.yaml", b"tool: {id: a")]);
@@ -544,4 +638,83 @@ fn the_same_version_twice_is_an_error() {
         let checked = in_folder(&folder, &["check", "."], 1);
         assert!(checked.stdout.contains("DUPLICATE_ID"), "{other}: {}", checked.stdout);
     }
+}
+
+/// A call selects a version by its number, so a tool without one cannot be told from the others.
+/// The first of the two is used, and `check` and `convert` report the other.
+#[test]
+fn a_tool_without_a_version_shares_its_id_with_no_version() {
+    let [mut bare, versioned] = two_versions("hello");
+    bare.as_object_mut().expect("an object").shift_remove("version");
+    let file = |tools: [&Json; 2]| json!({ "tools": tools }).to_string();
+    let folder = folder(&[
+        ("bare.json", file([&bare, &versioned]).as_bytes()),
+        ("last.json", file([&versioned, &bare]).as_bytes()),
+    ]);
+    // `old` is an argument of the tool without a version, `new` of version 2.0.0.
+    for (source, used, unused) in [("bare.json", "old", "new"), ("last.json", "new", "old")] {
+        let checked = in_folder(&folder, &["check", source], 1);
+        let twice = "another tool has the id `hello:greet` too";
+        assert!(checked.stdout.contains(twice), "{}", checked.stdout);
+        let listed = in_folder(&folder, &["list", source], 1).stdout;
+        assert_eq!(listed.lines().count(), 2, "{listed}");
+        for (argument, wanted) in [(used, "NOT_RUNNABLE"), (unused, "INPUT_INVALID")] {
+            let argument = format!("{argument}=x");
+            let called =
+                in_folder(&folder, &["call", "--from", source, "hello:greet", &argument], 1);
+            called.assert_on_stderr(wanted);
+            called.assert_on_stderr("`hello:greet` is defined twice; the first definition is used");
+        }
+        let converted = in_folder(&folder, &["convert", source, "--to", "openai"], 1);
+        assert!(converted.stdout.is_empty(), "{}", converted.stdout);
+        converted.assert_on_stderr(twice);
+        let forced = in_folder(&folder, &["convert", source, "--to", "openai", "--force"], 1);
+        let tools: Json = serde_json::from_str(&forced.stdout).expect("JSON");
+        let names: Vec<&Json> =
+            tools.as_array().expect("a list").iter().map(|it| &it["function"]["name"]).collect();
+        assert_eq!(names, ["hello__greet"], "{}", forced.stderr);
+        assert!(tools[0].to_string().contains(&format!("\"{used}\"")), "{tools}");
+    }
+    // Each is compared with itself, whatever the order.
+    let compared = in_folder(&folder, &["diff", "bare.json", "last.json"], 0).stdout;
+    assert!(compared.starts_with("nothing changed in 2 tools\n"), "{compared}");
+}
+
+/// What a server lists cannot be changed here, so that the same is a warning. The tool that a call
+/// cannot mean is not offered to a model.
+#[test]
+fn a_server_with_one_name_twice_offers_the_first() {
+    let [mut bare, versioned] = two_versions("");
+    bare.as_object_mut().expect("an object").shift_remove("version");
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "hello", "version": "1"},
+        }},
+        "tools/list": {"result": {"tools": [bare, versioned, versioned]}},
+        "tools/call": {"result": {"content": [{"type": "text", "text": "called"}]}},
+    });
+    let folder = folder(&[("script.json", script.to_string().as_bytes())]);
+    let script = folder.path().join("script.json");
+    let server = json!({"command": faulty_server(), "args": ["scripted", script]});
+    let servers = json!({"mcpServers": {"hello": server}}).to_string();
+    std::fs::write(folder.path().join(".mcp.json"), servers).expect("a file");
+    let checked = in_folder(&folder, &["check", ".mcp.json"], 0).stdout;
+    assert_eq!(checked.matches("warning[DUPLICATE_ID]").count(), 2, "{checked}");
+    let args = ["convert", ".mcp.json", "--to", "openai", "--session", "session.json"];
+    let converted = in_folder(&folder, &args, 0);
+    let tools: Json = serde_json::from_str(&converted.stdout).expect("JSON");
+    assert_eq!(tools.as_array().map(Vec::len), Some(1), "{tools:#}");
+    converted.assert_on_stderr("another tool has its id, and a call of the id means the first one");
+    let call = json!({"id": "c", "type": "function", "function": {
+        "name": tools[0]["function"]["name"], "arguments": "{\"old\": \"x\"}"
+    }});
+    for session in [&[][..], &["--session", "session.json"]] {
+        let args = [&["call", "--as", "openai", "--from", ".mcp.json"], session].concat();
+        let run = run_in(folder.path(), &args, call.to_string().as_bytes());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(run.stdout.contains("called"), "{}", run.stdout);
+    }
+    let compared = in_folder(&folder, &["diff", ".mcp.json", ".mcp.json"], 0).stdout;
+    assert!(compared.starts_with("nothing changed in 3 tools\n"), "{compared}");
 }

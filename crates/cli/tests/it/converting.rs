@@ -625,3 +625,62 @@ fn several_documents_become_one_list_of_a_vendor() {
     assert_ne!(run.code, 0, "{}", run.stdout);
     assert!(run.stdout.is_empty() && run.stderr.contains("one"), "{}", run.stderr);
 }
+
+/// Names are chosen over all files: versions of one tool are told apart, and each is called by its
+/// own name.
+#[test]
+fn versions_in_several_files_become_one_list() {
+    let tool = |version: &str, argument: &str| {
+        json!({ "tools": [{
+            "name": "greet", "namespace": "hello", "version": version,
+            "description": "Greets a person", "inputSchema": {
+                "type": "object", "properties": { argument: { "type": "string" } },
+                "additionalProperties": false
+            }
+        }]})
+        .to_string()
+    };
+    let other = r#"{"tools": [{"name": "hello__greet", "description": "Has the name of another",
+        "inputSchema": {"type": "object"}}]}"#;
+    let folder = folder(&[
+        ("1.json", tool("1.0.0", "old").as_bytes()),
+        ("2.json", tool("2.0.0", "new").as_bytes()),
+        ("3.json", other.as_bytes()),
+    ]);
+    let args = ["convert", ".", "--to", "openai", "--session", "s.json", "--losses", "json"];
+    let run = run_in(folder.path(), &args, b"");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let tools: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    let name = |n: usize| tools[n]["function"]["name"].as_str().expect("a name").to_owned();
+    let (first, second, third) = (name(0), name(1), name(2));
+    assert!(first.starts_with("hello__greet__1_0_0_"), "{first}");
+    assert_eq!(second, "hello__greet");
+    assert!(third.starts_with("hello__greet_"), "{third}");
+    let report: Json =
+        serde_json::from_str(run.stderr.lines().next().unwrap_or_default()).expect("JSON");
+    let is_renamed = |loss: &Json| {
+        loss["tool"] == "hello:greet:1.0.0" && loss["part"] == "name" && loss["effect"] == "renamed"
+    };
+    assert!(report["losses"].as_array().expect("a list").iter().any(is_renamed), "{report:#}");
+    let call = |name: &str, argument: &str| {
+        let arguments = json!({ argument: "x" }).to_string();
+        json!({"id": name, "type": "function", "function": {"name": name, "arguments": arguments}})
+    };
+    let calls = json!([call(&first, "old"), call(&second, "new"), call(&second, "old")]);
+    for session in [&[][..], &["--session", "s.json"]] {
+        let args = [&["call", "--as", "openai", "--from", "."], session].concat();
+        let run = run_in(folder.path(), &args, calls.to_string().as_bytes());
+        let results: Json = serde_json::from_str(&run.stdout).expect("JSON");
+        for (n, wanted) in ["NOT_RUNNABLE", "NOT_RUNNABLE", "INPUT_INVALID"].iter().enumerate() {
+            let text = results[n]["content"].as_str().unwrap_or_default();
+            assert!(text.contains(wanted), "{n}: {results:#} {}", run.stderr);
+        }
+    }
+    // A setting of one tool is not an error for the files without it.
+    let given = [&args[..4], &["--set", "hello__greet.description=Given here"]].concat();
+    let run = run_in(folder.path(), &given, b"");
+    assert!(run.code == 0 && run.stdout.contains("Given here"), "{}", run.stderr);
+    let unknown = [&args[..4], &["--set", "nothing.description=x"]].concat();
+    let run = run_in(folder.path(), &unknown, b"");
+    run.assert_on_stderr("the source has no tool `nothing`");
+}

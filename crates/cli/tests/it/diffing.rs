@@ -243,6 +243,76 @@ fn a_rewritten_schema_that_means_the_same_has_no_effect() {
     assert!(effects[0].contains("maxLength"), "{}", run.stdout);
 }
 
+/// Versions of one tool, each with the name of a property of its own.
+type VersionList<'v> = &'v [(&'v str, &'v str)];
+
+/// A tool list with these versions of one tool.
+fn versions(list: VersionList<'_>) -> Json {
+    let tool = |(version, property): &(&str, &str)| {
+        json!({
+            "name": "greet", "namespace": "hello", "version": version,
+            "description": "Greets a person by name",
+            "inputSchema": { "type": "object", "properties": { (*property): { "type": "string" } },
+                "additionalProperties": false }
+        })
+    };
+    json!({ "tools": list.iter().map(tool).collect::<Vec<_>>() })
+}
+
+/// Versions of one tool are told apart: each is compared with itself, then with the next one of its
+/// major version, then the newest with the newest.
+#[test]
+fn versions_of_one_tool_are_paired_by_version() {
+    let one_and_two = [("1.0.0", "a"), ("2.0.0", "b")];
+    let cases: [(VersionList<'_>, VersionList<'_>, &str); 6] = [
+        // The order of the document does not matter.
+        (&one_and_two, &[("2.0.0", "b"), ("1.0.0", "a")], "nothing changed in 2 tools\n"),
+        (
+            &one_and_two,
+            &[("3.0.0", "c"), ("2.0.0", "b"), ("1.0.0", "a")],
+            "added    hello:greet:3.0.0  (minor)\n1 tool added, 2 tools unchanged: needs a new \
+             minor version\n",
+        ),
+        (
+            &one_and_two,
+            &[("2.0.0", "b")],
+            "removed  hello:greet:1.0.0  (major)\n1 tool removed, 1 tool unchanged: breaking, \
+             needs a new major version\n",
+        ),
+        (
+            &one_and_two,
+            &[("2.0.0", "b"), ("1.0.1", "a")],
+            "changed  hello:greet:1.0.1\n  version: `\"1.0.0\"` → `\"1.0.1\"`\n1 tool changed, 1 tool \
+             unchanged; only versions changed\nversion of hello:greet: 1.0.0 → 1.0.1\n",
+        ),
+        (
+            &one_and_two,
+            &[("1.0.0", "a"), ("3.0.0", "b")],
+            "changed  hello:greet:3.0.0\n  version: `\"2.0.0\"` → `\"3.0.0\"`\n1 tool changed, 1 tool \
+             unchanged; only versions changed\nversion of hello:greet: 2.0.0 → 3.0.0\n",
+        ),
+        (
+            &[("1.0.0", "a")],
+            &[("2.0.0", "a")],
+            "changed  hello:greet\n  version: `\"1.0.0\"` → `\"2.0.0\"`\n1 tool changed; only versions \
+             changed\nversion of hello:greet: 1.0.0 → 2.0.0\n",
+        ),
+    ];
+    for (old, new, expected) in cases {
+        let run = diff(&versions(old), &versions(new), &[]);
+        assert_eq!((run.stdout.as_str(), run.code), (expected, 0), "{old:?} {new:?} {run:?}");
+    }
+    // An earlier version that was added is not what the removed one became.
+    let run = diff(&versions(&one_and_two), &versions(&[("0.9.0", "a"), ("2.0.0", "b")]), &[]);
+    assert!(run.stdout.contains("added    hello:greet:0.9.0"), "{}", run.stdout);
+    assert!(run.stdout.contains("removed  hello:greet:1.0.0"), "{}", run.stdout);
+    // A version that was changed in place is one that callers use.
+    let run = diff(&versions(&one_and_two), &versions(&[("1.0.0", "z"), ("2.0.0", "b")]), &[]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stdout.contains("changed  hello:greet:1.0.0  (major)"), "{}", run.stdout);
+    assert!(run.stdout.contains("still 1.0.0, a new major version is needed"), "{}", run.stdout);
+}
+
 #[test]
 fn a_live_server_is_compared_with_a_file() {
     let folder = folder(&[]);

@@ -4,7 +4,7 @@
 use serde_json::{Value as Json, json};
 use toolwright_schema::VendorTarget;
 
-use crate::client::{process_tool, run_with};
+use crate::client::{faulty_server, process_tool, run_with};
 use crate::program::{Run, folder};
 
 /// A folder with a program that returns its arguments. Its name has a character that vendors do not
@@ -267,5 +267,57 @@ fn unusable_input_is_refused_before_anything_runs() {
     for args in [&["call", "x", "--as", "openai"][..], &["call"], &["call", "x", "--session", "s"]]
     {
         assert_eq!(run_with(folder.path(), args, &[], "").code, 2, "{args:?}");
+    }
+}
+
+/// The APIs refuse a request with an image of a type that they do not know.
+#[test]
+fn images_of_other_types_are_named_in_a_text() {
+    let image = |kind: &str| json!({"type": "image", "data": "AAAA", "mimeType": kind});
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "draw", "version": "1"},
+        }},
+        "tools/list": {"result": {"tools": [
+            {"name": "draw", "description": "Draws", "inputSchema": {"type": "object"}}
+        ]}},
+        "tools/call": {"result": {"content": [image("image/svg+xml"), image("image/jpg")]}},
+    });
+    let folder = folder(&[("script.json", script.to_string().as_bytes())]);
+    let script = folder.path().join("script.json");
+    let server = json!({"command": faulty_server(), "args": ["scripted", script]});
+    let servers = json!({"mcpServers": {"art": server}}).to_string();
+    std::fs::write(folder.path().join(".mcp.json"), servers).expect("a file");
+    let named = "[image: image/svg+xml]";
+    for (target, text, kind) in [
+        (
+            VendorTarget::Anthropic,
+            "/content/0/content/0/text",
+            "/content/0/content/1/source/media_type",
+        ),
+        (VendorTarget::OpenAiResponses, "/0/output/0/text", "/0/output/1/image_url"),
+        (
+            VendorTarget::Bedrock,
+            "/content/0/toolResult/content/0/text",
+            "/content/0/toolResult/content/1/image/format",
+        ),
+        (
+            VendorTarget::Gemini,
+            "/parts/0/functionResponse/response/output",
+            "/parts/0/functionResponse/parts/0/inlineData/mimeType",
+        ),
+    ] {
+        let input = call(target, "c1", "art__draw", &json!({}));
+        let args = ["call", "--as", target.id(), "--from", ".mcp.json"];
+        let run = run_with(folder.path(), &args, &[], &input.to_string());
+        assert_eq!(run.code, 0, "{}: {}", target.id(), run.stderr);
+        let results: Json = serde_json::from_str(&run.stdout).expect("JSON");
+        let at = |pointer: &str| {
+            results.pointer(pointer).and_then(Json::as_str).unwrap_or_default().to_owned()
+        };
+        assert!(at(text).contains(named), "{}: {results:#}", target.id());
+        let kind = at(kind);
+        assert!(kind.contains("jpeg"), "{}: {kind} {results:#}", target.id());
     }
 }

@@ -19,9 +19,10 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
+use super::edit_direction::EditDirection;
 use super::{
-    EditedPart, Judge, SchemaComparison, UpgradedPair, Verdict, compare, compare_restored,
-    depth_of_both, judge_by_canonical_form, with_stack, witness,
+    EditedPart, Judge, SchemaComparison, UpgradedPair, Verdict, compare_compiled,
+    compare_restored_compiled, depth_of_both, judge_by_canonical_form, with_stack, witness,
 };
 use crate::restore::{RestoreStep, adapt, restore, same_json};
 use crate::{Dialect, Schema};
@@ -56,9 +57,16 @@ impl<'a> EditedSchema<'a> {
 
     /// What all edits together do.
     pub fn whole(&self) -> &SchemaComparison {
-        self.whole.get_or_init(|| match self.steps {
-            [] => compare(self.first, self.last),
-            steps => compare_restored(self.first, self.last, steps),
+        self.whole.get_or_init(|| {
+            let compared = self.compiled.as_ref().and_then(|compiled| {
+                let depth = depth_of_both(self.first, self.last)?;
+                with_stack(depth, || match self.steps {
+                    [] if self.first == self.last => Some(equal()),
+                    [] => Some(compare_compiled(self.first, self.last, compiled)),
+                    steps => compare_restored_compiled(self.first, self.last, compiled, steps),
+                })
+            });
+            compared.flatten().unwrap_or_else(not_shown)
         })
     }
 
@@ -72,7 +80,11 @@ impl<'a> EditedSchema<'a> {
     ) -> SchemaComparison {
         let Some((_, last)) = &self.compiled else { return not_shown() };
         let last = LastForm { schema: last, steps: self.steps };
-        if let Some(found) = alone.and_then(|alone| self.within_whole(alone, &last, None)) {
+        let found = alone.and_then(|alone| {
+            let direction = EditDirection::of(self.first, alone, at);
+            self.within_whole(alone, &last, None, direction)
+        });
+        if let Some(found) = found {
             let mut effect = found.effect;
             if effect.is_equal() {
                 return effect;
@@ -105,7 +117,7 @@ impl<'a> EditedSchema<'a> {
         }
         let place = property_around(at);
         for around in [self.with_keywords_of_last(place), self.with_schema_of_last(place)] {
-            let found = around.and_then(|around| self.within_whole(&around, &last, part));
+            let found = around.and_then(|around| self.within_whole(&around, &last, part, None));
             let Some(found) = found else { continue };
             if has_witness(&found.effect) || found.effect.is_equal() {
                 return found.effect;
@@ -168,14 +180,14 @@ impl<'a> EditedSchema<'a> {
     }
 
     /// Compares the first schema with a copy of it, by values that the last schema judges as the
-    /// copy does.
+    /// copy does. `direction` is the only one that is possible, if that is known.
     fn within_whole(
         &self,
         edited: &Value,
         last: &LastForm<'_>,
         part: Option<&EditedPart>,
+        direction: Option<EditDirection>,
     ) -> Option<EffectWithin> {
-        let equal = || SchemaComparison { wider: Verdict::No, narrower: Verdict::No };
         if edited == self.first {
             return Some(EffectWithin { effect: equal(), is_undone: false });
         }
@@ -185,6 +197,11 @@ impl<'a> EditedSchema<'a> {
             let compiled = Schema::compile(edited).ok()?;
             let pair = UpgradedPair::new(self.first, edited)?;
             let mut judge = Judge { last: Some(last), part, ..Judge::new(first, &compiled) };
+            match direction {
+                Some(EditDirection::OnlyWidens) => judge.narrower = Verdict::No,
+                Some(EditDirection::OnlyNarrows) => judge.wider = Verdict::No,
+                None => {}
+            }
             witness::search(&pair.first, &pair.second, &mut judge);
             if judge.is_undone() {
                 self.search_between(&mut judge);
@@ -281,6 +298,10 @@ impl LastForm<'_> {
     }
 }
 
+fn equal() -> SchemaComparison {
+    SchemaComparison { wider: Verdict::No, narrower: Verdict::No }
+}
+
 fn not_shown() -> SchemaComparison {
     SchemaComparison { wider: Verdict::NotShown, narrower: Verdict::NotShown }
 }
@@ -310,6 +331,45 @@ fn property_around(at: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::containment::CanonicalPair;
+    use serde_json::json;
+
+    /// The branches multiply to more than the canonical form takes, and it is not needed.
+    #[test]
+    fn a_dropped_keyword_needs_no_proof_that_nothing_is_refused() {
+        let branches: Vec<Value> =
+            (0..40).map(|n| json!({ "properties": { "x": { "minimum": n } } })).collect();
+        let choice = json!({ "anyOf": branches });
+        let first = json!({
+            "type": "object", "properties": { "a": { "type": "string", "maxLength": 3 } },
+            "allOf": [choice, choice, choice, choice]
+        });
+        let mut last = first.clone();
+        last["properties"]["a"] = json!({ "type": "string" });
+        assert!(CanonicalPair::new(&first, &last).is_none(), "the canonical form takes it");
+        let edited = EditedSchema::new(&first, &last, &[]);
+        let effect = edited.effect_of("/properties/a/maxLength", Some(&last), true);
+        assert!(matches!(effect.wider, Verdict::Yes(_)), "{effect:?}");
+        assert_eq!(effect.narrower, Verdict::No);
+    }
+
+    /// The instance of a loss in a definition is its own, and not that of another loss.
+    #[test]
+    fn edits_of_definitions_have_instances_of_their_own() {
+        let first = json!({
+            "type": "object", "additionalProperties": false,
+            "properties": { "p": { "anyOf": [{ "$ref": "#/$defs/p" }, { "type": "null" }] } },
+            "$defs": { "p": { "type": "object", "properties": { "n": { "type": "integer", "maximum": 3 } } } }
+        });
+        let mut last = first.clone();
+        last.as_object_mut().expect("an object").shift_remove("additionalProperties");
+        last["$defs"]["p"]["properties"]["n"] = json!({ "type": "integer" });
+        let edited = EditedSchema::new(&first, &last, &[]);
+        // The edit cannot be made alone, so that all differences are candidates.
+        let effect = edited.effect_of("/$defs/p/properties/n/maximum", None, true);
+        let witness = effect.wider.witness().and_then(|it| it.pointer("/p/n")?.as_i64());
+        assert!(witness.is_some_and(|n| n > 3), "{effect:?}");
+    }
 
     #[test]
     fn the_innermost_property_is_found() {

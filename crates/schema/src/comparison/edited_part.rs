@@ -10,11 +10,12 @@
 //! one refuses it. Where a schema always applies to the same part of a value, that is the case if
 //! `part` refuses it, whatever form calls of the other schema have.
 //!
-//! Not here: places inside definitions, which apply wherever they are referred to.
+//! A definition applies wherever it is referred to. There the part is the whole schema without any
+//! rule but the one of the edit, so that references lead to it as before.
 
 use serde_json::{Map, Value, json};
 
-use crate::Schema;
+use crate::{Schema, pointer};
 
 /// The part of the first schema that an edit is about.
 pub(super) struct EditedPart {
@@ -78,7 +79,7 @@ fn cut_out(schema: &Value, at: &[String]) -> Option<CutOut> {
     let members = schema.as_object()?;
     let value = members.get(token)?;
     match (token.as_str(), value, rest) {
-        ("$defs" | "definitions", ..) => None,
+        ("$defs" | "definitions", ..) => within_definition(schema, at),
         ("properties" | "patternProperties", Value::Object(named), [name, rest @ ..]) => {
             let inner = cut_out(named.get(name)?, rest)?;
             Some(inner.inside(|inner| json!({ token: { name: inner } })))
@@ -108,6 +109,62 @@ fn cut_out(schema: &Value, at: &[String]) -> Option<CutOut> {
             Some(here(Some(Value::Object(part)), rest.is_empty()))
         }
     }
+}
+
+/// The keyword at a place inside of a definition, with all that leads to it. References inside of a
+/// choice count if the other branches are told apart by their types, as in an optional value.
+fn within_definition(schema: &Value, at: &[String]) -> Option<CutOut> {
+    let (definition, inner) = at.split_at_checked(2)?;
+    let definition = pointer_of(definition);
+    let own = cut_out(schema.pointer(&definition)?, inner)?;
+    let with = |own: Value| {
+        let mut all = structure(schema);
+        *all.pointer_mut(&definition)? = own;
+        Some(all)
+    };
+    let part = match own.part {
+        Some(part) => Some(with(part)?),
+        None => None,
+    };
+    Some(CutOut { part, place: with(own.place)?, always_applies: false })
+}
+
+fn pointer_of(tokens: &[String]) -> String {
+    tokens.iter().fold(String::new(), |at, token| pointer::join(&at, token))
+}
+
+/// A schema with nothing but what leads from one part to another.
+fn structure(schema: &Value) -> Value {
+    let Value::Object(members) = schema else { return Value::Bool(true) };
+    let each = |named: &Map<String, Value>| -> Value {
+        named.iter().map(|(name, value)| (name.clone(), structure(value))).collect()
+    };
+    let kept = members.iter().filter_map(|(keyword, value)| {
+        let value = match (keyword.as_str(), value) {
+            (
+                "properties" | "patternProperties" | "$defs" | "definitions",
+                Value::Object(named),
+            ) => each(named),
+            ("items" | "additionalProperties", Value::Object(_)) => structure(value),
+            ("items" | "prefixItems" | "allOf", Value::Array(list)) => {
+                list.iter().map(structure).collect()
+            }
+            ("anyOf", Value::Array(list)) => list.iter().map(with_type).collect(),
+            ("$ref", _) => value.clone(),
+            _ => return None,
+        };
+        Some((keyword.clone(), value))
+    });
+    Value::Object(kept.collect())
+}
+
+/// The structure of a schema, and the type that it demands.
+fn with_type(schema: &Value) -> Value {
+    let mut kept = structure(schema);
+    if let (Some(kind), Value::Object(members)) = (schema.get("type"), &mut kept) {
+        members.insert("type".to_owned(), kind.clone());
+    }
+    kept
 }
 
 /// The members of a schema that a keyword depends on, without rules of their own.

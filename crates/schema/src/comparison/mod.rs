@@ -18,6 +18,7 @@
 //! are such that a comparison takes less than 50 ms on an ordinary processor.
 
 mod containment;
+mod edit_direction;
 mod edit_effect;
 mod edited_part;
 mod upgrade;
@@ -27,7 +28,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 pub use self::edit_effect::EditedSchema;
-pub use self::upgrade::in_2020_12;
+pub use self::upgrade::{DialectUpgrade, in_2020_12};
 
 use serde_json::Value;
 
@@ -105,22 +106,27 @@ pub fn compare(first: &Value, second: &Value) -> SchemaComparison {
     }
     let compared = with_stack(depth, || {
         // A schema that the runner refuses accepts nothing, but that is not what its author means.
-        let (Ok(compiled_first), Ok(compiled_second)) =
-            (Schema::compile(first), Schema::compile(second))
-        else {
-            return None;
-        };
-        let mut judge = Judge::new(&compiled_first, &compiled_second);
-        let pair = UpgradedPair::new(first, second);
-        if let Some(pair) = &pair {
-            witness::search(&pair.first, &pair.second, &mut judge);
-        }
-        if let Some(pair) = pair.as_ref().filter(|_| !judge.is_decided()) {
-            judge_by_canonical_form(pair, &mut judge);
-        }
-        Some(judge.into_comparison())
+        let compiled = (Schema::compile(first).ok()?, Schema::compile(second).ok()?);
+        Some(compare_compiled(first, second, &compiled))
     });
     compared.flatten().unwrap_or_else(not_shown)
+}
+
+/// [`compare`] for schemas that are compiled already, on a stack that is large enough.
+fn compare_compiled(
+    first: &Value,
+    second: &Value,
+    compiled: &(Schema, Schema),
+) -> SchemaComparison {
+    let mut judge = Judge::new(&compiled.0, &compiled.1);
+    let pair = UpgradedPair::new(first, second);
+    if let Some(pair) = &pair {
+        witness::search(&pair.first, &pair.second, &mut judge);
+    }
+    if let Some(pair) = pair.as_ref().filter(|_| !judge.is_decided()) {
+        judge_by_canonical_form(pair, &mut judge);
+    }
+    judge.into_comparison()
 }
 
 /// Compares a schema with the one that was sent instead, where calls have another form there: calls
@@ -142,37 +148,43 @@ pub fn compare_restored(first: &Value, second: &Value, steps: &[RestoreStep]) ->
     let not_shown = || SchemaComparison { wider: Verdict::NotShown, narrower: Verdict::NotShown };
     let Some(depth) = depth_of_both(first, second) else { return not_shown() };
     let compared = with_stack(depth, || {
-        let compiled_first = Schema::compile(first).ok()?;
-        let compiled_second = Schema::compile(second).ok()?;
-        let pair = UpgradedPair::new(first, second)?;
-        let mut found = not_shown();
-        // An evaluation that gave up is neither.
-        let is_valid =
-            |schema: &Schema, call: &Value| matches!(schema.try_is_valid(call), Ok(true));
-        let is_invalid =
-            |schema: &Schema, call: &Value| matches!(schema.try_is_valid(call), Ok(false));
-        let objects = |schema: &Value| {
-            let candidates = witness::candidates(schema, MAX_RESTORED);
-            candidates.into_iter().filter(Value::is_object)
-        };
-        let is_lost = |call: &Value| {
-            let Ok(adapted) = adapt(steps, call.clone()) else { return true };
-            let back = || restore(steps, adapted.clone());
-            is_invalid(&compiled_second, &adapted)
-                || !back().is_ok_and(|back| same_json(&back, call))
-        };
-        let mut calls = objects(&pair.first).filter(|call| is_valid(&compiled_first, call));
-        if let Some(call) = calls.find(is_lost) {
-            found.narrower = Verdict::Yes(Box::new(call));
-        }
-        let sent = objects(&pair.second).filter(|call| is_valid(&compiled_second, call));
-        let mut restored = sent.filter_map(|call| restore(steps, call).ok());
-        if let Some(call) = restored.find(|call| is_invalid(&compiled_first, call)) {
-            found.wider = Verdict::Yes(Box::new(call));
-        }
-        Some(found)
+        let compiled = (Schema::compile(first).ok()?, Schema::compile(second).ok()?);
+        compare_restored_compiled(first, second, &compiled, steps)
     });
     compared.flatten().unwrap_or_else(not_shown)
+}
+
+/// [`compare_restored`] for schemas that are compiled already, on a stack that is large enough.
+fn compare_restored_compiled(
+    first: &Value,
+    second: &Value,
+    (compiled_first, compiled_second): &(Schema, Schema),
+    steps: &[RestoreStep],
+) -> Option<SchemaComparison> {
+    let pair = UpgradedPair::new(first, second)?;
+    let mut found = SchemaComparison { wider: Verdict::NotShown, narrower: Verdict::NotShown };
+    // An evaluation that gave up is neither.
+    let is_valid = |schema: &Schema, call: &Value| matches!(schema.try_is_valid(call), Ok(true));
+    let is_invalid = |schema: &Schema, call: &Value| matches!(schema.try_is_valid(call), Ok(false));
+    let objects = |schema: &Value| {
+        let candidates = witness::candidates(schema, MAX_RESTORED);
+        candidates.into_iter().filter(Value::is_object)
+    };
+    let is_lost = |call: &Value| {
+        let Ok(adapted) = adapt(steps, call.clone()) else { return true };
+        let back = || restore(steps, adapted.clone());
+        is_invalid(compiled_second, &adapted) || !back().is_ok_and(|back| same_json(&back, call))
+    };
+    let mut calls = objects(&pair.first).filter(|call| is_valid(compiled_first, call));
+    if let Some(call) = calls.find(is_lost) {
+        found.narrower = Verdict::Yes(Box::new(call));
+    }
+    let sent = objects(&pair.second).filter(|call| is_valid(compiled_second, call));
+    let mut restored = sent.filter_map(|call| restore(steps, call).ok());
+    if let Some(call) = restored.find(|call| is_invalid(compiled_first, call)) {
+        found.wider = Verdict::Yes(Box::new(call));
+    }
+    Some(found)
 }
 
 /// A call that a rewritten schema accepts and that cannot be restored: a list of pairs that has a
@@ -185,7 +197,8 @@ pub fn unrestorable(sent: &Value, steps: &[RestoreStep]) -> Option<Value> {
         let is_found = |call: &Value| {
             matches!(compiled.try_is_valid(call), Ok(true)) && restore(steps, call.clone()).is_err()
         };
-        let calls = witness::candidates(&pair.first, MAX_RESTORED).into_iter();
+        // Most have no list of pairs, and cost nothing then.
+        let calls = witness::candidates(&pair.first, witness::MAX_CANDIDATES).into_iter();
         let mut calls = calls.filter(Value::is_object).flat_map(with_a_pair_twice);
         calls.find(is_found)
     });

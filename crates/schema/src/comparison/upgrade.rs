@@ -1,66 +1,182 @@
-//! A draft-07 schema as 2020-12, with the same meaning, so that schemas of both can be compared.
+//! A schema of an older dialect as 2020-12, with the same meaning: so that schemas of draft-07 and
+//! 2020-12 can be compared, and so that `toolwright upgrade` can rewrite documents.
 //!
-//! | draft-07 | 2020-12 |
-//! |---|---|
-//! | `items` as a list, `additionalItems` | `prefixItems`, `items` |
-//! | `dependencies` | `dependentRequired`, `dependentSchemas` |
-//! | keywords beside `$ref` | dropped, but for annotations: draft-07 ignores them |
-//! | keywords that draft-07 does not have | dropped: it ignores them |
-//! | `$id: "#name"` | `$anchor: "name"` |
-//! | `$ref: "#/items/0"` and the like | what it refers to has moved, so the pointer follows |
+//! | dialect | older form | 2020-12 |
+//! |---|---|---|
+//! | all | `items` as a list, `additionalItems` | `prefixItems`, `items` |
+//! | all | `$ref: "#/items/0"` and the like | what it refers to has moved, so the pointer follows |
+//! | draft-04, -06, -07 | `dependencies` | `dependentRequired`, `dependentSchemas` |
+//! | draft-04, -06, -07 | keywords beside `$ref` | dropped, but for annotations: they are ignored |
+//! | draft-06, -07 | `$id: "#name"` | `$anchor: "name"` |
+//! | draft-07 | keywords that it does not have | dropped: it ignores them |
+//! | draft-04 | `id` | `$id`, `$anchor` |
+//! | draft-04 | `minimum: 1, exclusiveMinimum: true` | `exclusiveMinimum: 1` |
+//! | 2019-09 | `$recursiveRef: "#"`, without `$recursiveAnchor` anywhere | `$ref: "#"` |
 //!
 //! Not rewritten: resources inside the document (other `$id`s), whose references would have to
-//! follow, too.
+//! follow, too; and, in the dialects that the runner does not have, keywords that only a later one
+//! has. They are ignored there, but their author may mean them.
 
 use serde_json::{Map, Value, json};
 
 use crate::{Dialect, Schema};
 
-/// A draft-07 schema as a 2020-12 schema that accepts the same values. A schema that states no
-/// dialect counts as draft-07 if it is valid there and not in 2020-12.
-///
-/// `None` if the schema is a 2020-12 schema, or has parts that cannot be rewritten one by one.
+/// What becomes of a schema in 2020-12.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DialectUpgrade {
+    /// It is a schema of 2020-12, or not a schema of any dialect.
+    NotNeeded,
+    /// A schema of 2020-12 that accepts the same values.
+    Rewritten {
+        /// The name of the dialect that it was written in, such as `draft-07`.
+        from: &'static str,
+        /// The schema.
+        schema: Value,
+        /// A difference that no rewrite can avoid, as a sentence.
+        note: Option<&'static str>,
+    },
+    /// It is of an older or unknown dialect, and stays as it is.
+    Impossible {
+        /// The name of the dialect, or its URI if that is unknown.
+        from: String,
+        /// Why, as a part of a sentence.
+        reason: String,
+    },
+}
+
+/// A schema of an older dialect as a 2020-12 schema that accepts the same values. A schema that
+/// states no dialect counts as draft-07 if it is valid there and not in 2020-12.
 ///
 /// ```
 /// use serde_json::json;
-/// use toolwright_schema::in_2020_12;
+/// use toolwright_schema::{DialectUpgrade, in_2020_12};
 ///
 /// let pair = json!({ "type": "array", "items": [{ "type": "string" }, { "type": "number" }] });
-/// let upgraded = in_2020_12(&pair).expect("`items` is a list, as draft-07 has it");
-/// assert_eq!(upgraded["prefixItems"], pair["items"]);
-/// assert_eq!(in_2020_12(&upgraded), None);
+/// let DialectUpgrade::Rewritten { from, schema, .. } = in_2020_12(&pair) else { panic!() };
+/// assert_eq!((from, &schema["prefixItems"]), ("draft-07", &pair["items"]));
+/// assert_eq!(in_2020_12(&schema), DialectUpgrade::NotNeeded);
 /// ```
-pub fn in_2020_12(schema: &Value) -> Option<Value> {
-    let members = schema.as_object()?;
-    let stated = members.contains_key("$schema");
-    let mut source = members.clone();
-    if !stated {
-        if Schema::compile(schema).is_ok() {
-            return None;
+pub fn in_2020_12(schema: &Value) -> DialectUpgrade {
+    let Value::Object(members) = schema else { return DialectUpgrade::NotNeeded };
+    let stated = members.get("$schema").filter(|uri| *uri != "");
+    let draft = match (Dialect::of(schema), stated) {
+        (Ok(Dialect::Draft202012), Some(_)) => return DialectUpgrade::NotNeeded,
+        (Ok(Dialect::Draft202012), None) if Schema::compile(schema).is_ok() => {
+            return DialectUpgrade::NotNeeded;
         }
+        (Ok(_), _) => OlderDraft::Draft7,
+        (Err(_), Some(Value::String(uri))) => match OlderDraft::by_uri(uri) {
+            Some(draft) => draft,
+            None => {
+                let reason = "the dialect is unknown".to_owned();
+                return DialectUpgrade::Impossible { from: uri.clone(), reason };
+            }
+        },
+        (Err(_), _) => return DialectUpgrade::NotNeeded,
+    };
+    // The runner tells whether the document is a schema, where it has the dialect.
+    if draft == OlderDraft::Draft7 {
+        let mut source = members.clone();
         source.insert("$schema".to_owned(), json!(Dialect::Draft7.uri()));
+        if Schema::compile(&Value::Object(source)).is_err() {
+            return DialectUpgrade::NotNeeded;
+        }
     }
-    let source = Value::Object(source);
-    if !matches!(Dialect::of(&source), Ok(Dialect::Draft7)) || Schema::compile(&source).is_err() {
-        return None;
+    let impossible = |reason| DialectUpgrade::Impossible { from: draft.name().to_owned(), reason };
+    let mut upgraded = match (DraftUpgrade { draft, root: schema }).root() {
+        Ok(upgraded) => upgraded,
+        Err(reason) => return impossible(reason),
+    };
+    if let (Some(_), Some(own)) = (stated, upgraded.as_object_mut()) {
+        own["$schema"] = json!(Dialect::Draft202012.uri());
     }
-    let mut upgraded = Draft7 { root: &source }.upgrade(&source, SchemaDepth::Root)?;
-    let own = upgraded.as_object_mut()?;
-    match stated {
-        true => own["$schema"] = json!(Dialect::Draft202012.uri()),
-        false => drop(own.shift_remove("$schema")),
+    match Schema::compile(&upgraded) {
+        Ok(_) => {
+            let note = (draft == OlderDraft::Draft4 && mentions_integer(schema))
+                .then_some("`1.0` counts as an integer there, but not in draft-04");
+            DialectUpgrade::Rewritten { from: draft.name(), schema: upgraded, note }
+        }
+        Err(error) => impossible(format!("the result would not be a schema: {error}")),
     }
-    Schema::compile(&upgraded).is_ok().then_some(upgraded)
 }
 
-/// The schema in 2020-12; `None` where it has an `$id` below the root.
+/// The draft-07 schema in 2020-12; `None` where it has an `$id` below the root.
 pub(super) fn from_draft7(schema: &Value) -> Option<Value> {
-    let mut upgraded = Draft7 { root: schema }.upgrade(schema, SchemaDepth::Root)?;
+    let mut upgraded = DraftUpgrade { draft: OlderDraft::Draft7, root: schema }.root().ok()?;
     if let Value::Object(members) = &mut upgraded {
         members.shift_remove("$schema");
         members.shift_remove("$id");
     }
     Some(upgraded)
+}
+
+/// The dialects before 2020-12 that are rewritten, the oldest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum OlderDraft {
+    Draft4,
+    Draft6,
+    Draft7,
+    Draft201909,
+}
+
+impl OlderDraft {
+    /// By the value of `$schema`, in the spellings that [`Dialect::of`] accepts.
+    fn by_uri(uri: &str) -> Option<OlderDraft> {
+        let uri = uri.strip_suffix('#').unwrap_or(uri);
+        let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
+        match rest.strip_prefix("json-schema.org/")? {
+            "draft-04/schema" => Some(OlderDraft::Draft4),
+            "draft-06/schema" => Some(OlderDraft::Draft6),
+            "draft-07/schema" => Some(OlderDraft::Draft7),
+            "draft/2019-09/schema" => Some(OlderDraft::Draft201909),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            OlderDraft::Draft4 => "draft-04",
+            OlderDraft::Draft6 => "draft-06",
+            OlderDraft::Draft7 => "draft-07",
+            OlderDraft::Draft201909 => "2019-09",
+        }
+    }
+
+    /// The keyword that names a schema.
+    fn id_keyword(self) -> &'static str {
+        if self == OlderDraft::Draft4 { "id" } else { "$id" }
+    }
+
+    /// Whether a keyword asserts something in a later dialect, and nothing in this one.
+    fn ignores(self, keyword: &str) -> bool {
+        let since = match keyword {
+            "const" | "contains" | "propertyNames" | "$id" => OlderDraft::Draft6,
+            "if" | "then" | "else" => OlderDraft::Draft7,
+            "minContains"
+            | "maxContains"
+            | "dependentRequired"
+            | "dependentSchemas"
+            | "unevaluatedItems"
+            | "unevaluatedProperties"
+            | "$anchor"
+            | "$recursiveRef"
+            | "$recursiveAnchor" => OlderDraft::Draft201909,
+            "prefixItems" | "$dynamicRef" | "$dynamicAnchor" => return true,
+            // It became two keywords.
+            "dependencies" => return self == OlderDraft::Draft201909,
+            _ => return false,
+        };
+        self < since
+    }
+}
+
+/// Whether a schema or a value in it is called `integer`.
+fn mentions_integer(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members.values().any(mentions_integer),
+        Value::Array(items) => items.iter().any(mentions_integer),
+        value => value == "integer",
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,28 +189,48 @@ enum SchemaDepth {
 const ANNOTATIONS: [&str; 7] =
     ["$comment", "title", "description", "default", "examples", "readOnly", "writeOnly"];
 
-/// A draft-07 document that is rewritten.
-struct Draft7<'a> {
+/// A document that is rewritten.
+struct DraftUpgrade<'a> {
+    draft: OlderDraft,
     root: &'a Value,
 }
 
-impl Draft7<'_> {
-    fn upgrade(&self, schema: &Value, level: SchemaDepth) -> Option<Value> {
-        let Value::Object(members) = schema else { return Some(schema.clone()) };
-        let anchor = members.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#'));
-        let is_resource = members.contains_key("$schema")
-            || members.contains_key("$id") && anchor.is_none_or(str::is_empty);
+impl DraftUpgrade<'_> {
+    fn root(&self) -> Result<Value, String> {
+        if self.draft == OlderDraft::Draft201909
+            && mentions(self.root, "unevaluatedItems")
+            && mentions(self.root, "contains")
+        {
+            // An item that `contains` accepts counts as evaluated in 2020-12 alone.
+            return Err("`contains` and `unevaluatedItems` mean something else together".to_owned());
+        }
+        self.upgrade(self.root, SchemaDepth::Root)
+    }
+
+    fn upgrade(&self, schema: &Value, level: SchemaDepth) -> Result<Value, String> {
+        let Value::Object(members) = schema else { return Ok(schema.clone()) };
+        let id_keyword = self.draft.id_keyword();
+        let id = members.get(id_keyword);
+        let anchor = id.and_then(Value::as_str).and_then(|id| id.strip_prefix('#'));
+        let is_resource =
+            members.contains_key("$schema") || id.is_some() && anchor.is_none_or(str::is_empty);
         if level == SchemaDepth::Below && is_resource {
-            return None;
+            return Err(format!(
+                "a part of it, such as an `{id_keyword}` below the root, has no counterpart there"
+            ));
         }
         let mut upgraded = Map::new();
-        if let Some(reference) = members.get("$ref") {
-            let moved = reference.as_str().and_then(|text| self.moved_reference(text));
-            upgraded.insert("$ref".to_owned(), moved.map_or(reference.clone(), Value::String));
+        if let Some(reference) =
+            members.get("$ref").filter(|_| self.draft < OlderDraft::Draft201909)
+        {
+            upgraded.insert("$ref".to_owned(), self.reference(reference));
             for keyword in ANNOTATIONS.into_iter().chain(["$schema", "$id"]) {
-                // Beside a reference, draft-07 does not read the `$id` of an inner schema.
-                let is_read = level == SchemaDepth::Root || keyword != "$id";
-                if let Some(value) = members.get(keyword).filter(|_| is_read) {
+                // Beside a reference, the `$id` of an inner schema is not read.
+                let (own, is_read) = match keyword {
+                    "$id" => (id_keyword, level == SchemaDepth::Root),
+                    keyword => (keyword, true),
+                };
+                if let Some(value) = members.get(own).filter(|_| is_read) {
                     upgraded.insert(keyword.to_owned(), value.clone());
                 }
             }
@@ -104,16 +240,27 @@ impl Draft7<'_> {
                     upgraded.insert(keyword.to_owned(), self.each(definitions)?);
                 }
             }
-            return Some(Value::Object(upgraded));
+            return Ok(Value::Object(upgraded));
         }
         for (keyword, value) in members {
+            if self.draft.ignores(keyword) {
+                // The runner has draft-07, and ignores it as well.
+                if self.draft == OlderDraft::Draft7 {
+                    continue;
+                }
+                return Err(format!(
+                    "`{keyword}` is not a keyword of {}, and only its author knows whether it is \
+                     meant",
+                    self.draft.name()
+                ));
+            }
             let (keyword, value) = match keyword.as_str() {
-                "$id" if level == SchemaDepth::Below => {
-                    ("$anchor", Value::from(anchor.unwrap_or_default()))
-                }
-                "properties" | "patternProperties" | "definitions" | "$defs" => {
-                    (keyword.as_str(), self.each(value)?)
-                }
+                name if name == id_keyword => match level {
+                    SchemaDepth::Root => ("$id", value.clone()),
+                    SchemaDepth::Below => ("$anchor", Value::from(anchor.unwrap_or_default())),
+                },
+                "properties" | "patternProperties" | "definitions" | "$defs"
+                | "dependentSchemas" => (keyword.as_str(), self.each(value)?),
                 "allOf" | "anyOf" | "oneOf" => (keyword.as_str(), self.list(value)?),
                 "not"
                 | "if"
@@ -121,7 +268,10 @@ impl Draft7<'_> {
                 | "else"
                 | "additionalProperties"
                 | "propertyNames"
-                | "contains" => (keyword.as_str(), self.upgrade(value, SchemaDepth::Below)?),
+                | "contains"
+                | "unevaluatedItems"
+                | "unevaluatedProperties"
+                | "contentSchema" => (keyword.as_str(), self.upgrade(value, SchemaDepth::Below)?),
                 "items" if value.is_array() => ("prefixItems", self.list(value)?),
                 "items" => ("items", self.upgrade(value, SchemaDepth::Below)?),
                 // Without a list in `items` it has no effect.
@@ -133,31 +283,60 @@ impl Draft7<'_> {
                     self.split_dependencies(value, &mut upgraded)?;
                     continue;
                 }
-                name if is_newer(name) => continue,
+                "$ref" => ("$ref", self.reference(value)),
+                "$recursiveAnchor" => {
+                    return Err("what `$recursiveAnchor` means depends on where a reference \
+                                comes from"
+                        .to_owned());
+                }
+                // Without an anchor anywhere it is an ordinary reference.
+                "$recursiveRef" if !members.contains_key("$ref") => ("$ref", value.clone()),
+                "minimum" | "maximum" if self.draft == OlderDraft::Draft4 => {
+                    (bound_keyword(members, keyword), value.clone())
+                }
+                "exclusiveMinimum" | "exclusiveMaximum" if self.draft == OlderDraft::Draft4 => {
+                    // Written with the bound that it is about.
+                    let bound = if keyword == "exclusiveMinimum" { "minimum" } else { "maximum" };
+                    if !value.is_boolean() || !members.contains_key(bound) {
+                        return Err(format!(
+                            "`{keyword}` has to be `true` or `false` in draft-04, beside `{bound}`"
+                        ));
+                    }
+                    continue;
+                }
                 name => (name, value.clone()),
             };
             upgraded.insert(keyword.to_owned(), value);
         }
-        Some(Value::Object(upgraded))
+        Ok(Value::Object(upgraded))
     }
 
-    fn each(&self, value: &Value) -> Option<Value> {
-        let Value::Object(named) = value else { return Some(value.clone()) };
+    fn reference(&self, reference: &Value) -> Value {
+        let moved = reference.as_str().and_then(|text| self.moved_reference(text));
+        moved.map_or_else(|| reference.clone(), Value::String)
+    }
+
+    fn each(&self, value: &Value) -> Result<Value, String> {
+        let Value::Object(named) = value else { return Ok(value.clone()) };
         let upgraded = named
             .iter()
-            .map(|(name, own)| Some((name.clone(), self.upgrade(own, SchemaDepth::Below)?)));
-        upgraded.collect::<Option<Map<_, _>>>().map(Value::Object)
+            .map(|(name, own)| Ok((name.clone(), self.upgrade(own, SchemaDepth::Below)?)));
+        upgraded.collect::<Result<Map<_, _>, _>>().map(Value::Object)
     }
 
-    fn list(&self, value: &Value) -> Option<Value> {
-        let Value::Array(branches) = value else { return Some(value.clone()) };
+    fn list(&self, value: &Value) -> Result<Value, String> {
+        let Value::Array(branches) = value else { return Ok(value.clone()) };
         let upgraded = branches.iter().map(|branch| self.upgrade(branch, SchemaDepth::Below));
-        upgraded.collect::<Option<Vec<_>>>().map(Value::Array)
+        upgraded.collect::<Result<Vec<_>, _>>().map(Value::Array)
     }
 
-    fn split_dependencies(&self, value: &Value, upgraded: &mut Map<String, Value>) -> Option<()> {
+    fn split_dependencies(
+        &self,
+        value: &Value,
+        upgraded: &mut Map<String, Value>,
+    ) -> Result<(), String> {
         let (mut required, mut schemas) = (Map::new(), Map::new());
-        for (name, dependency) in value.as_object()? {
+        for (name, dependency) in value.as_object().ok_or("`dependencies` is not an object")? {
             match dependency {
                 Value::Array(_) => required.insert(name.clone(), dependency.clone()),
                 schema => schemas.insert(name.clone(), self.upgrade(schema, SchemaDepth::Below)?),
@@ -168,7 +347,7 @@ impl Draft7<'_> {
                 upgraded.insert(keyword.to_owned(), Value::Object(named));
             }
         }
-        Some(())
+        Ok(())
     }
 
     /// The pointer to a subschema that another keyword holds in 2020-12; `None` for a reference
@@ -206,22 +385,26 @@ impl Draft7<'_> {
     }
 }
 
-/// Keywords of 2020-12 that assert something and that draft-07 does not know.
-fn is_newer(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "prefixItems"
-            | "minContains"
-            | "maxContains"
-            | "dependentRequired"
-            | "dependentSchemas"
-            | "unevaluatedItems"
-            | "unevaluatedProperties"
-            | "$dynamicRef"
-            | "$dynamicAnchor"
-            | "$recursiveRef"
-            | "$anchor"
-    )
+/// The keyword that has the bound in 2020-12. Draft-04 states beside it that the bound itself is
+/// excluded.
+fn bound_keyword(members: &Map<String, Value>, bound: &str) -> &'static str {
+    let (included, excluded) = match bound {
+        "minimum" => ("minimum", "exclusiveMinimum"),
+        _ => ("maximum", "exclusiveMaximum"),
+    };
+    let is_excluded = members.get(excluded) == Some(&Value::Bool(true));
+    if is_excluded { excluded } else { included }
+}
+
+/// Whether any member of the document has this name.
+fn mentions(document: &Value, name: &str) -> bool {
+    match document {
+        Value::Object(members) => {
+            members.iter().any(|(own, value)| own == name || mentions(value, name))
+        }
+        Value::Array(items) => items.iter().any(|item| mentions(item, name)),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -302,24 +485,161 @@ mod tests {
             }),
         ];
         for schema in upgraded {
-            let upgraded = in_2020_12(&schema).unwrap_or_else(|| panic!("{schema}"));
+            let upgraded = rewritten(&schema, "draft-07");
             assert_eq!(Dialect::of(&upgraded).ok(), Some(Dialect::Draft202012), "{schema}");
             assert_eq!(upgraded.get("$id"), schema.get("$id"));
             if schema.get("$schema").is_some() {
                 assert!(crate::compare(&schema, &upgraded).is_equal(), "{schema}: {upgraded}");
             }
-            assert_eq!(in_2020_12(&upgraded), None, "{upgraded}");
+            assert_eq!(in_2020_12(&upgraded), DialectUpgrade::NotNeeded, "{upgraded}");
         }
         let left_alone = [
             json!({ "type": "object" }),
             json!({ "$schema": Dialect::Draft202012.uri() }),
-            json!({ "$schema": uri, "properties": { "a": { "$id": "a.json" } } }),
-            json!({ "$schema": "http://json-schema.org/draft-04/schema#", "items": [{}] }),
             json!({ "type": "objekt" }),
             json!(true),
         ];
         for schema in left_alone {
-            assert_eq!(in_2020_12(&schema), None, "{schema}");
+            assert_eq!(in_2020_12(&schema), DialectUpgrade::NotNeeded, "{schema}");
+        }
+    }
+
+    fn rewritten(schema: &Value, dialect: &str) -> Value {
+        match in_2020_12(schema) {
+            DialectUpgrade::Rewritten { from, schema, .. } if from == dialect => schema,
+            other => panic!("{schema}: {other:?}"),
+        }
+    }
+
+    /// Each schema is judged by a validator of its own dialect, and the result by ours.
+    #[test]
+    fn schemas_of_dialects_that_the_runner_lacks_keep_their_meaning() {
+        use jsonschema::Draft;
+        let numbers = [json!(-1), json!(0), json!(1), json!(1.5), json!(10), json!(11), json!("a")];
+        let lists = [json!([]), json!(["a"]), json!(["a", 1]), json!([1]), json!(["a", 1, null])];
+        let objects = [
+            json!({}),
+            json!({ "a": "x" }),
+            json!({ "a": "x", "b": 1 }),
+            json!({ "a": "long text" }),
+            json!({ "next": { "next": { "a": "x" } } }),
+            json!({ "next": { "next": 1 } }),
+        ];
+        let tuple = json!({ "items": [{ "type": "string" }, { "type": "number" }],
+            "additionalItems": false });
+        let linked = |reference: &str| {
+            json!({
+                "type": "object",
+                "properties": { "next": { reference: "#" }, "a": { "type": "string" } }
+            })
+        };
+        let of_all = [
+            json!({ "type": "number", "multipleOf": 5, "maximum": 10 }),
+            tuple.clone(),
+            json!({ "items": [{ "items": [{ "type": "string" }] }, tuple] }),
+            json!({ "items": { "type": "string" }, "additionalItems": false }),
+            json!({ "properties": { "a": { "$ref": "#/definitions/t" } },
+                "definitions": { "t": { "type": "string", "maxLength": 4 } } }),
+            linked("$ref"),
+        ];
+        let before_2019 = [
+            json!({ "dependencies": { "a": ["b"] } }),
+            json!({ "dependencies": { "a": { "properties": { "b": { "type": "string" } } } } }),
+            json!({ "properties": { "a": { "$ref": "#/definitions/t", "maxLength": 2 } },
+                "definitions": { "t": { "type": "string" } } }),
+        ];
+        let of_draft4 = [
+            json!({ "minimum": 0, "exclusiveMinimum": true, "maximum": 10 }),
+            json!({ "exclusiveMaximum": true, "maximum": 10, "minimum": 0, "exclusiveMinimum": false }),
+            json!({ "properties": { "a": { "$ref": "#t" } },
+                "definitions": { "t": { "id": "#t", "type": "string", "maxLength": 4 } } }),
+        ];
+        let of_draft6 = [
+            json!({ "const": 1 }),
+            json!({ "exclusiveMinimum": 0, "exclusiveMaximum": 10 }),
+            json!({ "contains": { "type": "number" } }),
+            json!({ "propertyNames": { "maxLength": 1 } }),
+        ];
+        let of_2019 = [
+            json!({ "properties": { "a": { "$ref": "#/$defs/t", "maxLength": 4 } },
+                "$defs": { "t": { "type": "string" } } }),
+            json!({ "dependentRequired": { "a": ["b"] }, "unevaluatedProperties": false,
+                "properties": { "a": true, "b": true } }),
+            json!({ "contains": { "type": "number" }, "minContains": 0, "maxContains": 1 }),
+            json!({ "if": { "required": ["a"] }, "then": { "required": ["b"] } }),
+            linked("$recursiveRef"),
+        ];
+        let drafts: [(&str, &str, Draft, Vec<&Value>); 3] = [
+            (
+                "http://json-schema.org/draft-04/schema#",
+                "draft-04",
+                Draft::Draft4,
+                of_all.iter().chain(&before_2019).chain(&of_draft4).collect(),
+            ),
+            (
+                "http://json-schema.org/draft-06/schema#",
+                "draft-06",
+                Draft::Draft6,
+                of_all.iter().chain(&before_2019).chain(&of_draft6).collect(),
+            ),
+            (
+                "https://json-schema.org/draft/2019-09/schema",
+                "2019-09",
+                Draft::Draft201909,
+                of_all.iter().chain(&of_2019).collect(),
+            ),
+        ];
+        for (uri, name, draft, schemas) in drafts {
+            for schema in schemas {
+                let mut stated = schema.clone();
+                stated["$schema"] = json!(uri);
+                let own = jsonschema::options().with_draft(draft).build(&stated);
+                let own = own.unwrap_or_else(|error| panic!("{stated}: {error}"));
+                let upgraded = rewritten(&stated, name);
+                let ours = Schema::compile(&upgraded).expect("a schema");
+                for value in numbers.iter().chain(&lists).chain(&objects) {
+                    let context = format!("{stated}\n{upgraded}\n{value}");
+                    assert_eq!(own.is_valid(value), ours.is_valid(value), "{context}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn schemas_that_are_not_rewritten_have_a_reason() {
+        let draft4 = "http://json-schema.org/draft-04/schema#";
+        let draft6 = "http://json-schema.org/draft-06/schema#";
+        let draft7 = Dialect::Draft7.uri();
+        let draft2019 = "https://json-schema.org/draft/2019-09/schema";
+        let cases = [
+            (draft4, json!({ "const": 1 }), "draft-04", "`const` is not a keyword of draft-04"),
+            (draft4, json!({ "exclusiveMinimum": 1 }), "draft-04", "`exclusiveMinimum` has to be"),
+            (draft4, json!({ "type": "any" }), "draft-04", "the result would not be a schema"),
+            (draft4, json!({ "not": { "id": "a.json" } }), "draft-04", "an `id` below the root"),
+            (draft6, json!({ "if": {} }), "draft-06", "`if` is not a keyword of draft-06"),
+            (draft7, json!({ "not": { "$id": "a.json" } }), "draft-07", "an `$id` below the root"),
+            (
+                draft2019,
+                json!({ "dependencies": {} }),
+                "2019-09",
+                "`dependencies` is not a keyword",
+            ),
+            (draft2019, json!({ "$recursiveAnchor": true }), "2019-09", "`$recursiveAnchor` means"),
+            (
+                draft2019,
+                json!({ "contains": {}, "unevaluatedItems": false }),
+                "2019-09",
+                "mean something else together",
+            ),
+            ("urn:mine", json!({}), "urn:mine", "the dialect is unknown"),
+        ];
+        for (uri, mut schema, name, wanted) in cases {
+            schema["$schema"] = json!(uri);
+            let found = in_2020_12(&schema);
+            let DialectUpgrade::Impossible { from, reason } = &found else {
+                panic!("{schema}: {found:?}");
+            };
+            assert!(from == name && reason.contains(wanted), "{schema}: {found:?}");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::instances::{FlatSchema, InstanceBuilder};
 use crate::measure;
 
 /// Values judged from one side.
-const MAX_CANDIDATES: usize = 1_500;
+pub(super) const MAX_CANDIDATES: usize = 1_500;
 
 /// Values and text, in units of sixteen bytes, that all candidates of one side have together.
 const MAX_CANDIDATE_SIZE: u64 = 150_000;

@@ -244,7 +244,7 @@ fn fields(reading: &Reading, target: WriteTarget) -> Vec<FieldSupport> {
     let drafts = reading.toolset.tools.iter().cloned();
     let tools: Vec<_> = drafts.filter_map(|draft: Draft| draft.finish().ok()).collect();
     let mut toolset: Toolset<_> = reading.toolset.clone().with_tools(tools);
-    let _ = settings::apply(&mut toolset, &demanded());
+    let _ = settings::apply(std::slice::from_mut(&mut toolset), &demanded());
     let lost = losses(reading, target);
     let mut fields = Vec::new();
     let mut add = |subject, tool: Option<&str>, path: &str| {

@@ -1,7 +1,7 @@
 //! A loss: one part of the source that the converted document does not have, or has in another
 //! form. And the list of them, which compares the parts of two records.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use toolwright_formats::{Reading, WriteTarget};
 use toolwright_model::Json;
@@ -131,6 +131,8 @@ pub(super) struct LossList<'r> {
     ids: Vec<String>,
     list: Vec<(usize, Loss)>,
     rewrites: Vec<ExactRewrite>,
+    /// The tools whose output schema has another form that means the same.
+    exact_outputs: HashSet<usize>,
 }
 
 impl<'r> LossList<'r> {
@@ -140,7 +142,20 @@ impl<'r> LossList<'r> {
         ids: Vec<String>,
         target: WriteTarget,
     ) -> LossList<'r> {
-        LossList { reading, numbers, target, ids, list: Vec::new(), rewrites: Vec::new() }
+        LossList {
+            reading,
+            numbers,
+            target,
+            ids,
+            list: Vec::new(),
+            rewrites: Vec::new(),
+            exact_outputs: HashSet::new(),
+        }
+    }
+
+    /// The ids of the converted tools, which no loss needs any more.
+    pub(super) fn take_ids(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.ids)
     }
 
     /// The format that is written.
@@ -167,6 +182,9 @@ impl<'r> LossList<'r> {
     /// Adds a change of a tool that loses nothing; its tool and place are filled in.
     pub(super) fn add_rewrite(&mut self, n: usize, rewrite: ExactRewrite) {
         let at = self.place(Some(n), &format!("/{}", rewrite.part), false);
+        if rewrite.part == "outputSchema" {
+            self.exact_outputs.insert(n);
+        }
         self.rewrites.push(ExactRewrite { tool: self.ids[n].clone(), at, ..rewrite });
     }
 
@@ -305,6 +323,9 @@ impl<'r> LossList<'r> {
                 continue;
             }
             if let (Some(found), "/outputSchema") = (found, part.path.as_str()) {
+                if tool.is_some_and(|n| self.exact_outputs.contains(&n)) {
+                    continue;
+                }
                 let compared = compare(&part.value, &found.value);
                 if !compared.is_equal() {
                     let reason = format!("{} writes the schema in another form", self.target.id());

@@ -2,7 +2,7 @@
 //! the other could not hold.
 //!
 //! ```text
-//! LoadedDocument ─ sound tools ─ settings ─▶ Toolset<Tool>
+//! LoadedDocument… ─ sound tools ─ settings ─▶ Toolset<Tool>…
 //!                                                │ naming: names that the target holds
 //!                                                │ schemas: schemas that the target accepts
 //!                                                ▼
@@ -26,12 +26,12 @@ mod schemas;
 mod settings;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use toolwright_formats::{MissingField, Reading, WriteTarget, WrittenDocument};
 use toolwright_model::{Binding, Draft, Json, Server, Tool, ToolName, Toolset};
-use toolwright_schema::{RequestPart, SchemaCounts, VendorTarget};
+use toolwright_schema::{RequestPart, RestoreStep, SchemaCounts, VendorTarget};
 use toolwright_source::codes::NUMBER_PRECISION;
 use toolwright_source::{Document, DocumentPath, RecordPath, Severity, Syntax, words};
 
@@ -112,7 +112,7 @@ pub struct ConvertedTool {
     /// The name in the output.
     pub name: String,
     /// How calls of the output become calls of the source.
-    pub steps: Vec<toolwright_schema::RestoreStep>,
+    pub steps: Vec<RestoreStep>,
 }
 
 /// Why a document was not converted.
@@ -141,53 +141,133 @@ pub fn convert(
     loaded: &LoadedDocument,
     options: &ConvertOptions,
 ) -> Result<Conversion, ConvertError> {
-    let Some(reading) = &loaded.reading else { return Err(ConvertError::BadDocument) };
-    let target = options.target;
-    let (sound, left_out) = sound_tools(reading, loaded);
-    let has_errors = has_errors(loaded) || !left_out.is_empty();
-    if has_errors && (!options.leave_out_bad_tools || sound.is_empty()) {
-        return Err(ConvertError::BadDocument);
-    }
-    if left_out.is_empty()
+    let source = SoundTools::of(loaded, options)?;
+    if source.left_out.is_empty()
+        && source.repeated.is_empty()
         && options.settings.is_empty()
-        && let Some(text) = as_it_is(reading, target)
+        && let Some(text) = as_it_is(source.reading, options.target)
     {
-        return Ok(unchanged(reading, text));
+        return Ok(unchanged(source.reading, text));
     }
-    let mut toolset = kept_tools(reading, &sound);
-    if reading.origin.document().source().is_answer() {
-        hide_settings(&mut toolset);
-    }
-    settings::apply(&mut toolset, &options.settings)?;
-    // Only a report needs the record as it was.
-    let source = options.find_losses.then(|| toolset.clone());
-    let names: Vec<ToolName> = toolset.tools.iter().map(|tool| tool.name.clone()).collect();
-    let id = |tool| (Tool::id(tool, toolset.namespace.ok()).to_string(), tool.version.as_ref());
-    let ids = with_versions(toolset.tools.iter().map(id).collect());
-    naming::choose_names(&mut toolset, target);
-    let mut losses = LossList::new(reading, &sound, ids.clone(), target);
+    let mut conversions = convert_all(vec![source], options)?;
+    conversions.pop().ok_or(ConvertError::BadDocument)
+}
+
+/// Converts documents whose tools are sent in one request: no two tools get the same name, and
+/// versions of one tool in different documents are told apart. The conversions have the order of
+/// the documents.
+///
+/// # Errors
+/// As [`convert`], for the first document that has an error.
+pub fn convert_together(
+    documents: &[&LoadedDocument],
+    options: &ConvertOptions,
+) -> Result<Vec<Conversion>, ConvertError> {
+    let sources = documents.iter().map(|loaded| SoundTools::of(loaded, options));
+    convert_all(sources.collect::<Result<_, _>>()?, options)
+}
+
+fn convert_all(
+    sources: Vec<SoundTools<'_>>,
+    options: &ConvertOptions,
+) -> Result<Vec<Conversion>, ConvertError> {
+    let mut toolsets: Vec<Toolset<Tool>> = sources.iter().map(SoundTools::kept).collect();
+    settings::apply(&mut toolsets, &options.settings)?;
+    // Only a report needs the records as they were.
+    let before = options.find_losses.then(|| toolsets.clone());
+    let mut before = before.into_iter().flatten();
+    let mut ids = naming::ids(&toolsets).into_iter();
+    naming::choose_names(&mut toolsets, options.target);
+    let converted = sources.into_iter().zip(toolsets).map(|(source, toolset)| {
+        let own = ids.by_ref().take(toolset.tools.len()).collect();
+        convert_named(source, toolset, own, before.next(), options)
+    });
+    converted.collect()
+}
+
+/// Converts tools that have their names in the target. `before` is their record with the names of
+/// the source, if losses are looked for.
+fn convert_named(
+    source: SoundTools<'_>,
+    mut toolset: Toolset<Tool>,
+    ids: Vec<String>,
+    before: Option<Toolset<Tool>>,
+    options: &ConvertOptions,
+) -> Result<Conversion, ConvertError> {
+    let SoundTools { reading, sound, repeated, left_out } = source;
+    let target = options.target;
+    let mut losses = LossList::new(reading, &sound, ids, target);
     let steps = schemas::rewrite(&mut toolset, target, options.find_losses, &mut losses);
-    let tools = ids.into_iter().zip(&toolset.tools).zip(steps);
-    let tools: Vec<ConvertedTool> = tools
-        .map(|((id, tool), steps)| ConvertedTool { id, name: tool.name.to_string(), steps })
-        .collect();
+    let names: Vec<String> = toolset.tools.iter().map(|tool| tool.name.to_string()).collect();
     // Only a report needs what was written.
     let sent = options.find_losses.then(|| toolset.clone());
     let written = toolwright_formats::write(target, toolset).map_err(|missing| {
-        ConvertError::MissingFields(target, in_source_names(missing, &names, &tools))
+        ConvertError::MissingFields(target, in_source_names(missing, reading, &sound, &names))
     })?;
     let text = written.text();
     let (mut counts, mut description_lengths) = (Vec::new(), Vec::new());
-    if let Some((source, sent)) = source.zip(sent) {
+    if let Some((before, sent)) = before.zip(sent) {
         counts = sent.tools.iter().map(|tool| SchemaCounts::of(&tool.input.to_json())).collect();
         let length = |tool: &Tool| tool.description.as_ref().map_or(0, |it| it.chars().count());
         description_lengths = sent.tools.iter().map(length).collect();
-        compare_records(&source, &sent, &tools, &text, &written, &mut losses);
+        compare_records(&before, &sent, &steps, &text, &written, &mut losses);
         add_inexact_numbers(reading, &sound, &mut losses);
+        for n in repeated {
+            let part = format!("tools/{n}");
+            let reason = "another tool has its id, and a call of the id means the first one";
+            losses.add(None, &format!("/{part}"), &part, LossEffect::Dropped, reason.to_owned());
+        }
     }
+    let tools = losses.take_ids().into_iter().zip(names).zip(steps);
+    let tools = tools.map(|((id, name), steps)| ConvertedTool { id, name, steps }).collect();
     let (losses, rewrites) =
         if options.find_losses { losses.into_sorted() } else { (Vec::new(), Vec::new()) };
     Ok(Conversion { text, losses, rewrites, tools, left_out, counts, description_lengths })
+}
+
+/// The tools of a document that can be converted.
+struct SoundTools<'l> {
+    reading: &'l Reading,
+    /// Their numbers in the record, in order.
+    sound: Vec<usize>,
+    /// The numbers of the tools that a call cannot mean. Only running servers may list such tools.
+    repeated: Vec<usize>,
+    /// The names of the tools with errors.
+    left_out: Vec<String>,
+}
+
+impl<'l> SoundTools<'l> {
+    /// An error if the document has errors, unless the tools with errors are left out.
+    fn of(
+        loaded: &'l LoadedDocument,
+        options: &ConvertOptions,
+    ) -> Result<SoundTools<'l>, ConvertError> {
+        let Some(reading) = &loaded.reading else { return Err(ConvertError::BadDocument) };
+        let (sound, left_out) = sound_tools(reading, loaded);
+        let has_errors = has_errors(loaded) || !left_out.is_empty();
+        if has_errors && (!options.leave_out_bad_tools || sound.is_empty()) {
+            return Err(ConvertError::BadDocument);
+        }
+        let repeated = repeated_tools(&reading.toolset, &sound);
+        let sound = match repeated.is_empty() {
+            true => sound,
+            false => sound.into_iter().filter(|n| !repeated.contains(n)).collect(),
+        };
+        Ok(SoundTools { reading, sound, repeated, left_out })
+    }
+
+    /// The toolset with these tools alone.
+    fn kept(&self) -> Toolset<Tool> {
+        let mut toolset = self.reading.toolset.clone();
+        let drafts = std::mem::take(&mut toolset.tools).into_iter().enumerate();
+        let kept = drafts.filter(|(n, _)| self.sound.binary_search(n).is_ok());
+        let finished = kept.filter_map(|(_, draft)| draft.finish().ok()).collect();
+        let mut toolset = toolset.with_tools(finished);
+        if self.reading.origin.document().source().is_answer() {
+            hide_settings(&mut toolset);
+        }
+        toolset
+    }
 }
 
 /// Removes the secrets that the settings of a live server hold. Its definition is made to be
@@ -211,13 +291,15 @@ fn hide_settings(toolset: &mut Toolset<Tool>) {
 /// The fields by the names that the tools have in the source, as settings take them.
 fn in_source_names(
     mut missing: Vec<MissingField>,
-    names: &[ToolName],
-    tools: &[ConvertedTool],
+    reading: &Reading,
+    sound: &[usize],
+    names: &[String],
 ) -> Vec<MissingField> {
     for missing in &mut missing {
         let Some((name, field)) = missing.field.rsplit_once('.') else { continue };
-        let number = tools.iter().position(|tool| tool.name == name);
-        if let Some(name) = number.and_then(|n| names.get(n)) {
+        let number = names.iter().position(|own| own == name);
+        let number = number.and_then(|n| sound.get(n));
+        if let Some(name) = number.and_then(|n| reading.toolset.tools[*n].name.ok()) {
             missing.field = format!("{name}.{field}");
         }
     }
@@ -258,13 +340,30 @@ fn sound_tools(reading: &Reading, loaded: &LoadedDocument) -> (Vec<usize>, Vec<S
     (sound, (0..tools.len()).filter(|n| bad.contains(n)).map(|n| name(&n)).collect())
 }
 
-/// The toolset with the sound tools alone, whose numbers are in order.
-fn kept_tools(reading: &Reading, sound: &[usize]) -> Toolset<Tool> {
-    let mut toolset = reading.toolset.clone();
-    let drafts = std::mem::take(&mut toolset.tools).into_iter().enumerate();
-    let kept = drafts.filter(|(n, _)| sound.binary_search(n).is_ok());
-    let finished = kept.filter_map(|(_, draft)| draft.finish().ok()).collect();
-    toolset.with_tools(finished)
+/// The numbers of the tools whose id an earlier tool has: in the same version, or one of the two
+/// has no version. A call of the id means the earlier one, as in the registry of the runner.
+fn repeated_tools(toolset: &Toolset<Draft>, tools: &[usize]) -> Vec<usize> {
+    let id = |n: &usize| {
+        let tool = &toolset.tools[*n];
+        (tool.namespace.ok().or(toolset.namespace.ok()), tool.name.ok())
+    };
+    // Most documents have every id once.
+    let mut seen = HashSet::with_capacity(tools.len());
+    if tools.iter().all(|n| seen.insert(id(n))) {
+        return Vec::new();
+    }
+    let mut versions: HashMap<_, Vec<Option<String>>> = HashMap::new();
+    let is_repeated = |n: &usize| {
+        let own = toolset.tools[*n].version.ok().map(|version| version.release());
+        let known = versions.entry(id(n)).or_default();
+        let conflicts = |other: &Option<String>| own.is_none() || other.is_none() || own == *other;
+        let is_repeated = known.iter().any(conflicts);
+        if !is_repeated {
+            known.push(own);
+        }
+        is_repeated
+    };
+    tools.iter().copied().filter(is_repeated).collect()
 }
 
 /// The text of a document that is in the target's format: as it was written, if the syntax is that
@@ -375,7 +474,7 @@ fn with_examples_of<'t>(
 fn compare_records(
     source: &Toolset<Tool>,
     sent: &Toolset<Tool>,
-    tools: &[ConvertedTool],
+    steps: &[Vec<RestoreStep>],
     text: &str,
     written: &WrittenDocument,
     losses: &mut LossList<'_>,
@@ -401,6 +500,6 @@ fn compare_records(
             &record_parts::tool_parts(own, &back),
         );
         let forms = [tool, &sent.tools[n], own];
-        schemas::compare_written(forms, &tools[n].steps, target, n, losses);
+        schemas::compare_written(forms, &steps[n], target, n, losses);
     }
 }

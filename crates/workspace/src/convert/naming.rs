@@ -35,37 +35,50 @@ fn versions_of_repeated<'t>(tools: &'t [VersionedId<'_>]) -> HashMap<&'t str, Ve
     versions
 }
 
-/// Gives every tool a name that the target holds.
-pub(super) fn choose_names(toolset: &mut Toolset<Tool>, target: WriteTarget) {
+/// The ids of all tools as `call` takes them, in order.
+pub(super) fn ids(toolsets: &[Toolset<Tool>]) -> Vec<String> {
+    let ids = toolsets.iter().flat_map(|toolset| {
+        let namespace = toolset.namespace.ok();
+        toolset
+            .tools
+            .iter()
+            .map(move |tool| (tool.id(namespace).to_string(), tool.version.as_ref()))
+    });
+    with_versions(ids.collect())
+}
+
+/// Gives every tool a name that the target holds, and that no other tool of these sets has.
+pub(super) fn choose_names(toolsets: &mut [Toolset<Tool>], target: WriteTarget) {
     if target.holds_namespace() {
-        lift_namespace(toolset, target);
+        toolsets.iter_mut().for_each(|toolset| lift_namespace(toolset, target));
     }
-    let own = toolset.namespace.ok().cloned();
-    // MCP has a namespace for each tool, a manifest one for all.
-    let holds = |namespace: Option<&Namespace>| match target {
-        WriteTarget::Mcp => true,
-        _ => target.holds_namespace() && namespace == own.as_ref(),
-    };
-    let id = |tool: &Tool| {
-        let id = tool.id(own.as_ref());
-        if holds(id.namespace.as_ref()) { tool.name.to_string() } else { id.to_string() }
-    };
-    let ids: Vec<VersionedId<'_>> =
-        toolset.tools.iter().map(|tool| (id(tool), tool.version.as_ref())).collect();
     // Names of MCP may repeat in different namespaces, and are names already.
     if target == WriteTarget::Mcp {
         return;
     }
-    let names = names_for(&ids, target);
-    for (tool, name) in toolset.tools.iter_mut().zip(names) {
-        // The shapes are parts of what a name may be, so this never fails.
-        if let Ok(name) = ToolName::parse(&name) {
-            tool.name = name;
+    let ids = toolsets.iter().flat_map(|toolset| {
+        let own = toolset.namespace.ok();
+        toolset.tools.iter().map(move |tool| {
+            let id = tool.id(own);
+            // A manifest has one namespace for all tools.
+            let is_held = target.holds_namespace() && id.namespace.as_ref() == own;
+            let id = if is_held { tool.name.to_string() } else { id.to_string() };
+            (id, tool.version.as_ref())
+        })
+    });
+    let ids: Vec<VersionedId<'_>> = ids.collect();
+    let mut names = names_for(&ids, target).into_iter();
+    for toolset in toolsets {
+        for (tool, name) in toolset.tools.iter_mut().zip(&mut names) {
+            // The shapes are parts of what a name may be, so this never fails.
+            if let Ok(name) = ToolName::parse(&name) {
+                tool.name = name;
+            }
+            tool.namespace = None;
         }
-        tool.namespace = None;
-    }
-    if !target.holds_namespace() {
-        toolset.namespace = FieldValue::Missing;
+        if !target.holds_namespace() {
+            toolset.namespace = FieldValue::Missing;
+        }
     }
 }
 

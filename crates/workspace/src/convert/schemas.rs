@@ -23,8 +23,8 @@ use toolwright_formats::WriteTarget;
 use toolwright_model::{InputSchema, Json, Object, Tool, Toolset};
 use toolwright_schema::{
     ChangeAction, ChangeReport, EditedSchema, RestoreStep, RewrittenSchema, Schema, SchemaChange,
-    SchemaComparison, VendorTarget, Verdict, adapt, compare, rewrite_if_needed, standard_form,
-    unrestorable,
+    SchemaComparison, VendorTarget, Verdict, adapt, compare, rewrite_if_needed, rewrite_result,
+    standard_form, unrestorable,
 };
 use toolwright_source::DocumentPath;
 
@@ -60,11 +60,8 @@ fn rewrite_for_vendor(
     losses: &mut LossList<'_>,
 ) -> Vec<RestoreStep> {
     // The result is described in a variant of OpenAPI's schemas, too.
-    if vendor == VendorTarget::GeminiOpenapi
-        && let Some(output) = tool.output.as_mut()
-        && let Some(rewritten) = rewrite_if_needed(vendor, output, ChangeReport::Unwanted)
-    {
-        *output = rewritten.schema;
+    if vendor == VendorTarget::GeminiOpenapi {
+        tool.output = tool.output.take().and_then(|output| rewrite_result(vendor, &output));
     }
     let InputSchema::Written(source) = &tool.input else { return Vec::new() };
     let report = if find_losses { ChangeReport::Wanted } else { ChangeReport::Unwanted };
@@ -314,20 +311,47 @@ fn with_one_change(source: &Json, change: &SchemaChange) -> Option<Json> {
     let at = DocumentPath::parse(&change.at)?;
     // `false` for a property or for items is dropped as a whole.
     let is_boolean = source.pointer(&change.at)?.is_boolean();
+    // A map whose values are closed is about the schema at the keyword of the same name.
+    let is_closed =
+        change.keyword == "additionalProperties" && change.action == ChangeAction::Narrowed;
+    let is_keyword =
+        at.last().is_some_and(|last| last == change.keyword.as_str()) && !is_name(&change.at);
     if let Some(last) = at.last()
-        && (last == change.keyword.as_str() || is_boolean)
+        && (is_keyword && !is_closed || is_boolean)
     {
         let parent = changed.pointer_mut(at.parent()?.as_str())?.as_object_mut()?;
         parent.shift_remove(&*last);
         return Some(changed);
     }
-    // Strict modes close objects.
     let open = changed.pointer_mut(&change.at)?.as_object_mut()?;
-    if change.keyword == "additionalProperties" && !open.contains_key("additionalProperties") {
-        open.insert("additionalProperties".to_owned(), json!(false));
-        return Some(changed);
+    let added = match change.keyword.as_str() {
+        // Strict modes close objects.
+        "additionalProperties" => ("additionalProperties", json!(false)),
+        // The property cannot be sent as `null`. Beside `$ref`, draft-07 would not read this.
+        "null" if !open.contains_key("$ref") => ("not", json!({ "type": "null" })),
+        _ => return None,
+    };
+    if open.contains_key(added.0) {
+        return None;
     }
-    None
+    open.insert(added.0.to_owned(), added.1);
+    Some(changed)
+}
+
+/// Whether the last part of a pointer into a schema is the name of a property or the like, which
+/// may be the name of a keyword.
+fn is_name(pointer: &str) -> bool {
+    let mut tokens = pointer.split('/').skip(1);
+    while let Some(keyword) = tokens.next() {
+        let is_named = matches!(
+            keyword,
+            "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions"
+        );
+        if is_named && tokens.next().is_some() && tokens.clone().next().is_none() {
+            return true;
+        }
+    }
+    false
 }
 
 /// MCP demands that input schemas, and schemas of results, say `type: object`.
@@ -349,30 +373,53 @@ fn state_object_type(tool: &mut Tool, find_losses: bool, n: usize, losses: &mut 
     // A result that is not an object has no place; comparing the records reports it, and what
     // stating the type changes.
     if let Some(output) = tool.output.take_if(|schema| schema.get("type").is_none()) {
+        let is_object = demands_object(&output);
         tool.output = with_object_type(output);
+        if is_object {
+            losses.add_rewrite(
+                n,
+                ExactRewrite {
+                    part: "outputSchema".to_owned(),
+                    keyword: "type".to_owned(),
+                    reason: "what it refers to is an object, and MCP wants that stated",
+                    source: "MCP",
+                    ..ExactRewrite::default()
+                },
+            );
+        }
     }
     tool.output.take_if(|schema| schema.get("type").is_some_and(|kind| kind != "object"));
 }
 
 /// A schema that states no type, with `type: object`; `None` if what it refers to is not an object.
 fn with_object_type(schema: Json) -> Option<Json> {
-    let mut referred = &schema;
+    let allows_object = match referred(&schema).get("type") {
+        None => true,
+        Some(Json::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        Some(kind) => kind == "object",
+    };
+    let Json::Object(members) = schema else { return None };
+    let mut typed = Object::new();
+    typed.insert("type".to_owned(), json!("object"));
+    typed.extend(members);
+    allows_object.then_some(Json::Object(typed))
+}
+
+/// Whether what a schema refers to accepts objects alone.
+fn demands_object(schema: &Json) -> bool {
+    referred(schema).get("type").is_some_and(|kind| kind == "object")
+}
+
+/// What a schema refers to: itself, if it is not a reference.
+fn referred(schema: &Json) -> &Json {
+    let mut referred = schema;
     for _ in 0..MAX_REFERENCES {
         let reference = referred.get("$ref").and_then(Json::as_str);
         let target = reference.and_then(|text| schema.pointer(text.strip_prefix('#')?));
         let Some(target) = target else { break };
         referred = target;
     }
-    let allows_object = match referred.get("type") {
-        None => true,
-        Some(Json::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
-        Some(kind) => kind == "object",
-    };
-    let Json::Object(members) = schema.clone() else { return None };
-    let mut typed = Object::new();
-    typed.insert("type".to_owned(), json!("object"));
-    typed.extend(members);
-    allows_object.then_some(Json::Object(typed))
+    referred
 }
 
 /// References that are followed from one to the next.

@@ -30,16 +30,24 @@ pub enum SettingError {
     InvalidValue(String, String),
 }
 
-/// Puts the values into the record. A value that is there already is replaced.
+/// Puts the values into the records: a field of a tool into those that have the tool, another one
+/// into all. A value that is there already is replaced.
 pub(super) fn apply(
-    toolset: &mut Toolset<Tool>,
+    toolsets: &mut [Toolset<Tool>],
     settings: &[FieldSetting],
 ) -> Result<(), SettingError> {
     for setting in settings {
         // The name of a tool may have dots, that of a field has none.
-        match setting.field.rsplit_once('.') {
-            Some((tool, field)) => set_in_tool(toolset, tool, field, setting)?,
-            None => set_in_toolset(toolset, setting)?,
+        let Some((tool, field)) = setting.field.rsplit_once('.') else {
+            toolsets.iter_mut().try_for_each(|toolset| set_in_toolset(toolset, setting))?;
+            continue;
+        };
+        let mut is_found = false;
+        for toolset in &mut *toolsets {
+            is_found |= set_in_tool(toolset, tool, field, setting)?;
+        }
+        if !is_found {
+            return Err(SettingError::UnknownTool(setting.field.clone(), tool.to_owned()));
         }
     }
     Ok(())
@@ -61,21 +69,20 @@ fn set_in_toolset(toolset: &mut Toolset<Tool>, setting: &FieldSetting) -> Result
     Ok(())
 }
 
+/// Returns whether the toolset has the tool.
 fn set_in_tool(
     toolset: &mut Toolset<Tool>,
     name: &str,
     field: &str,
     setting: &FieldSetting,
-) -> Result<(), SettingError> {
+) -> Result<bool, SettingError> {
     let namespace = toolset.namespace.ok().cloned();
     let is_meant = |tool: &&mut Tool| {
         let id = tool.id(namespace.as_ref()).to_string();
         let versioned = tool.version.as_ref().map(|version| format!("{id}:{}", version.release()));
         tool.name.as_str() == name || id == name || versioned.as_deref() == Some(name)
     };
-    let Some(tool) = toolset.tools.iter_mut().find(is_meant) else {
-        return Err(SettingError::UnknownTool(setting.field.clone(), name.to_owned()));
-    };
+    let Some(tool) = toolset.tools.iter_mut().find(is_meant) else { return Ok(false) };
     match field {
         "description" => tool.description = Some(setting.value.clone()),
         "title" => tool.details.title = Some(setting.value.clone()),
@@ -84,7 +91,7 @@ fn set_in_tool(
         "outputSchema" => tool.output = Some(schema(setting)?),
         _ => return Err(SettingError::UnknownField(setting.field.clone())),
     }
-    Ok(())
+    Ok(true)
 }
 
 fn version(setting: &FieldSetting) -> Result<Version, SettingError> {

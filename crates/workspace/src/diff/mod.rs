@@ -1,7 +1,7 @@
 //! What changed from one set of definitions to another, and which version that demands.
 //!
 //! ```text
-//! old, new: documents ─ paired by namespace or name ─┬─ tools, paired by id, then by name
+//! old, new: documents ─ paired by namespace or name ─┬─ tools, paired by `tool_pairs`
 //!                                                    │    ├ input, output: schema_edits
 //!                                                    │    └ every other part of the record
 //!                                                    └─ the document's own parts, code files
@@ -13,6 +13,7 @@
 //! here, and nothing is read but the code files beside a definition.
 
 mod schema_edits;
+mod tool_pairs;
 mod version_step;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use toolwright_schema::{SchemaComparison, Verdict};
 
 pub use self::schema_edits::{EditKind, SchemaEdit};
 use self::schema_edits::{SchemaDiff, joined, keys_of_both};
+use self::tool_pairs::ToolPairs;
 pub use self::version_step::{VersionCheck, VersionStep};
 use crate::content_hash::code_files;
 use crate::{LoadedDocument, display_name, record};
@@ -57,7 +59,8 @@ impl DefinitionsDiff {
 /// What changed about a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolDiff {
-    /// The id, of the new definition if the tool is there.
+    /// The id, of the new definition if the tool is there. With the version (`a:b:1.0.0`) if a side
+    /// has several versions of the tool.
     pub id: String,
     /// On which side it is.
     pub presence: ToolPresence,
@@ -159,12 +162,13 @@ pub fn diff(old: &[LoadedDocument], new: &[LoadedDocument]) -> DefinitionsDiff {
                 }
             }
         };
+    let tool_pairs = ToolPairs::new(&old.tools, &new.tools);
     let mut gone: Vec<bool> = vec![true; old.tools.len()];
-    for tool in &new.tools {
-        let Some(before) = old.find(tool, &new, &gone) else {
+    for (tool, before) in new.tools.iter().zip(&tool_pairs.before) {
+        let Some(before) = *before else {
             demand(None, Some(tool.document), VersionStep::Minor);
             result.tools.push(ToolDiff {
-                id: tool.id.clone(),
+                id: tool_pairs.reference(tool),
                 presence: ToolPresence::Added,
                 changes: Vec::new(),
                 step: VersionStep::Minor,
@@ -173,7 +177,8 @@ pub fn diff(old: &[LoadedDocument], new: &[LoadedDocument]) -> DefinitionsDiff {
         };
         gone[before] = false;
         let before = &old.tools[before];
-        let found = tool_diff(before, tool);
+        let mut found = tool_diff(before, tool);
+        found.id = tool_pairs.reference(tool);
         if found.changes.is_empty() {
             result.unchanged += 1;
             continue;
@@ -187,7 +192,7 @@ pub fn diff(old: &[LoadedDocument], new: &[LoadedDocument]) -> DefinitionsDiff {
     for (tool, _) in old.tools.iter().zip(&gone).filter(|(_, gone)| **gone) {
         demand(Some(tool.document), None, VersionStep::Major);
         result.tools.push(ToolDiff {
-            id: tool.id.clone(),
+            id: tool_pairs.reference(tool),
             presence: ToolPresence::Removed,
             changes: Vec::new(),
             step: VersionStep::Major,
@@ -264,21 +269,6 @@ impl<'a> DiffSide<'a> {
             }
         }
         DiffSide { documents, tools }
-    }
-
-    /// The tool of this side that `tool` of `other` was: the one with its id, else the only one
-    /// with its name whose id is not there either.
-    fn find(&self, tool: &SideTool<'_>, other: &DiffSide<'_>, free: &[bool]) -> Option<usize> {
-        let is_free = |index: &usize| free[*index];
-        let same_id = (0..self.tools.len()).filter(is_free).find(|n| self.tools[*n].id == tool.id);
-        if same_id.is_some() || tool.name.is_none() {
-            return same_id;
-        }
-        let named = |side: &DiffSide<'_>| side.tools.iter().filter(|t| t.name == tool.name).count();
-        let mut same_name =
-            (0..self.tools.len()).filter(is_free).filter(|n| self.tools[*n].name == tool.name);
-        let only = same_name.next().filter(|_| same_name.next().is_none())?;
-        (named(self) == 1 && named(other) == 1).then_some(only)
     }
 }
 

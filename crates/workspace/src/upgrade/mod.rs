@@ -85,7 +85,7 @@ enum StepChange {
     /// A new text, and the value that it has to have.
     Text(String, Json),
     /// None: the reason why it cannot be made.
-    Impossible(&'static str),
+    Impossible(String),
 }
 
 /// Finds the changes that a document needs.
@@ -98,7 +98,7 @@ const STEPS: [(Option<&str>, StepFinder); 6] = [
     (Some("aios"), aios::move_under_root_key),
     (None, replace_tolerated_values),
     (Some("mcp"), add_titles),
-    (None, schemas::leave_draft_07),
+    (None, schemas::leave_older_dialects),
     (Some("aios"), aios::raise_version),
 ];
 
@@ -169,7 +169,7 @@ impl Upgrader<'_> {
         let reading = self.current.reading.as_ref().ok_or("its format is unknown")?;
         let document = reading.origin.document();
         let next = match &step.change {
-            StepChange::Impossible(reason) => return Err((*reason).to_owned()),
+            StepChange::Impossible(reason) => return Err(reason.clone()),
             StepChange::Edits(edits) => {
                 let (title, safety) = (String::new(), Safety::Safe);
                 let repair = Repair { title, safety, edits: edits.clone() };

@@ -1,16 +1,17 @@
-//! Schemas in draft-07 become schemas in 2020-12, the dialect that MCP and BTCP assume. What the
-//! rewritten schema accepts is compared afterwards, with that of all other steps.
+//! Schemas of older dialects become schemas in 2020-12, the dialect that MCP and BTCP assume. What
+//! a schema of draft-07 accepts is compared afterwards, with that of all other steps; the runner
+//! does not have the other dialects, whose rewrites are exact by their definitions.
 
 use serde_json::Value as Json;
 use toolwright_formats::Reading;
 use toolwright_model::Draft;
-use toolwright_schema::{Dialect, Schema, in_2020_12};
-use toolwright_source::{DocumentPath, Edit, RecordPath};
+use toolwright_schema::{DialectUpgrade, in_2020_12};
+use toolwright_source::{DocumentPath, Edit, RecordPath, words};
 
 use super::{StepChange, UpgradeStep, written_input};
 
 /// Rewrites the schemas of the formats that are read as 2020-12.
-pub(super) fn leave_draft_07(reading: &Reading) -> Vec<UpgradeStep> {
+pub(super) fn leave_older_dialects(reading: &Reading) -> Vec<UpgradeStep> {
     if !["mcp", "webmcp", "btcp"].contains(&reading.format.0) {
         return Vec::new();
     }
@@ -22,55 +23,57 @@ pub(super) fn leave_draft_07(reading: &Reading) -> Vec<UpgradeStep> {
             let at = RecordPath::root().child("tools").child(n).child(field);
             let node = reading.origin.value(&at);
             let (Some(schema), Some(node)) = (schema, node) else { continue };
-            let change = match in_2020_12(schema) {
-                Some(upgraded) => {
+            let (title, change) = match in_2020_12(schema) {
+                DialectUpgrade::NotNeeded => continue,
+                DialectUpgrade::Rewritten { from, schema: upgraded, note } => {
                     let mut edits = Vec::new();
                     collect_edits(schema, &upgraded, &node.pointer(), &mut edits);
-                    StepChange::Edits(edits)
+                    let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
+                    (title(tool, field, from) + &note, StepChange::Edits(edits))
                 }
-                // A schema that cannot be used is an error already.
-                None if Dialect::of(schema).ok() == Some(Dialect::Draft7)
-                    && Schema::compile(schema).is_ok() =>
-                {
-                    StepChange::Impossible(
-                        "a part of it, such as an `$id` below the root, has no counterpart there",
-                    )
+                DialectUpgrade::Impossible { from, reason } => {
+                    (title(tool, field, &words::shorten(&from)), StepChange::Impossible(reason))
                 }
-                None => continue,
             };
-            steps.push(UpgradeStep { titles: vec![title(tool, field)], change });
+            steps.push(UpgradeStep { titles: vec![title], change });
         }
     }
     steps
 }
 
-fn title(tool: &Draft, field: &str) -> String {
+fn title(tool: &Draft, field: &str, dialect: &str) -> String {
     let name = tool.name.ok().map_or("", |name| name.as_str());
-    format!("rewrite the `{field}` of `{name}` from draft-07 to 2020-12")
+    format!("rewrite the `{field}` of `{name}` from {dialect} to 2020-12")
 }
 
 /// The edits that make `after` of `before`, as deep as possible, so that comments stay. A member
-/// that has another name and the same value is renamed.
+/// that has another name is renamed, and edited where it is.
 fn collect_edits(before: &Json, after: &Json, at: &DocumentPath, edits: &mut Vec<Edit>) {
     match (before, after) {
+        _ if before == after => {}
         (Json::Object(old), Json::Object(new)) => {
             // A name may move on to another member: `items` to `prefixItems`, and
             // `additionalItems` to `items`.
             let renamed = |name: &str, value: &Json| {
                 let moved = match name {
-                    "items" => "prefixItems",
+                    "items" if value.is_array() => "prefixItems",
                     "additionalItems" => "items",
                     "dependencies" if new.contains_key("dependentRequired") => "dependentRequired",
                     "dependencies" => "dependentSchemas",
+                    "id" if new.contains_key("$id") => "$id",
+                    "id" | "$id" => "$anchor",
+                    "$recursiveRef" => "$ref",
                     _ => return None,
                 };
                 let is_new = moved == "items" || !old.contains_key(moved);
-                (new.get(moved) == Some(value) && is_new).then_some(moved)
+                new.get(moved).filter(|_| is_new).map(|next| (moved, next))
             };
             let mut made = Vec::new();
             for (name, value) in old {
                 let own = at.child(name);
-                if let Some(moved) = renamed(name, value).filter(|_| new.get(name) != Some(value)) {
+                let is_gone = !new.contains_key(name) || name == "items";
+                if let Some((moved, next)) = renamed(name, value).filter(|_| is_gone) {
+                    collect_edits(value, next, &own, edits);
                     edits.push(Edit::RenameKey(own, moved.to_owned()));
                     made.push(moved);
                 } else if let Some(next) = new.get(name) {
@@ -88,7 +91,6 @@ fn collect_edits(before: &Json, after: &Json, at: &DocumentPath, edits: &mut Vec
                 collect_edits(old, new, &at.child(n), edits);
             }
         }
-        _ if before == after => {}
         _ => edits.push(Edit::Replace(at.clone(), after.clone())),
     }
 }

@@ -54,10 +54,15 @@ impl VendorResult {
     }
 }
 
-/// The type and the Base64 text of an image.
+/// The type and the Base64 text of an image. The APIs take images of four types, and refuse the
+/// whole request for another one, which is named in a text instead.
 fn image(block: &Json) -> Option<(&str, &str)> {
     let text = |key: &str| block.get(key).and_then(Json::as_str);
-    (text("type")? == "image").then(|| Some((text("mimeType")?, text("data")?))).flatten()
+    let kind = text("mimeType").filter(|_| text("type") == Some("image"))?;
+    let kind = ["image/png", "image/jpeg", "image/gif", "image/webp"].into_iter().find(|known| {
+        kind.eq_ignore_ascii_case(known) || kind == "image/jpg" && *known == "image/jpeg"
+    });
+    Some((kind?, text("data")?))
 }
 
 /// A block as text. What is not text is named, because its data would fill the model's context.

@@ -404,3 +404,124 @@ fn aios_is_written_in_its_newest_version() {
     let check = in_folder(&["check", "out.yaml", "--fail-on", "error"]);
     assert_eq!(check.code, 0, "{}{}", check.stdout, check.stderr);
 }
+
+/// A root that refers to itself is written twice for Gemini: as the root, and as a definition.
+#[test]
+fn a_loss_in_a_root_that_is_a_definition_is_reported_once() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string", "minLength": 2 },
+            "next": { "$ref": "#" }
+        },
+        "additionalProperties": false
+    });
+    for target in ["gemini", "ollama", "openai-strict", "anthropic-strict"] {
+        let effects = judged_effects(&schema, target);
+        let mut parts: Vec<&String> = effects.iter().map(|(part, _)| part).collect();
+        parts.sort();
+        parts.dedup();
+        assert_eq!(parts.len(), effects.len(), "{target}: {effects:?}");
+        if target == "gemini" {
+            assert!(
+                effects.iter().any(|(part, _)| part == "/properties/name/minLength"),
+                "{effects:?}"
+            );
+        }
+    }
+}
+
+/// However many parameters are before it.
+#[test]
+fn a_lost_null_and_a_repeated_key_are_shown() {
+    let mut properties = serde_json::Map::new();
+    for n in 0..12 {
+        let property = json!({ "type": "string", "enum": ["a", "b"], "description": "One of two" });
+        properties.insert(format!("p{n}"), property);
+    }
+    properties.insert("type".to_owned(), json!({ "type": ["string", "null"] }));
+    properties.insert(
+        "map".to_owned(),
+        json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+    );
+    let schema =
+        json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let effects = judged_effects(&schema, "openai-strict");
+    let effect = |part: &str, effect: &str| (part.to_owned(), effect.to_owned());
+    assert_eq!(
+        effects,
+        [
+            effect("/properties/type", "narrowed"),
+            effect("/properties/map/additionalProperties", "widened")
+        ]
+    );
+}
+
+/// Branches that the schema around them tells apart: `anyOf` means the same.
+#[test]
+fn a_discriminator_beside_the_branches_keeps_them_apart() {
+    let branch = |kind: &str, own: &str| {
+        json!({
+            "type": "object", "required": [own],
+            "properties": { "kind": { "enum": [kind] }, own: { "type": "boolean" } }
+        })
+    };
+    let schema = json!({
+        "type": "object", "required": ["pet"], "additionalProperties": false,
+        "properties": { "pet": { "$ref": "#/$defs/pet" } },
+        "$defs": {
+            "dog": branch("dog", "barks"), "cat": branch("cat", "purrs"),
+            "pet": {
+                "type": "object", "required": ["kind"],
+                "properties": { "kind": { "type": "string" } },
+                "oneOf": [{ "$ref": "#/$defs/dog" }, { "$ref": "#/$defs/cat" }]
+            }
+        }
+    });
+    for target in ["openai-strict", "anthropic-strict", "gemini-openapi", "ollama"] {
+        let (run, report) = losses(&tool(&schema), &["--to", target]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let is_about_branches = |loss: &Json| {
+            let reason = loss["reason"].as_str().unwrap_or_default();
+            reason.contains("several branches") || reason.contains("the branches overlap")
+        };
+        let mut losses = report["losses"].as_array().expect("a list").iter();
+        assert_eq!(losses.find(|loss| is_about_branches(loss)), None, "{target}");
+    }
+}
+
+/// A tuple of a fixed length, as Pydantic writes it, has one schema for all items.
+#[test]
+fn a_tuple_with_as_many_items_as_positions_is_not_lost() {
+    let tuple = |second: &str| {
+        json!({
+            "type": "object", "required": ["p"], "additionalProperties": false,
+            "properties": { "p": {
+                "type": "array", "prefixItems": [{ "type": "number" }, { "type": second }],
+                "minItems": 2, "maxItems": 2
+            }}
+        })
+    };
+    for target in ["openai-strict", "ollama"] {
+        let effects = judged_effects(&tuple("number"), target);
+        let is_tuple = |(part, _): &(String, String)| part.ends_with("/prefixItems");
+        assert!(!effects.iter().any(is_tuple), "{target}: {effects:?}");
+        let effects = judged_effects(&tuple("string"), target);
+        let lost = ("/properties/p/prefixItems".to_owned(), "widened".to_owned());
+        assert!(effects.contains(&lost), "{target}: {effects:?}");
+    }
+}
+
+/// The values of a map are closed objects in strict modes.
+#[test]
+fn closed_values_of_a_map_are_shown() {
+    let value = json!({ "type": "object", "properties": { "n": { "type": "number" } } });
+    let schema = json!({
+        "type": "object", "required": ["m"], "additionalProperties": false,
+        "properties": { "m": { "type": "object", "additionalProperties": value } }
+    });
+    let effects = judged_effects(&schema, "openai-strict");
+    let closed = ("/properties/m/additionalProperties".to_owned(), "narrowed".to_owned());
+    assert!(effects.contains(&closed), "{effects:?}");
+    assert!(!effects.iter().any(|(_, effect)| effect == "not-shown"), "{effects:?}");
+}

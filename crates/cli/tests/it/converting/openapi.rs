@@ -132,3 +132,83 @@ fn responses_are_approximated_only_if_there_is_an_output_schema() {
     assert_eq!(loss["effect"], "dropped");
     assert_eq!(loss["reason"], "the target does not have the schema of the result");
 }
+
+/// `nullable` beside a choice, and beside `allOf`, which is how a reference is made nullable.
+#[test]
+fn choices_and_references_can_be_nullable() {
+    let text = json!({ "type": "string" });
+    let user = json!({ "$ref": "#/components/schemas/User" });
+    let body = json!({ "type": "object", "properties": {
+        "one": { "oneOf": [text, { "type": "integer" }], "nullable": true },
+        "any": { "anyOf": [text, { "type": "integer" }], "nullable": true },
+        "all": { "allOf": [user], "nullable": true },
+        "either": { "oneOf": [user, text], "nullable": true }
+    }});
+    let paths = json!({ "/issues": { "post": {
+        "operationId": "create", "summary": "Creates an issue", "responses": {},
+        "requestBody": { "content": { "application/json": { "schema": body } } }
+    }}});
+    let user = json!({ "type": "object", "nullable": true, "required": ["login"],
+        "properties": { "login": { "type": "string" } } });
+    let (tools, _) = as_mcp(&api(&paths, &json!({ "User": user })));
+    let schema = toolwright_schema::Schema::compile(&tools[0]["inputSchema"]).expect("a schema");
+    let body = |name: &str, value: Json| match tools[0]["inputSchema"]["properties"].get("body") {
+        Some(_) => json!({ "body": { name: value } }),
+        None => json!({ name: value }),
+    };
+    for name in ["one", "any", "all", "either"] {
+        assert!(schema.is_valid(&body(name, Json::Null)), "{name}: {:#}", tools[0]);
+        assert!(!schema.is_valid(&body(name, json!(true))), "{name}: {:#}", tools[0]);
+    }
+    assert!(schema.is_valid(&body("either", json!("x"))), "{:#}", tools[0]);
+    assert!(!schema.is_valid(&body("all", json!({ "login": 1 }))), "{:#}", tools[0]);
+}
+
+/// A result is what the tool returns: nothing restores another form of it.
+#[test]
+fn results_for_gemini_are_not_wrapped() {
+    let result = |schema: Json| {
+        json!({ "get": {
+            "summary": "Returns some things", "responses": { "200": {
+                "description": "ok", "content": { "application/json": { "schema": schema } }
+            }}
+        }})
+    };
+    let paths = json!({
+        "/names": result(json!({ "type": "array", "items": { "type": "string" } })),
+        "/counts": result(json!({ "type": "object", "additionalProperties": { "type": "integer" } }))
+    });
+    let (run, report) = losses(&api(&paths, &json!({})), &["--to", "gemini-openapi"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let written: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    let response = |n: usize| {
+        let at = format!("/0/functionDeclarations/{n}/response");
+        written.pointer(&at).cloned()
+    };
+    assert_eq!(response(0), Some(json!({ "type": "ARRAY", "items": { "type": "STRING" } })));
+    // A map would be a list of pairs, which the tool does not return.
+    assert_eq!(response(1), None, "{}", run.stdout);
+    let is_dropped = |loss: &Json| {
+        loss["tool"] == "get_counts"
+            && loss["part"] == "outputSchema"
+            && loss["effect"] == "dropped"
+    };
+    assert!(report["losses"].as_array().expect("a list").iter().any(is_dropped), "{report:#}");
+}
+
+/// A result that refers to itself cannot be compared as a whole. It need not be.
+#[test]
+fn the_type_of_a_recursive_result_is_stated_without_a_loss() {
+    let issue = json!({ "type": "object", "properties": {
+        "title": { "type": "string" }, "parent": { "$ref": "#/components/schemas/Issue" }
+    }});
+    let content =
+        json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Issue" } } });
+    let paths = json!({ "/issue": { "get": {
+        "summary": "Returns the issue", "responses": { "200": { "description": "ok", "content": content } }
+    }}});
+    let (tools, report) = as_mcp(&api(&paths, &json!({ "Issue": issue })));
+    assert_eq!(tools[0]["outputSchema"]["type"], "object", "{tools:?}");
+    let reported = lines(&report);
+    assert!(!reported.iter().any(|line| line.ends_with("outputSchema")), "{reported:?}");
+}

@@ -47,7 +47,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// One schema for all items of a tuple. That is exact if all positions have the same one, and
-    /// the items after them have it, too, or are forbidden.
+    /// the items after them have it, too, or are forbidden: by `items: false`, or by `maxItems`, as
+    /// Pydantic writes it.
     fn tuple_to_items(&mut self, keywords: &mut NodeKeywords<'t>, prefix: NodeKeyword<'t>) {
         let NodeContent::List(nodes) = &prefix.content else { return };
         let Some(first) = nodes.first() else { return };
@@ -59,11 +60,14 @@ impl<'t> Rewriter<'t> {
         let first_text = text(first);
         let is_first = |node: &SchemaNode<'t>| first_text.is_some() && text(node) == first_text;
         let are_equal = nodes.iter().all(is_first);
-        let is_closed = matches!(rest, Some(SchemaNode::Nothing(_)));
+        let length = u64::try_from(nodes.len()).unwrap_or(u64::MAX);
+        let most = keywords.data("maxItems").and_then(Value::as_u64);
+        let is_closed =
+            matches!(rest, Some(SchemaNode::Nothing(_))) || most.is_some_and(|most| most <= length);
         let is_exact = are_equal && (is_closed || rest.as_ref().is_some_and(is_first));
         let items = match (are_equal && is_exact, &rest) {
             (true, _) => first.clone(),
-            (false, None | Some(SchemaNode::All(_))) => SchemaNode::All(prefix.place),
+            (false, None | Some(SchemaNode::All(_))) if !is_closed => SchemaNode::All(prefix.place),
             (false, _) => {
                 let mut all: Vec<SchemaNode<'t>> = nodes.to_vec();
                 all.extend(rest.clone().filter(|_| !is_closed));
@@ -73,10 +77,8 @@ impl<'t> Rewriter<'t> {
             }
         };
         if is_closed {
-            let length = u64::try_from(nodes.len()).unwrap_or(u64::MAX);
-            let own = keywords.data("maxItems").and_then(Value::as_u64);
             let place = keywords.place_of("items");
-            match own {
+            match most {
                 Some(own) => keywords.set_data("maxItems", own.min(length).into()),
                 // It says what `items` said, and so it has the place of that.
                 None => keywords.list.push(NodeKeyword {

@@ -9,7 +9,7 @@ use super::full::NodeContext;
 use super::merge::{both, listed_values, merge};
 use super::normalize_node::NormalNode;
 use super::source_tree::{
-    NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourceTree, is_assertion,
+    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourceTree, is_assertion,
 };
 use super::types::TypeSet;
 use super::words::add_words;
@@ -153,13 +153,31 @@ impl<'t> Rewriter<'t> {
         first.required().iter().take(MAX_COMPARED).filter(|name| required.contains(name)).any(
             |name| {
                 let find = |named: &[(Shared<'n, str>, SchemaNode<'n>)]| {
-                    named.iter().find(|(own, _)| **own == **name).map(|(_, node)| self.view(node))
+                    let found = named.iter().find(|(own, _)| **own == **name);
+                    found.map_or(Vec::new(), |(_, node)| self.conjuncts(node, depth))
                 };
-                find(&own)
-                    .zip(find(&other))
-                    .is_some_and(|(one, other)| self.are_disjoint(&one, &other, depth + 1))
+                let (one, other) = (find(&own), find(&other));
+                one.iter()
+                    .any(|one| other.iter().any(|other| self.are_disjoint(one, other, depth + 1)))
             },
         )
+    }
+
+    /// The node, and the schemas in it that have to match as well. A property that both a branch
+    /// and the schema around it describe has one of each.
+    fn conjuncts<'n>(&self, node: &SchemaNode<'n>, depth: usize) -> Vec<Rc<NodeKeywords<'n>>>
+    where
+        't: 'n,
+    {
+        let own = self.view(node);
+        let mut found = Vec::new();
+        for part in ["allOf", BOTH].iter().flat_map(|name| own.nodes(name).to_vec()) {
+            if depth < COMPARED_DEPTH && found.len() < MAX_COMPARED {
+                found.extend(self.conjuncts(&part, depth + 1));
+            }
+        }
+        found.push(own);
+        found
     }
 
     /// Turns a choice between listed values into one list. Branches that describe their values stay
@@ -308,6 +326,9 @@ impl<'t> Rewriter<'t> {
         written: &[Value],
         steps: &[Vec<RestoreStep>],
     ) {
+        // Nothing of what follows is written, so that nothing of it is a change.
+        let (report, inexact) = (self.changes.report, self.changes.inexact);
+        self.changes.report = ChangeReport::Unwanted;
         // Annotations beside a choice were moved into its branches, which are merged here.
         let views: Vec<Rc<NodeKeywords<'t>>> = branches
             .iter()
@@ -316,6 +337,7 @@ impl<'t> Rewriter<'t> {
                 _ => self.view(branch),
             })
             .collect();
+        (self.changes.report, self.changes.inexact) = (report, inexact);
         // As texts, values of different types may look the same.
         let target_views: Vec<_> = written
             .iter()

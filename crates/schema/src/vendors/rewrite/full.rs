@@ -16,8 +16,8 @@ use super::source_tree::{
 use super::types::{TypeSet, keyword_type};
 use super::words::{add_words, keyword_words, with_words};
 use super::{
-    ChangeAction, FullStyle, Rewriter, TooLarge, WRAPPING_PROPERTY, WritePathPart, refuses_keyword,
-    values, wrapped,
+    ChangeAction, FullStyle, Rewriter, SchemaRole, TooLarge, WRAPPING_PROPERTY, WritePathPart,
+    refuses_keyword, values, wrapped,
 };
 use crate::restore::{RestoreAction, RestoreStep};
 
@@ -64,8 +64,18 @@ impl FullStyle {
 
 impl<'t> Rewriter<'t> {
     /// Rewrites the whole schema.
-    pub(super) fn full(&mut self, style: FullStyle) -> Result<(Value, Vec<RestoreStep>), TooLarge> {
-        let (mut schema, mut steps) = self.in_scope(|rewriter| rewriter.write_root(style))?;
+    pub(super) fn full(
+        &mut self,
+        style: FullStyle,
+        role: SchemaRole,
+    ) -> Result<(Value, Vec<RestoreStep>), TooLarge> {
+        let (mut schema, mut steps) = self.in_scope(|rewriter| match role {
+            SchemaRole::Arguments => rewriter.write_root(style),
+            SchemaRole::Result => {
+                let root = rewriter.tree.root.clone();
+                rewriter.write(&root, NodeContext { is_root: true, ..NodeContext::new(style) })
+            }
+        })?;
         let mut definitions = Vec::new();
         // Writing a definition may refer to more of them.
         while let Some(&index) = self.used_definitions.get(definitions.len()) {
@@ -324,7 +334,7 @@ impl<'t> Rewriter<'t> {
         if describes_object {
             return self.write_object(keywords, context);
         }
-        self.write_members(&keywords, context, &|_| false)
+        self.write_members(keywords, context, &|_| false)
     }
 
     /// Turns a minimal length into a pattern. Anthropic reads patterns, and not this keyword.
@@ -382,7 +392,7 @@ impl<'t> Rewriter<'t> {
         }
         if !is_gemini {
             keywords.set("anyOf", NodeContent::List(branches.into()));
-            return self.write_members(&keywords, context, &|_| false);
+            return self.write_members(keywords, context, &|_| false);
         }
         // Gemini accepts nothing beside `anyOf`, so what describes the choice goes to each branch.
         let annotations = NodeKeywords {
@@ -505,20 +515,20 @@ impl<'t> Rewriter<'t> {
             },
         );
         self.push_step(RestoreAction::ParseJson);
-        self.write_members(&keywords, context, &|_| false)
+        self.write_members(keywords, context, &|_| false)
     }
 
     /// Writes the keywords of a node in their order. `is_optional` names the properties that become
     /// nullable.
     pub(super) fn write_members(
         &mut self,
-        keywords: &NodeKeywords<'t>,
+        keywords: NodeKeywords<'t>,
         context: NodeContext,
         is_optional: &dyn Fn(&str) -> bool,
     ) -> Result<Value, TooLarge> {
         let mut members = Map::with_capacity(keywords.list.len());
         let mut words = Vec::new();
-        for keyword in &keywords.list {
+        for keyword in keywords.list {
             let name = &*keyword.name;
             let value = match (name, &keyword.content) {
                 ("properties", NodeContent::Named(properties)) => {
@@ -546,16 +556,18 @@ impl<'t> Rewriter<'t> {
                     Value::Bool(false)
                 }
                 ("additionalProperties", NodeContent::One(SchemaNode::All(_))) => Value::Bool(true),
-                ("type" | "enum" | "required" | "title" | "description" | "nullable", content)
-                | (_, content @ NodeContent::Data(_)) => {
-                    if self.drop_refused(keyword, context.style, &mut words) {
+                ("type" | "enum" | "required" | "title" | "description" | "nullable", _)
+                | (_, NodeContent::Data(_)) => {
+                    if self.drop_refused(&keyword, context.style, &mut words) {
                         continue;
                     }
-                    let NodeContent::Data(value) = content else { continue };
-                    self.copied(value)?
+                    let name = name.to_owned();
+                    let NodeContent::Data(value) = keyword.content else { continue };
+                    members.insert(name, self.taken(value)?);
+                    continue;
                 }
                 _ => {
-                    self.drop_keyword(keyword, ChangeAction::Widened, &mut words);
+                    self.drop_keyword(&keyword, ChangeAction::Widened, &mut words);
                     continue;
                 }
             };

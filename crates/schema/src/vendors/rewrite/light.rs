@@ -129,7 +129,7 @@ impl<'t> Rewriter<'t> {
     /// Removes the changes from the list that come after the first `kept`.
     fn forget_changes(&mut self, kept: usize) {
         for change in self.changes.list.split_off(kept) {
-            self.changes.seen.remove(&(change.at, change.keyword, change.action));
+            self.changes.seen.remove(&change.action.key(&change.at, &change.keyword));
         }
     }
 

@@ -33,7 +33,9 @@ mod types;
 mod values;
 mod words;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
@@ -82,7 +84,7 @@ pub struct RewrittenSchema {
 pub struct SchemaChange {
     /// JSON pointer in the source schema: of the keyword, or of the schema that lacked it.
     pub at: String,
-    /// The keyword.
+    /// The keyword; `null` or `false` where that value or schema has no place in the target.
     pub keyword: String,
     /// How the meaning changed.
     pub action: ChangeAction,
@@ -113,6 +115,14 @@ pub enum ChangeAction {
     Narrowed,
     /// Other calls match.
     Approximated,
+}
+
+impl ChangeAction {
+    fn key(self, at: &str, keyword: &str) -> ChangeKey {
+        use ChangeAction::{Approximated, Narrowed, Widened};
+        let is_directed = matches!(self, Widened | Narrowed | Approximated);
+        (at.to_owned(), keyword.to_owned(), (!is_directed).then_some(self))
+    }
 }
 
 /// Rewrites `schema`, the input schema of a tool, for `target`.
@@ -172,7 +182,8 @@ pub fn rewrite_if_needed(
     // Inlined references nest deeper than the source, so a shallow attempt may fail.
     let attempt = |max_depth: usize| {
         let mut changes = ChangeList::new(target, report);
-        let rewritten = rewrite(target, style, schema, max_depth, &mut changes);
+        let rewritten =
+            rewrite(target, style, SchemaRole::Arguments, schema, max_depth, &mut changes);
         rewritten.map(|(schema, steps)| RewrittenSchema { schema, changes: changes.list, steps })
     };
     let mut rewritten = if depth <= SHALLOW { attempt(SHALLOW) } else { Err(TooLarge) };
@@ -217,6 +228,35 @@ pub fn standard_form(target: VendorTarget, schema: &Value) -> Value {
         Some(Value::Bool(true)) => values::make_nullable(Value::Object(standard)),
         _ => Value::Object(standard),
     }
+}
+
+/// Rewrites the schema of a tool's result for `target`. `None` if the target cannot state it:
+/// results have no other form there, so a rewrite that would have to be restored is of no use.
+pub fn rewrite_result(target: VendorTarget, schema: &Value) -> Option<Value> {
+    let style = RewriteStyle::of(target);
+    if !matches!(style, RewriteStyle::Full(_)) {
+        return Some(schema.clone());
+    }
+    measure::depth_within(schema, MAX_DEPTH)?;
+    let attempt = || {
+        let mut changes = ChangeList::new(target, ChangeReport::Unwanted);
+        rewrite(target, style, SchemaRole::Result, schema, MAX_WRITTEN_DEPTH, &mut changes).ok()
+    };
+    let stack = MAX_WRITTEN_DEPTH * REWRITE_FRAME;
+    let (schema, steps) = stack_space::run_with_stack(stack, attempt).ok().flatten()?;
+    let fits = measure::depth_within(&schema, MAX_DEPTH).is_some();
+    // Only arguments have to be an object.
+    let is_accepted = || !is_rejected(&wrapped(target, schema.clone()), target);
+    (steps.is_empty() && fits && is_accepted()).then_some(schema)
+}
+
+/// What a schema describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SchemaRole {
+    /// The arguments of a call, which are an object.
+    Arguments,
+    /// The result, which is any value.
+    Result,
 }
 
 /// How much of a schema has to be rewritten.
@@ -264,6 +304,7 @@ struct TooLarge;
 fn rewrite(
     target: VendorTarget,
     style: RewriteStyle,
+    role: SchemaRole,
     schema: &Value,
     max_depth: usize,
     changes: &mut ChangeList,
@@ -285,7 +326,7 @@ fn rewrite(
     match style {
         RewriteStyle::Nothing => Ok((schema.clone(), Vec::new())),
         RewriteStyle::Light => rewriter.light(),
-        RewriteStyle::Full(style) => rewriter.full(style),
+        RewriteStyle::Full(style) => rewriter.full(style, role),
     }
 }
 
@@ -353,6 +394,10 @@ fn refuses_keyword(target: VendorTarget, name: &str, content: &NodeContent) -> b
     })
 }
 
+/// What makes two changes the same one: the place, the keyword, and the action unless it depends on
+/// where a definition is used.
+type ChangeKey = (String, String, Option<ChangeAction>);
+
 /// The changes so far, each once.
 struct ChangeList {
     target: VendorTarget,
@@ -360,18 +405,19 @@ struct ChangeList {
     /// How many of them are not exact, counted without a report, too.
     inexact: usize,
     list: Vec<SchemaChange>,
-    seen: HashSet<(String, String, ChangeAction)>,
+    /// The number of each change in the list.
+    seen: HashMap<ChangeKey, usize>,
     bytes: usize,
 }
 
 impl ChangeList {
     fn new(target: VendorTarget, report: ChangeReport) -> ChangeList {
-        ChangeList { target, report, inexact: 0, list: Vec::new(), seen: HashSet::new(), bytes: 0 }
+        ChangeList { target, report, inexact: 0, list: Vec::new(), seen: HashMap::new(), bytes: 0 }
     }
 
-    /// Adds a change. Inlined definitions repeat the same one, so it is listed once. `at` spells
-    /// the pointer, if it is needed. `text` is the new name of what is renamed, else what was added
-    /// to the description.
+    /// Adds a change. Inlined definitions, and a root that is a definition, too, repeat the same
+    /// one, so it is listed once. `at` spells the pointer, if it is needed. `text` is the new name
+    /// of what is renamed, else what was added to the description.
     fn add(
         &mut self,
         at: impl FnOnce() -> String,
@@ -385,8 +431,17 @@ impl ChangeList {
             return;
         }
         let at = at();
-        if !self.seen.insert((at.clone(), keyword.to_owned(), action)) {
-            return;
+        match self.seen.entry(action.key(&at, keyword)) {
+            Entry::Occupied(same) => {
+                // What widens in one place and narrows in another does both.
+                if self.list[*same.get()].action != action {
+                    self.list[*same.get()].action = ChangeAction::Approximated;
+                }
+                return;
+            }
+            Entry::Vacant(entry) => {
+                entry.insert(self.list.len());
+            }
         }
         self.bytes += at.len() + text.as_ref().map_or(0, String::len) + keyword.len() + 64;
         let source = facts::authority(self.target);
@@ -489,6 +544,20 @@ impl<'t> Rewriter<'t> {
 
     /// A copy of a value, counted.
     fn copied(&mut self, value: &Value) -> Result<Value, TooLarge> {
+        self.count_bytes(value)?;
+        Ok(value.clone())
+    }
+
+    /// The value itself if a rewrite made it, otherwise a copy; counted.
+    fn taken(&mut self, value: Shared<'t, Value>) -> Result<Value, TooLarge> {
+        self.count_bytes(&value)?;
+        Ok(match value {
+            Shared::Source(value) => value.clone(),
+            Shared::Made(value) => Rc::unwrap_or_clone(value),
+        })
+    }
+
+    fn count_bytes(&mut self, value: &Value) -> Result<(), TooLarge> {
         let bytes = match value {
             Value::String(text) => text.len() as u64 + 8,
             Value::Null | Value::Bool(_) | Value::Number(_) => 8,
@@ -501,7 +570,7 @@ impl<'t> Rewriter<'t> {
             self.written_bytes.saturating_add(usize::try_from(bytes).unwrap_or(usize::MAX));
         match self.written_bytes > MAX_WRITTEN_BYTES {
             true => Err(TooLarge),
-            false => Ok(value.clone()),
+            false => Ok(()),
         }
     }
 

@@ -35,12 +35,13 @@ impl<'t> Rewriter<'t> {
             optional = self.require_all(&mut keywords);
         }
         if !optional.is_empty() {
-            self.push_step(RestoreAction::NullMeansAbsent { properties: optional.clone() });
+            let properties = optional.iter().map(|name| name.to_string()).collect();
+            self.push_step(RestoreAction::NullMeansAbsent { properties });
         }
-        let optional = NameSet::of(optional.iter().map(String::as_str));
-        let written = self.write_members(&keywords, context, &|name| optional.contains(name))?;
+        let optional = NameSet::of(optional.iter().map(|name| &**name));
+        let declared = keywords.named("properties");
+        let written = self.write_members(keywords, context, &|name| optional.contains(name))?;
         if let Some(entries) = entries {
-            let declared = keywords.named("properties");
             let names = declared.iter().map(|(name, _)| name.to_string());
             let declared = names.filter(|name| *name != entries).chain(impossible).collect();
             self.push_step(RestoreAction::EntriesToProperties { property: entries, declared });
@@ -366,7 +367,7 @@ impl<'t> Rewriter<'t> {
 
     /// Requires all properties, in the order of their declaration, which OpenAI's own helper
     /// writes; those that were optional come back.
-    fn require_all(&mut self, keywords: &mut NodeKeywords<'t>) -> Vec<String> {
+    fn require_all(&mut self, keywords: &mut NodeKeywords<'t>) -> Vec<Shared<'t, str>> {
         let required = NameSet::of(keywords.required());
         let properties = keywords.named("properties");
         let mut optional = Vec::new();
@@ -374,11 +375,11 @@ impl<'t> Rewriter<'t> {
             if !required.contains(name) {
                 let reason = "strict mode wants all properties; `null` means that it is absent";
                 self.record(node.place(), "required", ChangeAction::Restored, reason);
-                optional.push(name.to_string());
+                optional.push(name.clone());
             }
         }
-        let names: Vec<&str> = properties.iter().map(|(name, _)| &**name).collect();
-        keywords.set_data("required", json!(names));
+        let names = properties.iter().map(|(name, _)| Value::from(&**name)).collect();
+        keywords.set_data("required", Value::Array(names));
         optional
     }
 }

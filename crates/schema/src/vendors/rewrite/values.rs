@@ -210,9 +210,11 @@ impl<'t> Rewriter<'t> {
     /// Writes a node that holds no subschemas of interest.
     fn write_plain(
         &mut self,
-        keywords: &NodeKeywords<'t>,
+        keywords: &mut NodeKeywords<'t>,
         style: FullStyle,
     ) -> Result<Value, TooLarge> {
+        let empty = NodeKeywords::new(keywords.place);
+        let keywords = std::mem::replace(keywords, empty);
         self.write_members(keywords, NodeContext::new(style), &|_| false)
     }
 
@@ -240,7 +242,7 @@ impl<'t> Rewriter<'t> {
         if accepts {
             let reason =
                 "`null` means that the property is absent, so it cannot be sent as a value";
-            self.record(node.place(), "type", ChangeAction::Narrowed, reason);
+            self.record(node.place(), "null", ChangeAction::Narrowed, reason);
         }
     }
 

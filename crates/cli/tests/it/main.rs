@@ -47,6 +47,7 @@ mod running_programs;
 mod sandbox;
 mod schema_mistakes;
 mod scripted_servers;
+mod secret_values;
 mod secrets_in_settings;
 mod server_sessions;
 mod servers_files;

@@ -64,6 +64,8 @@ const RULES: &[(&str, &str, &str)] = &[
     // 6
     ("capabilities", r#"{"name": "f", "capabilities": []}"#, "btcp"),
     ("examples", r#"{"name": "f", "examples": []}"#, "btcp"),
+    ("no examples", r#"{"name": "f", "inputSchema": {}, "examples": []}"#, "mcp"),
+    ("no examples in a list", r#"[{"name": "f", "inputSchema": {}, "examples": []}]"#, "mcp"),
     ("an example", r#"{"name": "f", "inputSchema": {}, "examples": [{"input": {}}]}"#, "btcp"),
     ("params for input", r#"{"name": "f", "examples": [{"params": {}}]}"#, "btcp"),
     ("one example of several", r#"{"name": "f", "examples": [1, {"output": 1}]}"#, "btcp"),

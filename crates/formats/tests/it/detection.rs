@@ -165,7 +165,7 @@ const PRECEDENCE: &[(&str, &str, &str)] = &[
     ("4 before 6", r#"{"type": "function", "name": "f", "timeout": 1}"#, "openai"),
     ("5 before 6", r#"{"name": "f", "capabilities": [], "input_schema": {}}"#, "anthropic"),
     ("5 before 7", r#"[{"name": "f", "inputSchema": {}}, {"input_schema": {}}]"#, "anthropic"),
-    ("6 before 7", r#"{"name": "f", "inputSchema": {}, "examples": []}"#, "btcp"),
+    ("6 before 7", r#"{"name": "f", "inputSchema": {}, "examples": [{"input": {}}]}"#, "btcp"),
     (
         "6 before 7, by one of many",
         r#"[{"name": "a", "inputSchema": {}}, {"name": "f", "timeout": 1}]"#,

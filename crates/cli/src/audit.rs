@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde_json::json;
 use toolwright_catalog::store::{CallFilter, Journal, Store, StoredCall};
-use toolwright_exec::{AuditError, AuditLog, CallRecord, Log};
+use toolwright_exec::{AuditError, AuditLog, CallRecord, Log, code};
 use toolwright_source::render::visible;
+use toolwright_source::words::nearest_word;
 use toolwright_workspace::AuditSettings;
 
 use crate::args::{AuditArgs, AuditFormat};
@@ -100,18 +101,38 @@ impl AuditLog for LateJournal {
     }
 }
 
+/// The code of calls with this name, in whatever case it is typed.
+///
+/// # Errors
+/// If there is none.
+fn find_code(name: &str) -> anyhow::Result<&'static str> {
+    let names = std::iter::once("OK").chain(code::ALL.iter().map(|code| code.name));
+    let wanted = name.to_ascii_uppercase();
+    if let Some(known) = names.clone().find(|known| *known == wanted) {
+        return Ok(known);
+    }
+    match nearest_word(&wanted, names.clone()) {
+        Some(near) => bail!("no call ends with the code `{name}` (did you mean `{near}`?)"),
+        None => bail!(
+            "no call ends with the code `{name}`; the codes of calls are {}",
+            names.collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
 /// Prints the calls that fit, the oldest first.
 ///
 /// # Errors
-/// If the store cannot be read.
+/// If `--code` names no code of calls, or the store cannot be read.
 pub(crate) fn run(args: &AuditArgs) -> anyhow::Result<ExitStatus> {
+    let code = args.code.as_deref().map(find_code).transpose()?;
     let folder = environment::state_folder()?;
     let store = Store::open(&folder)?;
     let filter = CallFilter {
         since: args.since.map(micros_ago),
         tool: args.tool.clone(),
         agent: args.agent.clone(),
-        code: args.code.clone(),
+        code: code.map(str::to_owned),
     };
     if args.output_format == AuditFormat::Csv {
         output::print_unfiltered(COLUMNS)?;

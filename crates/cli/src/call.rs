@@ -66,9 +66,12 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         // Reported as the reason of the failed call.
         CatalogEvent::PlanProblem(d)
             if reasons.iter().any(|why| (why.code, &why.path) == (d.code, &d.path)) => {}
-        // Servers that this call does not need are not its business, as long as it succeeds.
+        // Servers that this call does not need are not its business, as long as it succeeds. The
+        // references of the server that it needs are among the reasons.
         CatalogEvent::PlanProblem(d)
-            if (d.about.is_some() && server.is_some() || codes::is_about_server(d.code))
+            if (d.about.is_some() && server.is_some()
+                || codes::is_about_server(d.code)
+                || codes::is_about_reference(d.code))
                 && (server.is_none() || d.about.as_deref() != server.as_deref()) =>
         {
             if codes::is_mistake(d) {

@@ -29,7 +29,7 @@ use crate::environment::variable;
 use crate::messages::{plan_error, print_note};
 use crate::output::{self, ExitStatus};
 use crate::report::{self, plural};
-use crate::sources::{self, FoundSources};
+use crate::sources::{self, FoundSources, WaitingLine};
 
 /// Checks the sources and prints the findings; with `--fix`, corrects the files first.
 ///
@@ -211,7 +211,7 @@ fn check(
             plan_to_check(configured_plan(args)?, targets)
         })?;
         let not_started = SkippedSources::of(&mut plan, args);
-        let load = sources::load_plan(plan)?;
+        let load = sources::load_plan(plan, WaitingLine::Printed)?;
         let report = workspace.check_loaded(load, &[], &options);
         return Ok((with_fixes(report, fixes), not_started));
     }
@@ -240,7 +240,7 @@ fn check(
     if args.no_start {
         not_started.servers += in_folders().servers();
     }
-    let mut load = sources::load_plan(plan)?;
+    let mut load = sources::load_plan(plan, WaitingLine::Printed)?;
     if !files_in_folders.is_empty() {
         load.failures.retain(|failure| !matches!(failure, LoadError::NoDefinitions(_)));
     }

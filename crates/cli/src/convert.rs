@@ -18,11 +18,11 @@ use toolwright_workspace::{
 };
 
 use crate::args::{ConvertArgs, DiagnosticFormat, LossFormat};
-use crate::loss_report;
 use crate::messages::print_note;
 use crate::output::{self, ExitStatus};
 use crate::report::{self, plural};
 use crate::sources::{self, FoundSources, PlanLog};
+use crate::{loss_report, start_progress};
 
 /// Writes the converted document and the report.
 ///
@@ -174,19 +174,24 @@ fn finish(
     let denied = denied_losses(args, converted)?;
     let single = single_tools(args, target, converted, text)?;
     // Files first: a report about a file that could not be written would mislead.
+    let mut written = Vec::new();
+    let mut write = |path: &Path, text: &str| {
+        written.push(path.display().to_string());
+        write_file(path, text)
+    };
     if denied.is_empty() {
         if let Some(path) = &args.session {
             let tools = converted.iter().flat_map(|(_, conversion)| conversion.tools.clone());
             let table = CallTable::new(target, tools.collect());
-            write_file(path, &format!("{:#}\n", table.to_json()))?;
+            write(path, &format!("{:#}\n", table.to_json()))?;
         }
         match &args.output {
             Some(path) if !single.is_empty() => {
                 for (name, text) in &single {
-                    write_file(&path.join(format!("{name}.json")), text)?;
+                    write(&path.join(format!("{name}.json")), text)?;
                 }
             }
-            Some(path) => write_file(path, text)?,
+            Some(path) => write(path, text)?,
             None => output::print_unfiltered(text)?,
         }
     }
@@ -206,6 +211,10 @@ fn finish(
             ));
         }
         return Ok(ExitStatus::Findings);
+    }
+    let is_for_programs = matches!(args.losses, LossFormat::Json | LossFormat::Markdown);
+    if !written.is_empty() && !is_for_programs {
+        print_note(&format!("written: {}", start_progress::listed(&written)));
     }
     let is_complete = left_out().next().is_none();
     Ok(if is_complete { ExitStatus::Clean } else { ExitStatus::Findings })

@@ -9,7 +9,7 @@
 //! What was only found starts nothing by itself: a servers file in a repository that somebody else
 //! wrote may hold any command, and a person who types `list` there wants to look, not to run it. So
 //! the person is asked, with the commands in view. Where nobody can answer, nothing is read, and
-//! the error is the command line that names the file: naming it is the consent.
+//! the error is the same command line with the file named: naming it is the consent.
 //!
 //! A `toolwright.toml` is treated in the same way: `check` is what a person types first in a
 //! repository of somebody else. `call` and `serve`, which start what they are told to use, read it
@@ -29,6 +29,7 @@ use crate::environment::variable;
 use crate::messages::{print_note, print_plan_mistakes};
 use crate::question::{Answer, ask};
 use crate::record_text::{one_line, shorten};
+use crate::report::own_command_with;
 
 /// The servers files that clients keep in the folder of a project, by precedence.
 const SERVERS_FILES: [&str; 2] = [".mcp.json", ".vscode/mcp.json"];
@@ -46,7 +47,7 @@ const SHOWN_COMMAND: usize = 1_000;
 
 /// How a command uses what is found.
 pub(crate) struct FoundSources {
-    /// The name of the command, for the command line in messages.
+    /// The name of the command, for messages.
     pub(crate) command: &'static str,
     /// Whether it starts anything at all.
     pub(crate) starts: bool,
@@ -73,7 +74,7 @@ pub(crate) fn resolve(
         if !plan.specs.is_empty() || !plan.diagnostics.is_empty() || !plan.failures.is_empty() {
             let name = relative_name(&path, &here);
             if how.starts {
-                confirm_start(&plan, &name, how)?;
+                confirm_start(&plan, &name)?;
             }
             // Errors name the file themselves.
             if plan.failures.is_empty() && !plan.diagnostics.iter().any(is_error) {
@@ -91,7 +92,7 @@ pub(crate) fn resolve(
     };
     let named = [SourceArgument::Path(name.into())];
     if how.starts {
-        confirm_start(&SourcePlan::from_arguments(&named, options, &variable), name, how)?;
+        confirm_start(&SourcePlan::from_arguments(&named, options, &variable), name)?;
     }
     announce(name, how);
     Ok(SelectedSources { sources: vec![name.to_owned()], ..selected.clone() })
@@ -113,7 +114,7 @@ fn announce(name: &str, how: &FoundSources) {
 ///
 /// # Errors
 /// If the answer is no, or nobody can answer.
-fn confirm_start(plan: &SourcePlan, name: &str, how: &FoundSources) -> anyhow::Result<()> {
+fn confirm_start(plan: &SourcePlan, name: &str) -> anyhow::Result<()> {
     let live: Vec<&SourceSpec> = plan.live_specs().collect();
     if live.is_empty() {
         return Ok(());
@@ -136,9 +137,8 @@ fn confirm_start(plan: &SourcePlan, name: &str, how: &FoundSources) -> anyhow::R
         Answer::Yes => Ok(()),
         Answer::No => bail!("nothing was started"),
         Answer::NobodyThere => bail!(
-            "the servers in `{name}` are not started without your consent; to start them: \
-             `toolwright {} {name}`",
-            how.command
+            "the servers in `{name}` are not started without your consent; to start them: `{}`",
+            visible(&own_command_with(name))
         ),
     }
 }

@@ -263,6 +263,14 @@ pub(crate) fn check_command(selected: &SelectedSources) -> String {
     line
 }
 
+/// The command line of this process, with this source as its last word. For a command that named no
+/// source: all its other words are options.
+pub(crate) fn own_command_with(source: &str) -> String {
+    let given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words = std::iter::once("toolwright".to_owned()).chain(given).chain([source.to_owned()]);
+    words.map(|word| shell_word(&word)).collect::<Vec<_>>().join(" ")
+}
+
 /// A word as a shell reads it back.
 fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);

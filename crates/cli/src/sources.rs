@@ -34,7 +34,7 @@ use crate::runtime::{executor_context, new_runtime, wait_for_signal};
 use crate::{audit, report, sandbox, script_analyzer, start_progress};
 
 /// How long sources may take to start before a line says which ones are waited for.
-const LONG_START: Duration = Duration::from_secs(5);
+const LONG_START: Duration = Duration::from_secs(3);
 
 /// A workspace with the analyzer of this process. Cheap to make.
 pub(crate) fn workspace() -> Workspace {
@@ -82,6 +82,11 @@ pub(crate) fn load_with(
         },
     };
     let diagnostics = plan.diagnostics.iter();
+    let waiting = match log {
+        // Every line of stderr is an object.
+        PlanLog::All(DiagnosticFormat::Json) => WaitingLine::LeftOut,
+        _ => WaitingLine::Printed,
+    };
     match log {
         PlanLog::All(format) => report::print_without_lines(diagnostics, format),
         PlanLog::Mistakes => report::print_without_lines(
@@ -89,7 +94,14 @@ pub(crate) fn load_with(
             DiagnosticFormat::Full,
         ),
     }
-    load_plan(plan)
+    load_plan(plan, waiting)
+}
+
+/// Whether a line on stderr names the sources that take long to start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WaitingLine {
+    Printed,
+    LeftOut,
 }
 
 /// The named paths, if all sources are files and folders that can be read any number of times: not
@@ -146,7 +158,7 @@ pub(crate) fn paths_if_all_files(
 }
 
 /// Loads all sources of a plan, then closes servers and ends programs.
-pub(crate) fn load_plan(plan: SourcePlan) -> anyhow::Result<LoadResult> {
+pub(crate) fn load_plan(plan: SourcePlan, line: WaitingLine) -> anyhow::Result<LoadResult> {
     let context = executor_context(Log::default());
     let workspace = workspace();
     let names: Vec<String> = plan.live_specs().map(|spec| spec.name.clone()).collect();
@@ -168,7 +180,7 @@ pub(crate) fn load_plan(plan: SourcePlan) -> anyhow::Result<LoadResult> {
             load = toolwright_catalog::load_plan(plan, &workspace, &context, loaded) => Ok(load),
             () = wait_for_signal() => Err(anyhow::anyhow!("interrupted")),
             // Without a terminal, nothing else shows what takes so long.
-            () = report_waiting(|| waiting().clone()) => unreachable!("it waits for ever"),
+            () = report_waiting(line, || waiting().clone()) => unreachable!("it waits for ever"),
         };
         start_progress::clear();
         context.upstreams.close().await;
@@ -179,8 +191,8 @@ pub(crate) fn load_plan(plan: SourcePlan) -> anyhow::Result<LoadResult> {
 }
 
 /// Writes which sources are waited for, once, after a while. Does not return.
-async fn report_waiting(waiting: impl Fn() -> Vec<String>) {
-    if !std::io::stderr().is_terminal() {
+async fn report_waiting(line: WaitingLine, waiting: impl Fn() -> Vec<String>) {
+    if line == WaitingLine::Printed && !std::io::stderr().is_terminal() {
         tokio::time::sleep(LONG_START).await;
         if let names @ [_, ..] = waiting().as_slice() {
             print_note(&format!("waiting for: {}", start_progress::listed(names)));

@@ -147,7 +147,12 @@ fn has_btcp_tools(root: Node<'_>) -> bool {
     const BTCP_KEYS: [&str; 3] = ["deprecated", "deprecationMessage", "timeout"];
     const MCP_KEYS: [&str; 5] = ["annotations", "title", "icons", "_meta", "execution"];
     let has_any = |node: Node<'_>, keys: &[&str]| keys.iter().any(|key| node.has(key));
-    let has_examples = |node: Node<'_>| node.get("examples").is_some_and(are_btcp_examples);
+    // An empty list has the form of every format.
+    let is_bare = |node: Node<'_>, list: Node<'_>| list.is_empty() && !node.has("inputSchema");
+    let has_examples = |node: Node<'_>| {
+        let list = node.get("examples").filter(|list| list.kind() == ValueKind::List);
+        list.is_some_and(|list| is_bare(node, list) || are_btcp_examples(list))
+    };
     elements(root).any(|node| is_named(node) && (has_any(node, &BTCP_KEYS) || has_examples(node)))
         && !elements(root).any(|node| has_any(node, &MCP_KEYS))
 }
@@ -157,7 +162,7 @@ fn has_btcp_tools(root: Node<'_>) -> bool {
 /// the others may be the mistakes that a reader looks for.
 fn are_btcp_examples(list: Node<'_>) -> bool {
     let is_example = |item: Node<'_>| ["input", "output", "params"].iter().any(|key| item.has(key));
-    list.kind() == ValueKind::List && (list.is_empty() || list.items().any(is_example))
+    list.items().any(is_example)
 }
 
 /// Whether the document is a list of tools without a tool: `[]`, `{"tools": []}`, or that as the

@@ -17,14 +17,18 @@
 //! |---|---|
 //! | a name that MCP does not allow | a name that stands for it; the server's own is kept |
 //! | a namespace | none, and the server's is kept: see [`use_claimed_namespace`] |
+//! | a name twice, in different namespaces | for all but one a name that stands for both |
 //! | `null` for a schema or a version | none |
 //!
 //! What is kept is in the `Rest` of the tool under its own pointer, and so in `show --json`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use toolwright_model::{Conventions, Draft, FieldValue, Json, Namespace, Rest, ToolName};
-use toolwright_source::codes::{EXTERNAL_REF, INVALID_SCHEMA, TOO_LARGE, UNSUPPORTED_DIALECT};
+use toolwright_source::codes::{
+    DUPLICATE_ID, EXTERNAL_REF, INVALID_SCHEMA, TOO_LARGE, UNSUPPORTED_DIALECT,
+};
 use toolwright_source::{Document, Finding, Node, RecordPath, Severity, ValueKind};
 
 use crate::codes::{INVALID_TYPE, MISSING_REQUIRED_FIELD};
@@ -53,7 +57,46 @@ pub fn read_live(document: &Arc<Document>) -> Reading {
             }
         }
     }
+    separate_namespaces(&mut reading);
     reading
+}
+
+/// Gives names of their own to tools that have the same name in different namespaces. The namespace
+/// is not part of the id, so without this all but one of them would be lost.
+///
+/// One keeps the name: that without a namespace, otherwise that of the first namespace in the order
+/// of the alphabet. The order of the list does not count, because a server may change it, and an id
+/// must not stand for another tool then.
+fn separate_namespaces(reading: &mut Reading) {
+    let mut by_name: BTreeMap<ToolName, BTreeMap<Option<String>, Vec<usize>>> = BTreeMap::new();
+    for (n, tool) in reading.toolset.tools.iter().enumerate() {
+        let Some(name) = tool.name.ok() else { continue };
+        let namespace = claimed_namespace(&tool.details.rest).map(|it| it.to_string());
+        by_name.entry(name.clone()).or_default().entry(namespace).or_default().push(n);
+    }
+    for (name, namespaces) in by_name {
+        for (namespace, tools) in namespaces.into_iter().skip(1) {
+            let namespace = namespace.unwrap_or_default();
+            let Some(own) = ToolName::stand_in_for(&format!("{namespace}:{name}")) else {
+                continue;
+            };
+            for n in tools {
+                let at = RecordPath::root().child("tools").child(n).child("name");
+                let message = format!("another tool of the server is called `{name}`, too");
+                let help = format!(
+                    "it is listed, served and called as `{own}`; a request to the server names \
+                     `{name}` alone, so the server decides which of them runs"
+                );
+                let place = reading.origin.document_path(&at);
+                reading.findings.push(Finding::new(&DUPLICATE_ID, place, message).help(help));
+                let tool = &mut reading.toolset.tools[n];
+                if name_on_server(&tool.details.rest).is_none() {
+                    tool.details.rest.keep(mcp::ID, NAME, name.as_str().into());
+                }
+                tool.name = FieldValue::Valid(own.clone());
+            }
+        }
+    }
 }
 
 /// The name by which a server knows a tool that [`read_live`] read, if that is not the tool's name.
@@ -73,6 +116,12 @@ pub fn use_claimed_namespace(draft: &mut Draft) {
     if let Some(namespace) = claimed_namespace(&draft.details.rest) {
         draft.details.rest.take(mcp::ID, NAMESPACE);
         draft.namespace = FieldValue::Valid(namespace);
+        // The namespace tells it from the others of the same name.
+        let own = name_on_server(&draft.details.rest).and_then(|own| ToolName::parse(own).ok());
+        if let Some(own) = own {
+            draft.details.rest.take(mcp::ID, NAME);
+            draft.name = FieldValue::Valid(own);
+        }
     }
 }
 

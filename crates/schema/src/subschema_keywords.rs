@@ -93,12 +93,12 @@ pub(crate) fn keyword_value<'a>(
     }
 }
 
-/// Calls `visit` for every subschema directly inside `schema`, to be changed: with its keyword, its
-/// key or index if the keyword holds several, and whether it is a key. A `null` with a key counts.
+/// Calls `visit` for every subschema directly inside `schema`, to be changed: with its keyword, and
+/// its key or index if the keyword holds several. `null` counts, too.
 pub(crate) fn subschemas_mut(
     schema: &mut Map<String, Value>,
     dialect: Dialect,
-    mut visit: impl FnMut(&str, Option<&str>, bool, &mut Value),
+    mut visit: impl FnMut(&str, Option<&str>, &mut Value),
 ) {
     use SubschemaContainer::{List, Map, One, OneOrList};
     for (keyword, value) in schema {
@@ -106,15 +106,15 @@ pub(crate) fn subschemas_mut(
         match (container, value) {
             (List | OneOrList, Value::Array(items)) => {
                 for (n, item) in items.iter_mut().enumerate() {
-                    visit(keyword, Some(&n.to_string()), false, item);
+                    visit(keyword, Some(&n.to_string()), item);
                 }
             }
             (Map, Value::Object(members)) => {
                 for (name, member) in members.iter_mut().filter(|(_, member)| !member.is_array()) {
-                    visit(keyword, Some(name), true, member);
+                    visit(keyword, Some(name), member);
                 }
             }
-            (One | OneOrList, value) => visit(keyword, None, false, value),
+            (One | OneOrList, value) => visit(keyword, None, value),
             _ => {}
         }
     }

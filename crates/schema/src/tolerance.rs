@@ -6,7 +6,9 @@
 //! | written | read |
 //! |---|---|
 //! | `null` for a keyword | without the keyword; `default` and `const` may be `null` |
-//! | `null` for the schema of a property or definition | as `{}` |
+//! | `null` for the schema of a property, definition or item | as `{}` |
+//! | `null` among names of `required`, or among schemas of `anyOf` | without it |
+//! | one value for `enum` | as a list |
 //! | `[]` for an object, `{}` for `required`, an empty `anyOf` | without the keyword |
 //! | `"type": "String"`, `"int"`, `["string", null]` | `string`, `integer`, `["string", "null"]` |
 //! | `"type": "any"` | without the keyword |
@@ -133,7 +135,7 @@ impl TolerantReader {
         }
         self.read_required_flags(members, at);
         let dialect = self.dialect;
-        subschema_keywords::subschemas_mut(members, dialect, |keyword, token, is_named, inner| {
+        subschema_keywords::subschemas_mut(members, dialect, |keyword, token, inner| {
             // Where it is written.
             let keyword = match keyword {
                 "prefixItems" if is_renamed => "items",
@@ -144,7 +146,9 @@ impl TolerantReader {
             if let Some(token) = token {
                 pointer::extend(&mut at, token);
             }
-            if inner.is_null() && is_named {
+            // Of `anyOf` and the like it is left out below: here the others would move.
+            let is_left_out = matches!(keyword, "allOf" | "anyOf" | "oneOf");
+            if inner.is_null() && token.is_some() && !is_left_out {
                 *inner = Value::Object(Map::new());
                 let message = format!("the schema `{}` is null", token.unwrap_or_default());
                 self.report(at, message, SchemaCorrection::Replace(inner.clone()));
@@ -152,6 +156,28 @@ impl TolerantReader {
                 self.read_schema(inner, &at);
             }
         });
+        self.leave_out_null_choices(members, at);
+    }
+
+    /// Leaves out `null` among the schemas of `anyOf` and the like.
+    fn leave_out_null_choices(&mut self, members: &mut Map<String, Value>, at: &str) {
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            let Some(Value::Array(choices)) = members.get_mut(keyword) else { continue };
+            let before = choices.len();
+            choices.retain(|choice| !choice.is_null());
+            if choices.len() == before {
+                continue;
+            }
+            let correction = match choices.is_empty() {
+                true => SchemaCorrection::LeaveOut,
+                false => SchemaCorrection::Replace(choices.clone().into()),
+            };
+            if choices.is_empty() {
+                members.shift_remove(keyword);
+            }
+            let message = format!("`{keyword}` has null among its schemas");
+            self.report(pointer::join(at, keyword), message, correction);
+        }
     }
 
     fn report(&mut self, at: String, message: String, correction: SchemaCorrection) {
@@ -182,6 +208,9 @@ impl TolerantReader {
             ) if list.is_empty() => ("an object", LeaveOut),
             ("allOf" | "anyOf" | "oneOf", Value::Array(list)) if list.is_empty() => {
                 ("a list of schemas", LeaveOut)
+            }
+            ("enum", Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
+                ("a list of values", Replace(vec![value.clone()].into()))
             }
             ("items", Value::Array(list)) if self.dialect == Dialect::Draft202012 => {
                 match list.is_empty() {
@@ -312,7 +341,7 @@ fn read_type(value: &Value) -> Option<(String, SchemaCorrection)> {
     (!is_valid).then_some((message, correction))
 }
 
-/// `required` as one name, as an empty object, or with a name twice.
+/// `required` as one name, as an empty object, with a name twice, or with `null` among the names.
 fn read_required(value: &Value, members: &Map<String, Value>) -> Option<SchemaCorrection> {
     match value {
         Value::Object(names) if names.is_empty() => Some(SchemaCorrection::LeaveOut),
@@ -321,7 +350,8 @@ fn read_required(value: &Value, members: &Map<String, Value>) -> Option<SchemaCo
             Some(SchemaCorrection::Replace(Value::Array(vec![value.clone()])))
         }
         Value::Array(names) => {
-            let names: Vec<&str> = names.iter().map(Value::as_str).collect::<Option<_>>()?;
+            let names = names.iter().filter(|name| !name.is_null());
+            let names: Vec<&str> = names.map(Value::as_str).collect::<Option<_>>()?;
             let meant = without_repetitions(&names);
             (&meant != value).then_some(SchemaCorrection::Replace(meant))
         }
@@ -388,6 +418,20 @@ mod tests {
                 &["/properties/b/required"],
             ),
             (json!({"required": true}), json!({}), &["/required"]),
+            (json!({"required": ["a", null]}), json!({"required": ["a"]}), &["/required"]),
+            (json!({"required": [null]}), json!({"required": []}), &["/required"]),
+            (
+                json!({"oneOf": [null, {"title": 1}, null, {"type": "str"}]}),
+                json!({"oneOf": [{}, {"type": "string"}]}),
+                &["/oneOf", "/oneOf/1/title", "/oneOf/3/type"],
+            ),
+            (json!({"anyOf": [null], "allOf": [{}]}), json!({"allOf": [{}]}), &["/anyOf"]),
+            (
+                json!({"prefixItems": [{}, null]}),
+                json!({"prefixItems": [{}, {}]}),
+                &["/prefixItems/1"],
+            ),
+            (json!({"enum": "a"}), json!({"enum": ["a"]}), &["/enum"]),
             (json!({"required": ["a", "a"]}), json!({"required": ["a"]}), &["/required"]),
             (
                 json!({"required": "a", "properties": {"a": {}}}),
@@ -437,7 +481,10 @@ mod tests {
             json!({"type": ["string", "date"]}),
             json!({"type": 1}),
             json!({"properties": {"a": 1}}),
-            json!({"anyOf": [null, {}]}),
+            json!({"anyOf": [1, {}]}),
+            json!({"required": ["a", 1]}),
+            json!({"enum": {"a": 1}}),
+            json!({"enum": ["a", "a"]}),
             json!({"required": "b", "properties": {"a": {}}}),
             json!({"$ref": "#/$defs/none"}),
             json!({"$schema": "http://json-schema.org/draft-04/schema#", "required": null}),

@@ -10,7 +10,6 @@
 //! copied: the file that is made here will be committed by somebody. What cannot be taken over is
 //! listed with its reason, in comments of the new file, and never dropped silently.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,7 +24,9 @@ use crate::client_edit::{toml_key, toml_value, toml_values};
 use crate::client_files::{CLIENTS, Client, ClientFile, ClientFolders, ClientSyntax};
 use crate::config::Config;
 use crate::files;
-use crate::server_rules::{ReferenceStyle, WrittenServer, WrittenText, check_server, replaced};
+use crate::server_rules::{
+    ReferenceStyle, SecretVariables, WrittenServer, WrittenText, check_server, replaced,
+};
 use crate::variables::variable_for;
 
 /// Servers that are taken over. A file with more is not one that a person wrote.
@@ -83,9 +84,10 @@ pub fn collect_servers(folders: &ClientFolders) -> ClientConfig {
             collect_file(client, file, folders, &mut config, &mut collected);
         }
     }
-    let mut values = BTreeMap::new();
+    let written: Vec<_> = collected.iter().map(|found| written_server(&found.server)).collect();
+    let mut variables = SecretVariables::of(&written);
     for found in &mut collected {
-        replace_secrets(found, &mut values);
+        replace_secrets(found, &mut variables);
     }
     let mut sources = String::new();
     for found in &collected {
@@ -378,24 +380,16 @@ enum SettingPlace {
     Url,
 }
 
-/// Puts references in the place of secrets. `values` holds the secret that each variable stands
-/// for: two servers may have different tokens in variables of the same name.
-fn replace_secrets(found: &mut CollectedServer, values: &mut BTreeMap<String, String>) {
-    let name = variable_for(&found.server.name);
-    for mut finding in check_server(&written_server(&found.server)) {
+/// Puts references in the place of secrets. `variables` are those of all servers.
+fn replace_secrets(found: &mut CollectedServer, variables: &mut SecretVariables) {
+    for finding in check_server(&written_server(&found.server), variables) {
         let Some(value) = setting(&mut found.server, finding.at) else { continue };
-        for (range, variable) in &mut finding.secrets {
-            let secret = &value[range.clone()];
-            // The name of the server is put before a variable that another secret has already.
-            while values.get(variable).is_some_and(|known| known != secret) {
-                *variable = format!("{name}_{variable}");
-            }
-            values.insert(variable.clone(), secret.to_owned());
-            if !found.secrets.contains(variable) {
-                found.secrets.push(variable.clone());
+        *value = replaced(value, &finding.secrets, |variable| format!("${{{variable}}}"));
+        for (_, variable) in finding.secrets {
+            if !found.secrets.contains(&variable) {
+                found.secrets.push(variable);
             }
         }
-        *value = replaced(value, &finding.secrets, |variable| format!("${{{variable}}}"));
     }
 }
 
@@ -417,6 +411,7 @@ fn written_server(server: &ClientServer) -> WrittenServer<SettingPlace> {
         headers: pairs(&server.headers, SettingPlace::Header),
         url: server.url.as_ref().map(|url| text(url, SettingPlace::Url)),
         directory: None,
+        other_values: Vec::new(),
         style: ReferenceStyle::Plain,
     }
 }

@@ -185,6 +185,11 @@ pub fn is_about_server(code: &DiagnosticCode) -> bool {
     is_advice(code) || [&COMMAND_NOT_FOUND, &DIRECTORY_NOT_FOUND].contains(&code)
 }
 
+/// Whether a finding under this code is about a reference such as `${VAR}` that has no value.
+pub fn is_about_reference(code: &DiagnosticCode) -> bool {
+    [&UNSET_VARIABLE, &INVALID_REFERENCE].contains(&code)
+}
+
 /// The code with this name.
 ///
 /// # Errors

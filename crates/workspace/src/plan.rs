@@ -32,7 +32,7 @@ use crate::config::{
 use crate::files::{self, LoadError};
 use crate::ignore_list::IgnoreList;
 use crate::load::ReadOptions;
-use crate::server_rules::{MissingPart, ServerFinding, WrittenServer};
+use crate::server_rules::{MissingPart, SecretVariables, ServerFinding, WrittenServer};
 use crate::server_rules::{check_server, masked_connection, missing_parts, shown_connection};
 use crate::servers_file::{self, is_servers_file, read_servers, server_around};
 use crate::variables::{VariableScope, Variables, workspace_of};
@@ -264,9 +264,9 @@ impl SourcePlan {
         let (config, diagnostics) = Config::parse(&source, folder, variables);
         self.ignores = Arc::new(IgnoreList::new(&config, &source, folder, &diagnostics));
         self.diagnostics.extend(diagnostics);
-        let written = config.written.iter();
-        let found = written.flat_map(check_server).map(|finding| finding.in_config(&source));
-        self.diagnostics.extend(found);
+        let mut secrets = SecretVariables::of(&config.written);
+        let found = config.written.iter().flat_map(|written| check_server(written, &mut secrets));
+        self.diagnostics.extend(found.map(|finding| finding.in_config(&source)));
         self.limits = config.limits;
         self.check = config.check;
         self.levels = config.levels;
@@ -590,7 +590,9 @@ impl SourcePlan {
         let scope = VariableScope { variables: &own, workspace: workspace_of(&absolute) };
         let (servers, findings) = read_servers(&document, &scope);
         let written = servers_file::written_servers(&document);
-        let rules = written.iter().flat_map(check_server).map(ServerFinding::in_file);
+        let mut secrets = SecretVariables::of(&written);
+        let rules = written.iter().flat_map(|written| check_server(written, &mut secrets));
+        let rules = rules.map(ServerFinding::in_file);
         let all = findings.into_iter().chain(rules.take(MAX_RULE_FINDINGS));
         let located = |finding: Finding| {
             let about = server_around(&document, &finding.at);

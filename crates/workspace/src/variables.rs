@@ -21,6 +21,7 @@ use std::path::{MAIN_SEPARATOR, Path};
 use toolwright_source::DiagnosticCode;
 
 use crate::codes;
+use crate::server_rules::names_secret;
 use crate::text_forms::is_variable_name;
 
 /// Looks up an environment variable. The binary supplies the function; libraries do not read the
@@ -72,6 +73,10 @@ impl ExpandError {
     /// How to fix it, for the help of the diagnostic.
     pub fn help(&self) -> String {
         match self {
+            // A default would be a secret in the file.
+            ExpandError::Unset(name) if names_secret(name) => {
+                "set it where this program is started".to_owned()
+            }
             ExpandError::Unset(name) if is_variable_name(name) => {
                 format!("set it, or give a default: `${{{name}:-…}}`")
             }

@@ -96,6 +96,16 @@ fn every_call_of_the_command_line_is_on_record() {
     let wrong = project.run(&["audit", "--since", "soon"]);
     wrong.assert_on_stderr("write a number and a unit, such as `90s`, `15m`, `1h` or `7d`");
     assert_eq!(wrong.code, 2);
+    for (typed, said) in [
+        ("TIMOUT", "no call ends with the code `TIMOUT` (did you mean `TIMEOUT`?)"),
+        ("ok1", "no call ends with the code `ok1` (did you mean `OK`?)"),
+        ("nonsense", "the codes of calls are OK, TOOL_NOT_FOUND, TIMEOUT, "),
+    ] {
+        let unknown = project.run(&["audit", "--code", typed]);
+        unknown.assert_on_stderr(said);
+        assert_eq!(unknown.code, 2, "{unknown:?}");
+    }
+    assert_eq!(project.calls(&["--code", "ok"]).len(), 1);
     let none = project.run(&["audit", "--agent", "nobody"]);
     none.assert_on_stderr("no such call is on record in `");
     let text = project.run(&["audit", "--code", "OK"]).stdout;

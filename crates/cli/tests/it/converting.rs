@@ -323,6 +323,13 @@ fn a_denied_loss_writes_nothing() {
         assert_eq!(run.code, code, "{deny}: {}", run.stderr);
         assert_eq!(text == "before", code == 1, "{deny}");
         assert_eq!(run.stdout, "", "{deny}");
+        let is_reported = run.stderr.ends_with("toolwright: written: out.json\n");
+        assert_eq!(is_reported, code == 0, "{deny}: {}", run.stderr);
+    }
+    // Where stderr is read by a program, it holds the report alone.
+    for format in ["json", "markdown"] {
+        let (run, _) = convert(&["--losses", format]);
+        assert!(!run.stderr.contains("written"), "{format}: {}", run.stderr);
     }
     std::fs::write(folder.path().join("out.json"), "before").expect("a file");
     let (run, text) = convert(&["--deny-loss=gone"]);

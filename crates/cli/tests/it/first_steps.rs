@@ -5,8 +5,10 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use crate::calling::run;
-use crate::client::{StdioClient, faulty_server, process_tool, run_with, script};
+use crate::calling::{run, terminal};
+use crate::client::{
+    LONG, RunningProgram, StdioClient, faulty_server, process_tool, run_with, script, until,
+};
 use crate::program::folder;
 
 /// A folder with an `.mcp.json` of these servers, where `SERVER` stands for a good one.
@@ -467,13 +469,59 @@ fn the_servers_files_of_a_folder_are_checked_and_not_started() {
     assert!(!here.path().join("started").exists());
 }
 
-/// Nothing else shows what takes so long where there is no terminal.
+/// Nothing else shows what takes so long: on a terminal a line that changes, otherwise one line.
 #[test]
 fn a_silent_server_is_named_after_a_while() {
     let here = folder(&[]);
-    script(&here.path().join("silent"), "#!/bin/sh\nexec sleep 1000\n");
-    let config = "[[source]]\nname = \"silent\"\ncommand = \"./silent\"\nstart_timeout = 7000\n";
+    // It ends when its input does, so that no process is left behind.
+    script(&here.path().join("silent"), "#!/bin/sh\nwhile read -r line; do :; done\n");
+    let config = format!(
+        "[[source]]\nname = \"silent\"\ncommand = \"./silent\"\nstart_timeout = 120000\n\
+         [[source]]\nname = \"prompt\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n",
+        faulty_server()
+    );
     std::fs::write(here.path().join("toolwright.toml"), config).expect("a file");
-    let check = ["check", "toolwright.toml"];
-    expect(here.path(), &check, 2, &["toolwright: waiting for: silent\n"]);
+    for command in ["check", "list"] {
+        let waiting = RunningProgram::start(here.path(), &[command, "toolwright.toml"], &[]);
+        until("the server is named", LONG, || {
+            waiting.stderr().contains("toolwright: waiting for: silent\n").then_some(())
+        });
+        assert_eq!(waiting.stdout(), "");
+    }
+    // Where programs read stderr, every line is an object.
+    let config = "[[source]]\nname = \"silent\"\ncommand = \"./silent\"\nstart_timeout = 4500\n";
+    std::fs::write(here.path().join("short.toml"), config).expect("a file");
+    let shown = run(here.path(), &["show", "short.toml", "--output-format", "json"]);
+    for line in shown.stderr.lines() {
+        assert!(serde_json::from_str::<Json>(line).is_ok(), "{line}");
+    }
+    let mut command = terminal(here.path(), &["check", "toolwright.toml"], "");
+    command.stdin(std::process::Stdio::piped());
+    let waiting = RunningProgram::of(&mut command);
+    until("the server is named on the terminal", LONG, || {
+        waiting.stdout().contains("starting 1 of 2 sources: silent").then_some(())
+    });
+}
+
+/// A call that succeeds prints its result alone, whatever is wrong with other servers; and no help
+/// proposes to write a secret into the file.
+#[test]
+fn a_call_is_silent_about_variables_of_other_servers() {
+    let good = format!(
+        "[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\"]\n",
+        faulty_server()
+    );
+    let other =
+        "[[source]]\nname = \"other\"\ncommand = \"x\"\nenv = { A_TOKEN = \"${A_TOKEN}\" }\n";
+    let config = good + other;
+    let here = folder(&[("toolwright.toml", config.as_bytes())]);
+    let called = run(here.path(), &["call", "up:add", "a=1", "b=2"]);
+    assert_eq!((called.code, called.stderr.as_str()), (0, ""), "{called:?}");
+    let unset = "environment variable `A_TOKEN` is not set";
+    for id in ["other:add", "up:no_such_tool"] {
+        let failed = run(here.path(), &["call", id]);
+        assert!(failed.code != 0 && failed.stderr.contains(unset), "{failed:?}");
+    }
+    let check = run(here.path(), &["check", "toolwright.toml"]);
+    assert!(check.stdout.contains("  = set it where this program is started\n"), "{check:?}");
 }

@@ -81,6 +81,32 @@ fn a_servers_file_that_was_only_found_starts_nothing() {
     }
 }
 
+/// The command that is printed does what was asked for.
+#[test]
+fn the_command_that_starts_what_was_found_keeps_the_options() {
+    for (file, text) in [(".mcp.json", SERVERS), ("toolwright.toml", CONFIG)] {
+        let folder = project(&[(file, text)]);
+        for (given, kept) in [
+            (&["check", "--output-format", "json"][..], "check --output-format json"),
+            (&["check", "--target", "gemini", "--notes"], "check --target gemini --notes"),
+            (&["list", "--tool", "a b's"], r"list --tool 'a b'\''s'"),
+            (&["convert", "--to", "openai"], "convert --to openai"),
+        ] {
+            let found = run(folder.path(), given);
+            let words = format!("to start them: `toolwright {kept} {file}`\n");
+            assert!(found.code == 2 && found.stderr.ends_with(&words), "{found:?}");
+            assert!(!was_started(folder.path()));
+        }
+        // The printed command works as it is.
+        let found = run(folder.path(), &["list", "--tool", "up:add"]);
+        let printed = found.stderr.split('`').nth(3).expect("a command").to_owned();
+        let words: Vec<&str> = printed.split(' ').skip(1).collect();
+        let named = run(folder.path(), &words);
+        assert!(named.code == 0 && named.stdout.starts_with("up:add "), "{printed}: {named:?}");
+        assert_eq!(named.stdout.lines().count(), 1, "{named:?}");
+    }
+}
+
 #[test]
 fn on_a_terminal_the_person_decides() {
     let folder = project(&[(".mcp.json", SERVERS)]);

@@ -381,10 +381,39 @@ fn evident() -> Vec<EvidentMeaning> {
             valid: json!({"n": 0.5}),
             invalid: json!({"n": 0}),
         },
+        EvidentMeaning {
+            name: "null_in_lists",
+            written: json!({"type": "object", "required": ["a", null], "properties": {
+                "a": {"oneOf": [{"type": "string"}, null]},
+                "b": {"anyOf": [null]},
+                "c": {"type": "array", "prefixItems": [{"type": "string"}, null]},
+            }}),
+            places: &[
+                ("/properties/a/oneOf", "warning"),
+                ("/properties/b/anyOf", "warning"),
+                ("/properties/c/prefixItems/1", "info"),
+                ("/required", "warning"),
+            ],
+            served: json!({"type": "object", "required": ["a"], "properties": {
+                "a": {"oneOf": [{"type": "string"}]},
+                "b": {},
+                "c": {"type": "array", "prefixItems": [{"type": "string"}, {}]},
+            }}),
+            valid: json!({"a": "x", "b": 1, "c": ["x", 1]}),
+            invalid: json!({"a": 1}),
+        },
+        EvidentMeaning {
+            name: "one_choice",
+            written: json!({"type": "object", "properties": {"a": {"enum": "x"}}}),
+            places: &[("/properties/a/enum", "warning")],
+            served: json!({"type": "object", "properties": {"a": {"enum": ["x"]}}}),
+            valid: json!({"a": "x"}),
+            invalid: json!({"a": "z"}),
+        },
     ]
 }
 
-/// The tools of [`evident`], and two whose schemas have no evident meaning.
+/// The tools of [`evident`], two whose schemas have no evident meaning, and a valid one.
 fn evident_tools() -> Json {
     let tool = |name: &str, schema: Json| {
         json!({"name": name, "description": "Says hello.",
@@ -396,6 +425,8 @@ fn evident_tools() -> Json {
         |schema: Json| json!({"type": "object", "title": null, "properties": {"a": schema}});
     tools.push(tool("misspelled", property(json!({"type": "objekt"}))));
     tools.push(tool("number", property(json!(5))));
+    let twice = json!({"type": "object", "properties": {"a": {"enum": ["x", "y", "x"]}}});
+    tools.push(tool("twice", twice));
     json!({"tools": tools})
 }
 
@@ -452,6 +483,8 @@ fn schemas_of_servers_are_read_as_they_are_meant() {
     }
     let errors = found.iter().filter(|it| it["severity"] == "error").count();
     assert_eq!((errors, check.code), (2, 1), "{check:?}");
+    // Valid, although a value twice means nothing.
+    assert_eq!(client.call("odd__twice", json!({"a": "x"}))["isError"], json!(false));
 }
 
 #[test]
@@ -541,6 +574,66 @@ fn the_namespace_that_a_server_gives_to_a_tool_is_understood() {
     assert_eq!(client.call("acme__say", json!({}))["content"][0]["text"], "called");
 }
 
+/// The namespace of a tool is not part of the id where the server has a name. All the same, no tool
+/// is lost because another one has its name.
+#[test]
+fn tools_with_one_name_in_two_namespaces_are_both_used() {
+    let tool = |namespace: &str, argument: &str| {
+        json!({"name": "say", "namespace": namespace,
+            "inputSchema": {"type": "object", "required": [argument]}})
+    };
+    let list = |tools: Json| json!({"tools/list": {"result": {"tools": tools}}});
+    // The order of the list does not matter.
+    for tools in [
+        json!([tool("acme", "a"), tool("zeta", "z")]),
+        json!([tool("zeta", "z"), tool("acme", "a")]),
+    ] {
+        let servers = ScriptedServers::new(&[("odd", "", list(tools))]);
+        let listed = run(servers.path(), &["list", "toolwright.toml", "--json"]);
+        let listed: Json = serde_json::from_str(&listed.stdout).expect("JSON");
+        let ids = listed["tools"].as_array().expect("a list").iter();
+        let ids: Vec<&str> = ids
+            .filter_map(|tool| tool["id"].as_str())
+            .filter(|id| id.starts_with("odd:"))
+            .collect();
+        let [first, second] = ids.as_slice() else { panic!("{ids:?}") };
+        let (plain, other) = match *first == "odd:say" {
+            true => (*first, *second),
+            false => (*second, *first),
+        };
+        assert_eq!(plain, "odd:say");
+        assert!(other.starts_with("odd:zeta_say_"), "{ids:?}");
+        for (id, argument) in [(plain, "a"), ("acme:say", "a"), (other, "z"), ("zeta:say", "z")] {
+            let called = run(servers.path(), &["call", id, &format!("{argument}=1")]);
+            assert_eq!((called.code, called.stdout.as_str()), (0, "called\n"), "{id}: {called:?}");
+            // Each has its own schema.
+            let refused = run(servers.path(), &["call", id]);
+            assert!(refused.stderr.contains(&format!("`{argument}`")), "{id}: {refused:?}");
+        }
+        // The server knows both by the name that it listed.
+        let calls = servers.sent_to("odd");
+        let calls = calls.iter().filter(|sent| sent["method"] == "tools/call");
+        let names: Vec<&Json> = calls.map(|sent| &sent["params"]["name"]).collect();
+        assert_eq!(names, [&json!("say"); 4]);
+        let check = run(servers.path(), &["check", "toolwright.toml", "--output-format", "json"]);
+        let duplicates = lines(&check).into_iter().filter(|it| it["code"] == "DUPLICATE_ID");
+        let duplicates: Vec<Json> = duplicates.collect();
+        assert_eq!(duplicates.len(), 1, "{check:?}");
+        assert_eq!(duplicates[0]["severity"], "warning", "{check:?}");
+        assert!(duplicates[0]["help"].to_string().contains("zeta_say_"), "{check:?}");
+        let mut client = servers.serve();
+        let exposed = [plain, other].map(|id| id.replace(':', "__"));
+        until("the tools", LONG, || {
+            let names = client.names();
+            exposed.iter().all(|name| names.contains(name)).then_some(())
+        });
+        for (name, argument) in exposed.iter().zip(["a", "z"]) {
+            let answer = client.call(name, json!({argument: 1}));
+            assert_eq!(answer["content"][0]["text"], "called", "{name}");
+        }
+    }
+}
+
 #[test]
 fn a_saved_list_whose_tools_have_examples_of_their_own_is_mcp() {
     let list = |examples: Json| {
@@ -554,6 +647,7 @@ fn a_saved_list_whose_tools_have_examples_of_their_own_is_mcp() {
     for (examples, format) in [
         (json!([{"description": "All", "value": {"query": "bug"}}]), "mcp"),
         (json!(["linear_search(query='bug')"]), "mcp"),
+        (json!([]), "mcp"),
         (json!([{"description": "All", "input": {"query": "bug"}, "output": []}]), "btcp"),
     ] {
         let folder = folder(&[("list.json", list(examples.clone()).as_bytes())]);

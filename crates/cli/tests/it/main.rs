@@ -48,6 +48,7 @@ mod sandbox;
 mod schema_mistakes;
 mod scripted_servers;
 mod scripted_tasks;
+mod secret_values;
 mod secrets_in_settings;
 mod server_sessions;
 mod servers_files;

@@ -1,5 +1,5 @@
 //! Secrets in the settings of servers: every form in which people write them is found, and no
-//! command prints one. The table of near misses is in `servers_files`.
+//! command prints one. The tables of values and of near misses are in `secret_values`.
 
 use std::path::Path;
 
@@ -18,8 +18,9 @@ fn random(n: usize) -> String {
 fn secrets() -> Vec<String> {
     let hex = ["9f8a7b6c5d4e3f2a1b0c", "9d8e7f6a5b4c3d2e1f0a"].concat();
     let words = ["quagmire", "zeppelin", "marzipan", "pterodactyl", "rutabaga", "kumquatjam"];
-    let words = words.iter().map(|word| (*word).to_owned());
-    (0..11).map(random).chain([hex]).chain(words).collect()
+    let others = ["gooseberry jam", "tamarillo", "mangosteen", "persimmon", "clementine"];
+    let words = words.iter().chain(&others).map(|word| (*word).to_owned());
+    (0..11).map(random).chain([hex]).chain(words).chain([random(11)]).collect()
 }
 
 /// Servers with every secret. Most of them work: what is shown of a tool names its server.
@@ -56,6 +57,12 @@ fn servers() -> Json {
         "pairs": server("", &[&format!("host=h user=u password={}", secret[16])]),
         "header": {"url": "http://127.0.0.1:1/mcp",
             "headers": {"Authorization": format!("Basic {}", secret[17])}},
+        "quoted": server(&format!(": --token \"{}\"; ", secret[18]), &[]),
+        "user": server(&format!(": curl -u ann:{}; ", secret[19]), &[]),
+        "default": server("", &["--token", &format!("${{NOT_SET:-{}}}", secret[20])]),
+        "word": with(server("", &[]), "env", json!({"API_KEY": secret[21]})),
+        "oauth": with(server("", &[]), "oauth", json!({"clientSecret": secret[22]})),
+        "query": {"url": format!("http://127.0.0.1:1/mcp?t={}", secret[23])},
     }})
 }
 
@@ -143,6 +150,8 @@ fn every_form_of_a_secret_is_found() {
             let expected = match name.as_str() {
                 "short" => 3,
                 "env" => 2,
+                // A configuration has no such key.
+                "oauth" if file != ".mcp.json" => 0,
                 _ => 1,
             };
             assert_eq!(

@@ -64,6 +64,8 @@ const RULES: &[(&str, &str, &str)] = &[
     // 6
     ("capabilities", r#"{"name": "f", "capabilities": []}"#, "btcp"),
     ("examples", r#"{"name": "f", "examples": []}"#, "btcp"),
+    ("no examples", r#"{"name": "f", "inputSchema": {}, "examples": []}"#, "mcp"),
+    ("no examples in a list", r#"[{"name": "f", "inputSchema": {}, "examples": []}]"#, "mcp"),
     ("an example", r#"{"name": "f", "inputSchema": {}, "examples": [{"input": {}}]}"#, "btcp"),
     ("params for input", r#"{"name": "f", "examples": [{"params": {}}]}"#, "btcp"),
     ("one example of several", r#"{"name": "f", "examples": [1, {"output": 1}]}"#, "btcp"),
@@ -163,7 +165,7 @@ const PRECEDENCE: &[(&str, &str, &str)] = &[
     ("4 before 6", r#"{"type": "function", "name": "f", "timeout": 1}"#, "openai"),
     ("5 before 6", r#"{"name": "f", "capabilities": [], "input_schema": {}}"#, "anthropic"),
     ("5 before 7", r#"[{"name": "f", "inputSchema": {}}, {"input_schema": {}}]"#, "anthropic"),
-    ("6 before 7", r#"{"name": "f", "inputSchema": {}, "examples": []}"#, "btcp"),
+    ("6 before 7", r#"{"name": "f", "inputSchema": {}, "examples": [{"input": {}}]}"#, "btcp"),
     (
         "6 before 7, by one of many",
         r#"[{"name": "a", "inputSchema": {}}, {"name": "f", "timeout": 1}]"#,

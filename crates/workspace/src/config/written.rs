@@ -28,8 +28,42 @@ pub(super) fn source(
         headers: pairs(table, "headers", at),
         url: text("url"),
         directory: text("directory"),
+        other_values: other_values(table, at),
         style: ReferenceStyle::Plain,
     }
+}
+
+/// The strings of keys that neither start nor reach a server, each with its key. Most of these keys
+/// are mistakes, and a secret is one wherever it stands.
+fn other_values(table: &DeTable<'_>, at: &DocumentPath) -> Vec<(String, WrittenText<ConfigPlace>)> {
+    const USED: [&str; 6] = ["name", "command", "env", "headers", "url", "directory"];
+    let mut values = Vec::new();
+    let mut open = members_backwards(table, at);
+    open.retain(|(name, ..)| !USED.contains(&name.as_str()));
+    while let Some((key, value, at)) = open.pop() {
+        match value.get_ref() {
+            DeValue::String(text) => values.push((key, written(value, text, at, true))),
+            DeValue::Table(table) => open.extend(members_backwards(table, &at)),
+            DeValue::Array(items) => {
+                let item = |(n, item)| (key.clone(), item, at.child(n));
+                open.extend(items.iter().enumerate().map(item).rev());
+            }
+            _ => {}
+        }
+    }
+    values
+}
+
+/// The members of a table, the last one first, each with its key and its path.
+fn members_backwards<'t, 'i>(
+    table: &'t DeTable<'i>,
+    at: &DocumentPath,
+) -> Vec<(String, &'t Spanned<DeValue<'i>>, DocumentPath)> {
+    let member = |(name, value): (&Spanned<_>, &'t Spanned<DeValue<'i>>)| {
+        let name: &str = AsRef::<str>::as_ref(name.get_ref());
+        (name.to_owned(), value, at.child(name))
+    };
+    members_in_order(table).into_iter().map(member).rev().collect()
 }
 
 fn written(

@@ -21,8 +21,10 @@ mod labels;
 mod packages;
 mod plain_http;
 mod secrets;
+mod shell_lines;
 mod shells;
 mod start;
+mod value_parts;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -34,7 +36,8 @@ use toolwright_source::{
     Diagnostic, DiagnosticCode, DocumentPath, Edit, Finding, Fix, Safety, Source, TextEdit,
 };
 
-pub(crate) use secrets::{masked_text, masked_words, replaced};
+pub(crate) use labels::names_secret;
+pub(crate) use secrets::{SecretVariables, masked_text, masked_words, replaced};
 pub(crate) use start::{MissingPart, missing_parts};
 
 use crate::config::ConfigPlace;
@@ -83,7 +86,20 @@ pub(crate) struct WrittenServer<P> {
     pub(crate) headers: Vec<(String, WrittenText<P>)>,
     pub(crate) url: Option<WrittenText<P>>,
     pub(crate) directory: Option<WrittenText<P>>,
+    /// The texts of settings that have no effect here, such as `oauth.clientSecret`, each with the
+    /// key that it is the value of.
+    pub(crate) other_values: Vec<(String, WrittenText<P>)>,
     pub(crate) style: ReferenceStyle,
+}
+
+impl<P> WrittenServer<P> {
+    /// All texts in which references may stand.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let pairs = self.environment.iter().chain(&self.headers).chain(&self.other_values);
+        let pairs = pairs.map(|(_, value)| value);
+        let texts = self.command.iter().chain(pairs).chain(&self.url).chain(&self.directory);
+        texts.map(|value| value.text.as_str())
+    }
 }
 
 /// Something wrong with the settings of a server.
@@ -147,9 +163,13 @@ impl ServerFinding<ConfigPlace> {
     }
 }
 
-/// Everything that is wrong with one server.
-pub(crate) fn check_server<P: Clone>(server: &WrittenServer<P>) -> Vec<ServerFinding<P>> {
-    let mut found = secrets::check(server);
+/// Everything that is wrong with one server. `variables` are those of the whole file, to which the
+/// variables of this server's secrets are added.
+pub(crate) fn check_server<P: Clone>(
+    server: &WrittenServer<P>,
+    variables: &mut SecretVariables,
+) -> Vec<ServerFinding<P>> {
+    let mut found = secrets::check(server, variables);
     // How a server is started does not matter while it is switched off.
     if !server.disabled {
         found.extend(packages::check(server));

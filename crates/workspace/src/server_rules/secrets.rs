@@ -2,55 +2,133 @@
 //! PLACEHOLDER_VALUE where the settings still say what belongs there.
 //!
 //! A value is a secret in three ways. Its form shows it, wherever it stands: the tokens that
-//! `toolwright_check::secrets_in` knows. Its place does: the password of a URL, a random segment in
-//! the address of a server. Or its label does: the name of a variable, a header, an option, a
-//! member of JSON or a parameter of an address. A label alone is not enough, so the value has to
-//! look like one: not a reference, a path, a number, a switch, or the name of a setting.
+//! `toolwright_check::secrets_in` knows. Its place does: the password of a URL, a random segment or
+//! parameter in the address of a server. Or its label does: the name of a variable, a header, an
+//! option, a member of JSON or a parameter of an address. A label alone is not enough, so the value
+//! has to look like one: not a reference, a path, a number, a switch, or the name of a setting.
 //!
 //! ```text
-//! words of a command ─┬─ line of a shell, split into words ─┐
-//!                     └─ label and value ───────────────────┤
-//! variable, header ───── label and value ───────────────────┼─ text_parts ─▶ ValuePart
-//! address ──────────────────────────────────────────────────┘
+//! words of a command ─── shell_lines ──┐
+//! variable, header, ... ───────────────┼─ value_parts, labels ─▶ ValuePart ─┬─▶ finding, fix
+//! address ─────────────────────────────┘                                    └─▶ ***
 //! ```
 //!
 //! The replacement puts a reference in the place of the secret. Masking, for everything that prints
 //! settings, uses the same parts, so a secret that is reported is never shown.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use toolwright_model::is_path_token;
 use toolwright_source::words::shorten;
 
-use super::labels::{PartKind, named_secret, url_password, words_of};
-use super::{MAX_WORDS, ServerFinding, WrittenServer, WrittenText, program_name, shell_texts};
+use super::labels::{PartKind, words_of};
+use super::shell_lines::parts_of_words;
+use super::value_parts::{ValuePart, is_upper_variable, labelled_value, parts_of_url};
+use super::{ServerFinding, WrittenServer, WrittenText};
 use crate::codes::{LITERAL_SECRET, PLACEHOLDER_VALUE};
 use crate::text_forms::is_variable_name;
 
+/// The variables of one file that stand for secrets. Two secrets never get the same variable, and a
+/// secret that is found twice under one name gets one.
+#[derive(Debug, Default)]
+pub(crate) struct SecretVariables {
+    /// The variables that the file refers to already. Their values are not known here.
+    referred: HashSet<String>,
+    /// The variables that stand for secrets, by the wanted name and the secret.
+    given: HashMap<(String, String), String>,
+    /// The names in `given`.
+    taken: HashSet<String>,
+    /// The last number behind a name, so that many secrets of one name take no longer.
+    numbers: HashMap<String, usize>,
+}
+
+impl SecretVariables {
+    /// The variables of a file with these servers, before any secret has one.
+    pub(crate) fn of<P>(servers: &[WrittenServer<P>]) -> SecretVariables {
+        let references = servers.iter().flat_map(WrittenServer::texts).flat_map(referred_variables);
+        SecretVariables { referred: references.map(str::to_owned).collect(), ..Self::default() }
+    }
+
+    /// The variable for a secret of a server: the wanted one, unless it stands for something else.
+    /// Then it gets the name of the server before it, or a number behind it.
+    fn variable_for(
+        &mut self,
+        wanted: String,
+        server: &str,
+        part: &ValuePart,
+        text: &str,
+    ) -> String {
+        // `${WANTED:-secret}` is a reference itself.
+        let is_own = part.variable.is_some();
+        let key = (wanted, text[part.range.clone()].to_owned());
+        if let Some(known) = self.given.get(&key) {
+            return known.clone();
+        }
+        let wanted = &key.0;
+        let prefix = variable_name(&words_of(server).join("_"));
+        let base = match wanted.starts_with(&prefix) {
+            true => wanted.clone(),
+            false => format!("{prefix}_{wanted}"),
+        };
+        let is_free = |name: &String| {
+            !self.taken.contains(name)
+                && (is_own && name == wanted || !self.referred.contains(name))
+        };
+        let name = match [wanted, &base].into_iter().find(|name| is_free(name)) {
+            Some(name) => name.clone(),
+            None => {
+                let number = self.numbers.entry(base.clone()).or_insert(1);
+                let mut numbers = *number + 1..;
+                let free = numbers.find(|n| is_free(&format!("{base}_{n}")));
+                *number = free.expect("the numbers do not end");
+                format!("{base}_{number}")
+            }
+        };
+        self.taken.insert(name.clone());
+        self.given.insert(key, name.clone());
+        name
+    }
+}
+
+/// The variables that a text refers to as `${VAR}` or `${env:VAR}`.
+fn referred_variables(text: &str) -> impl Iterator<Item = &str> {
+    text.split("${").skip(1).filter_map(|rest| {
+        let rest = rest.strip_prefix("env:").unwrap_or(rest);
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = rest.find(|c| !is_word(c))?;
+        Some(&rest[..end]).filter(|name| is_variable_name(name))
+    })
+}
+
 /// Reports the secrets and the placeholders of a server, one finding for each value.
-pub(super) fn check<P: Clone>(server: &WrittenServer<P>) -> Vec<ServerFinding<P>> {
+pub(super) fn check<P: Clone>(
+    server: &WrittenServer<P>,
+    variables: &mut SecretVariables,
+) -> Vec<ServerFinding<P>> {
     let mut found = Vec::new();
     for (name, value) in &server.environment {
         let mut parts = labelled_value(name, &value.text, 0);
         // The whole value becomes the variable of the same name: that is what `env` is for.
         parts.sort_by_key(|part| !part.is_secret());
         parts.truncate(1);
-        parts.iter_mut().for_each(|part| part.range = 0..value.text.len());
+        for part in parts.iter_mut().filter(|part| part.variable.is_none()) {
+            part.range = 0..value.text.len();
+        }
         let label = format!("`{}`", shorten(name));
-        found.extend(finding(server, value, &parts, &label, |_| variable_name(name)));
+        found.extend(finding(server, value, &parts, &label, variables, |_| variable_name(name)));
     }
     for (name, value) in &server.headers {
         let parts = labelled_value(name, &value.text, 0);
         let label = format!("the header `{}`", shorten(name));
         let variable = |_: &ValuePart| variable_of(server, Some(name));
-        found.extend(finding(server, value, &parts, &label, variable));
+        found.extend(finding(server, value, &parts, &label, variables, variable));
     }
     let by_label = |part: &ValuePart| variable_of(server, part.label.as_deref());
     let words: Vec<&str> = server.command.iter().map(|word| word.text.as_str()).collect();
     for (value, parts) in server.command.iter().zip(parts_of_words(&words, 0)) {
         let label = first_label(&parts);
         let label = label.map_or("an argument".to_owned(), |label| format!("`{}`", shorten(label)));
-        found.extend(finding(server, value, &parts, &label, by_label));
+        found.extend(finding(server, value, &parts, &label, variables, by_label));
     }
     if let Some(url) = &server.url {
         let parts = parts_of_url(&url.text);
@@ -58,7 +136,12 @@ pub(super) fn check<P: Clone>(server: &WrittenServer<P>) -> Vec<ServerFinding<P>
         let label = label.map_or("the address".to_owned(), |label| {
             format!("`{}` in the address", shorten(label))
         });
-        found.extend(finding(server, url, &parts, &label, by_label));
+        found.extend(finding(server, url, &parts, &label, variables, by_label));
+    }
+    for (name, value) in &server.other_values {
+        let parts = labelled_value(name, &value.text, 0);
+        let label = format!("`{}`", shorten(name));
+        found.extend(finding(server, value, &parts, &label, variables, by_label));
     }
     found
 }
@@ -69,40 +152,34 @@ fn first_label(parts: &[ValuePart]) -> Option<&str> {
 }
 
 /// The finding about the parts of one value; `None` if it has none. `label` names the value, and
-/// `variable` the environment variable that could hold a part.
+/// `wanted` is the environment variable that could hold a part.
 fn finding<P: Clone>(
     server: &WrittenServer<P>,
     value: &WrittenText<P>,
     parts: &[ValuePart],
     label: &str,
-    variable: impl Fn(&ValuePart) -> String,
+    variables: &mut SecretVariables,
+    wanted: impl Fn(&ValuePart) -> String,
 ) -> Option<ServerFinding<P>> {
     let secret = parts.iter().find(|part| part.is_secret());
-    let first = server.style.reference(&variable(secret.or(parts.first())?));
+    let first_part = secret.or(parts.first())?;
     // A label may be made of a secret, as in `--ghp_…=1`.
     let label = if toolwright_check::secrets_in(label).is_empty() { label } else { "a value" };
     Some(match secret.map(|part| part.kind) {
         Some(PartKind::Secret(what)) => {
+            // All of them at once: an edit is printed, and must not have another secret in it.
+            let mut secrets: Vec<(Range<usize>, String)> = Vec::new();
+            for part in parts.iter().filter(|part| part.is_secret()) {
+                let name = part.variable.clone().unwrap_or_else(|| wanted(part));
+                let name = variables.variable_for(name, &server.name, part, &value.text);
+                secrets.push((part.range.clone(), name));
+            }
+            let first = server.style.reference(&secrets[0].1);
             let message = format!("{label} holds {what} in plain text");
             let help = format!(
                 "write `{first}`, set the environment variable, and revoke the secret if others \
                  could read this file"
             );
-            // All of them at once: an edit is printed, and must not have another secret in it.
-            let mut secrets: Vec<(Range<usize>, String)> = Vec::new();
-            for part in parts.iter().filter(|part| part.is_secret()) {
-                let name = variable(part);
-                let is_free = |name: &String| {
-                    let same = |(range, known): &(Range<usize>, String)| {
-                        known == name && value.text[range.clone()] != value.text[part.range.clone()]
-                    };
-                    !secrets.iter().any(same)
-                };
-                let numbered = (2..).map(|n| format!("{name}_{n}"));
-                let mut names = std::iter::once(name.clone()).chain(numbered);
-                let name = names.find(is_free).expect("the numbers do not end");
-                secrets.push((part.range.clone(), name));
-            }
             let text = replaced(&value.text, &secrets, |name| server.style.reference(name));
             let title = format!("replace the secret by `{first}`");
             ServerFinding {
@@ -113,6 +190,7 @@ fn finding<P: Clone>(
         }
         _ => {
             let message = format!("{label} still holds a placeholder");
+            let first = server.style.reference(&wanted(first_part));
             let help = format!("write `{first}` and set the environment variable");
             ServerFinding::new(&PLACEHOLDER_VALUE, &value.at, message, help)
         }
@@ -137,9 +215,13 @@ pub(crate) fn masked_text(text: &str) -> String {
 
 fn mask(text: &str, parts: &[ValuePart]) -> String {
     let secrets = parts.iter().filter(|part| part.is_secret());
-    let secrets: Vec<(Range<usize>, String)> =
-        secrets.map(|part| (part.range.clone(), String::new())).collect();
-    replaced(text, &secrets, |_| "***".to_owned())
+    let secrets: Vec<(Range<usize>, String)> = secrets
+        .map(|part| (part.range.clone(), part.variable.clone().unwrap_or_default()))
+        .collect();
+    replaced(text, &secrets, |variable| match variable {
+        "" => "***".to_owned(),
+        variable => format!("${{{variable}:-***}}"),
+    })
 }
 
 /// The text with another one in the place of each secret, made of the variable that stands for it.
@@ -155,381 +237,6 @@ pub(crate) fn replaced(
         replaced.replace_range(range.clone(), &by(variable));
     }
     replaced
-}
-
-/// A part of a value that is a secret or stands for one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct ValuePart {
-    range: Range<usize>,
-    kind: PartKind,
-    /// The option, header or parameter that it is the value of.
-    label: Option<String>,
-}
-
-impl ValuePart {
-    fn is_secret(&self) -> bool {
-        matches!(self.kind, PartKind::Secret(_))
-    }
-
-    /// The same part of a longer text, in which this text begins at `start`.
-    fn shifted(mut self, start: usize) -> ValuePart {
-        self.range = start + self.range.start..start + self.range.end;
-        self
-    }
-}
-
-/// Parts that are kept for one text. A hostile text may have any number.
-const MAX_PARTS: usize = 1_000;
-
-/// Bytes of a URL inside of a text that are looked at, for the same reason.
-const MAX_URL: usize = 8 << 10;
-
-/// Adds parts, so that the list stays sorted and none overlaps another. Two that overlap become one
-/// that covers both, with the label of the first: more is hidden rather than less.
-fn add_parts(parts: &mut Vec<ValuePart>, new: impl IntoIterator<Item = ValuePart>) {
-    for mut part in new {
-        if part.range.is_empty() {
-            continue;
-        }
-        let overlaps = |known: &ValuePart| {
-            known.range.start < part.range.end && part.range.start < known.range.end
-        };
-        let (with, mut others): (Vec<_>, Vec<_>) = parts.drain(..).partition(overlaps);
-        for known in with {
-            part.range =
-                known.range.start.min(part.range.start)..known.range.end.max(part.range.end);
-            if known.is_secret() || !part.is_secret() {
-                (part.kind, part.label) = (known.kind, known.label.or(part.label));
-            }
-        }
-        if others.len() < MAX_PARTS {
-            let at = others.partition_point(|known| known.range.start < part.range.start);
-            others.insert(at, part);
-        }
-        *parts = others;
-    }
-}
-
-/// The secrets in a text that show by their form.
-fn known_secrets(text: &str) -> Vec<ValuePart> {
-    let found = toolwright_check::secrets_in(text).into_iter();
-    found
-        // `url_parts` finds passwords of URLs, also short ones.
-        .filter(|(_, what)| *what != "a URL with a password")
-        .map(|(range, what)| {
-            let secret = &text[range.clone()];
-            // Of an Azure connection string only the key.
-            let range = match what {
-                "an Azure account key" => {
-                    range.start + secret.find('=').map_or(0, |at| at + 1)..range.end
-                }
-                _ => range,
-            };
-            let what = if what == "a secret with its label" { "a secret" } else { what };
-            ValuePart { range, kind: PartKind::Secret(what), label: None }
-        })
-        .collect()
-}
-
-/// The secrets in a text without a label of its own: tokens, parts of URLs, members of JSON, and
-/// values of pairs such as `Password=…;`.
-fn text_parts(text: &str) -> Vec<ValuePart> {
-    let mut parts = known_secrets(text);
-    parts.sort_by_key(|part| part.range.start);
-    for (at, _) in text.match_indices("://").take(MAX_PARTS) {
-        let before = text[..at].bytes().rev();
-        let scheme =
-            before.take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'+').count();
-        let is_end = |c: char| c.is_whitespace() || "\"'`".contains(c);
-        let longest = &text[at..text.floor_char_boundary(at + MAX_URL)];
-        let (start, end) = (at - scheme, at + longest.find(is_end).unwrap_or(longest.len()));
-        let url = url_parts(&text[start..end], PathTokens::OfServers);
-        add_parts(&mut parts, url.into_iter().map(|part| part.shifted(start)));
-    }
-    add_parts(&mut parts, json_parts(text));
-    add_parts(&mut parts, pair_parts(text));
-    parts
-}
-
-/// The secrets in a value with a label, and the value itself if the label says that it is one.
-/// `start` is where the value begins in the text that the ranges are for.
-fn labelled_value(label: &str, value: &str, start: usize) -> Vec<ValuePart> {
-    let (quote, value) = unquoted(value);
-    let mut parts = text_parts(value);
-    // `--env=API_KEY=…`
-    if let Some((inner, at)) = split_label(value) {
-        let named = named_secret(inner, &value[at..]);
-        let label = Some(inner.to_owned());
-        let part = named.map(|(range, kind)| ValuePart { range, kind, label }.shifted(at));
-        add_parts(&mut parts, part);
-    }
-    let named = named_secret(label, value);
-    add_parts(&mut parts, named.map(|(range, kind)| ValuePart { range, kind, label: None }));
-    for part in &mut parts {
-        // The variable that `docker run --env=API_KEY=…` sets says more than the option.
-        if !part.label.as_deref().is_some_and(is_upper_variable) {
-            part.label = Some(label.to_owned());
-        }
-    }
-    parts.into_iter().map(|part| part.shifted(start + quote)).collect()
-}
-
-/// A text without the quotes around it, and how many bytes were before it.
-fn unquoted(text: &str) -> (usize, &str) {
-    for quote in ['"', '\''] {
-        let inner = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
-        if let Some(inner) = inner {
-            return (1, inner);
-        }
-    }
-    (0, text)
-}
-
-/// What ends a word and begins another command in the line of a shell.
-const JOINS_COMMANDS: [char; 6] = [';', '|', '&', '(', ')', '`'];
-
-/// Lines of shells inside of lines of shells that are looked into.
-const MAX_SHELLS: usize = 3;
-
-/// The secrets in the words of a command, a list for each word.
-fn parts_of_words(words: &[&str], depth: usize) -> Vec<Vec<ValuePart>> {
-    let program = words.first().map_or("", |word| program_name(word));
-    let lines: Vec<usize> = shell_texts(words).into_iter().map(|(n, _)| n).collect();
-    let parts = |(n, word): (usize, &&str)| {
-        // A whole line in the place of the program is a mistake that is reported, too; and a
-        // program that is unknown here may run its argument as a line.
-        let has_gap = word.contains(char::is_whitespace);
-        let is_line = lines.contains(&n) || has_gap && (n == 0 || word.contains(JOINS_COMMANDS));
-        if is_line && depth < MAX_SHELLS {
-            return parts_of_line(word, depth + 1);
-        }
-        let mut parts = text_parts(word);
-        let option = n.checked_sub(1).filter(|before| *before > 0).map_or("", |n| words[n]);
-        if let Some((label, start)) = split_label(word) {
-            add_parts(&mut parts, labelled_value(label, &word[start..], start));
-        } else if let Some(value) = attached_value(word) {
-            add_parts(&mut parts, labelled_value(&word[..2], value, 2));
-        } else if option.starts_with('-') && !option.contains('=') && !word.starts_with('-') {
-            // Not an option with a value: what follows is the image.
-            if option == "-t" && IMAGE_RUNNERS.contains(&program) {
-                return parts;
-            }
-            // `--api-key VALUE`. The program itself is not an option.
-            add_parts(&mut parts, labelled_value(option, word, 0));
-        }
-        parts
-    };
-    words.iter().enumerate().map(parts).collect()
-}
-
-/// Programs whose option `-t` asks for a terminal.
-const IMAGE_RUNNERS: [&str; 3] = ["docker", "podman", "nerdctl"];
-
-/// The value in `-pVALUE`, where only a random word is one.
-fn attached_value(word: &str) -> Option<&str> {
-    ["-p", "-k", "-t"].iter().find_map(|option| word.strip_prefix(option))
-}
-
-/// The secrets in a line that a shell runs.
-fn parts_of_line(line: &str, depth: usize) -> Vec<ValuePart> {
-    let mut parts = Vec::new();
-    for command in commands_of_line(line) {
-        let words: Vec<&str> = command.iter().map(|range| &line[range.clone()]).collect();
-        for (range, found) in command.iter().zip(parts_of_words(&words, depth)) {
-            add_parts(&mut parts, found.into_iter().map(|part| part.shifted(range.start)));
-        }
-    }
-    parts
-}
-
-/// The commands of a line for a shell, each as the ranges of its words, without quotes around them.
-/// Other than `split_words` it keeps the places and undoes no escapes.
-fn commands_of_line(line: &str) -> Vec<Vec<Range<usize>>> {
-    let mut commands: Vec<Vec<Range<usize>>> = vec![Vec::new()];
-    let (mut start, mut quote) = (None, None);
-    let end_word = |start: &mut Option<usize>, end: usize, command: &mut Vec<Range<usize>>| {
-        let Some(start) = start.take() else { return };
-        let (quote, inner) = unquoted(&line[start..end]);
-        command.push(start + quote..start + quote + inner.len());
-    };
-    let mut words = 0;
-    for (at, c) in line.char_indices() {
-        let command = commands.last_mut().expect("it never is empty");
-        match (quote, c) {
-            (Some(open), c) if open == c => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                start.get_or_insert(at);
-            }
-            (None, c) if c.is_whitespace() || "<>".contains(c) => {
-                end_word(&mut start, at, command);
-            }
-            (None, c) if JOINS_COMMANDS.contains(&c) => {
-                end_word(&mut start, at, command);
-                commands.push(Vec::new());
-            }
-            (None, _) if start.is_none() => {
-                start = Some(at);
-                words += 1;
-            }
-            _ => {}
-        }
-        if words > MAX_WORDS {
-            return commands;
-        }
-    }
-    let command = commands.last_mut().expect("it never is empty");
-    end_word(&mut start, line.len(), command);
-    commands
-}
-
-/// The label in `--token=VALUE`, `TOKEN=VALUE`, `$env:TOKEN=VALUE` and `Authorization: VALUE`, and
-/// where the value begins.
-fn split_label(word: &str) -> Option<(&str, usize)> {
-    // PowerShell, and `docker run -eTOKEN=VALUE`.
-    let is_name = |at: usize| word[at..].starts_with(|c: char| c.is_ascii_uppercase());
-    let start = match word {
-        _ if word.starts_with("$env:") => 5,
-        _ if word.starts_with("-e") && is_name(2) => 2,
-        _ => 0,
-    };
-    let is_label = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let len = word[start..].find(|c: char| !is_label(c)).filter(|len| (1..=80).contains(len))?;
-    let end = start + len;
-    let rest = &word[end..];
-    // `C:\x` and `https://x` have no label.
-    let is_separator = rest.starts_with('=') || rest.starts_with(':') && !rest.starts_with("://");
-    (is_separator && len > 1).then(|| {
-        let blank = rest[1..].len() - rest[1..].trim_start().len();
-        (&word[start..end], end + 1 + blank)
-    })
-}
-
-/// The members `"label": "value"` of JSON in a text, as options of servers have it.
-fn json_parts(text: &str) -> Vec<ValuePart> {
-    let mut parts = Vec::new();
-    // The places of the quotes: each of them may end a label, begin a value, or both.
-    let quotes: Vec<usize> =
-        text.match_indices('"').map(|(at, _)| at).take(4 * MAX_PARTS).collect();
-    for places in quotes.windows(4) {
-        let &[open, close, start, end] = places else { continue };
-        let (label, between) = (&text[open + 1..close], &text[close + 1..start]);
-        // Inside of another string every quote has a backslash.
-        let label = label.trim_end_matches('\\');
-        if between.trim_matches([' ', '\\', '\n']) == ":" && label.len() <= 80 {
-            let value = text[start + 1..end].trim_end_matches('\\');
-            let named = named_secret(label, value);
-            parts.extend(named.map(|(range, kind)| {
-                ValuePart { range, kind, label: Some(label.to_owned()) }.shifted(start + 1)
-            }));
-        }
-    }
-    parts
-}
-
-/// The values of pairs in a text, as in `host=h password=x` and `Server=h;Password=x;`.
-fn pair_parts(text: &str) -> Vec<ValuePart> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    // Also at what joins commands: a masked line must still show all that it runs. Nothing
-    // begins at `&`: `url_parts` knows where the query of a URL ends.
-    let is_end = |c: char| c.is_whitespace() || ";,|<>(){}`".contains(c);
-    for piece in text.split(is_end).take(MAX_PARTS) {
-        if let Some((label, at)) = split_label(piece).filter(|(_, at)| piece[..*at].ends_with('='))
-        {
-            // A quoted value with a space in it is cut here, and found whole elsewhere.
-            let value = piece[at..].trim_start_matches(['"', '\'']);
-            let at = piece.len() - value.len();
-            let value = value.split('&').next().unwrap_or_default();
-            let named = named_secret(label, value.trim_end_matches(['"', '\'']));
-            parts.extend(named.map(|(range, kind)| {
-                ValuePart { range, kind, label: Some(label.to_owned()) }.shifted(start + at)
-            }));
-        }
-        start += piece.len();
-        start += text[start..].chars().next().map_or(0, char::len_utf8);
-    }
-    parts
-}
-
-/// In which addresses a random segment of the path is a token.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PathTokens {
-    /// In every one: it is the address of the server itself.
-    Always,
-    /// In those that look like the address of a server: other ones have ids and hashes there.
-    OfServers,
-}
-
-/// The secrets in the address of a server.
-fn parts_of_url(url: &str) -> Vec<ValuePart> {
-    let mut parts = url_parts(url, PathTokens::Always);
-    add_parts(&mut parts, text_parts(url));
-    parts
-}
-
-/// The secrets in an address: its password, values of its query, and tokens in its path.
-fn url_parts(url: &str, tokens: PathTokens) -> Vec<ValuePart> {
-    let mut parts = Vec::new();
-    let authority = url.find("://").map_or(url.len(), |at| at + 3);
-    let host = url[authority..].find(['/', '?', '#']).map_or(url.len(), |at| authority + at);
-    // A password may have `/` in it although it must not: then there is no port before it.
-    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let first = &url[authority..host];
-    let is_cut = !first.contains('@')
-        && !first.starts_with('[')
-        && first.split_once(':').is_some_and(|(_, port)| !is_port(port));
-    let user = if is_cut { &url[authority..] } else { first };
-    // From the right, because a password may have `@` in it.
-    let user_end = user.rfind('@').map(|at| authority + at);
-    let host_start = user_end.map_or(authority, |end| end + 1);
-    let host = url[host_start..].find(['/', '?', '#']).map_or(url.len(), |at| host_start + at);
-    if let Some(end) = user_end
-        && let Some(colon) = url[authority..end].find(':')
-    {
-        let range = authority + colon + 1..end;
-        let kind = url_password(&url[range.clone()]);
-        parts.extend(kind.map(|kind| ValuePart { range, kind, label: None }));
-    }
-    let query = url.find('?').map_or(url.len(), |at| at + 1);
-    let path_end = url[host..].find(['?', '#']).map_or(url.len(), |at| host + at);
-    let path = &url[host..path_end];
-    let names_server = |text: &str| text.split(['/', '.', '-', ':']).any(|it| it == "mcp");
-    let is_server =
-        names_server(path) || names_server(&url[host_start..host]) || path.ends_with("/sse");
-    if tokens == PathTokens::Always || is_server {
-        let mut start = host;
-        for segment in path.split('/') {
-            let range = start..start + segment.len();
-            if is_path_token(segment) {
-                let kind = PartKind::Secret("a token");
-                add_parts(&mut parts, [ValuePart { range, kind, label: None }]);
-            }
-            start += segment.len() + 1;
-        }
-    }
-    let end = url[query..].find('#').map_or(url.len(), |at| query + at);
-    let mut start = query;
-    for pair in url[query..end].split('&').take(MAX_PARTS) {
-        if let Some((name, value)) = pair.split_once('=') {
-            let named = named_secret(name, value);
-            let known = known_secrets(value);
-            let named = named.map(|(range, kind)| ValuePart { range, kind, label: None });
-            let found = named.into_iter().chain(known).map(|part| ValuePart {
-                label: Some(name.to_owned()),
-                ..part.shifted(start + name.len() + 1)
-            });
-            add_parts(&mut parts, found);
-        }
-        start += pair.len() + 1;
-    }
-    parts
-}
-
-/// Whether a label is the name of a variable, such as `GITHUB_TOKEN`.
-fn is_upper_variable(label: &str) -> bool {
-    is_variable_name(label) && label.contains('_') && label == label.to_uppercase()
 }
 
 /// A name as that of a variable: `X-Api-Key` is `X_API_KEY`.
@@ -552,6 +259,10 @@ fn variable_of<P>(server: &WrittenServer<P>, label: Option<&str>) -> String {
     // `Authorization` says who, not what.
     if words.is_empty() || words == ["AUTHORIZATION"] || words == ["COOKIE"] {
         words = vec!["TOKEN".to_owned()];
+    }
+    // `curl -u ann:horse`: what is secret is the password.
+    if words == ["U"] || words == ["USER"] {
+        words = vec!["PASSWORD".to_owned()];
     }
     let server = words_of(&server.name);
     if words.first() != server.first() {
@@ -584,8 +295,14 @@ mod tests {
             headers: Vec::new(),
             url: None,
             directory: None,
+            other_values: Vec::new(),
             style: ReferenceStyle::Plain,
         }
+    }
+
+    /// The findings about a server that is alone in its file.
+    fn check(server: &WrittenServer<usize>) -> Vec<ServerFinding<usize>> {
+        super::check(server, &mut SecretVariables::of(std::slice::from_ref(server)))
     }
 
     /// What becomes of the value at its place, or what else is said about it.
@@ -810,6 +527,23 @@ mod tests {
             (&["npx", "pkg@9f8a7b6c5d4e3f2a"], "", "npx pkg@9f8a7b6c5d4e3f2a"),
             (&["docker", "run", "-t", "9f8a7b6c5d4e"], "", "docker run -t 9f8a7b6c5d4e"),
             (
+                &["sh", "-c", "srv --token \"two words\""],
+                "srv --token \"${MY_MAPS_TOKEN}\"",
+                "sh -c srv --token \"***\"",
+            ),
+            (
+                &["curl", "-u", "ann:horse", "https://h"],
+                "ann:${MY_MAPS_PASSWORD}",
+                "curl -u ann:*** https://h",
+            ),
+            (
+                &["docker", "run", "-e", "DB_PASSWORD=correct horse"],
+                "DB_PASSWORD=${DB_PASSWORD}",
+                "docker run -e DB_PASSWORD=***",
+            ),
+            (&["x", "--token", "${X:-horse}"], "${X}", "x --token ${X:-***}"),
+            (&["x", "--token=a${X:-horse}b"], "--token=a${X}b", "x --token=a${X:-***}b"),
+            (
                 &["docker", "run", "img@sha256:9f8a7b6c5d4e"],
                 "",
                 "docker run img@sha256:9f8a7b6c5d4e",
@@ -890,6 +624,15 @@ mod tests {
             "PASSWORD=`touch /x` exec srv",
             "PASSWORD=$(touch /x) exec srv",
             "API_KEY=kd93jf20qq>/x touch",
+            "API_KEY=kd93jf20qq touch /x",
+            "PASSWORD=kd93jf20qq touch /x",
+            "PASSWORD=\"kd93jf20qq$(touch$IFS/x)\" exec srv",
+            "srv --token \"kd93jf20qq$(touch$IFS/x)\"",
+            "srv --token ${X:-kd93jf20qq$(touch$IFS/x)}",
+            "srv --token \"${X:-kd93jf20qq`touch$IFS/x`}\"",
+            "curl -u ann:kd93jf20qq`touch$IFS/x` h",
+            "curl \"https://u:kd93jf20qq$(touch$IFS/x)@h/\"",
+            "curl \"https://h/mcp?t=kd93jf20qqkd93jf20qq&u=$(touch$IFS/x)\"",
         ] {
             let masked = masked_words(&["sh", "-c", line]);
             assert!(masked[2].contains("touch") && masked[2].contains("/x"), "{masked:?}");

@@ -127,8 +127,51 @@ fn written_server(
         headers: pairs(node.get("headers")),
         url: ADDRESS_KEYS.into_iter().find_map(text),
         directory: text("cwd"),
+        other_values: other_values(node),
         style,
     }
+}
+
+/// The texts of an entry that neither start nor reach the server, each with its key. All of them,
+/// also of keys that no client has: a secret is one wherever it stands.
+fn other_values(entry: Node<'_>) -> Vec<(String, WrittenText<DocumentPath>)> {
+    const USED: [&str; 8] =
+        ["command", "args", "env", "headers", "cwd", "type", "transport", "description"];
+    let address = ADDRESS_KEYS.into_iter().find(|key| entry.get(key).is_some_and(is_text));
+    let is_used = |key: &str| USED.contains(&key) || address == Some(key);
+    let mut values = Vec::new();
+    // The last one first, because the next one is taken from the end.
+    let mut open = members_backwards(entry);
+    open.retain(|(key, _)| !is_used(key));
+    while let Some((key, node)) = open.pop() {
+        match node.kind() {
+            _ if values.len() >= MAX_ITEMS => break,
+            ValueKind::Map => open.extend(members_backwards(node)),
+            ValueKind::List => {
+                let items: Vec<_> = node.items().take(MAX_ITEMS).collect();
+                open.extend(items.into_iter().rev().map(|item| (key.clone(), item)));
+            }
+            ValueKind::String => {
+                let text = WrittenText { text: node.raw().to_owned(), at: node.pointer() };
+                values.push((key, text));
+            }
+            _ => {}
+        }
+    }
+    values
+}
+
+/// The members of an object, the last one first, each with its key.
+fn members_backwards(node: Node<'_>) -> Vec<(String, Node<'_>)> {
+    let members = node.members().into_iter().take(MAX_ITEMS);
+    let mut members: Vec<_> =
+        members.map(|member| (member.name().to_owned(), member.value)).collect();
+    members.reverse();
+    members
+}
+
+fn is_text(node: Node<'_>) -> bool {
+    node.text().is_some()
 }
 
 /// The object with `args` and `env`, and the key of the program in it.

@@ -252,7 +252,7 @@ fn errors_of_providers_become_messages_without_credentials() {
     let rejected_brave = NO_BRAVE.replace("not found", "rejected");
     let rejected_google = NO_GOOGLE.replace("not found", "rejected");
     for (bytes, brave, google) in [
-        (json_response("401 Unauthorized", &brave_error), rejected_brave.clone(), rejected_google.clone()),
+        (response("401 Unauthorized", &[], "no"), rejected_brave.clone(), rejected_google.clone()),
         (json_response("403 Forbidden", &google_error), rejected_brave.clone(), rejected_google.clone()),
         (
             response("429 Too Many", &["Retry-After: 17"], "{}"),

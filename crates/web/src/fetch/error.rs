@@ -93,7 +93,8 @@ fn tls_text(error: &rustls::Error) -> String {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 certificate("is for another host name")
             }
-            CertificateError::UnknownIssuer => {
+            // An issuer of the same name with another key.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => {
                 certificate("is not signed by an authority that this system trusts")
             }
             CertificateError::Revoked => certificate("was revoked"),

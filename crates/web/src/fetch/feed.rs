@@ -57,14 +57,13 @@ pub(super) fn feed_as_html(xml: &str) -> Option<String> {
                                 decoded(attribute(attributes, "href").unwrap_or_default());
                         }
                     }
-                    _ if !is_empty && field.is_none() => field = Some((name, String::new())),
+                    _ if !is_empty && field.is_none() && is_field(name) => {
+                        field = Some((name, String::new()));
+                    }
                     _ => {}
                 }
             }
-            XmlPiece::End(name) if skipped > 0 => {
-                let _ = name;
-                skipped -= 1;
-            }
+            XmlPiece::End(_) if skipped > 0 => skipped -= 1,
             XmlPiece::End(name) => {
                 let name = local(name);
                 if let Some((open, _)) = &field
@@ -93,6 +92,24 @@ fn push_field(field: &mut Option<(&str, String)>, text: &str) {
     {
         value.push_str(text);
     }
+}
+
+/// Whether an element is one of those that `set_field` reads.
+fn is_field(name: &str) -> bool {
+    matches!(
+        name,
+        "title"
+            | "link"
+            | "pubDate"
+            | "published"
+            | "updated"
+            | "date"
+            | "description"
+            | "summary"
+            | "subtitle"
+            | "content"
+            | "encoded"
+    )
 }
 
 /// Sets a field once; the first of several that mean the same counts.

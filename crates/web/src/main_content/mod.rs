@@ -115,7 +115,7 @@ pub(crate) fn select(
             mode,
         };
         let whole = selector.sizes.of(HtmlTree::ROOT);
-        let scope = selector.run(options)?;
+        let scope = selector.run(title, options)?;
         let left = selector.sizes.of(scope);
         // An article of few words is fine on a page of few words, and a lenient second look is
         // better than a part that is small beside what was left out.
@@ -139,10 +139,15 @@ struct ContentSelector<'a> {
 }
 
 impl ContentSelector<'_> {
-    fn run(&mut self, options: &MarkdownOptions) -> Result<HtmlNodeId, ConversionError> {
+    fn run(
+        &mut self,
+        title: Option<&str>,
+        options: &MarkdownOptions,
+    ) -> Result<HtmlNodeId, ConversionError> {
         self.leave_out_parts();
         self.sizes.sum(self.tree, &self.left_out, options)?;
         let scope = self.choose_scope();
+        let scope = self.with_heading(scope, title);
         self.leave_out_columns(scope);
         self.sizes.sum(self.tree, &self.left_out, options)?;
         Ok(scope)
@@ -308,11 +313,39 @@ impl ContentSelector<'_> {
             if let Some(best) = best
                 && f64::from(self.sizes.of(best).prose) >= share * f64::from(prose)
                 && self.sizes.of(best).prose > 0
+                && !self.has_equals(best, bits)
             {
                 scope = best;
             }
         }
         scope
+    }
+
+    /// The element around `scope` that also holds the heading of the article, if there is little
+    /// else in it: a subtitle, a summary.
+    fn with_heading(&self, scope: HtmlNodeId, title: Option<&str>) -> HtmlNodeId {
+        let heading = headings::outside(self.tree, &self.sizes.order, scope, title);
+        let around = heading.and_then(|heading| {
+            std::iter::successors(self.tree.parent(scope), |at| self.tree.parent(*at))
+                .find(|at| self.is_below(heading, *at))
+        });
+        let text = self.sizes.of(scope).text;
+        around.filter(|at| self.sizes.of(*at).text <= text + text / 4 + 200).unwrap_or(scope)
+    }
+
+    /// Whether other elements with the same classes have prose, too: the posts of a thread, the
+    /// sections of a manual.
+    fn has_equals(&self, best: HtmlNodeId, bits: u16) -> bool {
+        let hints = self.tree.hints(best);
+        self.sizes.order.iter().copied().any(|id| {
+            let other = self.tree.hints(id);
+            id != best
+                && other.any(bits)
+                && other.signature == hints.signature
+                && self.sizes.of(id).prose > 0
+                && !self.is_below(id, best)
+                && !self.is_below(best, id)
+        })
     }
 
     /// Leaves out what stands beside the part with the prose, from `scope` inwards: columns that

@@ -201,7 +201,7 @@ impl<'a> ProviderClient<'a> {
         let json: Option<Json> = serde_json::from_slice(&response.body).ok();
         match (response.status, json) {
             (401 | 403, json) => Err(self.rejection(json.as_ref())),
-            (400 | 422, Some(json)) if rejects_key(&json) => Err(self.rejection(Some(&json))),
+            (400 | 422, Some(json)) if rejects_key(&json) => Err(self.rejection(None)),
             // The rate limit of the provider; agents can act on the time.
             (429, _) => {
                 let advice =

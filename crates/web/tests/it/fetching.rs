@@ -402,7 +402,9 @@ fn a_meta_refresh_is_followed_like_a_redirect() {
     let server = PageServer::start(|head, wire| {
         let page = match head.split(' ').nth(1) {
             Some("/") => "<meta http-equiv=Refresh content='0; url=/next'><p>Moved",
-            Some("/noscript") => "<noscript><meta http-equiv=refresh content=0;url=/next></noscript>",
+            Some("/noscript") => {
+                "<noscript><meta http-equiv=refresh content=0;url=/next></noscript>"
+            }
             Some("/self") => "<meta http-equiv=refresh content='5; url=/self'><p>ticker",
             Some("/loop") => "<meta http-equiv=refresh content='0; url=/loop?'>",
             Some("/loop?") => "<meta http-equiv=refresh content='0; url=/loop'>",
@@ -416,10 +418,7 @@ fn a_meta_refresh_is_followed_like_a_redirect() {
     }
     for (path, expected) in [
         ("/loop", "Failed to fetch URL: more than 10 redirects"),
-        (
-            "/private",
-            "Failed to fetch URL: `file` URLs are not supported, only `http` and `https`",
-        ),
+        ("/private", "Failed to fetch URL: `file` URLs are not supported, only `http` and `https`"),
     ] {
         assert_eq!(fetch(&server.url(path)).error(), expected, "{path}");
     }

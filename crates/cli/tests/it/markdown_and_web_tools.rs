@@ -76,14 +76,14 @@ fn md_prints_the_article_its_metadata_and_parts_of_it() {
     assert_eq!(
         article.stderr,
         "note: left out 4 bytes (its class or id names a part of the site): Home\nnote: left out \
-         12 bytes (its class or id names a part of the site): Tell a friend\n"
+         11 bytes (its class or id names a part of the site): Tell a friend\n"
     );
     let part =
         md(&["--main", "--front-matter", "--offset", "3", "--limit", "1", "--links", "footnotes"]);
     assert_eq!(
         part.stdout,
         "---\ntitle: \"Flood | Post\"\ncanonical_url: \"https://post.example/flood\"\nlanguage: \
-         \"en\"\ntotal_lines: 8\ntotal_characters: 210\nmore: true\nnext_offset: \
+         \"en\"\ntotal_lines: 8\ntotal_characters: 194\nmore: true\nnext_offset: \
          4\nhidden_elements: 1\nhidden_characters: 1\n---\n\nThe water came up to the door of [the \
          mill][1], and stayed there for two days.\n"
     );

@@ -48,6 +48,10 @@ impl ElementHints {
     /// `<template shadowrootmode>`, whose content browsers show in place of its parent's.
     pub(crate) const SHADOW_ROOT: u16 = 1 << 13;
 
+    /// `NOISE_WORD` or `COMMENT_WORD` comes from the id alone. Generators make ids of headings, so
+    /// that a section about cookies has such an id, too.
+    pub(crate) const NOISE_BY_ID: u16 = 1 << 14;
+
     /// Whether any of the given constants holds.
     pub(crate) fn any(self, bits: u16) -> bool {
         self.bits & bits != 0
@@ -57,6 +61,7 @@ impl ElementHints {
     pub(super) fn of(ns: &Namespace, name: &LocalName, attributes: &[Attribute]) -> ElementHints {
         let mut bits = if *ns == ns!(html) { by_name(name) } else { 0 };
         let mut signature = name.bytes().fold(7, mix);
+        let mut id_words = 0;
         for attribute in attributes {
             let value = &*attribute.value;
             bits |= match attribute.name.local {
@@ -64,7 +69,10 @@ impl ElementHints {
                     signature = value.bytes().take(256).fold(signature, mix);
                     by_words(value)
                 }
-                local_name!("id") => by_words(value),
+                local_name!("id") => {
+                    id_words = by_words(value);
+                    0
+                }
                 local_name!("role") => by_role(value),
                 local_name!("itemprop") if value == "articleBody" || value == "text" => {
                     ElementHints::CONTENT_WORD
@@ -77,6 +85,9 @@ impl ElementHints {
                 _ => 0,
             };
         }
+        let against = ElementHints::NOISE_WORD | ElementHints::COMMENT_WORD;
+        let is_new = bits & against == 0 && id_words & against != 0;
+        bits |= id_words | if is_new { ElementHints::NOISE_BY_ID } else { 0 };
         ElementHints { bits, signature }
     }
 }
@@ -152,7 +163,7 @@ fn by_class(class: &str) -> u16 {
 
 fn by_word(word: &str) -> u16 {
     // Stems, because themes write `commentlist`, `sharedaddy`, `sidebar1`.
-    const NOISE: [&str; 26] = [
+    const NOISE: [&str; 27] = [
         "addthis",
         "addtoany",
         "advert",
@@ -172,8 +183,9 @@ fn by_word(word: &str) -> u16 {
         "popup",
         "recommend",
         "related",
-        "share",
-        "sharing",
+        "sharebar",
+        "sharedaddy",
+        "sharethis",
         "sidebar",
         "sponsor",
         "subscri",
@@ -182,12 +194,12 @@ fn by_word(word: &str) -> u16 {
     ];
     const COMMENT: [&str; 3] = ["comment", "disqus", "replies"];
     match word {
-        "ad" | "ads" | "nav" | "menu" | "social" | "promo" | "promos" | "toc" | "skip"
-        | "modal" | "masthead" | "signup" | "login" | "catlinks" | "printfooter" | "pager"
-        | "trending" | "carousel" | "overlay" | "toolbar" | "crumbs" | "socials" | "cta"
-        | "respond" | "lightbox" | "offcanvas" | "drawer" | "megamenu" | "topbar" | "sitenav"
-        | "teaser" | "teasers" | "backlink" | "backlinks" | "siblings" | "prevnext"
-        | "feedback" => ElementHints::NOISE_WORD,
+        "ad" | "ads" | "share" | "shares" | "sharing" | "nav" | "menu" | "social" | "promo"
+        | "promos" | "toc" | "skip" | "modal" | "masthead" | "signup" | "login" | "catlinks"
+        | "printfooter" | "pager" | "trending" | "carousel" | "overlay" | "toolbar" | "crumbs"
+        | "socials" | "cta" | "respond" | "lightbox" | "offcanvas" | "drawer" | "megamenu"
+        | "topbar" | "sitenav" | "teaser" | "teasers" | "backlink" | "backlinks" | "siblings"
+        | "prevnext" | "feedback" => ElementHints::NOISE_WORD,
         "widget" | "widgets" | "tags" | "tag" | "categories" | "bio" | "follow" | "rating"
         | "ratings" | "vote" | "votes" | "edit" | "print" | "banner" | "popular" | "latest"
         | "more" | "author" | "next" | "previous" | "prev" | "tools" | "actions" | "controls"
@@ -258,6 +270,7 @@ mod tests {
         for (value, expected) in [
             ("sharedaddy sd-block", noise),
             ("has-sidebar", 0),
+            ("shared-libraries", 0),
             ("commentlist", ElementHints::COMMENT_WORD),
             ("post entry-content", ElementHints::CONTENT_WORD),
             ("adjacent address", 0),

@@ -121,7 +121,10 @@ pub(crate) fn select(
         // better than a part that is small beside what was left out.
         let is_enough = left.prose >= MIN_ARTICLE.min(whole.prose / 2).max(1)
             && left.text >= MIN_ARTICLE.min(whole.text / 2)
-            && (mode == SelectionMode::Lenient || left.prose * 5 >= whole.prose);
+            && (mode == SelectionMode::Lenient
+                || (left.prose * 5 >= whole.prose
+                    // An index is mostly links and has few sentences.
+                    && (left.prose >= 500 || left.text * 6 >= whole.text)));
         if is_enough {
             return Ok(Some(selector.finish(scope, title)));
         }
@@ -184,7 +187,9 @@ impl ContentSelector<'_> {
     fn reason_against(&self, node: HtmlNodeId, page: TextSize) -> Option<OmissionReason> {
         let HtmlNodeKind::Element { tag, hints, .. } = self.tree.kind(node) else { return None };
         let size = self.sizes.of(node);
-        if matches!(tag, HtmlTag::Html | HtmlTag::Heading(_)) && !hints.any(NOISE) {
+        let is_heading = matches!(tag, HtmlTag::Heading(_));
+        let is_named = hints.any(NOISE) && !hints.any(ElementHints::NOISE_BY_ID);
+        if tag == HtmlTag::Html || (is_heading && !is_named) {
             return None;
         }
         // The body, and wrappers of nearly everything, have classes about the page.
@@ -212,7 +217,11 @@ impl ContentSelector<'_> {
         if hints.any(ElementHints::COMMENT_WORD) && !is_content && share < 0.9 {
             return Some(OmissionReason::Comments);
         }
-        if hints.any(ElementHints::NOISE_WORD) && !is_content && is_small {
+        // A section whose id was made of its heading reads like the rest of the text.
+        let is_section = hints.any(ElementHints::NOISE_BY_ID)
+            && size.prose.saturating_mul(2) > size.text
+            && self.begins_with_heading(node);
+        if hints.any(ElementHints::NOISE_WORD) && !is_content && is_small && !is_section {
             return Some(OmissionReason::Name);
         }
         if !tag.is_block() || is_content || !is_small {
@@ -282,6 +291,11 @@ impl ContentSelector<'_> {
             HtmlNodeKind::Other => false,
         });
         !has_word
+    }
+
+    fn begins_with_heading(&self, node: HtmlNodeId) -> bool {
+        let elements = self.tree.descendants(node).filter(|id| self.tree.tag(*id).is_some());
+        elements.take(4).any(|id| matches!(self.tree.tag(id), Some(HtmlTag::Heading(_))))
     }
 
     fn has_heading(&self, node: HtmlNodeId) -> bool {
@@ -435,7 +449,10 @@ impl ContentSelector<'_> {
         let lists: Vec<HtmlNodeId> = self
             .reasons
             .iter()
-            .filter(|(_, reason, _)| matches!(reason, OmissionReason::Links))
+            .filter(|(_, reason, _)| {
+                use OmissionReason::{Comments, Links, Name};
+                matches!(reason, Comments | Links | Name)
+            })
             .map(|(node, ..)| *node)
             .collect();
         for list in lists {

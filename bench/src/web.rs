@@ -1,8 +1,9 @@
 //! `toolwright-bench web`: the web tools.
 //!
 //! Conversion of HTML to Markdown, against parsing alone and against turndown and markdownify on
-//! the same pages; of the main content only, against parsing, trafilatura and readability. Then the processor time of `web-fetch-tool`, beyond that of a program that does
-//! nothing: an agent starts it for every call.
+//! the same pages; of the main content only, against parsing, trafilatura and readability. Then the
+//! processor time of `web-fetch-tool`, beyond that of a program that does nothing: an agent starts
+//! it for every call.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};

@@ -9,6 +9,8 @@ use crate::markdown::MarkdownOptions;
 
 /// Entries that are shown. Feeds that people write have fewer than a hundred.
 const MAX_ENTRIES: usize = 500;
+/// Fields that are read in all, of the feed and of its entries.
+const MAX_FIELDS: usize = 20_000;
 /// Bytes of one field that are read, and characters of a summary that are shown.
 const MAX_FIELD: usize = 16 << 10;
 const MAX_SUMMARY: usize = 400;
@@ -37,8 +39,11 @@ pub(super) fn feed_as_html(xml: &str) -> Option<String> {
     // The field whose text is being read, and the text.
     let mut field: Option<(&str, String)> = None;
     // Depth within an image or an author, whose titles are not the entry's.
-    let mut skipped = 0_usize;
+    let (mut skipped, mut fields) = (0_usize, 0_usize);
     while let Some(piece) = scanner.next() {
+        if entries.len() == MAX_ENTRIES || fields == MAX_FIELDS {
+            break;
+        }
         match piece {
             XmlPiece::Start { name, attributes, is_empty } => {
                 let name = local(name);
@@ -70,17 +75,21 @@ pub(super) fn feed_as_html(xml: &str) -> Option<String> {
                     && *open == name
                     && let Some((_, text)) = field.take()
                 {
-                    set_field(entry.as_mut().unwrap_or(&mut feed), name, &text);
+                    set_field(entry.as_mut().unwrap_or(&mut feed), name, &decoded(&text));
+                    fields += 1;
                 }
                 if matches!(name, "item" | "entry")
                     && let Some(done) = entry.take()
-                    && entries.len() < MAX_ENTRIES
                 {
                     entries.push(done);
                 }
             }
-            XmlPiece::Text(text) => push_field(&mut field, &decoded(cut(text))),
-            XmlPiece::CData(text) => push_field(&mut field, cut(text)),
+            // Decoded when the field is complete: a call for every piece would take too long.
+            XmlPiece::Text(text) => push_field(&mut field, cut(text)),
+            XmlPiece::CData(text) => {
+                let text = cut(text).replace('&', "&amp;").replace('<', "&lt;");
+                push_field(&mut field, &text);
+            }
         }
     }
     Some(as_html(&feed, &entries))

@@ -116,6 +116,20 @@ pub(super) fn outside(
     found
 }
 
+/// Whether the heading of the article is below a node. On some sites it is a link to the page
+/// itself, which is not a menu.
+pub(super) fn has_title(tree: &HtmlTree, node: HtmlNodeId, title: Option<&str>) -> bool {
+    let heading = tree
+        .descendants(node)
+        .take(MAX_NODES)
+        .find(|id| matches!(tree.tag(*id), Some(HtmlTag::Heading(1 | 2))));
+    let text = heading.map(|heading| normalized(&excerpt(tree, heading, 300)));
+    match (text, title) {
+        (Some(text), Some(title)) => !text.is_empty() && normalized(title).starts_with(&text),
+        _ => false,
+    }
+}
+
 fn normalized(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

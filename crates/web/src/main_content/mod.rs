@@ -2,9 +2,10 @@
 //! comments.
 //!
 //! ```text
-//! HtmlTree ─▶ PageSizes ─▶ leave out parts ─▶ choose the scope ─▶ leave out columns ─▶ ContentSelection
-//!             text, links,   by element, role,   `<main>`, article,   beside the prose
-//!             prose           words, links        where the prose is
+//! HtmlTree ─▶ PageSizes       text, links and prose of every node
+//!         ─▶ leave out parts   by element, role, words, links, headings
+//!         ─▶ choose the scope  `<main>`, the article, where the prose is
+//!         ─▶ leave out columns beside the prose ─▶ ContentSelection
 //! ```
 //!
 //! The evidence is that of the published readability heuristics (Arc90's Readability, Mozilla's
@@ -112,10 +113,11 @@ pub(crate) fn select(
             sizes: PageSizes::measure(tree, options)?,
             left_out: vec![false; tree.node_count()],
             reasons: Vec::new(),
+            title,
             mode,
         };
         let whole = selector.sizes.of(HtmlTree::ROOT);
-        let scope = selector.run(title, options)?;
+        let scope = selector.run(options)?;
         let left = selector.sizes.of(scope);
         // An article of few words is fine on a page of few words, and a lenient second look is
         // better than a part that is small beside what was left out.
@@ -126,7 +128,7 @@ pub(crate) fn select(
                     // An index is mostly links and has few sentences.
                     && (left.prose >= 500 || left.text * 6 >= whole.text)));
         if is_enough {
-            return Ok(Some(selector.finish(scope, title)));
+            return Ok(Some(selector.finish(scope)));
         }
     }
     Ok(None)
@@ -138,19 +140,17 @@ struct ContentSelector<'a> {
     left_out: Vec<bool>,
     /// The nodes that were left out, with the reason and their size before.
     reasons: Vec<(HtmlNodeId, OmissionReason, TextSize)>,
+    /// The title of the page.
+    title: Option<&'a str>,
     mode: SelectionMode,
 }
 
 impl ContentSelector<'_> {
-    fn run(
-        &mut self,
-        title: Option<&str>,
-        options: &MarkdownOptions,
-    ) -> Result<HtmlNodeId, ConversionError> {
+    fn run(&mut self, options: &MarkdownOptions) -> Result<HtmlNodeId, ConversionError> {
         self.leave_out_parts();
         self.sizes.sum(self.tree, &self.left_out, options)?;
         let scope = self.choose_scope();
-        let scope = self.with_heading(scope, title);
+        let scope = self.with_heading(scope);
         self.leave_out_columns(scope);
         self.sizes.sum(self.tree, &self.left_out, options)?;
         Ok(scope)
@@ -241,7 +241,8 @@ impl ContentSelector<'_> {
         let is_link_list = size.link_share() > if is_weak { 0.4 } else { 0.65 };
         // A list of links between paragraphs is part of the text; elsewhere it is a menu.
         let is_in_text = !is_weak && self.is_among_prose(node);
-        if is_link_list && size.prose * 4 < size.text && !is_in_text {
+        let is_menu = is_link_list && size.prose * 4 < size.text && !is_in_text;
+        if is_menu && !headings::has_title(self.tree, node, self.title) {
             return Some(OmissionReason::Links);
         }
         // A line about the article rather than of it: date, author, tags.
@@ -337,8 +338,8 @@ impl ContentSelector<'_> {
 
     /// The element around `scope` that also holds the heading of the article, if there is little
     /// else in it: a subtitle, a summary.
-    fn with_heading(&self, scope: HtmlNodeId, title: Option<&str>) -> HtmlNodeId {
-        let heading = headings::outside(self.tree, &self.sizes.order, scope, title);
+    fn with_heading(&self, scope: HtmlNodeId) -> HtmlNodeId {
+        let heading = headings::outside(self.tree, &self.sizes.order, scope, self.title);
         let around = heading.and_then(|heading| {
             std::iter::successors(self.tree.parent(scope), |at| self.tree.parent(*at))
                 .find(|at| self.is_below(heading, *at))
@@ -424,8 +425,8 @@ impl ContentSelector<'_> {
         }
     }
 
-    fn finish(mut self, scope: HtmlNodeId, title: Option<&str>) -> ContentSelection {
-        let heading = headings::outside(self.tree, &self.sizes.order, scope, title);
+    fn finish(mut self, scope: HtmlNodeId) -> ContentSelection {
+        let heading = headings::outside(self.tree, &self.sizes.order, scope, self.title);
         self.leave_out_lone_headings(scope);
         let mut omissions: Vec<Omission> = Vec::new();
         let reasons = std::mem::take(&mut self.reasons);
@@ -470,6 +471,8 @@ impl ContentSelector<'_> {
                 && let Some(HtmlTag::Heading(2..)) = self.tree.tag(heading)
                 && !after.is_some_and(|id| !matches!(self.tree.tag(id), Some(HtmlTag::Heading(_))))
                 && heading != scope
+                // A longer one is a sentence, such as a subtitle.
+                && self.sizes.of(heading).text <= 40
             {
                 self.left_out[heading as usize] = true;
             }

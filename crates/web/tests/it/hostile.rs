@@ -321,6 +321,27 @@ fn pages_of_10_mib_stay_within_time_and_memory() {
 }
 
 #[test]
+fn hostile_feeds_stay_within_time_and_memory() {
+    let fill =
+        |start: &str, piece: &str| format!("<rss>{start}{}", piece.repeat((9 << 20) / piece.len()));
+    for (name, feed) in [
+        ("items", fill("", "<item><title>&amp;</title></item>")),
+        ("titles", fill("", "<title>&amp;</title>")),
+        ("pieces", fill("<title>", "&amp;<b/>")),
+        ("one field", fill("<item><description>", "&lt;p&gt;")),
+        ("sections", fill("<title>", "<![CDATA[<]]>")),
+        ("open tags", fill("", "<item>")),
+        ("comments", fill("", "<!--")),
+        ("attributes", fill("<link ", "href= ")),
+    ] {
+        let headers = ["Content-Type: application/rss+xml"];
+        let server = PageServer::fixed(response("200 OK", &headers, feed));
+        let run = bounded(fetch(&server.url("/")));
+        assert_eq!(run.code, 0, "{name}: {run:?}");
+    }
+}
+
+#[test]
 fn the_main_content_of_hostile_pages_is_selected_within_time() {
     let nested = |tag: &str, count: usize| format!("<{tag}>").repeat(count);
     let many = |piece: &str| piece.repeat(100_000);

@@ -235,8 +235,10 @@ fn socks_proxies_get_the_address_that_was_checked() {
 
 #[test]
 fn no_setting_of_a_proxy_ends_the_program() {
-    let server = PageServer::fixed(html("<p>x"));
-    let port = server.address.port();
+    // Accepts connections and closes them, so that no handshake gets an answer.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
     for proxy in [
         format!("https://127.0.0.1:{port}"),
         format!("socks4://127.0.0.1:{port}"),

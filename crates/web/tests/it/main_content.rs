@@ -108,7 +108,6 @@ fn the_article_of_sixty_pages_is_found_and_little_else() {
         }
     }
     let (kept, of_article) = (kept_sum / f64::from(pages), article_sum / f64::from(pages));
-    println!("{pages} pages: kept {kept:.4}, article {of_article:.4}, {fallbacks:?}");
     assert!(poor.is_empty(), "{}", poor.join("\n"));
     assert!(fallbacks.len() <= 3, "{fallbacks:?}");
     assert!(kept >= 0.97 && of_article >= 0.93, "kept {kept}, article {of_article}");

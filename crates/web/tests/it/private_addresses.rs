@@ -200,7 +200,8 @@ fn socks_server(target: SocketAddr) -> (SocketAddr, mpsc::Receiver<(u8, Vec<u8>)
             let _ = sender.send((request[3], name));
             let _ = client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
             let mut server = TcpStream::connect(target).expect("the page's server");
-            let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            let (mut from, mut to) =
+                (client.try_clone().expect("a copy"), server.try_clone().expect("a copy"));
             std::thread::spawn(move || std::io::copy(&mut from, &mut to));
             let _ = std::io::copy(&mut server, &mut client);
             let _ = client.shutdown(std::net::Shutdown::Both);

@@ -1,8 +1,9 @@
 //! `toolwright-bench web`: the web tools.
 //!
 //! Conversion of HTML to Markdown, against parsing alone and against turndown and markdownify on
-//! the same pages. Then the processor time of `web-fetch-tool`, beyond that of a program that does
-//! nothing: an agent starts it for every call.
+//! the same pages; of the main content only, against parsing, trafilatura and readability. Then the
+//! processor time of `web-fetch-tool`, beyond that of a program that does nothing: an agent starts
+//! it for every call.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -10,7 +11,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-use toolwright_web::{HtmlDocument, MarkdownOptions};
+use toolwright_web::{HtmlDocument, MarkdownOptions, PageContent};
 
 use crate::processes::built_program;
 use crate::timing::{compare, median, time, verdict};
@@ -112,7 +113,8 @@ pub(crate) fn run(peers: &Path) {
     );
     let base = url::Url::parse("https://example.com/docs/page.html").expect("a URL");
     let options = MarkdownOptions::default();
-    let mut total = 0.0;
+    let main = MarkdownOptions { content: PageContent::Main, ..MarkdownOptions::default() };
+    let (mut total, mut main_total) = (0.0, 0.0);
     for (name, page) in &pages {
         let (ours, parse, ratio) = compare(
             41,
@@ -129,14 +131,33 @@ pub(crate) fn run(peers: &Path) {
             per_mb(parse),
             verdict(ratio <= 1.25)
         );
+        let (ours, _, ratio) = compare(
+            41,
+            || drop(toolwright_web::markdown(page, Some(&base), &main)),
+            || drop(HtmlDocument::parse(page, &main)),
+        );
+        main_total += ours.as_secs_f64();
+        println!(
+            "  {name:<10} main content {:.2} ms/MB   {ratio:.2}x the time of parsing (bound 2) {}",
+            per_mb(ours),
+            verdict(ratio <= 2.0)
+        );
     }
-    for (peer, at_least, command) in [
-        ("turndown", 10.0, vec!["node", "bench/turndown_pages.cjs"]),
+    for (peer, at_least, total, command) in [
+        ("turndown", 10.0, total, vec!["node", "bench/turndown_pages.cjs"]),
         (
             "markdownify",
             15.0,
+            total,
             vec!["bench/peers/markdownify/bin/python", "bench/markdownify_pages.py"],
         ),
+        (
+            "trafilatura",
+            10.0,
+            main_total,
+            vec!["bench/peers/trafilatura/bin/python", "bench/trafilatura_pages.py"],
+        ),
+        ("readability", 10.0, main_total, vec!["node", "bench/readability_pages.cjs"]),
     ] {
         let output = Command::new(command[0]).args(&command[1..]).arg(peers).output();
         let seconds = output

@@ -29,7 +29,7 @@ pub(crate) use authoring::{
 };
 pub(crate) use running::{
     AuditArgs, AuditFormat, CallArgs, EvalArgs, FunctionSelector, InitArgs, InstallArgs, MdArgs,
-    ServeArgs, SourceArgs, TestArgs, TestFormat,
+    MdLinks, ServeArgs, SourceArgs, TestArgs, TestFormat,
 };
 
 /// One toolchain for the tools that AI agents call.

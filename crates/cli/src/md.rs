@@ -1,4 +1,4 @@
-//! `toolwright md`: prints a web page or an HTML file as Markdown.
+//! `toolwright md`: prints a web page or an HTML file as Markdown, or only its article.
 //!
 //! The network is reached through the same guarded client as the web tools use (no private
 //! addresses, limits of size and time). Fetching and conversion are in `toolwright_web`.
@@ -6,21 +6,34 @@
 use std::io::Read;
 
 use anyhow::{Context, anyhow, bail};
-use toolwright_web::{FetchError, FetchOptions, MarkdownOptions, decode, fetch, markdown};
+use toolwright_web::{
+    ConvertedPage, FetchError, FetchOptions, LinkStyle, MarkdownOptions, PageContent, PageExcerpt,
+    PagingUnit, convert, decode, excerpt, fetch,
+};
 use toolwright_workspace::{io_reason, special_file};
 
-use crate::args::MdArgs;
+use crate::args::{MdArgs, MdLinks};
 use crate::environment::variable;
 use crate::output::{self, ExitStatus};
 
-/// Prints the page to stdout, with a line end after the last line.
+/// Prints the page to stdout, with a line end after the last line. Notes about the page go to
+/// stderr.
 ///
 /// # Errors
 /// If the page cannot be fetched, read, converted or printed.
 pub(crate) fn run(args: &MdArgs) -> anyhow::Result<ExitStatus> {
-    let text = if is_url(&args.page) { from_network(args)? } else { from_file(&args.page)? };
+    let (page, url) =
+        if is_url(&args.page) { from_network(args)? } else { (from_file(args)?, None) };
+    let unit = if args.chars { PagingUnit::Characters } else { PagingUnit::Lines };
+    let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let part =
+        excerpt(&page.markdown, unit, whole(args.offset), args.limit.map_or(usize::MAX, whole));
+    let front_matter = args.front_matter.then(|| front_matter(&page, url.as_deref(), &part));
+    let text = front_matter.unwrap_or_default() + &part.text;
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    // The conversion has dropped control characters, so no page can control the terminal.
     output::print_unfiltered(&(text + end))?;
+    print_notes(args, &page);
     Ok(ExitStatus::Clean)
 }
 
@@ -30,11 +43,28 @@ fn is_url(page: &str) -> bool {
     matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
-fn from_network(args: &MdArgs) -> anyhow::Result<String> {
+fn markdown_options(args: &MdArgs) -> MarkdownOptions {
+    MarkdownOptions {
+        content: if args.main { PageContent::Main } else { PageContent::Whole },
+        links: match args.links {
+            MdLinks::Inline => LinkStyle::Inline,
+            MdLinks::Footnotes => LinkStyle::Footnotes,
+            MdLinks::None => LinkStyle::Omitted,
+        },
+        images: !args.no_images,
+        ..MarkdownOptions::default()
+    }
+}
+
+/// The page and its address after all redirects.
+fn from_network(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)> {
     let mut options = FetchOptions::from_variables(&variable);
     // The flags only add to what the variables allow.
     options.allow_private |= args.allow_private;
     options.trust_proxy |= args.trust_proxy;
+    if let Some(user_agent) = &args.user_agent {
+        options.user_agent.clone_from(user_agent);
+    }
     let page = fetch(&args.page, &options).map_err(|error| {
         let help = match error {
             FetchError::Refused => "; `--allow-private` allows it",
@@ -42,10 +72,15 @@ fn from_network(args: &MdArgs) -> anyhow::Result<String> {
         };
         anyhow!("cannot fetch `{}`: {error}{help}", args.page)
     })?;
-    page.into_markdown().with_context(|| format!("cannot convert `{}`", args.page))
+    let url = page.url.to_string();
+    let page = page
+        .convert(&markdown_options(args))
+        .with_context(|| format!("cannot convert `{}`", args.page))?;
+    Ok((page, Some(url)))
 }
 
-fn from_file(path: &str) -> anyhow::Result<String> {
+fn from_file(args: &MdArgs) -> anyhow::Result<ConvertedPage> {
+    let path = args.page.as_str();
     let mut bytes = Vec::new();
     if let Some(kind) = special_file(path.as_ref()) {
         bail!("cannot read `{path}`: it is {kind}");
@@ -55,6 +90,58 @@ fn from_file(path: &str) -> anyhow::Result<String> {
         path => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     read.map_err(|error| anyhow!("cannot read `{path}`: {}", io_reason(&error)))?;
-    markdown(&decode(bytes), None, &MarkdownOptions::default())
+    convert(decode(bytes), None, &markdown_options(args))
         .with_context(|| format!("cannot convert `{path}`"))
+}
+
+/// What is known about the page, as YAML between two lines of dashes. Texts are written as JSON
+/// strings, which YAML reads too, whatever they contain.
+fn front_matter(page: &ConvertedPage, url: Option<&str>, part: &PageExcerpt) -> String {
+    let metadata = &page.metadata;
+    let mut lines = String::from("---\n");
+    for (name, value) in [
+        ("title", metadata.title.as_deref()),
+        ("url", url),
+        ("canonical_url", metadata.canonical_url.as_deref()),
+        ("author", metadata.author.as_deref()),
+        ("date", metadata.date.as_deref()),
+        ("language", metadata.language.as_deref()),
+        ("site_name", metadata.site_name.as_deref()),
+    ] {
+        if let Some(value) = value {
+            lines.push_str(&format!("{name}: {}\n", serde_json::Value::from(value)));
+        }
+    }
+    lines.push_str(&format!("total_lines: {}\n", part.total_lines));
+    lines.push_str(&format!("total_characters: {}\n", part.total_characters));
+    lines.push_str(&format!("more: {}\n", part.next_offset.is_some()));
+    if let Some(next) = part.next_offset {
+        lines.push_str(&format!("next_offset: {next}\n"));
+    }
+    for (name, count) in
+        [("hidden_elements", page.hidden_elements), ("hidden_characters", page.hidden_characters)]
+    {
+        if count > 0 {
+            lines.push_str(&format!("{name}: {count}\n"));
+        }
+    }
+    lines + "---\n\n"
+}
+
+/// Says on stderr what the Markdown does not show.
+fn print_notes(args: &MdArgs, page: &ConvertedPage) {
+    let note = |text: &str| output::write_stderr(&format!("note: {text}\n"));
+    if page.needs_script {
+        note("the page has nearly no text without JavaScript, which is not run");
+    }
+    if page.is_fallback {
+        note("no article was found; this is the whole page");
+    }
+    if !args.explain {
+        return;
+    }
+    for omission in &page.omissions {
+        let excerpt = toolwright_source::render::visible(&omission.excerpt);
+        note(&format!("left out {} bytes ({}): {excerpt}", omission.bytes, omission.reason.text()));
+    }
 }

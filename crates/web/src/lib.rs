@@ -23,10 +23,18 @@
 
 mod fetch;
 mod html;
+mod main_content;
 mod markdown;
+mod metadata;
+mod paging;
 pub mod search;
 pub mod tool;
 
 pub use fetch::{FetchError, FetchOptions, FetchedPage, ProxySettings, decode, fetch};
 pub use html::HtmlDocument;
-pub use markdown::{ConversionError, MarkdownOptions, markdown};
+pub use main_content::{Omission, OmissionReason};
+pub use markdown::{
+    ConversionError, ConvertedPage, LinkStyle, MarkdownOptions, PageContent, convert, markdown,
+};
+pub use metadata::PageMetadata;
+pub use paging::{PageExcerpt, PagingUnit, excerpt};

@@ -12,7 +12,9 @@ use std::io::{Read, Write};
 use serde_json::{Map, Value as Json, json};
 
 use crate::fetch::{self, FetchOptions, fetch};
-use crate::search::{SearchContext, SearchProvider, SearchQuery};
+use crate::markdown::MarkdownOptions;
+use crate::paging::{PagingUnit, excerpt};
+use crate::search::{SearchContext, SearchHit, SearchProvider, SearchQuery, SearchResults};
 
 /// Bytes of standard input. A URL or a query with its domains is far shorter.
 const MAX_INPUT: u64 = 1 << 20;
@@ -27,8 +29,8 @@ pub struct ToolEnvironment<'a> {
     pub input: &'a mut dyn Read,
     /// Standard output, for the one JSON object.
     pub output: &'a mut dyn Write,
-    /// Standard error, for the one problem that standard output cannot report: that it is closed
-    /// or full.
+    /// Standard error, for what standard output cannot report: that it is closed or full, and which
+    /// requests of a search failed although others succeeded.
     pub log: &'a mut dyn Write,
 }
 
@@ -76,7 +78,7 @@ pub fn run(tool: WebTool, environment: ToolEnvironment) -> u8 {
         // Errors go to standard output, too: agents read only that.
         flags => {
             // Any other arguments are flags; `call` refuses unknown ones before it reads the input.
-            let result = tool.call(flags, variable, input);
+            let result = tool.call(flags, variable, input, log);
             code = u8::from(result.is_err());
             let object = result.unwrap_or_else(|error| json!({ "error": error }));
             serde_json::to_writer(&mut *output, &object)
@@ -174,6 +176,7 @@ impl WebTool {
         arguments: &[&str],
         variable: &dyn Fn(&str) -> Option<String>,
         input: &mut dyn Read,
+        log: &mut dyn Write,
     ) -> Result<Json, String> {
         let known = |argument: &&&str| self.flags().iter().any(|flag| flag.flag == **argument);
         if let Some(unknown) = arguments.iter().find(|argument| !known(argument)) {
@@ -191,7 +194,15 @@ impl WebTool {
                 options.trust_proxy |= arguments.contains(&TRUST_PROXY.flag);
                 fetch_lines(&input, &options)
             }
-            WebTool::Search(provider) => search(&input, provider, variable),
+            WebTool::Search(provider) => {
+                let results = search(&input, provider, variable)?;
+                // The format of the results is prescribed and has no place for these.
+                for failure in &results.failures {
+                    let _ = writeln!(log, "{}: {failure}", self.executable());
+                }
+                let hits: Vec<Json> = results.hits.iter().map(SearchHit::to_json).collect();
+                Ok(json!({ "results": hits }))
+            }
         }
     }
 }
@@ -241,7 +252,9 @@ fn read_object(input: &mut dyn Read) -> Result<Map<String, Json>, String> {
     if bytes.trim_ascii().is_empty() {
         return Err("the input is empty; expected one JSON object".to_owned());
     }
-    match serde_json::from_slice(&bytes) {
+    // Some shells and editors write a byte order mark.
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    match serde_json::from_slice(text) {
         Ok(Json::Object(object)) => Ok(object),
         Ok(_) => Err("the input is not a JSON object".to_owned()),
         Err(error) => Err(format!("the input is not JSON: {error}")),
@@ -283,24 +296,16 @@ fn positive_integer(input: &Map<String, Json>, name: &str) -> Result<Option<usiz
 fn fetch_lines(input: &Map<String, Json>, options: &FetchOptions) -> Result<Json, String> {
     let url = required_string(input, "url")?;
     // All arguments are checked before the request, which may take seconds.
-    let skipped = positive_integer(input, "offset")?.unwrap_or(1) - 1;
+    let offset = positive_integer(input, "offset")?.unwrap_or(1);
     let limit = positive_integer(input, "limit")?.unwrap_or(usize::MAX);
     let page = fetch(url, options).map_err(|error| format!("Failed to fetch URL: {error}"))?;
     // The message is prescribed, so the reason is dropped here.
     let markdown = page
-        .into_markdown()
-        .map_err(|_| "Failed to parse HTML: Invalid document structure".to_owned())?;
-    // `str::lines` also removes carriage returns, which texts from servers often have.
-    let mut content = String::new();
-    let mut lines_read = 0;
-    for line in markdown.trim_end_matches(['\n', '\r']).lines().skip(skipped).take(limit) {
-        if lines_read > 0 {
-            content.push('\n');
-        }
-        content.push_str(line);
-        lines_read += 1;
-    }
-    Ok(json!({"content": content, "lines_read": lines_read}))
+        .convert(&MarkdownOptions::default())
+        .map_err(|_| "Failed to parse HTML: Invalid document structure".to_owned())?
+        .markdown;
+    let page = excerpt(&markdown, PagingUnit::Lines, offset, limit);
+    Ok(json!({"content": page.text, "lines_read": page.count}))
 }
 
 /// Does the work of a search tool.
@@ -308,7 +313,7 @@ fn search(
     input: &Map<String, Json>,
     provider: &dyn SearchProvider,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Json, String> {
+) -> Result<SearchResults, String> {
     let text = required_string(input, "query")?;
     // `minLength` of the schema counts characters, not bytes.
     if text.chars().count() < 2 {
@@ -327,6 +332,5 @@ fn search(
         std::fs::read_to_string(std::path::Path::new(&home).join(".config/ikigai").join(name)).ok()
     };
     let context = SearchContext { variable, credential_file: &credential_file };
-    let hits = provider.search(&query, &context).map_err(|error| error.to_string())?;
-    Ok(json!({"results": hits.iter().map(crate::search::SearchHit::to_json).collect::<Vec<_>>()}))
+    provider.search(&query, &context).map_err(|error| error.to_string())
 }

@@ -268,6 +268,45 @@ pub(crate) struct MdArgs {
     /// Let the proxy decide which addresses may be fetched
     #[arg(long)]
     pub(crate) trust_proxy: bool,
+    /// The `User-Agent` of the requests
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) user_agent: Option<String>,
+    /// Only the article: no menus, share bars, related links, notices and comments
+    #[arg(long)]
+    pub(crate) main: bool,
+    /// With `--main`: list on standard error what was left out, and why
+    #[arg(long, requires = "main")]
+    pub(crate) explain: bool,
+    /// Print title, addresses, author, date, language, site and size before the page, as YAML
+    #[arg(long)]
+    pub(crate) front_matter: bool,
+    /// The first line to print, from 1 on
+    #[arg(long, value_name = "LINE", default_value_t = 1,
+        value_parser = clap::value_parser!(u64).range(1..), hide_default_value = true)]
+    pub(crate) offset: u64,
+    /// How many lines to print at most
+    #[arg(long, value_name = "LINES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
+    /// Count characters instead of lines in `--offset` and `--limit`
+    #[arg(long)]
+    pub(crate) chars: bool,
+    /// How to print links
+    #[arg(long, value_enum, default_value_t = MdLinks::Inline, value_name = "STYLE")]
+    pub(crate) links: MdLinks,
+    /// Leave out images
+    #[arg(long)]
+    pub(crate) no_images: bool,
+}
+
+/// How `md` prints links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum MdLinks {
+    /// With their addresses in the text
+    Inline,
+    /// With numbers, and the addresses at the end of the page
+    Footnotes,
+    /// Only their texts
+    None,
 }
 
 /// `toolwright audit`, in `audit.rs`.

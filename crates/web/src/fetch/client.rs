@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ureq::config::Config;
-use ureq::http::Uri;
+use ureq::http::{HeaderValue, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::unversioned::transport::DefaultConnector;
 use url::Url;
@@ -25,7 +25,7 @@ const MAX_HEADER_BYTES: usize = 64 << 10;
 /// Bytes of a body that are read between two checks of the deadline.
 const CHUNK: usize = 64 << 10;
 /// Names the program, so that the owner of a server can recognise its requests.
-const USER_AGENT: &str = concat!("toolwright-web/", env!("CARGO_PKG_VERSION"));
+pub(crate) const USER_AGENT: &str = concat!("toolwright-web/", env!("CARGO_PKG_VERSION"));
 
 /// A GET request.
 pub(crate) struct FetchRequest<'a> {
@@ -64,6 +64,8 @@ pub(crate) struct FetchClient<'a> {
     /// Whether the proxy alone decides which addresses may be connected to.
     pub(crate) trust_proxy: bool,
     pub(crate) proxies: &'a ProxySettings,
+    /// The `User-Agent` of the requests.
+    pub(crate) user_agent: &'a str,
     /// When the body has to be there.
     pub(crate) deadline: Instant,
     /// Bytes of a body, after decompression.
@@ -81,12 +83,15 @@ impl FetchClient<'_> {
         if left.is_zero() {
             return Err(FetchError::Timeout);
         }
+        if HeaderValue::from_str(self.user_agent).is_err() {
+            return Err(FetchError::Other(
+                "the user agent has characters that HTTP does not allow".to_owned(),
+            ));
+        }
         let proxy = self.proxies.proxy_for(request.url);
-        let proxy = proxy.map(ureq::Proxy::new).transpose();
-        let proxy =
-            proxy.map_err(|_| FetchError::Other("the proxy's URL is invalid".to_owned()))?;
+        let proxy = proxy.map(|proxy| proxy_of(proxy, self.trust_proxy)).transpose()?;
         let resolver = GuardedResolver {
-            allow_private: self.allow_private,
+            allow_private: self.allow_private || (self.trust_proxy && proxy.is_some()),
             proxy: proxy.as_ref().map(|proxy| (proxy.host().to_owned(), proxy.port())),
             look_up_host: self.look_up_host,
         };
@@ -96,6 +101,8 @@ impl FetchClient<'_> {
             let port = request.url.port_or_known_default().unwrap_or_default();
             resolver.check(&(self.look_up_host)(format!("{host}:{port}"), left)?)?;
         }
+        let proxy_needs_tls =
+            proxy.as_ref().is_some_and(|proxy| proxy.protocol() == ureq::ProxyProtocol::Https);
         let config = Config::builder()
             // `fetch` follows redirects, because each target has to be checked; searches do not
             // follow any, because they would send the key to another host.
@@ -104,12 +111,12 @@ impl FetchClient<'_> {
             // The caller needs the headers and the body of errors, too.
             .http_status_as_error(false)
             .max_response_header_size(MAX_HEADER_BYTES)
-            .user_agent(USER_AGENT)
+            .user_agent(self.user_agent)
             .proxy(proxy)
             .timeout_global(Some(left));
         // Reading the certificates takes a few milliseconds, so it is done for `https` only.
-        let config =
-            if request.url.scheme() == "https" { config.tls_config(tls_config()?) } else { config };
+        let needs_tls = request.url.scheme() == "https" || proxy_needs_tls;
+        let config = if needs_tls { config.tls_config(tls_config()?) } else { config };
         let agent = ureq::Agent::with_parts(config.build(), DefaultConnector::default(), resolver);
         // The resolver and the proxy are parts of an agent and depend on the URL, so each request
         // has an agent of its own. Connections are therefore not reused.
@@ -178,6 +185,32 @@ impl FetchClient<'_> {
     }
 }
 
+/// Reads the URL of a proxy, as the variables have it.
+///
+/// With SOCKS, the client decides whether it sends the proxy a name or an address. The address is
+/// the one that was checked, so it is sent, whichever of `socks5` and `socks5h` the user wrote;
+/// only a proxy that decides by itself gets the name.
+fn proxy_of(text: &str, trust_proxy: bool) -> Result<ureq::Proxy, FetchError> {
+    let text = text.trim();
+    let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+    let scheme = match (scheme.to_ascii_lowercase().as_str(), trust_proxy) {
+        ("socks" | "socks5" | "socks5h", false) => "socks5",
+        ("socks" | "socks5" | "socks5h", true) => "socks5h",
+        ("socks4" | "socks4a", false) => "socks4",
+        ("socks4" | "socks4a", true) => "socks4a",
+        ("http", _) => "http",
+        ("https", _) => "https",
+        (other, _) => {
+            return Err(FetchError::Other(format!(
+                "proxies with `{other}` URLs are not supported, only `http`, `https` and `socks5`"
+            )));
+        }
+    };
+    // The URL may contain a password, so the message does not repeat it.
+    ureq::Proxy::new(&format!("{scheme}://{rest}"))
+        .map_err(|_| FetchError::Other("the proxy's URL is invalid".to_owned()))
+}
+
 /// Converts a URL for ureq, whose `http::Uri` is stricter than the `url` crate: some characters
 /// that browsers send as they are have to be percent-encoded.
 fn uri(url: &Url) -> Result<Uri, FetchError> {
@@ -229,6 +262,7 @@ mod tests {
             allow_private: false,
             trust_proxy: false,
             proxies: &ProxySettings::default(),
+            user_agent: super::USER_AGENT,
             deadline: Instant::now() + Duration::from_secs(60),
             max_bytes: 1 << 20,
             look_up_host: |name, _| {

@@ -7,6 +7,8 @@
 use std::fmt;
 use std::io::ErrorKind;
 
+use rustls::CertificateError;
+
 /// Why a page was not fetched. The text is one clause without the URL; the fetch tool puts
 /// `Failed to fetch URL: ` in front of it.
 #[derive(Debug, thiserror::Error)]
@@ -45,9 +47,9 @@ impl From<ureq::Error> for FetchError {
                 ErrorKind::UnexpectedEof => other(&"the connection was closed too early"),
                 // ureq wraps its own errors, and those of rustls, into errors of reading.
                 _ => match error.downcast::<ureq::Error>() {
-                    Ok(ureq::Error::Io(inner)) => other(&inner),
+                    Ok(ureq::Error::Io(inner)) => other(&io_text(&inner)),
                     Ok(inner) => inner.into(),
-                    Err(error) => other(&error),
+                    Err(error) => other(&io_text(&error)),
                 },
             },
             ureq::Error::HostNotFound => other(&"the host name cannot be resolved"),
@@ -57,7 +59,7 @@ impl From<ureq::Error> for FetchError {
             }
             ureq::Error::Protocol(error) => other(&format!("the response is not HTTP: {error}")),
             ureq::Error::Tls(error) => other(&error),
-            ureq::Error::Rustls(error) => other(&error),
+            ureq::Error::Rustls(error) => other(&tls_text(&error)),
             ureq::Error::Decompress(name, _) => {
                 other(&format!("the body of the response is not valid {name}"))
             }
@@ -65,5 +67,49 @@ impl From<ureq::Error> for FetchError {
             ureq::Error::BodyStalled => other(&"the connection was closed too early"),
             _ => other(&"the request failed"),
         }
+    }
+}
+
+/// The text of an error of reading or writing, which may be one of TLS.
+fn io_text(error: &std::io::Error) -> String {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(error) => tls_text(error),
+        None => error.to_string(),
+    }
+}
+
+/// Why TLS failed. rustls prints its errors with the names of its types and with the bytes of
+/// certificates, which mean nothing to an agent.
+fn tls_text(error: &rustls::Error) -> String {
+    let certificate = |what: &str| format!("the server's certificate {what}");
+    match error {
+        rustls::Error::InvalidCertificate(reason) => match reason {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                certificate("has expired")
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                certificate("is not valid yet")
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                certificate("is for another host name")
+            }
+            // An issuer of the same name with another key.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+                certificate("is not signed by an authority that this system trusts")
+            }
+            CertificateError::Revoked => certificate("was revoked"),
+            _ => certificate("is not valid"),
+        },
+        rustls::Error::NoCertificatesPresented => "the server sent no certificate".to_owned(),
+        rustls::Error::AlertReceived(alert) => {
+            format!("the server ended the TLS handshake ({alert:?})")
+        }
+        rustls::Error::PeerIncompatible(_) => {
+            "the server and this program have no version of TLS in common".to_owned()
+        }
+        rustls::Error::InvalidMessage(_) | rustls::Error::InappropriateMessage { .. } => {
+            "the server does not speak TLS on this port".to_owned()
+        }
+        _ => "the TLS handshake failed".to_owned(),
     }
 }

@@ -13,17 +13,20 @@
 mod charset;
 mod client;
 mod error;
+mod feed;
 mod proxy;
 mod resolver;
 mod special_addresses;
 mod target;
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use url::Url;
 
-use crate::markdown::{self, ConversionError};
-pub(crate) use client::{FetchClient, FetchRequest, FetchResponse};
+use crate::html::drop_invisible;
+use crate::markdown::{self, ConversionError, ConvertedPage, MarkdownOptions, PageContent};
+pub(crate) use client::{FetchClient, FetchRequest, FetchResponse, USER_AGENT};
 pub use error::FetchError;
 pub use proxy::ProxySettings;
 pub(crate) use resolver::look_up_host;
@@ -33,11 +36,18 @@ use target::FetchTarget;
 pub(crate) const ALLOW_PRIVATE: &str = "TOOLWRIGHT_WEB_ALLOW_PRIVATE";
 /// The variable that lets the proxy decide which addresses may be fetched.
 pub(crate) const TRUST_PROXY: &str = "TOOLWRIGHT_WEB_TRUST_PROXY";
+/// The variable with the `User-Agent` of all requests.
+pub(crate) const USER_AGENT_VARIABLE: &str = "TOOLWRIGHT_WEB_USER_AGENT";
 /// Redirects that are followed. Ordinary pages need one or two.
 const MAX_REDIRECTS: usize = 10;
+/// How long everything may take. Agents usually give a tool 30 seconds; ending earlier lets them
+/// see the reason.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(25);
 /// How long the conversion to Markdown may take. An ordinary page of 10 MiB takes a fraction of a
 /// second; only pages made to be slow take longer.
 const CONVERSION_TIMEOUT: Duration = Duration::from_secs(5);
+/// Bytes of a page that can be a redirect.
+const MAX_REFRESH_PAGE: usize = 64 << 10;
 /// The content types that can be returned, with HTML and Markdown preferred. `*/*` is last,
 /// because some servers answer HTTP 406 to a list that does not contain what they have.
 const ACCEPT: &str = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, \
@@ -53,6 +63,8 @@ pub struct FetchOptions {
     pub trust_proxy: bool,
     /// The proxies that requests go through.
     pub proxies: ProxySettings,
+    /// The `User-Agent` of the requests.
+    pub user_agent: String,
     /// For everything together, from looking up the name to the last byte of Markdown.
     pub timeout: Duration,
     /// Bytes of a page, after decompression.
@@ -65,15 +77,17 @@ impl Default for FetchOptions {
             allow_private: false,
             trust_proxy: false,
             proxies: ProxySettings::default(),
-            timeout: Duration::from_secs(30),
+            user_agent: USER_AGENT.to_owned(),
+            timeout: DEFAULT_TIMEOUT,
             max_bytes: 10 << 20,
         }
     }
 }
 
 impl FetchOptions {
-    /// Reads `TOOLWRIGHT_WEB_ALLOW_PRIVATE`, `TOOLWRIGHT_WEB_TRUST_PROXY` and the variables that
-    /// name proxies. `variable` returns the value of an environment variable.
+    /// Reads `TOOLWRIGHT_WEB_ALLOW_PRIVATE`, `TOOLWRIGHT_WEB_TRUST_PROXY`,
+    /// `TOOLWRIGHT_WEB_USER_AGENT` and the variables that name proxies. `variable` returns the value
+    /// of an environment variable.
     pub fn from_variables(variable: &dyn Fn(&str) -> Option<String>) -> FetchOptions {
         let is_on =
             |name| variable(name).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes"));
@@ -81,9 +95,16 @@ impl FetchOptions {
             allow_private: is_on(ALLOW_PRIVATE),
             trust_proxy: is_on(TRUST_PROXY),
             proxies: ProxySettings::from_variables(variable),
+            user_agent: user_agent(variable),
             ..FetchOptions::default()
         }
     }
+}
+
+/// The `User-Agent` of requests: the variable's, or the default if that is blank.
+pub(crate) fn user_agent(variable: &dyn Fn(&str) -> Option<String>) -> String {
+    let own = variable(USER_AGENT_VARIABLE).map(|value| value.trim().to_owned());
+    own.filter(|value| !value.is_empty()).unwrap_or_else(|| USER_AGENT.to_owned())
 }
 
 /// What the body of a page is, by its content type.
@@ -91,6 +112,8 @@ impl FetchOptions {
 enum PageFormat {
     Html,
     Xhtml,
+    /// XML: a feed becomes a list of its entries, anything else is text.
+    Xml,
     /// Anything that an agent can read as it is: plain text, Markdown, JSON, CSV, …
     Text,
 }
@@ -106,23 +129,49 @@ pub struct FetchedPage {
 }
 
 impl FetchedPage {
-    /// The page as Markdown. Text, Markdown and JSON are returned as they are.
-    pub fn into_markdown(self) -> Result<String, ConversionError> {
-        let FetchedPage { url, format, text, deadline } = self;
-        if format == PageFormat::Text {
-            return Ok(text);
+    /// Where the page leads by `<meta http-equiv="refresh">`, as a page does that has nothing else
+    /// or is only there for browsers without scripts.
+    fn refresh_target(&self) -> Option<String> {
+        let is_html = matches!(self.format, PageFormat::Html | PageFormat::Xhtml);
+        if !is_html || self.text.len() > MAX_REFRESH_PAGE {
+            return None;
         }
-        let deadline = deadline.min(Instant::now() + CONVERSION_TIMEOUT);
-        let xhtml = format == PageFormat::Xhtml;
-        let options = markdown::MarkdownOptions {
-            deadline: Some(deadline),
-            xhtml,
-            ..markdown::MarkdownOptions::default()
+        if !self.text.to_ascii_lowercase().contains("refresh") {
+            return None;
+        }
+        let options = MarkdownOptions { deadline: Some(self.deadline), ..Default::default() };
+        let document = crate::html::HtmlDocument::parse_with(&self.text, &options, true).ok()?;
+        let next = self.url.join(&document.refresh_target()?).ok()?;
+        // A page that reloads itself is the page.
+        let is_other = next[..url::Position::AfterQuery] != self.url[..url::Position::AfterQuery];
+        (is_other && document.is_nearly_empty()).then(|| next.into())
+    }
+
+    /// The page as Markdown, with the options for it; their deadline and syntax are set here. Text,
+    /// Markdown and JSON are returned as they are, without invisible characters.
+    pub fn convert(self, options: &MarkdownOptions) -> Result<ConvertedPage, ConversionError> {
+        let FetchedPage { url, format, text, deadline } = self;
+        let is_html = matches!(format, PageFormat::Html | PageFormat::Xhtml);
+        let feed = if format == PageFormat::Xml { feed::feed_as_html(&text) } else { None };
+        if is_html || feed.is_some() {
+            let options = MarkdownOptions {
+                deadline: Some(deadline.min(Instant::now() + CONVERSION_TIMEOUT)),
+                xhtml: format == PageFormat::Xhtml,
+                // All of a feed is content.
+                content: if is_html { options.content } else { PageContent::Whole },
+                ..options.clone()
+            };
+            return markdown::convert(feed.unwrap_or(text), Some(&url), &options);
+        }
+        let (markdown, dropped) = match drop_invisible(&text, &mut ' ') {
+            (Cow::Owned(visible), dropped) => (visible, dropped),
+            (Cow::Borrowed(_), dropped) => (text, dropped),
         };
-        let document = crate::html::HtmlDocument::parse(&text, &options)?;
-        // The source may be 10 MiB, and writing the Markdown needs as much again.
-        drop(text);
-        document.to_markdown(Some(&url), &options)
+        Ok(ConvertedPage {
+            markdown,
+            hidden_characters: dropped as usize,
+            ..ConvertedPage::default()
+        })
     }
 }
 
@@ -137,6 +186,7 @@ pub fn fetch(url: &str, options: &FetchOptions) -> Result<FetchedPage, FetchErro
             allow_private: options.allow_private,
             trust_proxy: options.trust_proxy,
             proxies: &options.proxies,
+            user_agent: &options.user_agent,
             deadline,
             max_bytes: options.max_bytes,
             look_up_host,
@@ -147,9 +197,14 @@ pub fn fetch(url: &str, options: &FetchOptions) -> Result<FetchedPage, FetchErro
             check: check_headers,
         };
         let response = client.get(&request)?;
-        match redirect(&response, target.url())? {
+        if let Some(next) = redirect(&response, target.url())? {
+            target = FetchTarget::parse(&next, options.allow_private)?;
+            continue;
+        }
+        let page = into_page(response, target.into_url(), deadline)?;
+        match page.refresh_target() {
             Some(next) => target = FetchTarget::parse(&next, options.allow_private)?,
-            None => return into_page(response, target.into_url(), deadline),
+            None => return Ok(page),
         }
     }
     Err(FetchError::Other(format!("more than {MAX_REDIRECTS} redirects")))
@@ -211,9 +266,27 @@ fn page_format(content_type: Option<&str>, body: &[u8]) -> Result<PageFormat, Fe
     match kind.as_str() {
         "text/html" => Ok(PageFormat::Html),
         "application/xhtml+xml" => Ok(PageFormat::Xhtml),
-        "application/json" | "application/markdown" | "application/x-ndjson" => {
-            Ok(PageFormat::Text)
-        }
+        "application/xml"
+        | "text/xml"
+        | "application/rss+xml"
+        | "application/atom+xml"
+        | "application/rdf+xml" => Ok(PageFormat::Xml),
+        "application/json"
+        | "application/markdown"
+        | "application/x-ndjson"
+        | "application/yaml"
+        | "application/x-yaml"
+        | "application/toml"
+        | "application/javascript"
+        | "application/x-javascript"
+        | "application/ecmascript"
+        | "application/sql"
+        | "application/x-sh" => Ok(PageFormat::Text),
+        "application/pdf" => Err(FetchError::Other(
+            "the page is a PDF, which cannot be converted; look for an HTML version of it"
+                .to_owned(),
+        )),
+        "" if body.starts_with(b"%PDF-") => page_format(Some("application/pdf"), &[]),
         // Some servers send no content type. Browsers look at the body then, and so does this.
         "" if charset::begins_with_tag(body) => Ok(PageFormat::Html),
         "" if body.contains(&0)
@@ -224,7 +297,11 @@ fn page_format(content_type: Option<&str>, body: &[u8]) -> Result<PageFormat, Fe
         }
         "" => Ok(PageFormat::Text),
         // `text/css` or `text/csv` are of use to an agent, too, as is `application/ld+json`.
-        kind if kind.starts_with("text/") || kind.ends_with("+json") => Ok(PageFormat::Text),
+        kind if kind.starts_with("text/") || kind.ends_with("+json") || kind.ends_with("+yaml") => {
+            Ok(PageFormat::Text)
+        }
+        // A drawing is XML, too, and not text.
+        kind if kind.ends_with("+xml") && !kind.starts_with("image/") => Ok(PageFormat::Xml),
         kind => Err(FetchError::Other(format!("content type `{kind}` is not text"))),
     }
 }

@@ -50,7 +50,12 @@ impl Resolver for GuardedResolver {
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let host = uri.host().unwrap_or_default();
-        let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+        // The URL is that of the page or that of the proxy.
+        let default = match uri.scheme_str() {
+            Some("https") => 443,
+            Some(scheme) if scheme.starts_with("socks") => 1080,
+            _ => 80,
+        };
         let port = uri.port_u16().unwrap_or(default);
         let found =
             (self.look_up_host)(format!("{host}:{port}"), *timeout.after).map_err(into_ureq)?;

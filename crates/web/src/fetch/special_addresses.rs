@@ -18,14 +18,18 @@ const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     // Private networks, here and further down (RFC 1918).
     (Ipv4Addr::new(10, 0, 0, 0), 8),
-    // Between an internet provider and its customers (RFC 6598).
+    // Between an internet provider and its customers (RFC 6598). Alibaba's metadata service is in
+    // it.
     (Ipv4Addr::new(100, 64, 0, 0), 10),
     // This machine.
     (Ipv4Addr::new(127, 0, 0, 0), 8),
     // Link-local, with the metadata services of clouds (RFC 3927).
     (Ipv4Addr::new(169, 254, 0, 0), 16),
     (Ipv4Addr::new(172, 16, 0, 0), 12),
-    // IETF protocol assignments (RFC 6890).
+    // Azure's host agent, which serves credentials to virtual machines. A public address that
+    // leads to the host from inside of Azure only.
+    (Ipv4Addr::new(168, 63, 129, 16), 32),
+    // IETF protocol assignments (RFC 6890). Oracle's metadata service is in it.
     (Ipv4Addr::new(192, 0, 0, 0), 24),
     // Documentation, here and further down (RFC 5737).
     (Ipv4Addr::new(192, 0, 2, 0), 24),
@@ -85,7 +89,8 @@ mod tests {
     fn only_addresses_on_the_public_internet_are_not_special() {
         let special = "
             0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.127.255.255 127.0.0.1
-            127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.8 192.0.2.1
+            127.255.255.254 169.254.169.254 168.63.129.16 100.100.100.200 192.0.0.192
+            fd00:ec2::254 fd20:ce::254 172.16.0.1 172.31.255.255 192.0.0.8 192.0.2.1
             192.88.99.1 192.168.0.1 198.18.0.1 198.19.255.255 198.51.100.7 203.0.113.9 224.0.0.1
             239.1.2.3 240.0.0.1 255.255.255.255 :: ::1 ::127.0.0.1 ::8.8.8.8 ::ffff:127.0.0.1
             ::ffff:10.0.0.1 ::ffff:0:127.0.0.1 64:ff9b::127.0.0.1 64:ff9b::10.1.2.3
@@ -96,7 +101,7 @@ mod tests {
         ";
         let public = "
             1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255
-            128.0.0.1 169.253.0.1 172.15.255.255 172.32.0.1 192.0.1.1 192.167.1.1 192.169.1.1
+            128.0.0.1 168.63.129.15 168.63.129.17 169.253.0.1 172.15.255.255 172.32.0.1 192.0.1.1 192.167.1.1 192.169.1.1
             198.17.0.1 198.20.0.1 223.255.255.255 ::ffff:8.8.8.8 2a00::5efe:8.8.8.8
             64:ff9b::8.8.8.8 2606:4700::1111 2001:4860:4860::8888 2a00:1450::1 2003::1 3ffe::1
         ";

@@ -10,10 +10,14 @@
 //! nodes, on text and on time. Nothing here depends on Markdown, except that only the elements and
 //! attributes that the Markdown writer uses are kept (`tags`).
 
+mod hints;
+mod invisible;
 mod parse;
 mod tags;
 mod tree;
 
+pub(crate) use hints::ElementHints;
+pub(crate) use invisible::drop_invisible;
 pub use parse::HtmlDocument;
 pub(crate) use tags::{AttributeName, HtmlTag};
 pub(crate) use tree::{HtmlNodeId, HtmlNodeKind, HtmlTree};

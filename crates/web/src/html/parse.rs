@@ -39,13 +39,28 @@ impl HtmlDocument {
     ///
     /// Fails only by the limits in `options`: every text is valid HTML to a browser.
     pub fn parse(html: &str, options: &MarkdownOptions) -> Result<HtmlDocument, ConversionError> {
-        let builder = HtmlTreeBuilder::new(options.max_nodes, options.max_output);
+        HtmlDocument::parse_with(html, options, false)
+    }
+
+    /// Parses a page; with `noscript`, as a browser without scripts does, which shows the content
+    /// of `<noscript>`.
+    pub(crate) fn parse_with(
+        html: &str,
+        options: &MarkdownOptions,
+        noscript: bool,
+    ) -> Result<HtmlDocument, ConversionError> {
+        let builder = HtmlTreeBuilder::new(options.max_nodes, options.max_output, noscript);
         let limiter = DepthLimiter {
-            builder: TreeBuilder::new(builder, TreeBuilderOpts::default()),
+            builder: TreeBuilder::new(
+                builder,
+                // Without scripts, the content of `<noscript>` is parsed like any other.
+                TreeBuilderOpts { scripting_enabled: !noscript, ..TreeBuilderOpts::default() },
+            ),
             max_depth: options.max_depth,
             room: Cell::new(options.max_depth),
             dropped: RefCell::default(),
             xhtml: Cell::new(options.xhtml),
+            is_xml: options.xhtml,
         };
         let tokenizer = Tokenizer::new(limiter, TokenizerOpts::default());
         let input = BufferQueue::default();
@@ -95,6 +110,9 @@ struct DepthLimiter {
     dropped: RefCell<Vec<LocalName>>,
     /// Whether `<script/>` is a complete element, as in XML.
     xhtml: Cell<bool>,
+    /// Whether the page was served as XML, where `<![CDATA[` is text. In HTML it is a comment, even
+    /// on pages that declare XHTML.
+    is_xml: bool,
 }
 
 impl TokenSink for DepthLimiter {
@@ -123,7 +141,8 @@ impl TokenSink for DepthLimiter {
     }
 
     fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
-        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+        // The tokenizer asks for this at `<![CDATA[`, and only there.
+        self.is_xml || self.builder.adjusted_current_node_present_but_not_in_html_namespace()
     }
 }
 

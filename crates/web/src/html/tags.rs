@@ -25,6 +25,22 @@ pub(crate) enum HtmlTag {
     Block,
     /// Neither the element nor its content is shown.
     Hidden,
+    /// `<html>`, for its language.
+    Html,
+    /// `<title>`: not shown, part of the metadata.
+    Title,
+    /// `<meta>`: metadata, or a redirect.
+    Meta,
+    /// `<link>`: the canonical address.
+    LinkRelation,
+    /// `<script>` with code: not shown.
+    Script,
+    /// `<script>` with structured data: not shown, part of the metadata.
+    JsonLd,
+    /// `<noscript>`: shown only if the page has nothing else (`parse` then reads its content).
+    Noscript,
+    /// MathML's `<annotation>`: the formula once more. Shown instead of the formula if it is TeX.
+    Annotation,
     /// `<p>`. Inside a list item it also makes the list loose.
     Paragraph,
     /// `<h1>` to `<h6>`, with the number: that many `#`.
@@ -109,8 +125,9 @@ impl HtmlTag {
             ns!(svg) if *name == local_name!("svg") => HtmlTag::Hidden,
             ns!(mathml) => match *name {
                 local_name!("math") => HtmlTag::Math,
-                // The same formula once more, as TeX or in another dialect of MathML.
-                local_name!("annotation") | local_name!("annotation-xml") => HtmlTag::Hidden,
+                local_name!("annotation") => HtmlTag::Annotation,
+                // The same formula once more, in another dialect of MathML.
+                local_name!("annotation-xml") => HtmlTag::Hidden,
                 _ => HtmlTag::Inline,
             },
             _ => HtmlTag::Inline,
@@ -122,13 +139,18 @@ impl HtmlTag {
             // `nav` is required by the tool's specification; the others are not drawn by browsers
             // either, or are drawn only by browsers without scripts or frames.
             any_of! {
-                "datalist" | "head" | "nav" | "noembed" | "noframes" | "noscript" | "script"
-                    | "style" | "template" | "title"
+                "datalist" | "head" | "nav" | "noembed" | "noframes" | "style" | "template"
             } => HtmlTag::Hidden,
+            local_name!("html") => HtmlTag::Html,
+            local_name!("title") => HtmlTag::Title,
+            local_name!("meta") => HtmlTag::Meta,
+            local_name!("link") => HtmlTag::LinkRelation,
+            local_name!("script") => HtmlTag::Script,
+            local_name!("noscript") => HtmlTag::Noscript,
             any_of! {
                 "address" | "article" | "aside" | "body" | "center" | "dialog" | "div" | "fieldset"
-                    | "figcaption" | "figure" | "footer" | "form" | "header" | "hgroup" | "html"
-                    | "legend" | "main" | "optgroup" | "search" | "section"
+                    | "figcaption" | "figure" | "footer" | "form" | "header" | "hgroup" | "legend"
+                    | "main" | "optgroup" | "search" | "section"
             } => HtmlTag::Block,
             local_name!("p") => HtmlTag::Paragraph,
             local_name!("h1") => HtmlTag::Heading(1),
@@ -186,12 +208,19 @@ impl HtmlTag {
         }
     }
 
+    /// Whether the element is never shown, with all below it.
+    pub(crate) fn is_hidden(self) -> bool {
+        use HtmlTag::{Annotation, Hidden, JsonLd, Noscript, Script, Title};
+        matches!(self, Hidden | Title | Script | JsonLd | Noscript | Annotation)
+    }
+
     /// Whether the element ends the line before it and begins a new one after it.
     pub(crate) fn is_block(self) -> bool {
         use HtmlTag::*;
         matches!(
             self,
             Block
+                | Html
                 | Paragraph
                 | Heading(_)
                 | Quote
@@ -231,21 +260,35 @@ pub(crate) enum AttributeName {
     Class,
     /// How many columns a cell covers.
     Colspan,
+    /// The value of a `<meta>`.
+    Content,
+    /// When something was published, on `<time>`.
+    Datetime,
+    /// The encoding of a formula's annotation.
+    Encoding,
     /// Hides the element, unless the value is `until-found`.
     Hidden,
     /// The destination of a link, or the base of all addresses.
     Href,
+    /// The HTTP header that a `<meta>` stands for.
+    HttpEquiv,
     /// The language of code, by `lang` or by one of the `data-` attributes of highlighters.
     Language,
     /// The address of an image that a script loads when the reader scrolls to it, by one of the
     /// names that such scripts use. `src` is then a placeholder.
     LazySrc,
+    /// The name of a `<meta>`: `name`, `property` or `itemprop`.
+    MetaName,
+    /// What a `<link>` points to.
+    Rel,
     /// The ARIA role of a table; `presentation` marks one that only arranges a page.
     Role,
     /// How many rows a cell covers.
     Rowspan,
     /// `src`, and `data` of `<object>`.
     Src,
+    /// The document of an `<iframe>`, as HTML.
+    Srcdoc,
     /// Addresses of an image in several sizes.
     Srcset,
     /// The first number of an ordered list.
@@ -261,6 +304,12 @@ pub(crate) enum AttributeName {
 }
 
 impl AttributeName {
+    /// Whether the value is an address, or a list of them.
+    pub(super) fn is_address(self) -> bool {
+        use AttributeName::{Href, LazySrc, Src, Srcset};
+        matches!(self, Href | LazySrc | Src | Srcset)
+    }
+
     /// Maps the name of an attribute; `None` if the writer has no use for it on this element.
     pub(crate) fn of(tag: HtmlTag, name: &LocalName) -> Option<AttributeName> {
         use HtmlTag::{
@@ -273,8 +322,23 @@ impl AttributeName {
             local_name!("hidden") => (AttributeName::Hidden, true),
             local_name!("style") => (AttributeName::Style, true),
             local_name!("class") => (AttributeName::Class, is_code),
-            local_name!("lang") => (AttributeName::Language, tag == Preformatted),
-            local_name!("href") => (AttributeName::Href, matches!(tag, Link | HtmlTag::Base)),
+            local_name!("lang") => {
+                (AttributeName::Language, matches!(tag, Preformatted | HtmlTag::Html))
+            }
+            local_name!("href") => {
+                (AttributeName::Href, matches!(tag, Link | HtmlTag::Base | HtmlTag::LinkRelation))
+            }
+            local_name!("name") | local_name!("property") | local_name!("itemprop")
+                if tag == HtmlTag::Meta =>
+            {
+                (AttributeName::MetaName, true)
+            }
+            local_name!("content") => (AttributeName::Content, tag == HtmlTag::Meta),
+            local_name!("http-equiv") => (AttributeName::HttpEquiv, tag == HtmlTag::Meta),
+            local_name!("rel") => (AttributeName::Rel, tag == HtmlTag::LinkRelation),
+            local_name!("datetime") => (AttributeName::Datetime, tag == HtmlTag::Control),
+            local_name!("encoding") => (AttributeName::Encoding, tag == HtmlTag::Annotation),
+            local_name!("srcdoc") => (AttributeName::Srcdoc, tag == Embed("iframe")),
             local_name!("src") => {
                 (AttributeName::Src, matches!(tag, Image | Embed(_) | MediaSource))
             }

@@ -18,6 +18,8 @@ use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeS
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
+use super::hints::ElementHints;
+use super::invisible::drop_invisible;
 use super::tags::{AttributeName, HtmlTag};
 
 /// The index of a node in its tree. 32 bits keep nodes small, which hold five indices each; pages
@@ -27,6 +29,11 @@ pub(crate) type HtmlNodeId = u32;
 /// Stands for a missing parent, sibling or child. `Option<u32>` would take twice the space.
 const NONE: HtmlNodeId = HtmlNodeId::MAX;
 
+/// Bytes of one attribute. An address that is longer is dropped, because a part of it would be
+/// another address; other texts are cut. Without this limit, a `<base>` of 10 MiB would be copied
+/// several times when it is parsed as a URL, and again for every link.
+const MAX_ATTRIBUTE_BYTES: u32 = 64 << 10;
+
 /// What a node is, with the data of that kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HtmlNodeKind {
@@ -35,7 +42,7 @@ pub(crate) enum HtmlNodeKind {
     /// Text: a range of bytes of the tree's string. It never stands next to other text.
     Text { start: u32, end: u32 },
     /// An element: `attr_count` attributes of the tree's list belong to it, from `attrs` on.
-    Element { tag: HtmlTag, attrs: u32, attr_count: u16 },
+    Element { tag: HtmlTag, attrs: u32, attr_count: u8, hints: ElementHints },
 }
 
 /// A node and its place in the tree; [`NONE`] where there is no such neighbour.
@@ -65,6 +72,12 @@ pub(crate) struct HtmlTree {
     attrs: Vec<(AttributeName, StrTendril)>,
     /// The `href` of the first `<base>`; the HTML standard ignores further ones.
     pub(crate) base: Option<StrTendril>,
+    /// Whether `<noscript>` is shown.
+    show_noscript: bool,
+    /// How many invisible characters were dropped from texts and attributes.
+    pub(crate) dropped_characters: u32,
+    /// The last character of `text`, also before parts of it were moved.
+    last_character: char,
 }
 
 // Sizes only: the content of a page would drown every message it is part of.
@@ -92,6 +105,19 @@ impl HtmlTree {
             HtmlNodeKind::Element { tag, .. } => Some(tag),
             _ => None,
         }
+    }
+
+    /// What the name and the classes of an element tell; nothing for other nodes.
+    pub(crate) fn hints(&self, id: HtmlNodeId) -> ElementHints {
+        match self.kind(id) {
+            HtmlNodeKind::Element { hints, .. } => hints,
+            _ => ElementHints::default(),
+        }
+    }
+
+    /// How many nodes there are. The ids of all nodes are below it.
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.len()
     }
 
     /// An estimate of the Markdown's length in bytes: the text, and some syntax for each element.
@@ -224,6 +250,8 @@ impl HtmlTree {
         } else {
             self.nodes[next as usize].previous
         };
+        let (text, dropped) = drop_invisible(text, &mut self.last_character);
+        self.dropped_characters = self.dropped_characters.saturating_add(dropped);
         let here = self.text.len() as u32;
         if let Some(HtmlNodeKind::Text { start, end }) = as_option(before).map(|id| self.kind(id)) {
             // Only the last text of the string can grow in place. Other text is copied to the end;
@@ -234,19 +262,24 @@ impl HtmlTree {
                 self.text.extend_from_within(start as usize..end as usize);
                 here
             };
-            self.text.push_str(text);
+            self.text.push_str(&text);
             self.nodes[before as usize].kind =
                 HtmlNodeKind::Text { start, end: self.text.len() as u32 };
             return;
         }
-        self.text.push_str(text);
+        self.text.push_str(&text);
         let id = self.push(HtmlNodeKind::Text { start: here, end: self.text.len() as u32 }, None);
         self.insert(id, parent, next);
     }
 
     /// Adds an element with those of its attributes that are of use.
     fn push_element(&mut self, name: QualName, attributes: Vec<Attribute>) -> HtmlNodeId {
+        let hints = ElementHints::of(&name.ns, &name.local, &attributes);
         let tag = match HtmlTag::of(&name.ns, &name.local) {
+            // A declarative shadow root is shown; other templates are not.
+            HtmlTag::Hidden if hints.any(ElementHints::SHADOW_ROOT) => HtmlTag::Block,
+            HtmlTag::Noscript if self.show_noscript => HtmlTag::Block,
+            HtmlTag::Script if attributes.iter().any(is_json_ld) => HtmlTag::JsonLd,
             HtmlTag::Inline
                 if attributes.iter().any(|attr| is_visual_formula(&name.local, attr)) =>
             {
@@ -257,19 +290,34 @@ impl HtmlTree {
         // The attributes of an element are pushed together, so a range identifies them.
         let attrs = self.attrs.len() as u32;
         for attribute in attributes {
-            if let Some(attr) = AttributeName::of(tag, &attribute.name.local) {
-                self.attrs.push((attr, attribute.value));
+            if let Some(attr) = AttributeName::of(tag, &attribute.name.local)
+                && let Some(value) = bounded_value(attr, attribute.value)
+            {
+                let (visible, dropped) = drop_invisible(&value, &mut ' ');
+                self.dropped_characters = self.dropped_characters.saturating_add(dropped);
+                let visible = (dropped > 0).then(|| StrTendril::from_slice(&visible));
+                self.attrs.push((attr, visible.unwrap_or(value)));
             }
         }
         // Each kind of attribute is kept once per element, and there are fewer than twenty kinds.
-        let attr_count = (self.attrs.len() as u32 - attrs) as u16;
+        let attr_count = (self.attrs.len() as u32 - attrs) as u8;
         if tag == HtmlTag::Base && self.base.is_none() {
             let href =
                 self.attrs[attrs as usize..].iter().find(|(attr, _)| *attr == AttributeName::Href);
             self.base = href.map(|(_, value)| value.clone());
         }
-        self.push(HtmlNodeKind::Element { tag, attrs, attr_count }, Some(name))
+        self.push(HtmlNodeKind::Element { tag, attrs, attr_count, hints }, Some(name))
     }
+}
+
+/// The value of an attribute within [`MAX_ATTRIBUTE_BYTES`].
+fn bounded_value(attr: AttributeName, value: StrTendril) -> Option<StrTendril> {
+    if value.len32() <= MAX_ATTRIBUTE_BYTES {
+        return Some(value);
+    }
+    let end = value.floor_char_boundary(MAX_ATTRIBUTE_BYTES as usize);
+    // Copied, because a part of a tendril would keep all of it in memory.
+    (!attr.is_address()).then(|| StrTendril::from_slice(&value[..end]))
 }
 
 /// Whether an element is the visual version of a formula. KaTeX and MathJax write each formula
@@ -281,6 +329,12 @@ fn is_visual_formula(name: &LocalName, attr: &Attribute) -> bool {
         local_name!("aria-hidden") => *name == local_name!("nobr") && &*attr.value == "true",
         _ => false,
     }
+}
+
+/// Whether a script is structured data of schema.org, not code.
+fn is_json_ld(attr: &Attribute) -> bool {
+    attr.name.local == local_name!("type")
+        && attr.value.trim().eq_ignore_ascii_case("application/ld+json")
 }
 
 /// Turns [`NONE`] into `None`.
@@ -302,9 +356,10 @@ pub(super) struct HtmlTreeBuilder {
 }
 
 impl HtmlTreeBuilder {
-    /// Starts with the document as the only node.
-    pub(super) fn new(max_nodes: usize, max_text: usize) -> HtmlTreeBuilder {
-        let mut tree = HtmlTree::default();
+    /// Starts with the document as the only node. `show_noscript` makes `<noscript>` a block like
+    /// others.
+    pub(super) fn new(max_nodes: usize, max_text: usize, show_noscript: bool) -> HtmlTreeBuilder {
+        let mut tree = HtmlTree { show_noscript, ..HtmlTree::default() };
         tree.push(HtmlNodeKind::Other, None);
         HtmlTreeBuilder { tree: RefCell::new(tree), max_nodes, max_text, full: Cell::new(false) }
     }

@@ -433,9 +433,9 @@ fn push_code_text(out: &mut String, text: &str, start: usize) {
 }
 
 /// Writes the content of an [`InlineBuffer`] as Markdown, in one pass over its marks.
-struct InlineWriter<'a> {
+struct InlineWriter<'a, 'l> {
     inline: &'a InlineBuffer,
-    links: &'a LinkWriter<'a>,
+    links: &'a LinkWriter<'l>,
     /// The offset from which on the text is only white space.
     content_end: usize,
     /// The index of the last mark that is content itself.
@@ -453,7 +453,7 @@ struct InlineWriter<'a> {
     first_line: bool,
 }
 
-impl InlineWriter<'_> {
+impl InlineWriter<'_, '_> {
     fn write(mut self) {
         let start = self.out.len();
         let mut done = 0;

@@ -6,10 +6,13 @@
 //! crate. All others go through the crate.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use url::Url;
 
 use super::escape::{push_destination, push_text, push_title};
+use super::{ConversionError, LinkStyle, MarkdownOptions};
 use crate::html::{AttributeName, HtmlNodeId, HtmlTag, HtmlTree};
 
 /// Writes the links and images of one page.
@@ -21,6 +24,15 @@ use crate::html::{AttributeName, HtmlNodeId, HtmlTag, HtmlTree};
 pub(super) struct LinkWriter<'a> {
     tree: &'a HtmlTree,
     base: Option<BaseUrl>,
+    /// The addresses of the page, if they are written at its end: the number of each, and an
+    /// element that has it. The addresses as the page writes them, for the reason above.
+    footnotes: Option<RefCell<Footnotes<'a>>>,
+}
+
+#[derive(Debug, Default)]
+struct Footnotes<'a> {
+    numbers: HashMap<&'a str, usize>,
+    elements: Vec<HtmlNodeId>,
 }
 
 /// The address that relative addresses are relative to, with the parts of it that simple ones
@@ -39,12 +51,18 @@ struct BaseUrl {
 impl<'a> LinkWriter<'a> {
     /// `page` is the page's own address. A `<base>` element takes precedence, unless it cannot
     /// serve as a base (`data:` URLs cannot). Without either, addresses stay as they are.
-    pub(super) fn new(tree: &'a HtmlTree, page: Option<&Url>) -> LinkWriter<'a> {
+    pub(super) fn new(tree: &'a HtmlTree, page: Option<&Url>, style: LinkStyle) -> LinkWriter<'a> {
         let is_base = |url: &Url| !url.cannot_be_a_base();
         let declared =
             tree.base.as_deref().and_then(|href| Url::options().base_url(page).parse(href).ok());
         let url = declared.filter(is_base).or_else(|| page.cloned().filter(is_base));
-        LinkWriter { tree, base: url.map(BaseUrl::new) }
+        let footnotes = (style == LinkStyle::Footnotes).then(RefCell::default);
+        LinkWriter { tree, base: url.map(BaseUrl::new), footnotes }
+    }
+
+    /// The address that relative ones are relative to.
+    pub(super) fn base_url(&self) -> Option<&Url> {
+        self.base.as_ref().map(|base| &base.url)
     }
 
     /// The address of a link, an image or embedded media, as the page writes it. `None` if it has
@@ -77,7 +95,28 @@ impl<'a> LinkWriter<'a> {
 
     /// Appends the part of a link or an image after its text: `](destination "title")`.
     pub(super) fn push_target(&self, out: &mut String, id: HtmlNodeId) {
+        if let Some(footnotes) = &self.footnotes {
+            let mut footnotes = footnotes.borrow_mut();
+            let next = footnotes.elements.len() + 1;
+            let href = self.href(id).unwrap_or_default();
+            let number = *footnotes.numbers.entry(href).or_insert(next);
+            if number == next {
+                footnotes.elements.push(id);
+            }
+            out.push_str(&format!("][{number}]"));
+            return;
+        }
         out.push_str("](");
+        self.push_address(out, id);
+        // The title of embedded media is the text of the link already.
+        if !matches!(self.tree.tag(id), Some(HtmlTag::Embed(_))) {
+            push_title(out, self.tree.attr(id, AttributeName::Title).unwrap_or_default());
+        }
+        out.push(')');
+    }
+
+    /// Appends the absolute address of a link, an image or embedded media.
+    fn push_address(&self, out: &mut String, id: HtmlNodeId) {
         let href = self.href(id).unwrap_or_default();
         // As browsers do: white space and control characters around an address are not part of it.
         let href = href.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_ascii_control());
@@ -85,11 +124,24 @@ impl<'a> LinkWriter<'a> {
             Some((front, href)) => push_destination(out, &[front, href]),
             None => push_destination(out, &[&self.resolve(href)]),
         }
-        // The title of embedded media is the text of the link already.
-        if !matches!(self.tree.tag(id), Some(HtmlTag::Embed(_))) {
-            push_title(out, self.tree.attr(id, AttributeName::Title).unwrap_or_default());
+    }
+
+    /// Appends the addresses that the text refers to by number.
+    pub(super) fn push_definitions(
+        &self,
+        out: &mut String,
+        options: &MarkdownOptions,
+    ) -> Result<(), ConversionError> {
+        let Some(footnotes) = &self.footnotes else { return Ok(()) };
+        for (index, element) in footnotes.borrow().elements.iter().enumerate() {
+            out.push_str(if index == 0 { "\n\n" } else { "\n" });
+            out.push_str(&format!("[{}]: ", index + 1));
+            self.push_address(out, *element);
+            if out.len() > options.max_output {
+                return Err(ConversionError::TooLarge);
+            }
         }
-        out.push(')');
+        Ok(())
     }
 
     /// Appends an image, with `alt` as its text.

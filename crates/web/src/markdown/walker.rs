@@ -18,9 +18,10 @@ use url::Url;
 use super::blocks::{BlockKind, BlockWriter, ItemPosition, ListSpacing};
 use super::inline::{InlineBuffer, InlineSpan, LineBreakStyle};
 use super::links::LinkWriter;
-use super::visibility::{is_blank, is_hidden};
-use super::{ConversionError, MarkdownOptions, code_block, table};
-use crate::html::{AttributeName, HtmlNodeId, HtmlNodeKind, HtmlTag, HtmlTree};
+use super::visibility::{is_blank, is_hidden, is_hidden_by_markup};
+use super::{ConversionError, LinkStyle, MarkdownOptions, code_block, table};
+use crate::html::{AttributeName, HtmlDocument, HtmlNodeId, HtmlNodeKind, HtmlTag, HtmlTree};
+use crate::main_content::ContentSelection;
 
 /// Nodes between two checks of the deadline and the size of the output. Reading the clock for
 /// every node would take a noticeable share of the time.
@@ -60,6 +61,13 @@ struct OpenList {
     inset: bool,
 }
 
+/// What a walk has written.
+pub(super) struct WalkedPage {
+    pub(super) markdown: String,
+    /// Elements with text that were not written because their markup hides them.
+    pub(super) hidden_elements: usize,
+}
+
 /// Walks over a tree and writes it as Markdown.
 pub(super) struct MarkdownWalker<'a> {
     tree: &'a HtmlTree,
@@ -82,6 +90,11 @@ pub(super) struct MarkdownWalker<'a> {
     task: Option<bool>,
     /// How many nodes were visited.
     visited: u32,
+    /// By id, which nodes are not part of the selection; empty if all are.
+    left_out: &'a [bool],
+    hidden_elements: usize,
+    /// Whether this is the document of a frame, in which no further frames are opened.
+    is_frame: bool,
 }
 
 impl<'a> MarkdownWalker<'a> {
@@ -94,7 +107,7 @@ impl<'a> MarkdownWalker<'a> {
         MarkdownWalker {
             tree,
             options,
-            links: LinkWriter::new(tree, base_url),
+            links: LinkWriter::new(tree, base_url, options.links),
             blocks: BlockWriter::new(tree.markdown_size_hint()),
             inline: InlineBuffer::new(options.max_output),
             lists: Vec::new(),
@@ -104,18 +117,42 @@ impl<'a> MarkdownWalker<'a> {
             code_depth: 0,
             task: None,
             visited: 0,
+            left_out: &[],
+            hidden_elements: 0,
+            is_frame: false,
         }
     }
 
+    /// Writes the main content: the heading, if it stands elsewhere, and what is in the scope.
+    pub(super) fn run_selection(
+        mut self,
+        selection: &'a ContentSelection,
+    ) -> Result<WalkedPage, ConversionError> {
+        if let Some(heading) = selection.heading {
+            self.single_line = Some(SingleLineContext::Heading(heading));
+            self.walk(heading)?;
+            self.single_line = None;
+            self.heading(1);
+        }
+        self.left_out = &selection.left_out;
+        self.walk(selection.scope)?;
+        self.finish()
+    }
+
     /// Writes the whole page. Fails only by the limits of the options.
-    pub(super) fn run(mut self) -> Result<String, ConversionError> {
+    pub(super) fn run(mut self) -> Result<WalkedPage, ConversionError> {
         self.walk(HtmlTree::ROOT)?;
+        self.finish()
+    }
+
+    fn finish(mut self) -> Result<WalkedPage, ConversionError> {
         self.flush();
         self.check()?;
         // An empty item at the end of the page leaves white space.
         let mut out = self.blocks.out;
         out.truncate(out.trim_end().len());
-        Ok(out)
+        self.links.push_definitions(&mut out, self.options)?;
+        Ok(WalkedPage { markdown: out, hidden_elements: self.hidden_elements })
     }
 
     /// Fails if the output is too large or the deadline has passed.
@@ -162,16 +199,28 @@ impl<'a> MarkdownWalker<'a> {
         }
     }
 
+    /// Whether a node is not part of the main content.
+    fn is_left_out(&self, id: HtmlNodeId) -> bool {
+        self.left_out.get(id as usize).copied().unwrap_or(false)
+    }
+
     /// Begins a node. Returns whether to visit its children and to call `leave` after them.
     fn enter(&mut self, id: HtmlNodeId) -> Result<bool, ConversionError> {
         let tag = match self.tree.kind(id) {
             HtmlNodeKind::Text { start, end } => {
-                self.inline.text(self.tree.text(start, end));
+                if !self.is_left_out(id) {
+                    self.inline.text(self.tree.text(start, end));
+                }
                 return Ok(false);
             }
             HtmlNodeKind::Other => return Ok(false),
             // With everything below it: `false` skips the children.
-            HtmlNodeKind::Element { .. } if is_hidden(self.tree, id) => return Ok(false),
+            HtmlNodeKind::Element { tag, .. } if tag.is_hidden() => return Ok(false),
+            HtmlNodeKind::Element { .. } if is_hidden_by_markup(self.tree, id) => {
+                self.hidden_elements += usize::from(!is_blank(self.tree, id));
+                return Ok(false);
+            }
+            HtmlNodeKind::Element { .. } if self.is_left_out(id) => return Ok(false),
             HtmlNodeKind::Element { tag, .. } => tag,
         };
         // The text of `<pre>` is copied, not walked: nothing in it is formatting.
@@ -181,6 +230,14 @@ impl<'a> MarkdownWalker<'a> {
         }
         if tag.is_block() {
             return self.enter_block(id, tag);
+        }
+        if tag == HtmlTag::Embed("iframe")
+            && !self.is_frame
+            && self.single_line.is_none()
+            && let Some(html) = self.tree.attr(id, AttributeName::Srcdoc)
+        {
+            self.inner_document(html)?;
+            return Ok(false);
         }
         Ok(self.enter_inline(id, tag))
     }
@@ -200,6 +257,8 @@ impl<'a> MarkdownWalker<'a> {
             HtmlTag::List | HtmlTag::OrderedList | HtmlTag::DefinitionList => {
                 self.begin_list(id, tag)
             }
+            // An item that has only icons or hidden elements is not an item to a reader.
+            HtmlTag::ListItem if self.has_nothing_to_show(id) => return Ok(false),
             HtmlTag::ListItem | HtmlTag::Definition => self.begin_item(id),
             HtmlTag::Term => {
                 let level = self.blocks.depth();
@@ -249,12 +308,14 @@ impl<'a> MarkdownWalker<'a> {
                 self.code_depth += 1;
             }
             HtmlTag::Link => {
-                let has_href = self.links.href(id).is_some();
+                let has_href =
+                    self.options.links != LinkStyle::Omitted && self.links.href(id).is_some();
                 self.anchors.push(has_href);
                 if has_href {
                     self.inline.open(InlineSpan::Link(id));
                 }
             }
+            HtmlTag::Image if !self.options.images => {}
             // An image without a usable address is its alternative text.
             HtmlTag::Image if self.links.href(id).is_some() => self.inline.image(id),
             HtmlTag::Image => {
@@ -302,6 +363,10 @@ impl<'a> MarkdownWalker<'a> {
             HtmlTag::Math => {
                 if let Some(text) = self.tree.attr(id, AttributeName::AltText) {
                     self.inline.text(text);
+                    return false;
+                }
+                if let Some(annotation) = self.tex_annotation(id) {
+                    self.inline.text(code_block::code_text(self.tree, annotation).trim());
                     return false;
                 }
             }
@@ -516,6 +581,53 @@ impl<'a> MarkdownWalker<'a> {
             .begin_item(&marker, ItemPosition { first, spacing: list.spacing, joins: list.joins });
     }
 
+    /// Whether an item has elements, but none that a reader sees. An item without any content is
+    /// kept: it is part of a list that counts.
+    fn has_nothing_to_show(&self, item: HtmlNodeId) -> bool {
+        let tree = self.tree;
+        let mut elements =
+            tree.children(item).filter(|child| tree.tag(*child).is_some()).peekable();
+        elements.peek().is_some()
+            && elements.all(|child| is_hidden(tree, child) || self.is_left_out(child))
+            && tree.children(item).all(|child| match tree.kind(child) {
+                HtmlNodeKind::Text { start, end } => tree.text(start, end).trim().is_empty(),
+                _ => true,
+            })
+    }
+
+    /// The annotation of a formula that has it as TeX.
+    fn tex_annotation(&self, math: HtmlNodeId) -> Option<HtmlNodeId> {
+        self.tree.descendants(math).find(|id| {
+            let encoding = self.tree.attr(*id, AttributeName::Encoding).unwrap_or_default();
+            self.tree.tag(*id) == Some(HtmlTag::Annotation)
+                && encoding.to_ascii_lowercase().contains("tex")
+        })
+    }
+
+    /// Writes the document of an `<iframe srcdoc>` as blocks. Frames in it are not opened.
+    fn inner_document(&mut self, html: &str) -> Result<(), ConversionError> {
+        let options = MarkdownOptions {
+            content: super::PageContent::Whole,
+            links: LinkStyle::Inline,
+            ..self.options.clone()
+        };
+        let document = HtmlDocument::parse(html, &options)?;
+        let mut walker = MarkdownWalker::new(&document.tree, self.links.base_url(), &options);
+        walker.is_frame = true;
+        let walked = walker.run()?;
+        self.hidden_elements += walked.hidden_elements;
+        self.flush();
+        for (index, line) in walked.markdown.lines().enumerate() {
+            match index {
+                0 => self.blocks.begin(BlockKind::Html, false),
+                _ => self.blocks.new_line(),
+            }
+            self.blocks.out.push_str(line);
+            self.check_size()?;
+        }
+        Ok(())
+    }
+
     /// The summary of a `<details>` element: the first that is not hidden, as in browsers.
     fn summary_of(&self, details: HtmlNodeId) -> Option<HtmlNodeId> {
         let is_details = self.tree.tag(details) == Some(HtmlTag::Details);
@@ -639,7 +751,7 @@ impl<'a> MarkdownWalker<'a> {
     /// Writes a link to embedded media. Returns whether to visit the children instead: without an
     /// address, the fallback content is shown. That of an `<iframe>` is never shown by browsers.
     fn embed(&mut self, id: HtmlNodeId, name: &str) -> bool {
-        if self.links.href(id).is_none() {
+        if self.options.links == LinkStyle::Omitted || self.links.href(id).is_none() {
             return name != "iframe";
         }
         // Without a title, the name of the element is all there is for a text.

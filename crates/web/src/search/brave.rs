@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::{
     DomainFilter, ProviderClient, SearchContext, SearchError, SearchHit, SearchProvider,
-    SearchQuery, dates, search_hit,
+    SearchQuery, SearchResults, dates, search_hit,
 };
 
 /// The error without a key, prescribed by the tool's specification.
@@ -29,7 +29,7 @@ impl SearchProvider for Brave {
         &self,
         query: &SearchQuery,
         context: &SearchContext,
-    ) -> Result<Vec<SearchHit>, SearchError> {
+    ) -> Result<SearchResults, SearchError> {
         // Checked before the key: an agent can repair its arguments, not the environment.
         let domains = DomainFilter::new(query)?;
         let key = context
@@ -48,7 +48,8 @@ impl SearchProvider for Brave {
         // `web` is missing if there are only results of other kinds, such as videos.
         let results = response["web"]["results"].as_array().map(Vec::as_slice).unwrap_or_default();
         let hits = results.iter().filter_map(parse_result).filter(|hit| domains.permits(&hit.url));
-        Ok(hits.map(|hit| client.redacted(hit)).collect())
+        let hits = hits.map(|hit| client.redacted(hit)).collect();
+        Ok(SearchResults { hits, failures: Vec::new() })
     }
 }
 

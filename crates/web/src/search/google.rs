@@ -11,7 +11,7 @@ use url::Url;
 
 use super::{
     DomainFilter, ProviderClient, SearchContext, SearchError, SearchHit, SearchProvider,
-    SearchQuery, dates, search_hit,
+    SearchQuery, SearchResults, dates, search_hit,
 };
 
 /// The error without a key or an engine, prescribed by the tool's specification.
@@ -33,6 +33,9 @@ const DATES: [&str; 8] = [
     "pubdate",
 ];
 
+/// Allowed domains of one search. Each is a request that costs quota and time.
+const MAX_DOMAINS: usize = 10;
+
 /// The provider behind `web_search_google`.
 #[derive(Clone, Copy, Debug)]
 pub struct Google;
@@ -50,9 +53,16 @@ impl SearchProvider for Google {
         &self,
         query: &SearchQuery,
         context: &SearchContext,
-    ) -> Result<Vec<SearchHit>, SearchError> {
+    ) -> Result<SearchResults, SearchError> {
         // Checked before the credentials: an agent can repair its arguments, not the environment.
         let domains = DomainFilter::new(query)?;
+        if domains.allowed().len() > MAX_DOMAINS {
+            return Err(SearchError(format!(
+                "`allowed_domains` has {} domains; Google Custom Search takes at most \
+                 {MAX_DOMAINS}, because each is a request of its own",
+                domains.allowed().len()
+            )));
+        }
         let missing = || SearchError(MISSING.to_owned());
         let key =
             context.credential("GOOGLE_SEARCH_API_KEY", "google-api-key").ok_or_else(missing)?;
@@ -80,14 +90,14 @@ impl SearchProvider for Google {
             .iter()
             .map(|url| client.get(url, &[("accept", "application/json")]))
             .collect();
-        let lists = successes_or_error(responses)?;
-        let lists = lists.iter().map(|response| {
+        let (responses, failures) = successes_or_error(responses, domains.allowed())?;
+        let lists = responses.iter().map(|response| {
             // Without results, the field is missing.
             let items = response["items"].as_array().map(Vec::as_slice).unwrap_or_default();
             let hits = items.iter().filter_map(parse_item).filter(|hit| domains.permits(&hit.url));
             hits.map(|hit| client.redacted(hit)).collect()
         });
-        Ok(round_robin(lists.collect()))
+        Ok(SearchResults { hits: round_robin(lists.collect()), failures })
     }
 }
 
@@ -110,12 +120,26 @@ fn requests(url: &Url, domains: &DomainFilter) -> Vec<Url> {
     }
 }
 
-/// The successful responses; the first error if there are none. Some results are better than none.
-fn successes_or_error(responses: Vec<Result<Json, SearchError>>) -> Result<Vec<Json>, SearchError> {
-    let (good, bad): (Vec<_>, Vec<_>) = responses.into_iter().partition(Result::is_ok);
-    match bad.into_iter().find_map(Result::err) {
-        Some(error) if good.is_empty() => Err(error),
-        _ => Ok(good.into_iter().flatten().collect()),
+/// The successful responses, and a line for each of the others, with the domain that it was for.
+/// The first error if all failed: some results are better than none.
+fn successes_or_error(
+    responses: Vec<Result<Json, SearchError>>,
+    domains: &[String],
+) -> Result<(Vec<Json>, Vec<String>), SearchError> {
+    let (mut successes, mut failures, mut first_error) = (Vec::new(), Vec::new(), None);
+    for (index, response) in responses.into_iter().enumerate() {
+        match response {
+            Ok(json) => successes.push(json),
+            Err(error) => {
+                let domain = domains.get(index).map_or("", String::as_str);
+                failures.push(format!("no results from `{domain}`: {error}"));
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    match first_error {
+        Some(error) if successes.is_empty() => Err(error),
+        _ => Ok((successes, failures)),
     }
 }
 

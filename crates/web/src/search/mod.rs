@@ -22,7 +22,7 @@ use serde_json::Value as Json;
 use url::Url;
 
 use crate::fetch::{
-    FetchClient, FetchError, FetchRequest, FetchResponse, ProxySettings, look_up_host,
+    self, FetchClient, FetchError, FetchRequest, FetchResponse, ProxySettings, look_up_host,
 };
 pub use brave::Brave;
 use domain_filter::DomainFilter;
@@ -46,15 +46,22 @@ pub struct SearchQuery {
 
 impl Default for SearchQuery {
     fn default() -> SearchQuery {
-        // Agents usually give a tool 30 seconds. Ending earlier lets them see the reason.
-        let timeout = Duration::from_secs(25);
         SearchQuery {
             text: String::new(),
             allowed_domains: Vec::new(),
             blocked_domains: Vec::new(),
-            timeout,
+            timeout: fetch::DEFAULT_TIMEOUT,
         }
     }
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchResults {
+    /// The results, best first.
+    pub hits: Vec<SearchHit>,
+    /// The requests of the search that failed although others succeeded, one line each.
+    pub failures: Vec<String>,
 }
 
 /// One result. Its texts are plain: without tags, with entities decoded, on one line.
@@ -133,7 +140,7 @@ pub trait SearchProvider: Sync {
         &self,
         query: &SearchQuery,
         context: &SearchContext,
-    ) -> Result<Vec<SearchHit>, SearchError>;
+    ) -> Result<SearchResults, SearchError>;
 }
 
 /// Sends the requests of one search, and turns failures into messages without credentials.
@@ -145,6 +152,7 @@ struct ProviderClient<'a> {
     /// Credentials, which are removed from everything that is returned.
     secrets: &'a [&'a str],
     proxies: ProxySettings,
+    user_agent: String,
     deadline: Instant,
 }
 
@@ -163,6 +171,7 @@ impl<'a> ProviderClient<'a> {
             rejected: missing.replacen("not found", "rejected", 1),
             secrets,
             proxies: ProxySettings::from_variables(context.variable),
+            user_agent: fetch::user_agent(context.variable),
             deadline: Instant::now() + timeout,
         }
     }
@@ -174,6 +183,7 @@ impl<'a> ProviderClient<'a> {
             allow_private: true,
             trust_proxy: true,
             proxies: &self.proxies,
+            user_agent: &self.user_agent,
             deadline: self.deadline,
             max_bytes: MAX_BYTES,
             look_up_host,
@@ -190,10 +200,8 @@ impl<'a> ProviderClient<'a> {
     fn json(&self, response: &FetchResponse) -> Result<Json, SearchError> {
         let json: Option<Json> = serde_json::from_slice(&response.body).ok();
         match (response.status, json) {
-            (401 | 403, _) => Err(SearchError(self.rejected.clone())),
-            (400 | 422, Some(json)) if rejects_key(&json) => {
-                Err(SearchError(self.rejected.clone()))
-            }
+            (401 | 403, json) => Err(self.rejection(json.as_ref())),
+            (400 | 422, Some(json)) if rejects_key(&json) => Err(self.rejection(None)),
             // The rate limit of the provider; agents can act on the time.
             (429, _) => {
                 let advice =
@@ -212,6 +220,18 @@ impl<'a> ProviderClient<'a> {
                 Err(self.error(&format!("answered HTTP {status}{}", message.unwrap_or_default())))
             }
         }
+    }
+
+    /// The error for a rejected key. The status alone does not tell an exhausted quota from a wrong
+    /// key or an API that is not enabled, so the provider's own words follow.
+    fn rejection(&self, json: Option<&Json>) -> SearchError {
+        let message = json.and_then(error_message).map(str::trim).filter(|text| !text.is_empty());
+        SearchError(match message {
+            Some(message) => {
+                self.redact(format!("{} {} answered: {message}", self.rejected, self.name))
+            }
+            None => self.rejected.clone(),
+        })
     }
 
     /// An error that begins with the provider's name.

@@ -33,7 +33,7 @@ fn html_becomes_the_expected_markdown() {
         ),
         (
             "<span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation>tex</annotation></semantics></math>\
-             </span><span class=katex-html aria-hidden=true><span>x</span></span></span> <span aria-hidden=true>seen</span>",
+             </span><span class=katex-html aria-hidden=true><span>x</span></span></span> <span>seen</span><span aria-hidden=true>★</span>",
             "x seen",
         ),
         // White space.

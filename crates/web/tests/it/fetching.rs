@@ -45,7 +45,11 @@ fn pages_are_fetched_over_http_and_https() {
     let variables: Vec<(&str, &str)> =
         unknown_certificate.iter().map(|(k, v)| (*k, v.as_str())).collect();
     let error = run(FETCH, &["--allow-private"], &variables, &input).error();
-    assert!(error.starts_with("Failed to fetch URL: ") && error.contains("certificate"), "{error}");
+    assert_eq!(
+        error,
+        "Failed to fetch URL: the server's certificate is not signed by an authority that this \
+         system trusts"
+    );
     // The file of this authority is gone: `Authority` deletes it when it is dropped.
     let none = [("SSL_CERT_FILE", other.to_str().unwrap())];
     let error = run(FETCH, &["--allow-private"], &none, &input).error();
@@ -289,6 +293,17 @@ fn text_passes_unchanged_and_binary_content_is_refused() {
             "## x",
         ),
         ("text/csv", "a,b", "a,b"),
+        ("application/yaml", "a: b", "a: b"),
+        ("application/toml", "a = 1", "a = 1"),
+        ("application/javascript", "let a = '<p>';", "let a = '<p>';"),
+        ("text/css", "p { margin: 0 }", "p { margin: 0 }"),
+        ("application/xml", "<a><b>1</b></a>", "<a><b>1</b></a>"),
+        ("text/plain", "a\u{200b}\u{1b}[0mb", "a[0mb"),
+        (
+            "application/xhtml+xml",
+            "<html><body><p>a <![CDATA[<b> & c]]></p></body></html>",
+            "a \\<b> & c",
+        ),
     ] {
         let server = PageServer::fixed(response(
             "200 OK",
@@ -308,13 +323,21 @@ fn text_passes_unchanged_and_binary_content_is_refused() {
         let nameless = PageServer::fixed(response("200 OK", &[], body));
         assert_eq!(fetch(&nameless.url("/")).content(), "## x");
     }
-    for content_type in ["image/png", "application/pdf", "application/octet-stream", "video/mp4"] {
+    for content_type in ["image/png", "image/svg+xml", "application/octet-stream", "video/mp4"] {
         let server =
             PageServer::fixed(response("200 OK", &[&format!("Content-Type: {content_type}")], "x"));
         let error = fetch(&server.url("/")).error();
         assert_eq!(
             error,
             format!("Failed to fetch URL: content type `{content_type}` is not text")
+        );
+    }
+    for headers in [&["Content-Type: application/pdf"][..], &[]] {
+        let server = PageServer::fixed(response("200 OK", headers, "%PDF-1.7 x"));
+        assert_eq!(
+            fetch(&server.url("/")).error(),
+            "Failed to fetch URL: the page is a PDF, which cannot be converted; look for an HTML \
+             version of it"
         );
     }
     let binary = PageServer::fixed(response("200 OK", &[], b"\x7fELF\0\0"));
@@ -347,5 +370,79 @@ fn error_statuses_and_broken_responses_are_reported() {
     assert_eq!(
         fetch("http://no-such-name.invalid/").error(),
         "Failed to fetch URL: the host name cannot be resolved"
+    );
+}
+
+#[test]
+fn feeds_become_lists_of_their_entries() {
+    let rss = "<?xml version='1.0'?><rss version='2.0'><channel><title>Harbour &amp; sea</title>\
+               <link>https://h.example/</link><image><title>logo</title></image><item><title>\
+               <![CDATA[Ferry <b>returns</b>]]></title><link>/ferry</link><pubDate>Tue, 3 Mar \
+               2026 09:00:00 GMT</pubDate><description>&lt;p&gt;It was &lt;i&gt;late&lt;/i&gt;.\
+               </description></item><item><title>Storm</title></item></channel></rss>";
+    let atom = "<feed xmlns='http://www.w3.org/2005/Atom'><title>Harbour &amp; sea</title><entry>\
+                <title type='html'>Ferry &lt;b&gt;returns&lt;/b&gt;</title><link rel='self' \
+                href='/no'/><link href='/ferry'/><updated>Tue, 3 Mar 2026 09:00:00 GMT</updated>\
+                <author><name>x</name><title>y</title></author><summary>It was late.</summary>\
+                </entry><entry><title>Storm</title></entry></feed>";
+    for (content_type, feed) in [("application/rss+xml", rss), ("text/xml", atom)] {
+        let headers = [&*format!("Content-Type: {content_type}")];
+        let server = PageServer::fixed(response("200 OK", &headers, feed));
+        let expected = format!(
+            "# Harbour & sea\n\n- [Ferry returns]({}) (Tue, 3 Mar 2026 09:00:00 GMT)\\\n  It was \
+             late.\n- Storm",
+            server.url("/ferry")
+        );
+        assert_eq!(fetch(&server.url("/")).content(), expected, "{content_type}");
+    }
+}
+
+#[test]
+fn a_meta_refresh_is_followed_like_a_redirect() {
+    let server = PageServer::start(|head, wire| {
+        let page = match head.split(' ').nth(1) {
+            Some("/") => "<meta http-equiv=Refresh content='0; url=/next'><p>Moved",
+            Some("/noscript") => {
+                "<noscript><meta http-equiv=refresh content=0;url=/next></noscript>"
+            }
+            Some("/self") => "<meta http-equiv=refresh content='5; url=/self'><p>ticker",
+            Some("/loop") => "<meta http-equiv=refresh content='0; url=/loop?'>",
+            Some("/loop?") => "<meta http-equiv=refresh content='0; url=/loop'>",
+            Some("/private") => "<meta http-equiv=refresh content='0; url=file:///etc/passwd'>",
+            _ => "<p>the page",
+        };
+        let _ = wire.write_all(&html(page));
+    });
+    for (path, expected) in [("/", "the page"), ("/noscript", "the page"), ("/self", "ticker")] {
+        assert_eq!(fetch(&server.url(path)).content(), expected, "{path}");
+    }
+    for (path, expected) in [
+        ("/loop", "Failed to fetch URL: more than 10 redirects"),
+        ("/private", "Failed to fetch URL: `file` URLs are not supported, only `http` and `https`"),
+    ] {
+        assert_eq!(fetch(&server.url(path)).error(), expected, "{path}");
+    }
+}
+
+#[test]
+fn the_user_agent_names_the_program_and_can_be_set() {
+    let server = PageServer::fixed(html("<p>x"));
+    let input = json!({"url": server.url("/")}).to_string();
+    let fetch_as = |agent: &str| {
+        run(FETCH, &["--allow-private"], &[("TOOLWRIGHT_WEB_USER_AGENT", agent)], &input)
+    };
+    assert_eq!(fetch_as("").code, 0);
+    assert_eq!(fetch_as("tide-reader/2 (+https://a.example)").code, 0);
+    let agents: Vec<String> = server
+        .requests()
+        .iter()
+        .flat_map(|head| head.lines().map(str::to_ascii_lowercase).collect::<Vec<_>>())
+        .filter_map(|line| line.strip_prefix("user-agent: ").map(str::to_owned))
+        .collect();
+    assert!(agents[0].starts_with("toolwright-web/"), "{agents:?}");
+    assert_eq!(agents[1], "tide-reader/2 (+https://a.example)");
+    assert_eq!(
+        fetch_as("a\nb: c").error(),
+        "Failed to fetch URL: the user agent has characters that HTTP does not allow"
     );
 }

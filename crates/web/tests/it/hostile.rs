@@ -16,7 +16,7 @@ use crate::in_time;
 /// KiB of memory that no run may exceed.
 const MAX_MEMORY: u64 = 128 << 10;
 
-/// No run may take longer. The executable's own deadline is 30 seconds.
+/// No run may take longer. The executable's own deadline is 25 seconds.
 const MAX_TIME: Duration = Duration::from_secs(90);
 
 /// Checks time and memory of a run.
@@ -166,8 +166,9 @@ fn slow_servers_do_not_extend_the_deadline() {
     }
 }
 
+/// Agents give a tool 30 seconds; its own message has to arrive before that.
 #[test]
-fn the_executable_gives_up_after_30_seconds() {
+fn the_executable_gives_up_after_25_seconds() {
     let servers = [
         PageServer::start(|_, wire| hold_open(wire)),
         PageServer::start(|_, wire| drip(wire, b"HTTP/1.1 200 OK\r\nX: y\r\nZ: ")),
@@ -180,7 +181,7 @@ fn the_executable_gives_up_after_30_seconds() {
     for run in runs {
         let run = run.join().expect("no panic");
         assert_eq!(run.error(), "Failed to fetch URL: Connection timeout");
-        assert!(run.elapsed >= Duration::from_secs(29), "{:?}", run.elapsed);
+        assert!(run.elapsed >= Duration::from_secs(24), "{:?}", run.elapsed);
         bounded(run);
     }
 }
@@ -295,6 +296,17 @@ fn pages_of_10_mib_stay_within_time_and_memory() {
         ("attributes", fill("<img src=123456789 alt=123456789 title=123456789>")),
         ("short attributes", fill("<img src=a alt=b title=c>")),
         ("definitions", many("<dl><dd><b>x", 4)),
+        ("a long base", format!("<base href='http://h/{}'><a href=x>y", fill("A"))),
+        ("a long title of a link", format!("<a href=x title='{}'>y", fill("A"))),
+        ("a long style", format!("<p style='{}'>y", fill("a:b;"))),
+        ("a long class", format!("<div class='{}'>y", fill("a "))),
+        ("structured data", format!("<script type=application/ld+json>{}", fill("["))),
+        ("noscript", format!("<script></script><noscript>{}", fill("<p>"))),
+        ("frames", fill("<iframe srcdoc='<p>x'></iframe>")),
+        ("refresh", format!("<meta http-equiv=refresh content='0;{}'>", fill("x"))),
+        ("decorations", fill("<b aria-hidden=true>")),
+        ("hidden", fill("<p style=opacity:0>x")),
+        ("invisible characters", fill("\u{200b}\u{e0041}")),
         ("srcset", format!("<img srcset='{}'>", fill(","))),
     ] {
         let server = PageServer::fixed(html(&page[..page.len().min(10 << 20)]));
@@ -306,6 +318,58 @@ fn pages_of_10_mib_stay_within_time_and_memory() {
             "{name}: {run:?}"
         );
     }
+}
+
+#[test]
+fn hostile_feeds_stay_within_time_and_memory() {
+    let fill =
+        |start: &str, piece: &str| format!("<rss>{start}{}", piece.repeat((9 << 20) / piece.len()));
+    for (name, feed) in [
+        ("items", fill("", "<item><title>&amp;</title></item>")),
+        ("titles", fill("", "<title>&amp;</title>")),
+        ("pieces", fill("<title>", "&amp;<b/>")),
+        ("one field", fill("<item><description>", "&lt;p&gt;")),
+        ("sections", fill("<title>", "<![CDATA[<]]>")),
+        ("open tags", fill("", "<item>")),
+        ("comments", fill("", "<!--")),
+        ("attributes", fill("<link ", "href= ")),
+    ] {
+        let headers = ["Content-Type: application/rss+xml"];
+        let server = PageServer::fixed(response("200 OK", &headers, feed));
+        let run = bounded(fetch(&server.url("/")));
+        assert_eq!(run.code, 0, "{name}: {run:?}");
+    }
+}
+
+#[test]
+fn the_main_content_of_hostile_pages_is_selected_within_time() {
+    let nested = |tag: &str, count: usize| format!("<{tag}>").repeat(count);
+    let many = |piece: &str| piece.repeat(100_000);
+    for (name, page) in [
+        ("divs", nested("div", 50_000) + "core"),
+        ("articles", nested("article", 50_000) + "core"),
+        ("mains", many("<main>x</main>")),
+        ("nested comments", nested("div class=comment", 50_000) + "core"),
+        ("lists of links", many("<ul><li><a href=x>y</a></ul>")),
+        ("permalinks", many("<a href='#x'>")),
+        ("decorations", nested("div aria-hidden=true", 500) + &many("<i></i>")),
+        ("columns", nested("div", 400) + &many("<p>some text that is long enough to be prose")),
+    ] {
+        let options = MarkdownOptions {
+            content: toolwright_web::PageContent::Main,
+            deadline: Some(Instant::now() + Duration::from_secs(60)),
+            ..MarkdownOptions::default()
+        };
+        let page = in_time(move || toolwright_web::convert(page, None, &options));
+        assert_ne!(page.err(), Some(ConversionError::TooSlow), "{name}");
+    }
+    let options = MarkdownOptions {
+        content: toolwright_web::PageContent::Main,
+        deadline: Some(Instant::now()),
+        ..MarkdownOptions::default()
+    };
+    let page = toolwright_web::HtmlDocument::parse("<p>x", &MarkdownOptions::default()).unwrap();
+    assert_eq!(page.to_markdown(None, &options), Err(ConversionError::TooSlow));
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! Addresses that are not on the public internet are refused in every spelling, also through
 //! proxies.
 
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc;
+
 use serde_json::json;
 
 use crate::executables::{FETCH, run};
-use crate::http_server::{PageServer, html, response};
+use crate::http_server::{Authority, PageServer, html, response};
 
 /// Fetches a URL and returns the error.
 fn fetch_error(url: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
@@ -168,4 +172,110 @@ fn a_proxy_gets_requests_for_public_addresses_only() {
         fetch_error("http://8.8.8.8/", &[], &variables),
         "Failed to fetch URL: the proxy's URL is invalid"
     );
+}
+
+/// A SOCKS5 server without authentication that connects to `target` whatever it is asked for.
+/// Returns its address and what it was asked for: the type of the address (1 for IPv4, 3 for a
+/// name) and its bytes.
+fn socks_server(target: SocketAddr) -> (SocketAddr, mpsc::Receiver<(u8, Vec<u8>)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let (sender, asked) = mpsc::channel();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let read = |client: &mut TcpStream, count: usize| {
+                let mut bytes = vec![0; count];
+                client.read_exact(&mut bytes).map(|()| bytes)
+            };
+            let Ok(greeting) = read(&mut client, 2) else { continue };
+            let _ = read(&mut client, usize::from(greeting[1]));
+            let _ = client.write_all(&[5, 0]);
+            let Ok(request) = read(&mut client, 4) else { continue };
+            let length = match request[3] {
+                3 => usize::from(read(&mut client, 1).expect("a length")[0]),
+                _ => 4,
+            };
+            let name = read(&mut client, length).expect("an address");
+            let _ = read(&mut client, 2);
+            let _ = sender.send((request[3], name));
+            let _ = client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+            let mut server = TcpStream::connect(target).expect("the page's server");
+            let (mut from, mut to) =
+                (client.try_clone().expect("a copy"), server.try_clone().expect("a copy"));
+            std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+            let _ = std::io::copy(&mut server, &mut client);
+            let _ = client.shutdown(std::net::Shutdown::Both);
+        }
+    });
+    (address, asked)
+}
+
+#[test]
+fn socks_proxies_get_the_address_that_was_checked() {
+    let server = PageServer::fixed(html("<p>through SOCKS"));
+    let (proxy, asked) = socks_server(server.address);
+    for scheme in ["socks5", "socks5h"] {
+        let proxy = format!("{scheme}://{proxy}");
+        let variables = [("ALL_PROXY", proxy.as_str())];
+        let input = json!({"url": "http://93.184.216.34/x"}).to_string();
+        assert_eq!(run(FETCH, &[], &variables, &input).content(), "through SOCKS");
+        assert_eq!(asked.recv().expect("a request"), (1, vec![93, 184, 216, 34]), "{scheme}");
+        // A name that leads to a private address is refused before the proxy is asked.
+        assert_eq!(
+            fetch_error("http://localhost/x", &[], &variables),
+            "Failed to fetch URL: the address is private, local or otherwise special"
+        );
+        assert!(asked.try_recv().is_err());
+        // A trusted proxy gets the name, which need not exist here.
+        let input = json!({"url": "http://pages.invalid/x"}).to_string();
+        let trusted = run(FETCH, &["--trust-proxy"], &variables, &input);
+        assert_eq!(trusted.content(), "through SOCKS");
+        assert_eq!(asked.recv().expect("a request"), (3, b"pages.invalid".to_vec()), "{scheme}");
+    }
+}
+
+#[test]
+fn no_setting_of_a_proxy_ends_the_program() {
+    // Accepts connections and closes them, so that no handshake gets an answer.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    for proxy in [
+        format!("https://127.0.0.1:{port}"),
+        format!("socks4://127.0.0.1:{port}"),
+        format!("socks5://127.0.0.1:{port}"),
+        "socks5://127.0.0.1".to_owned(),
+        "socks5://".to_owned(),
+        "://".to_owned(),
+        "http://[".to_owned(),
+        "http://user:%zz@127.0.0.1:1".to_owned(),
+        "quic://127.0.0.1:1".to_owned(),
+    ] {
+        for url in ["http://93.184.216.34/", "https://93.184.216.34/"] {
+            // Certificates that exist, so that TLS gets as far as the handshake.
+            let authority = Authority::new();
+            let file = authority.file().to_string_lossy().into_owned();
+            let variables = [("ALL_PROXY", proxy.as_str()), ("SSL_CERT_FILE", file.as_str())];
+            let error = fetch_error(url, &[], &variables);
+            assert!(error.starts_with("Failed to fetch URL: "), "{proxy}: {error}");
+        }
+    }
+    assert_eq!(
+        fetch_error("http://93.184.216.34/", &[], &[("ALL_PROXY", "quic://127.0.0.1:1")]),
+        "Failed to fetch URL: proxies with `quic` URLs are not supported, only `http`, `https` \
+         and `socks5`"
+    );
+}
+
+#[test]
+fn an_https_proxy_is_used() {
+    let authority = Authority::new();
+    let proxy = PageServer::start_tls(&authority, |_, wire| {
+        let _ = wire.write_all(&html("<p>through TLS"));
+    });
+    let file = authority.file().to_string_lossy().into_owned();
+    let proxy_url = proxy.url("");
+    let variables = [("ALL_PROXY", proxy_url.as_str()), ("SSL_CERT_FILE", file.as_str())];
+    let input = json!({"url": "http://93.184.216.34/"}).to_string();
+    assert_eq!(run(FETCH, &[], &variables, &input).content(), "through TLS");
 }

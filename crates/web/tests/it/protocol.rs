@@ -95,6 +95,7 @@ fn input_that_is_not_a_json_object_is_an_error() {
     let long = format!("{{\"query\": \"{}\"}}", "x".repeat(2 << 20));
     for (input, expected) in [
         ("", "the input is empty"),
+        ("\u{feff}[]", "the input is not a JSON object"),
         ("  \n ", "the input is empty"),
         ("query", "the input is not JSON"),
         ("{\"query\":", "the input is not JSON"),

@@ -227,6 +227,44 @@ fn google_gets_one_request_for_each_allowed_domain() {
 }
 
 #[test]
+fn domains_that_fail_are_named_and_more_than_ten_are_refused() {
+    let server = PageServer::start(|head, wire| {
+        let _ = match head.contains("siteSearch=fails.example") {
+            true => wire.write_all(&response("500 Oops", &[], "")),
+            false => wire.write_all(&json_response("200 OK", &google_response())),
+        };
+    });
+    let input = json!({"query": "ab", "allowed_domains": ["a.example", "fails.example"]});
+    let run = search(GOOGLE, &server, &input);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(
+        run.stderr,
+        "web-search-google-tool: no results from `fails.example`: Google Custom Search answered \
+         HTTP 500\n"
+    );
+    let domains: Vec<String> = (0..11).map(|n| format!("{n}.example")).collect();
+    let requests = server.connections();
+    let run = search(GOOGLE, &server, &json!({"query": "ab", "allowed_domains": domains}));
+    assert_eq!(
+        run.error(),
+        "`allowed_domains` has 11 domains; Google Custom Search takes at most 10, because each is \
+         a request of its own"
+    );
+    assert_eq!(server.connections(), requests);
+}
+
+#[test]
+fn googles_reason_for_a_rejection_is_passed_on() {
+    let body = json!({"error": {"code": 403, "message": format!("Quota exceeded for key {KEY}")}});
+    let server = PageServer::fixed(json_response("403 Forbidden", &body));
+    let error = search(GOOGLE, &server, &json!({"query": "ab"})).error();
+    assert!(
+        error.ends_with("Google Custom Search answered: Quota exceeded for key ***"),
+        "{error}"
+    );
+}
+
+#[test]
 fn empty_responses_are_empty_lists() {
     for body in [
         json!({}),
@@ -252,8 +290,12 @@ fn errors_of_providers_become_messages_without_credentials() {
     let rejected_brave = NO_BRAVE.replace("not found", "rejected");
     let rejected_google = NO_GOOGLE.replace("not found", "rejected");
     for (bytes, brave, google) in [
-        (json_response("401 Unauthorized", &brave_error), rejected_brave.clone(), rejected_google.clone()),
-        (json_response("403 Forbidden", &google_error), rejected_brave.clone(), rejected_google.clone()),
+        (response("401 Unauthorized", &[], "no"), rejected_brave.clone(), rejected_google.clone()),
+        (
+            json_response("403 Forbidden", &google_error),
+            format!("{rejected_brave} Brave Search answered: Request contains an invalid argument."),
+            format!("{rejected_google} Google Custom Search answered: Request contains an invalid argument."),
+        ),
         (
             response("429 Too Many", &["Retry-After: 17"], "{}"),
             "Brave Search received too many requests (HTTP 429); retry after 17 seconds".to_owned(),

@@ -145,6 +145,9 @@ pub enum ForbiddenKind {
     DynamicImport,
     /// A global or member that leads to files of the machine.
     FileAccess,
+    /// A method whose result depends on the language of the user. The sandbox has no `Intl`, so it
+    /// exists and returns something else than a browser or Node.
+    Locale,
 }
 
 /// A name that is used and that nothing declares.

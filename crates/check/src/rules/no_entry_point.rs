@@ -92,16 +92,20 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 let message = format!("the {role} has no function to call, and no value");
                 (message, "export one function: `module.exports = { name };`".to_owned())
             }
+            EntryPoint::Ambiguous(names) if names.contains(&wanted) => continue,
             EntryPoint::Ambiguous(names) => {
                 let message = format!(
                     "the {role} declares {} functions, {}, and exports none of them",
                     names.len(),
                     join_names(names)
                 );
-                // The last one, unless one has the name of the id: helpers come before their use.
-                let meant = names.iter().find(|name| **name == wanted).or(names.last());
-                let meant = meant.map_or("name", String::as_str);
-                (message, format!("export the one to call: `module.exports = {{ {meant} }};`"))
+                // The last one: functions come before their use.
+                let meant = names.last().map_or("name", String::as_str);
+                let help = format!(
+                    "export the one to call: `module.exports = {{ {meant} }};`, or name it \
+                     `{shown}`, after the id"
+                );
+                (message, help)
             }
             // A single export is called whatever its name is, so only several are ambiguous.
             EntryPoint::Exports(names) if names.len() > 1 && !names.contains(&wanted) => {

@@ -30,7 +30,7 @@ toolwright_source::codes! {
         "It is unclear which part of the code should be called. The entry point is the first of \
          these: what `module.exports` holds; the value of the script, if it is a function; any \
          other value of the script, such as an expression that calls itself; the only top-level \
-         function.\n\n\
+         function, or the one that is named like the id.\n\n\
          Export the function that is meant: `module.exports = { name };`."
     => (
         "tool.yaml",
@@ -50,7 +50,7 @@ toolwright_source::codes! {
           function trim(text) {
             return text.trim();
           }
-          function shout(args) {
+          function shoutLoudly(args) {
             return trim(args.text).toUpperCase();
           }
 "#,
@@ -125,14 +125,16 @@ mod tests {
 
     #[test]
     fn two_functions_are_named_and_the_export_is_spelled_out() {
-        let text = "tool:\n  id: a\n  executable_knowledge:\n    helpers:\n      - id: to-upper\n        function: function trim(t) {} function toUpper(t) {} function log(t) {}\n";
+        let text = "tool:\n  id: a\n  executable_knowledge:\n    helpers:\n      - id: to-lower\n        function: function trim(t) {} function toUpper(t) {} function log(t) {}\n";
         let finding = findings(text).into_iter().find(|f| f.code.name == "NO_ENTRY_POINT");
         let (message, help) = finding.map(|f| (f.message, f.help)).unwrap_or_default();
         assert_eq!(
             message,
             "the helper declares 3 functions, `trim`, `toUpper` and `log`, and exports none of them"
         );
-        assert_eq!(help, ["export the one to call: `module.exports = { toUpper };`"]);
+        let expected = "export the one to call: `module.exports = { log };`, or name it `toLower`, \
+                        after the id";
+        assert_eq!(help, [expected]);
     }
 
     #[test]
@@ -147,6 +149,7 @@ mod tests {
             ("function a() {} function b() {} module.exports = { a, b };", true),
             // The id of the function is `f`.
             ("function f() {} function b() {} module.exports = { f, b };", false),
+            ("function f() {} function b() {}", false),
             ("(args) => 1", false),
             // A syntax error is reported instead.
             ("function (", false),

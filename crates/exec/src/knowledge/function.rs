@@ -30,6 +30,7 @@ use toolwright_sandbox::{
 };
 use toolwright_script::{ParseGoal, ScriptAnalyzer, SyntaxProblem};
 
+use super::helper_object::mentions_helpers;
 use crate::capped_texts::shorten;
 use crate::js::BTCP_PRELUDE;
 use crate::offload::{WorkSize, offload, run_blocking};
@@ -187,7 +188,7 @@ impl KnowledgeFunction {
 
     /// The same function, which sees what this prelude defines if its code mentions `helpers`.
     pub(crate) fn with_helpers(self, prelude: &Arc<str>) -> KnowledgeFunction {
-        match self.source.contains("helpers") {
+        match mentions_helpers(&self.source) {
             true => KnowledgeFunction { helpers: Arc::clone(prelude), ..self },
             false => self,
         }

@@ -15,7 +15,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use toolwright_model::Function;
+use toolwright_model::Knowledge;
 
 /// Makes `helpers` of a list of encoded ids and code, which replaces `__LIST__`.
 const TEMPLATE: &str = r#"globalThis.helpers = ((__list) => {
@@ -61,12 +61,38 @@ const TEMPLATE: &str = r#"globalThis.helpers = ((__list) => {
   return __helpers;
 })([__LIST__]);"#;
 
-/// The prelude that defines `helpers`; empty if the definition has no helper that can be called.
-pub(super) fn prelude(helpers: &[Function]) -> Arc<str> {
+/// The prelude of helpers that are too long: only a function that uses them fails.
+const TOO_LONG: &str = "Object.defineProperty(globalThis, 'helpers', {
+  get() { throw new Error('the helpers of the definition are longer than 1 MiB together'); },
+});";
+
+/// Bytes of code of all helpers that functions can call: as much as one function may have.
+const MAX_CODE: usize = 1 << 20;
+
+/// Whether a function may use helpers.
+pub(super) fn mentions_helpers(code: &str) -> bool {
+    code.contains("helpers")
+}
+
+/// The prelude that defines `helpers`; empty if the definition has no helper that can be called, or
+/// no function that calls one.
+pub(super) fn prelude(knowledge: &Knowledge) -> Arc<str> {
+    let helpers = &knowledge.helpers;
+    let processors = knowledge.processors.iter().map(|it| &it.function);
+    let validators = knowledge.validators.iter().map(|it| &it.function);
+    let mut code =
+        helpers.iter().chain(processors).chain(validators).filter_map(|it| it.code.as_deref());
+    if !code.any(mentions_helpers) {
+        return Arc::default();
+    }
     let callable = helpers.iter().filter(|helper| helper.foreign_language().is_none());
-    let mut list = String::new();
+    let (mut list, mut bytes) = (String::new(), 0);
     for helper in callable {
         let (Some(id), Some(code)) = (&helper.id, &helper.code) else { continue };
+        bytes += id.len() + code.len();
+        if bytes > MAX_CODE {
+            return TOO_LONG.into();
+        }
         list.push_str("[\"");
         percent_encode(id, &mut list);
         list.push_str("\",\"");

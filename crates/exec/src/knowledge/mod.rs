@@ -79,7 +79,7 @@ impl RunnableKnowledge {
         formatter: impl Fn(FunctionRole, usize) -> Option<LocationFormatter>,
     ) -> Option<RunnableKnowledge> {
         let share = ShareId::new();
-        let helpers = helper_object::prelude(&model.helpers);
+        let helpers = helper_object::prelude(&model);
         let mut functions = HashMap::new();
         let mut add = |role, n: usize, function: &toolwright_model::Function| {
             let id = function.id.clone().unwrap_or_else(|| format!("#{}", n + 1));

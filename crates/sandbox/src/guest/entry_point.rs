@@ -22,8 +22,8 @@ pub(super) enum GuestEntry<'r> {
 }
 
 /// The entry point of a script that has run and whose value is `value`. `name` is the function to
-/// take if several are exported or declared, `names` are candidates for declared ones. The outer result is an
-/// exception that a getter of the exports threw.
+/// take if several are exported or declared, `names` are candidates for declared ones. The outer
+/// result is an exception that a getter of the exports threw.
 pub(super) fn of_script<'r>(
     module: &JsValue<'r>,
     value: JsValue<'r>,

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value as Json, json};
 
-use crate::client::run_with;
+use crate::client::{LONG, StdioClient, run_with, until};
 use crate::program::{Run, folder, project};
 
 /// The definition of a meta tool whose helper has this code.
@@ -233,6 +233,24 @@ fn inner_calls_end_with_the_outer_call() {
     assert!(!folder.path().join("ended").exists(), "it was stopped");
     let records = recorded(folder.path());
     assert_eq!(records, ["all:all TIMEOUT", "parts:hang CANCELLED"]);
+}
+
+/// The same when the client cancels, and the place of the call is free again.
+#[test]
+fn inner_calls_end_when_the_client_cancels() {
+    let code = "async () => tools.call('parts:hang')";
+    let folder = with_meta(&[("all", "[parts]", code)], "");
+    let state = folder.path().join("state").display().to_string();
+    let mut client = StdioClient::start(folder.path(), &[], &[("XDG_STATE_HOME", &state)]);
+    let name = client.names().into_iter().find(|name| name.starts_with("all")).expect("a tool");
+    let id = client.send_call(&name, json!({}));
+    let started = || folder.path().join("started").exists().then_some(());
+    until("the inner call has started", LONG, started);
+    client.notify("notifications/cancelled", json!({"requestId": id}));
+    let expected = ["all:all CANCELLED", "parts:hang CANCELLED"];
+    until("both are on record", LONG, || (recorded(folder.path()) == expected).then_some(()));
+    client.end(LONG);
+    assert!(!folder.path().join("ended").exists(), "it was stopped");
 }
 
 /// A helper may wait for longer than the processor time that it has.

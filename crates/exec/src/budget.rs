@@ -40,6 +40,8 @@ pub struct CallAllowance {
     /// Levels that are left below this call.
     levels: u8,
     left: Arc<AtomicU32>,
+    /// Cancelled by the first call beyond the number.
+    used_up: CancellationToken,
     /// The toolsets whose permits the callers of this call hold.
     permits: Vec<Arc<ConcurrencyLimit>>,
 }
@@ -50,6 +52,7 @@ impl Default for CallAllowance {
         CallAllowance {
             levels: MAX_CALL_DEPTH,
             left: Arc::new(AtomicU32::new(MAX_INNER_CALLS)),
+            used_up: CancellationToken::new(),
             permits: Vec::new(),
         }
     }
@@ -78,6 +81,7 @@ impl CallAllowance {
     ) -> Result<CallAllowance, CallRefusal> {
         let take_one = |left: u32| left.checked_sub(1);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take_one).is_err() {
+            self.used_up.cancel();
             return Err(CallRefusal::Used);
         }
         let Some(levels) = self.levels.checked_sub(1) else {
@@ -85,7 +89,18 @@ impl CallAllowance {
         };
         let mut permits = self.permits.clone();
         permits.push(Arc::clone(toolset));
-        Ok(CallAllowance { levels, left: Arc::clone(&self.left), permits })
+        Ok(CallAllowance { levels, permits, ..self.clone() })
+    }
+
+    /// Waits until a call at any level was refused because all are used up. Then all tools that
+    /// made calls end, so that none of them goes on with half of its results.
+    pub(crate) async fn used_up(&self) {
+        self.used_up.cancelled().await;
+    }
+
+    /// Whether [`CallAllowance::used_up`] would return at once.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.used_up.is_cancelled()
     }
 
     /// Whether a caller of this call holds a permit of the toolset. The call then runs under that

@@ -183,7 +183,7 @@ pub enum EntryPoint {
 /// is concerned. Each branch of a `?:`, `&&`, `||` or `??` counts as a value of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnFacts {
-    /// All values that were seen, `return;` included.
+    /// All values that were seen: `return;` and the end of a block that can be reached included.
     pub found: usize,
     /// Objects that have both `valid` and `errors`, neither of them visibly of another type.
     pub shaped: usize,

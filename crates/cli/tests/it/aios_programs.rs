@@ -254,3 +254,18 @@ fn a_success_that_checked_nothing_is_skipped() {
     let called = run(folder.path(), &["test", "--run", "tool.yaml"]);
     assert!(called.stdout.contains("1 passed, 0 failed, 0 skipped"), "{}", called.stdout);
 }
+
+#[test]
+fn show_lists_processors_that_no_call_runs() {
+    let processors = "  schema_version: 2.0
+  commands: [add]
+  executable_knowledge:
+    processors:
+      - {id: shorten, language: javascript, function: '(data) => data'}
+      - {id: sort, language: javascript, processes: add, function: '(data) => data'}
+";
+    let folder = folder_with(&cli("executable: ./words", processors));
+    let shown = run(folder.path(), &["show", "tool.yaml"]);
+    let line = "by hand     shorten runs only with `eval`; `processes: COMMAND` makes calls run it";
+    assert!(shown.stdout.contains(line), "{}", shown.stdout);
+}

@@ -13,14 +13,14 @@
 //! The calls are listed under `toolwright/calls` in the metadata of the result.
 //!
 //! A helper cannot catch the end of its allowance: with the first call beyond it, the whole call
-//! ends with CALL_LIMIT. Otherwise a loop around `try` would go on until its time is up.
+//! ends with CALL_LIMIT, at all levels. Otherwise a loop around `try` would go on until its time is
+//! up.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture as HostFuture;
 use serde_json::{Map, json};
-use tokio::sync::Notify;
 use toolwright_model::Binding;
 use toolwright_sandbox::{
     GuestLimits, HostError, HostFunctions, ProgramInput, SandboxErrorCode, WorkerPool,
@@ -84,12 +84,7 @@ impl Executor for OrchestrationExecutor {
                 let message = format!("`{name}` cannot run: there is no sandbox");
                 return Err(Failure::new(&code::SANDBOX_FAILED, message));
             };
-            let calls = OrchestratedCalls {
-                inner: call.inner,
-                aggregates,
-                made: Mutex::default(),
-                used_up: Notify::new(),
-            };
+            let calls = OrchestratedCalls { inner: call.inner, aggregates, made: Mutex::default() };
             self.orchestrate(function, &pool, &call, &calls).await
         })
     }
@@ -115,16 +110,16 @@ impl OrchestrationExecutor {
         let input = ProgramInput::args(call.arguments.shared());
         let run = function.run(pool, self.context.analyzer.as_ref(), &input, &limits, Some(calls));
         let result = tokio::select! {
-            biased;
-            // First, because the helper may end at once when it is refused.
-            () = calls.used_up.notified() => {
-                return Err(calls.limit_failure(format!(
-                    "`{}` is stopped: {MAX_INNER_CALLS} calls of other tools were made for it, \
-                     which is the limit",
-                    call.tool.name
-                )));
-            }
-            result = run => result,
+            () = call.budget.calls.used_up() => None,
+            result = run => Some(result),
+        };
+        // A helper that does not wait for its calls may have ended meanwhile.
+        let Some(result) = result.filter(|_| !call.budget.calls.is_used_up()) else {
+            return Err(calls.limit_failure(format!(
+                "`{}` is stopped: {MAX_INNER_CALLS} calls of other tools were made for it, which \
+                 is the limit",
+                call.tool.name
+            )));
         };
         match result {
             Ok(output) => {
@@ -156,8 +151,6 @@ struct OrchestratedCalls<'a> {
     aggregates: &'a [String],
     /// In the order in which they began.
     made: Mutex<Vec<MadeCall>>,
-    /// Notified by the first call beyond the limit.
-    used_up: Notify,
 }
 
 impl HostFunctions for OrchestratedCalls<'_> {
@@ -179,8 +172,7 @@ impl HostFunctions for OrchestratedCalls<'_> {
         let call = match self.inner.call(&id, given, self.aggregates) {
             Ok(call) => call,
             Err(NoCallLeft) => {
-                // The guest is about to be dropped with its promise.
-                self.used_up.notify_one();
+                // `orchestrate` ends the guest, and its promise with it.
                 return Box::pin(std::future::pending());
             }
         };

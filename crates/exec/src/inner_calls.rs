@@ -51,22 +51,20 @@ impl<'a> InnerCaller<'a> {
         arguments: Json,
         aggregates: &[String],
     ) -> Result<BoxFuture<'a, Result<Outcome, Failure>>, NoCallLeft> {
-        let calls = match self.budget.calls.take(self.toolset) {
-            Ok(calls) => Ok(calls),
-            Err(CallRefusal::TooDeep(levels)) => Err(Failure::new(
-                &code::CALL_LIMIT,
-                format!("`{id}` is not called: calls may be nested {levels} levels deep"),
-            )),
+        let (calls, refusal) = match self.budget.calls.take(self.toolset) {
+            Ok(calls) => (calls, self.refusal(id, aggregates)),
+            Err(CallRefusal::TooDeep(levels)) => {
+                let message =
+                    format!("`{id}` is not called: calls may be nested {levels} levels deep");
+                let failure = Failure::new(&code::CALL_LIMIT, message);
+                (self.budget.calls.clone(), Some(failure))
+            }
             Err(CallRefusal::Used) => return Err(NoCallLeft),
-        };
-        let refusal = match &calls {
-            Err(failure) => Some(failure.clone()),
-            Ok(_) => self.refusal(id, aggregates),
         };
         let request = CallRequest {
             arguments: arguments.into(),
             cancel: self.budget.cancel.child_token(),
-            calls: calls.unwrap_or_else(|_| self.budget.calls.clone()),
+            calls,
             ..CallRequest::new(id)
         };
         Ok(Box::pin(async move {

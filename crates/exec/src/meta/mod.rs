@@ -19,7 +19,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures::future::BoxFuture as HostFuture;
 use serde_json::{Map, json};
 use toolwright_model::Binding;
 use toolwright_sandbox::{
@@ -162,7 +161,7 @@ impl HostFunctions for OrchestratedCalls<'_> {
         &'b self,
         _: &'b str,
         arguments: Vec<Json>,
-    ) -> HostFuture<'b, Result<Json, HostError>> {
+    ) -> BoxFuture<'b, Result<Json, HostError>> {
         let mut arguments = arguments.into_iter();
         let Some(Json::String(id)) = arguments.next() else {
             let message = "the first argument of `tools.call` is the id of a tool, as a text";

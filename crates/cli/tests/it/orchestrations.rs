@@ -94,7 +94,13 @@ fn recorded(folder: &Path) -> Vec<String> {
     let run = run(folder, &["audit", "--output-format", "json"]);
     let lines = run.stdout.lines().map(|line| serde_json::from_str::<Json>(line).expect("JSON"));
     let mut lines: Vec<String> = lines
-        .map(|it| format!("{} {}", it["tool"].as_str().unwrap(), it["code"].as_str().unwrap()))
+        .map(|it| {
+            format!(
+                "{} {}",
+                it["tool"].as_str().expect("a tool"),
+                it["code"].as_str().expect("a code")
+            )
+        })
         .collect();
     lines.sort();
     lines

@@ -21,8 +21,8 @@ use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::{
     BoxFuture, Budget, Call, CallArguments, CallLimits, CallRequest, ConcurrencyLimit, EXECUTORS,
-    Executor, ExecutorContext, ExecutorKind, Failure, Host, Log, NoHost, Outcome, RegisteredTool,
-    Runner, ToolRegistry,
+    Executor, ExecutorContext, ExecutorKind, Failure, Host, InnerCaller, Log, NoHost, Outcome,
+    RegisteredTool, Runner, ToolRegistry,
 };
 use toolwright_model::{
     Binding, Connection, Details, Draft, FieldValue, Namespace, Server, ToolName,
@@ -241,14 +241,17 @@ static NOTHING: &[ExecutorKind] =
 
 /// The runner with an executor that does nothing, against that executor.
 async fn runner_alone() {
+    let unused = Arc::new(runner(NOTHING, &output(), &Binding::Script));
     let runner = runner(NOTHING, &output(), &Binding::Script);
     let tool =
         runner.registry().get("bench:echo").map(|entry| entry.tool.clone()).expect("it was added");
     let tool = Arc::new(tool);
     let bare: TimedCall = Box::new(move || {
         let (tool, arguments) = (Arc::clone(&tool), CallArguments::from(arguments()));
+        let unused = Arc::clone(&unused);
         Box::pin(async move {
             let allowed = Duration::from_secs(30);
+            let toolset = Arc::new(ConcurrencyLimit::new(1, 0));
             let cancel = CancellationToken::new();
             let budget = Budget::fixed(allowed, cancel, 1 << 20);
             let functions = toolwright_model::FunctionLimits::default();
@@ -256,6 +259,8 @@ async fn runner_alone() {
                 tool: &tool,
                 arguments: &arguments,
                 body: Err(""),
+                knowledge: None,
+                inner: InnerCaller::new(&unused, &NoHost, &budget, &toolset),
                 limits: &functions,
                 environment: &[],
                 more: &[],

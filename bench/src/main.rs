@@ -25,6 +25,7 @@ mod soak;
 mod timing;
 mod validating;
 mod web;
+mod wrong_calls;
 
 fn main() {
     // PEERS is the folder into which `bench/run` installs other programs.
@@ -40,6 +41,7 @@ fn main() {
         ["calls"] => calls::run(),
         ["sandbox", peers] => sandbox::run(peers.as_ref()),
         ["knowledge"] => knowledge::run(),
+        ["wrong-calls", folder] => wrong_calls::run(folder.as_ref()),
         ["fairness"] => fairness::run(),
         ["web", peers] => web::run(peers.as_ref()),
         ["proxies", peers] => proxies::run(peers.as_ref()),
@@ -49,8 +51,8 @@ fn main() {
         _ => {
             println!(
                 "usage: toolwright-bench read | validate | cases | check PEERS | convert | cost | \
-                 servers-file | calls | sandbox PEERS | knowledge | fairness | web PEERS | proxies PEERS | soak [CALLS] | \
-                 client URL"
+                 servers-file | calls | sandbox PEERS | knowledge | wrong-calls FOLDER | fairness | \
+                 web PEERS | proxies PEERS | soak [CALLS] | client URL"
             );
             std::process::exit(2);
         }

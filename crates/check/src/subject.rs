@@ -311,11 +311,17 @@ impl<'a> Subject<'a> {
             // Blank code counts as missing code, which the table of fields reports.
             let code = function.code.as_deref().filter(|code| !code.trim().is_empty())?;
             // Names that the runner defines around the code (AIOS: a processor receives `data` and
-            // `fields`, the orchestration of a meta tool calls `tools`).
+            // `fields`, the orchestration of a meta tool calls `tools`; all see the helpers).
             let provided: &[&str] = match role {
-                FunctionList::Helper if self.is_orchestrator(function.id.as_deref()) => &["tools"],
-                FunctionList::Processor => &["data", "fields"],
-                _ => &[],
+                _ if knowledge.helpers.is_empty() => match role {
+                    FunctionList::Processor => &["data", "fields"],
+                    _ => &[],
+                },
+                FunctionList::Helper if self.is_orchestrator(function.id.as_deref()) => {
+                    &["helpers", "tools"]
+                }
+                FunctionList::Processor => &["data", "fields", "helpers"],
+                _ => &["helpers"],
             };
             let at = function_path(role, n).child("function");
             Some(UnreadFunction { role, id: function.id.as_deref(), at, code, provided })

@@ -108,6 +108,7 @@ fn heading(out: &mut String, reading: &Reading) {
         row(out, "limits", format!("{concurrent} at once{sandbox}"));
     }
     row(out, "knowledge", knowledge(&toolset.knowledge));
+    row(out, "by hand", detached_processors(&toolset.knowledge));
     // Examples under a misspelled command would be lost silently.
     for (command, examples) in &toolset.stray_examples {
         let count = plural(examples.len(), "example");
@@ -381,6 +382,21 @@ fn binding(binding: &Binding) -> String {
         Binding::Orchestration { helper, aggregates } => {
             format!("the helper {helper} over {}", aggregates.join(", "))
         }
+    }
+}
+
+/// The processors that no call runs, and the line that would attach them.
+fn detached_processors(knowledge: &Knowledge) -> String {
+    let detached = knowledge.processors.iter().filter(|it| it.processes.is_none());
+    let ids: Vec<&str> = detached.filter_map(|it| it.function.id.as_deref()).collect();
+    match ids.as_slice() {
+        [] => String::new(),
+        ids => format!(
+            "{} {} only with `eval`; `processes: COMMAND` makes calls run {}",
+            ids.join(", "),
+            if ids.len() == 1 { "runs" } else { "run" },
+            if ids.len() == 1 { "it" } else { "them" }
+        ),
     }
 }
 

@@ -4,15 +4,23 @@
 //! enforces the first two itself. An executor reads them to pass them on, such as to the sandbox.
 //! A tool cannot buy itself more time than the cap: only the deadline before it moves.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::ConcurrencyLimit;
+
 /// What the message of a call that reached the cap adds to its time.
 pub(crate) const CAP_REMARK: &str = "the `max_timeout`, which progress does not extend";
 
-/// The time and output that one call may use.
+/// How deeply calls that tools make may be nested: the call of an agent is at level 0.
+const MAX_CALL_DEPTH: u8 = 4;
+/// How many calls may be made below the call of an agent, at all levels together.
+pub(crate) const MAX_INNER_CALLS: u32 = 64;
+
+/// The time, the output and the calls of other tools that one call may use.
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// When the work must have ended.
@@ -21,13 +29,92 @@ pub struct Budget {
     pub cancel: CancellationToken,
     /// Largest size of the result, in bytes.
     pub output: usize,
+    /// The calls of other tools that it may make.
+    pub calls: CallAllowance,
+}
+
+/// The calls of other tools that are left to a call. An inner call gets what its caller has left,
+/// one level deeper; all calls below one call of an agent share the number. Neither ever grows.
+#[derive(Clone, Debug)]
+pub struct CallAllowance {
+    /// Levels that are left below this call.
+    levels: u8,
+    left: Arc<AtomicU32>,
+    /// Cancelled by the first call beyond the number.
+    used_up: CancellationToken,
+    /// The toolsets whose permits the callers of this call hold.
+    permits: Vec<Arc<ConcurrencyLimit>>,
+}
+
+impl Default for CallAllowance {
+    /// The allowance of a call that no tool makes.
+    fn default() -> CallAllowance {
+        CallAllowance {
+            levels: MAX_CALL_DEPTH,
+            left: Arc::new(AtomicU32::new(MAX_INNER_CALLS)),
+            used_up: CancellationToken::new(),
+            permits: Vec::new(),
+        }
+    }
+}
+
+/// Why a call of another tool is not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallRefusal {
+    /// All calls below the outermost one are used up.
+    Used,
+    /// The call would be too deep. The number is the deepest level.
+    TooDeep(u8),
+}
+
+impl CallAllowance {
+    /// Whether a tool makes the call, on behalf of another call that waits for it.
+    pub(crate) fn is_inner(&self) -> bool {
+        self.levels < MAX_CALL_DEPTH
+    }
+
+    /// Takes one call, for a tool whose caller holds a permit of `toolset`. The refusal of a level
+    /// counts as a call, too, so that a loop over refused calls ends.
+    pub(crate) fn take(
+        &self,
+        toolset: &Arc<ConcurrencyLimit>,
+    ) -> Result<CallAllowance, CallRefusal> {
+        let take_one = |left: u32| left.checked_sub(1);
+        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take_one).is_err() {
+            self.used_up.cancel();
+            return Err(CallRefusal::Used);
+        }
+        let Some(levels) = self.levels.checked_sub(1) else {
+            return Err(CallRefusal::TooDeep(MAX_CALL_DEPTH));
+        };
+        let mut permits = self.permits.clone();
+        permits.push(Arc::clone(toolset));
+        Ok(CallAllowance { levels, permits, ..self.clone() })
+    }
+
+    /// Waits until a call at any level was refused because all are used up. Then all tools that
+    /// made calls end, so that none of them goes on with half of its results.
+    pub(crate) async fn used_up(&self) {
+        self.used_up.cancelled().await;
+    }
+
+    /// Whether [`CallAllowance::used_up`] would return at once.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.used_up.is_cancelled()
+    }
+
+    /// Whether a caller of this call holds a permit of the toolset. The call then runs under that
+    /// permit: waiting for another one could last as long as the caller waits for the call.
+    pub(crate) fn holds_permit(&self, toolset: &Arc<ConcurrencyLimit>) -> bool {
+        self.permits.iter().any(|held| Arc::ptr_eq(held, toolset))
+    }
 }
 
 impl Budget {
     /// A budget whose deadline is in `allowed` from now and does not move.
     pub fn fixed(allowed: Duration, cancel: CancellationToken, output: usize) -> Budget {
         let clock = Arc::new(CallClock::fixed(now() + allowed, allowed));
-        Budget { clock, cancel, output }
+        Budget { clock, cancel, output, calls: CallAllowance::default() }
     }
 
     /// The time until the deadline; zero after it.
@@ -181,6 +268,25 @@ pub(crate) fn now() -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_allowance_of_calls_only_shrinks() {
+        let toolset = Arc::new(ConcurrencyLimit::new(1, 0));
+        let outer = CallAllowance::default();
+        assert!(!outer.is_inner() && !outer.holds_permit(&toolset));
+        let mut deepest = outer.take(&toolset).expect("the first level");
+        assert!(deepest.is_inner() && deepest.holds_permit(&toolset));
+        for _ in 1..MAX_CALL_DEPTH {
+            deepest = deepest.take(&toolset).expect("a level");
+        }
+        assert_eq!(deepest.take(&toolset).unwrap_err(), CallRefusal::TooDeep(4));
+        // Five of 64 are used, the refused one included. All levels take from the same number.
+        for _ in 0..59 {
+            outer.take(&toolset).expect("a call");
+        }
+        assert_eq!(outer.take(&toolset).unwrap_err(), CallRefusal::Used);
+        assert_eq!(deepest.take(&toolset).unwrap_err(), CallRefusal::Used);
+    }
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -65,7 +65,7 @@ codes! {
         "The tool ran and failed."
         "read the message: it is the tool's own"
     SPAWN_FAILED -32015
-        "The tool's program could not be started."
+        "The tool's program could not be started, or something that it needs is not installed."
         "check that the program exists and may be executed"
     SANDBOX_FAILED -32003
         "The tool's code could not be run: no worker could be started, or it died."
@@ -88,6 +88,9 @@ codes! {
     PAYLOAD_UNKNOWN -32021
         "The answer matches none of the shapes that the definition describes, or lacks the data."
         "the definition or its service has changed: compare the answer with `payload_schemas`"
+    CALL_LIMIT -32025
+        "A tool that calls other tools made too many calls, or calls were nested too deeply."
+        "the definition is at fault: let it call fewer tools, or split the work"
     AUDIT_UNAVAILABLE -32023
         "The call cannot be recorded, so it is not made, or its result is withheld."
         "look at the store with `toolwright audit`, or set `required = false` under `[audit]`"

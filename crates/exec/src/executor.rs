@@ -14,8 +14,11 @@ use toolwright_model::{Binding, FunctionLimits, Tool};
 use toolwright_sandbox::WorkerPool;
 use toolwright_script::ScriptAnalyzer;
 
-use crate::knowledge::KnowledgeFunction;
-use crate::{BoxFuture, Budget, CallArguments, Failure, Host, Outcome, js, mcp, process};
+use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
+use crate::{
+    BoxFuture, Budget, CallAllowance, CallArguments, Failure, Host, InnerCaller, Outcome, js, mcp,
+    meta, process,
+};
 
 /// One call as an executor receives it: the tool is found, its arguments are valid, and the permit
 /// of its toolset is held until the executor's future ends.
@@ -28,6 +31,10 @@ pub struct Call<'a> {
     /// The JavaScript body of the tool, or why it has none. Only the executor of JavaScript looks
     /// at it.
     pub body: Result<&'a KnowledgeFunction, &'a str>,
+    /// The functions of the tool's definition, if it has any.
+    pub knowledge: Option<&'a RunnableKnowledge>,
+    /// Calls other tools on behalf of this call. Only the executor of orchestrations uses it.
+    pub inner: InnerCaller<'a>,
     /// The limits of JavaScript functions.
     pub limits: &'a FunctionLimits,
     /// Variables that the tool's source adds to [`ExecutorContext::environment`].
@@ -80,6 +87,13 @@ pub struct ExecutorContext {
 }
 
 impl ExecutorContext {
+    /// The workers for a call. If a tool makes the call, a guest waits for it: it fails where
+    /// another guest would have to wait for that one.
+    pub(crate) fn pool_for(&self, calls: &CallAllowance) -> Option<WorkerPool> {
+        let pool = self.sandbox.as_ref()?;
+        Some(if calls.is_inner() { pool.nested() } else { pool.clone() })
+    }
+
     /// A context without a sandbox, whose console output goes to the log.
     pub fn new(environment: Vec<(OsString, OsString)>, log: Log) -> ExecutorContext {
         ExecutorContext::withholding(environment, Vec::new(), Vec::new(), log)
@@ -135,4 +149,5 @@ pub struct ExecutorKind {
 }
 
 /// All kinds of executors. The first that accepts a binding runs the tool.
-pub static EXECUTORS: &[ExecutorKind] = &[process::EXECUTOR, mcp::EXECUTOR, js::EXECUTOR];
+pub static EXECUTORS: &[ExecutorKind] =
+    &[process::EXECUTOR, mcp::EXECUTOR, js::EXECUTOR, meta::EXECUTOR];

@@ -14,8 +14,8 @@
 //! Each step can end the call with a [`Failure`], which carries a stable [`RunCode`].
 //!
 //! An executor is a way to run a tool: as a process ([`process`]), by asking an MCP server
-//! ([`mcp`]), or as JavaScript in the sandbox. Each is a folder of this crate and one line in
-//! [`EXECUTORS`].
+//! ([`mcp`]), as JavaScript in the sandbox, or as JavaScript that calls other tools. Each is a
+//! folder of this crate and one line in [`EXECUTORS`].
 //!
 //! Not here: configuration and files of definitions (crate `catalog`), how a result is presented
 //! (`serve` and `cli`), and the JavaScript engine (`sandbox`).
@@ -40,9 +40,11 @@ mod concurrency;
 mod executor;
 mod failure;
 mod host;
+mod inner_calls;
 mod js;
 pub mod knowledge;
 pub mod mcp;
+mod meta;
 mod offload;
 mod outcome;
 pub mod process;
@@ -54,7 +56,7 @@ mod stderr_tail;
 mod written_parts;
 
 pub use arguments::CallArguments;
-pub use budget::{Budget, CallClock, ClockPause};
+pub use budget::{Budget, CallAllowance, CallClock, ClockPause};
 pub use call_record::{AuditError, AuditLog, CallRecord, CallStep, OK};
 pub use capped_texts::CappedTexts;
 pub use code::RunCode;
@@ -65,6 +67,7 @@ pub use host::{
     ClientAnswer, ClientAsker, GivenReason, HTTP_AGENT, Host, LOCAL_AGENT, NoHost, Progress,
     ServerRequest, SessionNumber,
 };
+pub use inner_calls::InnerCaller;
 pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent, json_size};
 pub use process_tree::{TREE_VARIABLE, kill_all_processes};

@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use toolwright_model::{Binding, CallLimits, OutputCheck};
+use toolwright_sandbox::WorkerPool;
 use toolwright_schema::{SchemaValidator, ValidationErrors};
 
 use crate::SessionNumber;
@@ -32,9 +33,9 @@ use crate::mcp::TaskMode;
 use crate::offload::LARGE;
 use crate::outcome::json_size;
 use crate::{
-    AuditLog, Budget, Call, CallArguments, CallClock, CallStep, EXECUTORS, Executor,
-    ExecutorContext, ExecutorKind, Failure, Host, Json, KnowledgeAdvice, Outcome, RegisteredTool,
-    ResultContent, ToolRegistry, ToolStatus, ValueError, argument_errors, code,
+    AuditLog, Budget, Call, CallAllowance, CallArguments, CallClock, CallStep, EXECUTORS, Executor,
+    ExecutorContext, ExecutorKind, Failure, Host, InnerCaller, Json, KnowledgeAdvice, Outcome,
+    RegisteredTool, ResultContent, ToolRegistry, ToolStatus, ValueError, argument_errors, code,
 };
 
 /// The versions of a tool that a failure names at most.
@@ -58,6 +59,8 @@ pub struct CallRequest {
     /// When the caller began to wait; before [`Runner::call`] if the request was delayed on the way
     /// to it.
     pub started: Instant,
+    /// The calls of other tools that it may make; less than the default if a tool makes this call.
+    pub calls: CallAllowance,
 }
 
 impl CallRequest {
@@ -71,6 +74,7 @@ impl CallRequest {
             task: TaskMode::default(),
             cancel: CancellationToken::new(),
             started: now(),
+            calls: CallAllowance::default(),
         }
     }
 }
@@ -184,7 +188,7 @@ impl Runner {
         // The first two steps wait for nothing, so a wrong call fails at once.
         let tool = self.resolve(&request.id, &mut record.tool)?;
         let time = TimeLimit::of(&tool, request, &limits);
-        let knowledge = CallKnowledge::of(&tool, &self.context, &limits);
+        let knowledge = CallKnowledge::of(&tool, &self.context, &limits, &request.calls);
         let began = now();
         let mut warnings = Vec::new();
         // The futures of all but the shortest way are boxed: most calls need none of them, and
@@ -202,8 +206,12 @@ impl Runner {
         }
         record.ended(CallStep::Check);
         let used = now().saturating_duration_since(began);
-        // From here on the call occupies a place of its toolset, until `permit` is dropped.
-        let permit = acquire_permit(&tool, request, &time, started, host.session()).await?;
+        // From here on the call occupies a place of its toolset, until `permit` is dropped. A call
+        // that another one of the toolset waits for is in that one's place.
+        let permit = match request.calls.holds_permit(&tool.concurrency) {
+            true => None,
+            false => Some(acquire_permit(&tool, request, &time, started, host.session()).await?),
+        };
         record.ended(CallStep::Wait);
         // After the permit, because a declared time limit does not include waiting for it.
         let budget = time.budget(request, &limits, used);
@@ -253,7 +261,8 @@ impl Runner {
         cancel: &CancellationToken,
     ) -> Result<Outcome, Failure> {
         let limits = self.limits();
-        let knowledge = CallKnowledge::of(tool, &self.context, &limits);
+        let calls = CallAllowance::default();
+        let knowledge = CallKnowledge::of(tool, &self.context, &limits, &calls);
         let request = CallRequest { cancel: cancel.clone(), ..CallRequest::new("") };
         let budget =
             TimeLimit::of(tool, &request, &limits).budget(&request, &limits, Duration::ZERO);
@@ -323,7 +332,7 @@ impl Runner {
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
         let binding = &tool.tool.details.binding;
-        // No executor accepts bindings without a program, or those that need another tool's helper.
+        // No executor accepts a binding without a program.
         let Some((_, executor)) = self.executors.iter().find(|(kind, _)| (kind.accepts)(binding))
         else {
             let how = binding.kind();
@@ -335,6 +344,8 @@ impl Runner {
             arguments: parts.arguments,
             body: tool.body.as_deref().map_err(|why| &**why),
             limits: &parts.limits.functions,
+            knowledge: tool.knowledge.as_deref(),
+            inner: InnerCaller::new(self, host, budget, &tool.concurrency),
             environment: &tool.environment,
             more: &parts.request.more,
             task: &parts.request.task,
@@ -388,6 +399,8 @@ struct CallKnowledge<'a> {
     /// The id of the tool, for messages.
     id: String,
     context: &'a ExecutorContext,
+    /// The workers that run its functions.
+    pool: Option<WorkerPool>,
     limits: &'a CallLimits,
     /// What its functions have used in this call.
     usage: KnowledgeBudget,
@@ -398,8 +411,10 @@ impl<'a> CallKnowledge<'a> {
         tool: &'a Arc<RegisteredTool>,
         context: &'a ExecutorContext,
         limits: &'a CallLimits,
+        calls: &CallAllowance,
     ) -> Option<CallKnowledge<'a>> {
         tool.knowledge.as_ref().map(|knowledge| CallKnowledge {
+            pool: context.pool_for(calls),
             tool,
             knowledge,
             command: tool.tool.name.as_str(),
@@ -414,7 +429,7 @@ impl<'a> CallKnowledge<'a> {
     fn functions<'b>(&'b self, budget: &'b Budget) -> FunctionRunner<'b> {
         FunctionRunner {
             tool: &self.id,
-            pool: self.context.sandbox.as_ref(),
+            pool: self.pool.as_ref(),
             analyzer: self.context.analyzer.as_ref(),
             limits: &self.limits.functions,
             log: &self.context.console,
@@ -580,7 +595,12 @@ impl TimeLimit {
             }
             TimeLimitKind::Silence => CallClock::moving(self.time, self.cap, used),
         };
-        Budget { clock: Arc::new(clock), cancel: request.cancel.clone(), output: limits.output }
+        Budget {
+            clock: Arc::new(clock),
+            cancel: request.cancel.clone(),
+            output: limits.output,
+            calls: request.calls.clone(),
+        }
     }
 }
 

@@ -29,9 +29,9 @@ pub enum Binding {
         executable: String,
         /// The fixed words of this command, such as `repo list`.
         words: Vec<String>,
-        /// A command line that exits with 0 if the program is installed. It is shown, not run.
-        install_check: Option<String>,
-        /// How to install the program, shown when it cannot be started.
+        /// Run before the first call.
+        install_check: Option<InstallCheck>,
+        /// How to install the program, shown when it is not installed.
         install_guide: Option<String>,
     },
     /// A script for an interpreter, with the same JSON protocol as an executable (aios,
@@ -43,7 +43,7 @@ pub enum Binding {
         entry_point: String,
         /// The command to pass to the script, which may offer several.
         command: String,
-        /// Packages that the script needs. They are shown and never installed.
+        /// Packages that the script needs. They are looked for and never installed.
         dependencies: Vec<String>,
     },
     /// A tool of an MCP server (aios, `type: mcp`; MCP servers in the configuration).
@@ -53,7 +53,7 @@ pub enum Binding {
         /// The name that the server gives to the tool. It may differ from ours.
         tool: String,
     },
-    /// A function that calls other tools (aios, `type: meta`). No executor runs these yet.
+    /// A function that calls other tools (aios, `type: meta`).
     Orchestration {
         /// The id of the helper function that is run.
         helper: String,
@@ -75,6 +75,15 @@ impl Binding {
             Binding::Orchestration { .. } => "orchestration",
         }
     }
+}
+
+/// A command line that exits with 0 if a program is installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstallCheck {
+    /// The line as it is written.
+    pub line: String,
+    /// Its words; empty if it needs a shell. Such a check is shown and not run.
+    pub words: Vec<String>,
 }
 
 /// An MCP server and how to reach it. All tools of a definition share one, so it is in an `Arc`.

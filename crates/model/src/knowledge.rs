@@ -135,6 +135,14 @@ pub struct Validator {
 pub enum ValidatorCheck {
     /// These arguments must be present and not null.
     RequiredFields(Vec<String>),
+    /// An argument that is given must be a text of this format, such as `email`. A format that is
+    /// not known is documentation.
+    Format {
+        /// The name of the argument.
+        field: String,
+        /// The format, as JSON Schema calls it.
+        format: String,
+    },
     /// Any other check. It is documentation, because no meaning is specified.
     Other(Json),
 }

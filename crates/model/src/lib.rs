@@ -44,7 +44,8 @@ mod version;
 
 pub use annotations::{Annotations, Icon};
 pub use binding::{
-    Binding, Connection, HealthCheck, Isolation, Server, ServerSettings, StartMode, Variable,
+    Binding, Connection, HealthCheck, InstallCheck, Isolation, Server, ServerSettings, StartMode,
+    Variable,
 };
 pub use capability::{Capabilities, Capability, CapabilityError, Risk};
 pub use content_hash::{ContentHash, hex};

@@ -14,8 +14,9 @@ pub(crate) const LEAST_ADDRESS_SPACE: u64 = 640 << 20;
 /// How many levels JSON may be nested, on the way in and on the way out. `serde_json` stops at
 /// 128.
 pub const MAX_DEPTH: usize = 127;
-/// How many calls to host functions may be in progress at a time, for one guest.
-pub const MAX_HOST_CALLS: usize = 64;
+/// How many calls to host functions may be in progress at a time, for one guest. More than any
+/// caller allows in all, so that the caller notices the first call that is too many.
+pub const MAX_HOST_CALLS: usize = 128;
 
 /// The most bytes of bytecode that a program may be compiled to.
 pub(crate) const MAX_BYTECODE: usize = 8 << 20;

@@ -64,6 +64,7 @@ mod stack_space;
 mod step_budget;
 mod subschema_graph;
 mod subschema_keywords;
+mod text_format;
 mod tolerance;
 mod validator;
 mod vendors;
@@ -84,6 +85,7 @@ pub use restore::{
     CallPathPart, RestoreAction, RestoreBranch, RestoreError, RestoreStep, adapt, restore,
 };
 pub use schema::{FormatAssertion, Schema, SchemaOptions};
+pub use text_format::{TEXT_FORMATS, has_format};
 pub use tolerance::{
     SchemaCorrection, TYPES, ToleratedMistake, ToleratedSchema, tolerate, type_meant,
 };

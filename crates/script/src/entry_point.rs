@@ -2,6 +2,7 @@
 //!
 //! The order is that of the sandbox (aios seed, "entry point of a function"): what `module.exports`
 //! holds, then the value of the script, then the only function that is declared at the top level.
+//! Of several, the caller of this crate chooses the one that is named like the id.
 //! This is a prediction from the text. The sandbox decides at run time, so a form that cannot be
 //! seen here (`module.exports = make()`) is taken for an entry point: checks report only code that
 //! certainly has none.

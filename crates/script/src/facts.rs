@@ -145,6 +145,9 @@ pub enum ForbiddenKind {
     DynamicImport,
     /// A global or member that leads to files of the machine.
     FileAccess,
+    /// A method whose result depends on the language of the user. The sandbox has no `Intl`, so it
+    /// exists and returns something else than a browser or Node.
+    Locale,
 }
 
 /// A name that is used and that nothing declares.
@@ -180,7 +183,7 @@ pub enum EntryPoint {
 /// is concerned. Each branch of a `?:`, `&&`, `||` or `??` counts as a value of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnFacts {
-    /// All values that were seen, `return;` included.
+    /// All values that were seen: `return;` and the end of a block that can be reached included.
     pub found: usize,
     /// Objects that have both `valid` and `errors`, neither of them visibly of another type.
     pub shaped: usize,

@@ -1,4 +1,5 @@
-//! Finds uses of what the sandbox does not allow: `require`, `import`, and ways to files.
+//! Finds uses of what the sandbox does not allow: `require`, `import`, and ways to files. Methods
+//! that depend on a language are among them, because the sandbox knows none.
 //!
 //! The search looks at the tree, not at the text, so strings, comments and property names are never
 //! reported, nor names that the code declares itself. A static search cannot find everything
@@ -35,6 +36,22 @@ const FORBIDDEN_PROCESS_MEMBERS: &[&str] = &[
 /// The longest excerpt of code in a finding, in characters. A forbidden call may span many lines;
 /// the range marks all of it, and the message quotes its start.
 const MAX_EXCERPT: usize = 60;
+
+/// Methods whose results differ from those of engines with `Intl`.
+const LOCALE_METHODS: &[&str] =
+    &["localeCompare", "toLocaleDateString", "toLocaleString", "toLocaleTimeString"];
+
+/// The name of a method of [`LOCALE_METHODS`] that is called.
+fn locale_method(call: &CallExpression) -> Option<Span> {
+    match &call.callee {
+        Expression::StaticMemberExpression(member)
+            if LOCALE_METHODS.contains(&member.property.name.as_str()) =>
+        {
+            Some(member.property.span)
+        }
+        _ => None,
+    }
+}
 
 /// All forbidden calls in source order, and the names that they were reached by, which need not be
 /// reported again as free names.
@@ -85,6 +102,10 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
                     let kind = self.kind_of_member(&member.object, property.as_str());
                     self.add_use(kind, node.id(), leftmost_name(&member.object));
                 }
+            }
+            // `toLocaleUpperCase` and its opposite are right for English.
+            AstKind::CallExpression(call) if locale_method(call).is_some() => {
+                locale_method(call).into_iter().for_each(|it| self.add(ForbiddenKind::Locale, it));
             }
             AstKind::VariableDeclarator(declarator) => self.visit_destructuring(declarator),
             AstKind::CallExpression(call) if self.opens_file_url(call) => {

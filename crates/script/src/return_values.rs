@@ -1,14 +1,18 @@
 //! Looks at what functions return: is it a validator's verdict `{ valid, errors }` (aios seed,
 //! Validators)?
 //!
-//! Every `return` of the entry point is judged by its syntax. Only what is certainly wrong is
+//! Every `return` of the entry point is judged by its syntax, and so is the end of its block if
+//! control can reach it. Only what is certainly wrong is
 //! reported: a value that comes from a call, an argument or a spread may be right, and a validator
 //! that throws means "invalid", which is a verdict as well.
 
 use std::collections::BTreeSet;
 
 use oxc_ast::AstKind;
-use oxc_ast::ast::{AssignmentOperator, Expression, ObjectExpression, ObjectPropertyKind};
+use oxc_ast::ast::{
+    ArrowFunctionBody, AssignmentOperator, Expression, FunctionBody, ObjectExpression,
+    ObjectPropertyKind, Statement,
+};
 use oxc_semantic::NodeId;
 use oxc_span::{GetSpan, Span};
 
@@ -68,12 +72,65 @@ pub(crate) fn of_functions<'a>(
     if !blocks.is_empty() {
         add_statements(tree, &blocks, &mut returns);
     }
+    // A function that can end without a `return` gives `undefined`. One without any is a case of
+    // its own: it never gave a thought to its result.
+    if returns.found + returns.unknown > 0 {
+        for body in functions.iter().flatten().filter_map(|function| block_of(*function)) {
+            if can_complete(&body.statements) {
+                let brace = Span::new(body.span.end.saturating_sub(1), body.span.end);
+                returns.add(ReturnShape::Other, brace);
+            }
+        }
+    }
     if functions.len() > 1 {
         // The id of the definition's function decides which one is called, and it is not known
         // here. Values of the others must not be reported as wrong.
         returns.wrong.clear();
     }
     returns
+}
+
+/// The block of a function that is neither a generator nor an arrow with an expression.
+fn block_of<'a>(function: FunctionNode<'a>) -> Option<&'a FunctionBody<'a>> {
+    match function {
+        FunctionNode::Plain(function) if !function.generator => function.body.as_deref(),
+        FunctionNode::Arrow(arrow) => match &arrow.body {
+            ArrowFunctionBody::FunctionBody(body) => Some(body),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether control can reach the end of these statements. Where only running the code could tell,
+/// the answer is no: calls that never return, loops without a visible end, `switch` with a default.
+fn can_complete(statements: &[Statement]) -> bool {
+    statements.iter().all(|statement| match statement {
+        Statement::ReturnStatement(_)
+        | Statement::ThrowStatement(_)
+        | Statement::BreakStatement(_)
+        | Statement::ContinueStatement(_) => false,
+        Statement::BlockStatement(block) => can_complete(&block.body),
+        Statement::IfStatement(choice) => {
+            let alternate = choice.alternate.as_ref();
+            can_complete(std::slice::from_ref(&choice.consequent))
+                || alternate.is_none_or(|other| can_complete(std::slice::from_ref(other)))
+        }
+        Statement::TryStatement(attempt) => {
+            let handled = attempt.handler.as_ref().is_some_and(|it| can_complete(&it.body.body));
+            (can_complete(&attempt.block.body) || handled)
+                && attempt.finalizer.as_ref().is_none_or(|last| can_complete(&last.body))
+        }
+        Statement::SwitchStatement(choice) => choice.cases.iter().all(|case| case.test.is_some()),
+        Statement::WhileStatement(repeat) => !repeat.test.is_literal(),
+        Statement::DoWhileStatement(repeat) => {
+            !repeat.test.is_literal() && can_complete(std::slice::from_ref(&repeat.body))
+        }
+        Statement::ForStatement(repeat) => repeat.test.is_some(),
+        Statement::LabeledStatement(labeled) => can_complete(std::slice::from_ref(&labeled.body)),
+        Statement::WithStatement(inner) => can_complete(std::slice::from_ref(&inner.body)),
+        _ => true,
+    })
 }
 
 /// What an expression can evaluate to, for scripts whose value is the result itself.

@@ -134,7 +134,7 @@ fn binding(binding: &Binding) -> Json {
         Binding::Executable { program } => json!({"program": program}),
         Binding::Command { executable, words, install_check, install_guide } => json!({
             "executable": executable, "words": words,
-            "installCheck": install_check, "installGuide": install_guide,
+            "installCheck": install_check.as_ref().map(|it| &it.line), "installGuide": install_guide,
         }),
         Binding::Local { runtime, entry_point, command, dependencies } => json!({
             "runtime": runtime, "entryPoint": entry_point, "command": command,
@@ -462,6 +462,7 @@ fn knowledge(knowledge: &Knowledge) -> Json {
 fn check(check: &ValidatorCheck) -> Json {
     match check {
         ValidatorCheck::RequiredFields(fields) => json!({"requiredFields": fields}),
+        ValidatorCheck::Format { field, format } => json!({"field": field, "format": format}),
         // Under a key of its own, so that consumers cannot take it for a check that is run.
         ValidatorCheck::Other(json) => json!({"other": json}),
     }

@@ -1,6 +1,7 @@
 //! Loads once, for a call or for all tests: only the sources that can hold the tool, in the order
 //! in which they are likely to be quick. `serve` does not use this; it loads everything (`reload`).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -15,6 +16,27 @@ use crate::live_sources::SourceFailure;
 use crate::server_definition::ServerDefinition;
 
 impl Catalog {
+    /// Loads the sources that can hold the tool `id`, and those of the tools that it calls. Returns
+    /// the sources that could not be loaded.
+    pub async fn load_for(&self, id: &str) -> Vec<SourceFailure> {
+        let mut failures = self.load_tool(id).await;
+        let found = self.runner.registry().find(id).map(Arc::clone);
+        let (mut loaded, mut needed) = (BTreeSet::new(), aggregated_toolsets(found.as_deref()));
+        // A toolset that is called may call others. All calls below one are few, so this ends.
+        while let Some(toolset) = needed.pop() {
+            if loaded.len() >= MAX_AGGREGATED || !loaded.insert(toolset.clone()) {
+                continue;
+            }
+            // No tool has an empty name, so nothing ends the search early.
+            failures.extend(self.load_tool(&format!("{toolset}:")).await);
+            let namespace = Namespace::parse(&toolset).ok();
+            let registry = self.runner.registry();
+            let own = registry.iter().filter(|entry| entry.id.namespace == namespace);
+            needed.extend(own.flat_map(|entry| aggregated_toolsets(Some(entry))));
+        }
+        failures
+    }
+
     /// Loads the sources that can hold the tool `id`, and stops as soon as it is found.
     ///
     /// Starting a server can take seconds, so `call` starts as few as possible: files and programs
@@ -22,7 +44,7 @@ impl Catalog {
     /// of the plan, limited to the namespace if `id` has one (`namespace:name`). If nothing has
     /// that namespace, a server may give it to one of its tools, so all of them are asked. Returns
     /// the sources that could not be loaded.
-    pub async fn load_for(&self, id: &str) -> Vec<SourceFailure> {
+    async fn load_tool(&self, id: &str) -> Vec<SourceFailure> {
         let specs: Vec<SourceSpec> = self.states().iter().map(|state| state.spec.clone()).collect();
         let namespace = id.split_once(':').map(|(namespace, _)| namespace);
         // A server without a configured namespace may serve any id.
@@ -113,7 +135,22 @@ impl Catalog {
     /// Loads everything once, for `test --run`. Returns the sources that could not be loaded.
     pub async fn load_all(&self) -> Vec<SourceFailure> {
         // No tool has this id, so nothing ends the search early.
-        self.load_for("").await
+        self.load_tool("").await
+    }
+}
+
+/// Toolsets that are loaded for the tools that one tool may call.
+const MAX_AGGREGATED: usize = 64;
+
+/// The toolsets of the tools that a tool may call.
+fn aggregated_toolsets(entry: Option<&RegisteredTool>) -> Vec<String> {
+    let toolset = |named: &String| match named.split_once(':') {
+        Some((toolset, _)) => toolset.to_owned(),
+        None => named.clone(),
+    };
+    match entry.map(|entry| &entry.tool.details.binding) {
+        Some(Binding::Orchestration { aggregates, .. }) => aggregates.iter().map(toolset).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -63,8 +63,6 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     report_forbidden_calls(
         subject,
-        // `FORBIDDEN_REQUIRE` reports every other kind. The two conditions are opposites, so that a
-        // new kind of forbidden call cannot fall between the rules.
         |kind| kind == ForbiddenKind::FileAccess,
         out,
         |what, at| {

@@ -63,9 +63,9 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     report_forbidden_calls(
         subject,
-        // All kinds but one: `require`, `import` and dynamic imports load modules in different
+        // `require`, `import` and dynamic imports load modules in different
         // ways, with the same consequence.
-        |kind| kind != ForbiddenKind::FileAccess,
+        |kind| !matches!(kind, ForbiddenKind::FileAccess | ForbiddenKind::Locale),
         out,
         |what, at| {
             let message = format!("`{what}` loads a module, but the sandbox has no modules");
@@ -76,7 +76,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// Reports every forbidden call whose kind `is_meant` selects, at its position in the code. Shared
-/// with `FORBIDDEN_FILE_ACCESS`: one analysis of the code finds both. `finding` gets the call as it
+/// with two other rules: one analysis of the code finds all kinds. `finding` gets the call as it
 /// is written.
 pub(super) fn report_forbidden_calls(
     subject: &Subject<'_>,

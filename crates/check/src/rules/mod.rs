@@ -29,6 +29,7 @@ pub(crate) mod invalid_function_syntax;
 mod invalid_mcp_header;
 pub(crate) mod invalid_schema;
 mod invalid_validator_result;
+mod locale_dependent;
 mod lookalike_name;
 mod missing_category;
 mod missing_description;
@@ -82,6 +83,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &indistinguishable_tools::RULE,
     &invalid_function_syntax::RULE,
     &invalid_validator_result::RULE,
+    &locale_dependent::RULE,
     &missing_description::RULE,
     &missing_output_schema::RULE,
     &missing_category::RULE,
@@ -113,5 +115,6 @@ pub(crate) static RULES_BETWEEN: &[&RuleBetween] = &[
     &duplicate_id::RULE_BETWEEN,
     &indistinguishable_tools::RULE_BETWEEN,
     &lookalike_name::RULE,
+    &unresolved_reference::RULE_BETWEEN,
     &vendor_incompatible::RULE_BETWEEN,
 ];

@@ -30,7 +30,7 @@ toolwright_source::codes! {
         "It is unclear which part of the code should be called. The entry point is the first of \
          these: what `module.exports` holds; the value of the script, if it is a function; any \
          other value of the script, such as an expression that calls itself; the only top-level \
-         function.\n\n\
+         function, or the one that is named like the id.\n\n\
          Export the function that is meant: `module.exports = { name };`."
     => (
         "tool.yaml",
@@ -50,7 +50,7 @@ toolwright_source::codes! {
           function trim(text) {
             return text.trim();
           }
-          function shout(args) {
+          function shoutLoudly(args) {
             return trim(args.text).toUpperCase();
           }
 "#,
@@ -92,16 +92,20 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 let message = format!("the {role} has no function to call, and no value");
                 (message, "export one function: `module.exports = { name };`".to_owned())
             }
+            EntryPoint::Ambiguous(names) if names.contains(&wanted) => continue,
             EntryPoint::Ambiguous(names) => {
                 let message = format!(
                     "the {role} declares {} functions, {}, and exports none of them",
                     names.len(),
                     join_names(names)
                 );
-                // The last one, unless one has the name of the id: helpers come before their use.
-                let meant = names.iter().find(|name| **name == wanted).or(names.last());
-                let meant = meant.map_or("name", String::as_str);
-                (message, format!("export the one to call: `module.exports = {{ {meant} }};`"))
+                // The last one: functions come before their use.
+                let meant = names.last().map_or("name", String::as_str);
+                let help = format!(
+                    "export the one to call: `module.exports = {{ {meant} }};`, or name it \
+                     `{shown}`, after the id"
+                );
+                (message, help)
             }
             // A single export is called whatever its name is, so only several are ambiguous.
             EntryPoint::Exports(names) if names.len() > 1 && !names.contains(&wanted) => {
@@ -121,14 +125,16 @@ mod tests {
 
     #[test]
     fn two_functions_are_named_and_the_export_is_spelled_out() {
-        let text = "tool:\n  id: a\n  executable_knowledge:\n    helpers:\n      - id: to-upper\n        function: function trim(t) {} function toUpper(t) {} function log(t) {}\n";
+        let text = "tool:\n  id: a\n  executable_knowledge:\n    helpers:\n      - id: to-lower\n        function: function trim(t) {} function toUpper(t) {} function log(t) {}\n";
         let finding = findings(text).into_iter().find(|f| f.code.name == "NO_ENTRY_POINT");
         let (message, help) = finding.map(|f| (f.message, f.help)).unwrap_or_default();
         assert_eq!(
             message,
             "the helper declares 3 functions, `trim`, `toUpper` and `log`, and exports none of them"
         );
-        assert_eq!(help, ["export the one to call: `module.exports = { toUpper };`"]);
+        let expected = "export the one to call: `module.exports = { log };`, or name it `toLower`, \
+                        after the id";
+        assert_eq!(help, [expected]);
     }
 
     #[test]
@@ -143,6 +149,7 @@ mod tests {
             ("function a() {} function b() {} module.exports = { a, b };", true),
             // The id of the function is `f`.
             ("function f() {} function b() {} module.exports = { f, b };", false),
+            ("function f() {} function b() {}", false),
             ("(args) => 1", false),
             // A syntax error is reported instead.
             ("function (", false),

@@ -2,13 +2,13 @@
 //!
 //! Source: AIOS, validators, `checks`. The specification shows `required_fields` and `format` and
 //! defines neither. `required_fields` can be run as it is. A `format` without the name of a field,
-//! as in the specification's own example, cannot be run; with a `field` beside it, it is left
-//! alone.
+//! as in the specification's own example, cannot be run; with a `field` beside it, it is run.
 //!
 //! Silent about checks that are not objects (the shape reports them). Unknown checks only get a
 //! warning: they are documentation that looks like a guarantee.
 
 use toolwright_model::{Json, ValidatorCheck};
+use toolwright_schema::TEXT_FORMATS;
 use toolwright_source::words::{nearest, shorten};
 use toolwright_source::{Edit, Node, RecordFinding, RecordPath, Safety};
 
@@ -20,11 +20,13 @@ pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     UNKNOWN_CHECK Warning
-        "A validator lists a check that is not run. `required_fields` with a list of names is \
-         run before the validator's function; every other key is only documentation. A `format` \
-         does not even say which field has the format if there is no `field` beside it. The \
-         arguments that such a check seems to reject are accepted.\n\n\
-         Test them in the validator's `function`, or use `required_fields`."
+        "A validator lists a check that is not run. `required_fields` with a list of names, and \
+         a `format` with the `field` that has it, are run before the validator's function; every \
+         other key is only documentation. A `format` without a `field` does not say what has the \
+         format. The arguments that such a check seems to reject are accepted.\n\n\
+         Test them in the validator's `function`, or use `required_fields` or a `format` with \
+         its `field`: `date`, `date-time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, \
+         `json-pointer`, `regex`, `time`, `uri`, `uri-reference` or `uuid`."
     => (
         "tool.yaml",
         r#"tool:
@@ -83,6 +85,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let validators = RecordPath::root().child("knowledge").child("validators");
     for (n, validator) in subject.toolset.knowledge.validators.iter().enumerate() {
         for (m, check) in validator.checks.iter().enumerate() {
+            if let ValidatorCheck::Format { format, .. } = check {
+                let at = validators.child(n).child("checks").child(m);
+                unknown_format_finding(format, at).into_iter().for_each(|it| out.push(it));
+            }
             // Checks that are not objects were reported by their shape.
             let ValidatorCheck::Other(Json::Object(member)) = check else { continue };
             let at = validators.child(n).child("checks").child(m);
@@ -99,6 +105,19 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
+/// The finding for a format that cannot be checked.
+fn unknown_format_finding(format: &str, at: RecordPath) -> Option<RecordFinding> {
+    if TEXT_FORMATS.contains(&format) {
+        return None;
+    }
+    let message = format!("format `{}` is not known; it is not checked", shorten(format));
+    let finding = RecordFinding::new(&UNKNOWN_CHECK, at, message);
+    Some(match nearest(format, TEXT_FORMATS.iter().copied()) {
+        Some(meant) => finding.help(format!("did you mean `{meant}`?")),
+        None => finding.help("test it in the validator's `function`"),
+    })
+}
+
 /// The finding for a check that is not run; `None` if it is run. `around` is the object in the
 /// document that has the check as a member: one object may hold several checks.
 fn unused_check_finding(
@@ -110,9 +129,10 @@ fn unused_check_finding(
     let finding =
         |message: String| RecordFinding::new(&UNKNOWN_CHECK, at.clone(), message).on_key();
     let message = match name {
-        // Documentation that is complete: it names the field and its format. It is not run either,
-        // but a reader understands what is meant, so it is left alone.
-        "format" | "field" if has("format") && has("field") => return None,
+        // One of them is not a text, which no table of fields demands.
+        "format" | "field" if has("format") && has("field") => {
+            "check `format` is not run: `format` and `field` must be texts".to_owned()
+        }
         "format" => {
             "check `format` is not run: it does not say which field has the format".to_owned()
         }

@@ -6,16 +6,17 @@
 //! helpers.ID ......... field_mappings (extraction), payload_schemas (detection), orchestration
 //! validator id ....... error.validator of an example
 //! command name ....... validates, processes, keys of examples, health_check.command
+//! toolset or tool .... aggregates of a meta tool, in all documents that are used together
 //! ```
 //!
 //! The commands of a tool are those under `commands` and `tools`. If it lists none, its server has
 //! commands that the document need not list, so no reference to a command is questioned.
 //!
 //! Silent about: lists that are malformed or were not read to their end (they may define anything),
-//! and references to other documents, such as what a meta tool aggregates: the catalog resolves
-//! those.
+//! and what a meta tool aggregates if it is checked alone: the others are elsewhere.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use toolwright_model::{Binding, Detection, Draft, Example, FieldValue, Json};
 use toolwright_source::words::{alternatives, nearest, shorten};
@@ -23,9 +24,12 @@ use toolwright_source::{Edit, InRecord, Node, RecordFinding, RecordPath, Safety,
 
 use crate::Subject;
 use crate::report::Report;
-use crate::rule::Rule;
+use crate::rule::{Rule, RuleBetween};
 
 pub(crate) static RULE: Rule = Rule { codes: ALL, check };
+
+/// Reports the same code.
+pub(crate) static RULE_BETWEEN: RuleBetween = RuleBetween { codes: &[], check: check_aggregates };
 
 toolwright_source::codes! {
     UNRESOLVED_REFERENCE Warning
@@ -35,7 +39,9 @@ toolwright_source::codes! {
          Correct the name, or define what it refers to. Field mappings, payload detection and \
          `orchestration` refer to helpers as `helpers.ID`; the `validator` of an example's \
          error refers to a validator; `validates`, `processes`, the keys of `examples` and the \
-         health check refer to commands. The commands of a tool are those under `commands` and \
+         health check refer to commands. `aggregates` of a meta tool refers to other \
+         documents, by the id of a tool's toolset or as `toolset:tool`; it is checked where \
+         several documents are checked together. The commands of a tool are those under `commands` and \
          `tools`. Without these, examples and validators define the commands, and their names \
          are not checked."
     => (
@@ -106,6 +112,55 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
     if let Some(commands) = DefinedIds::commands(subject) {
         check_command_references(subject, &commands, out);
+    }
+}
+
+/// Reports what meta tools aggregate and no other document defines.
+fn check_aggregates(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
+    if subjects.len() < 2 {
+        return;
+    }
+    let is_orchestration =
+        |tool: &Draft| matches!(tool.details.binding, Binding::Orchestration { .. });
+    // Few loads have a meta tool, and the sets below are of all tools.
+    if !subjects.iter().any(|it| it.toolset.tools.iter().any(is_orchestration)) {
+        return;
+    }
+    let toolsets = subjects.iter().map(|subject| subject.toolset);
+    // A toolset whose commands are those of a server may have any tool.
+    let mut open = BTreeSet::new();
+    let (mut known, mut tools) = (BTreeSet::new(), BTreeSet::new());
+    for toolset in toolsets {
+        let namespace = toolset.namespace.ok();
+        known.extend(namespace.map(|it| it.as_str()));
+        if toolset.server.is_some() {
+            open.extend(namespace.map(|it| it.as_str()));
+        }
+        let ids = toolset.tools.iter().filter_map(|tool| tool.id(namespace));
+        tools.extend(ids.map(|id| id.to_string()));
+    }
+    for (n, subject) in subjects.iter().enumerate() {
+        let Some(tool) = subject.toolset.tools.first() else { continue };
+        let Binding::Orchestration { aggregates, .. } = &tool.details.binding else { continue };
+        for (m, named) in aggregates.iter().enumerate() {
+            let of_toolset = named.split_once(':').map_or(named.as_str(), |(toolset, _)| toolset);
+            if known.contains(named.as_str()) || tools.contains(named) || open.contains(of_toolset)
+            {
+                continue;
+            }
+            let at = RecordPath::path(&[&"tools", &0, &"binding", &"aggregates", &m]);
+            let message = format!("`{}` is not among the tools that are loaded", shorten(named));
+            let finding = RecordFinding::new(&UNRESOLVED_REFERENCE, at, message);
+            let candidates = known.iter().copied().chain(tools.iter().map(String::as_str));
+            report(
+                n,
+                match nearest(named, candidates.take(MAX_COMPARISONS)) {
+                    Some(meant) => finding.help(format!("did you mean `{}`?", shorten(meant))),
+                    None => finding
+                        .help("name a toolset by its id, or one of its tools as `toolset:tool`"),
+                },
+            );
+        }
     }
 }
 

@@ -3,11 +3,12 @@
 //! | format | the example passes if |
 //! |---|---|
 //! | AIOS | the validators of its command accept its input, or refuse it with its `error` |
-//! | others | input and output match the schemas, and with `--run` the tool returns the output |
+//! | others | input and output match the schemas |
+//! | all, with `--run` | the call of the tool returns the output, or fails with the error |
 //!
 //! An example that cannot show anything is skipped, not passed: one without a scenario, one for a
-//! tool that needs a browser, an expected refusal without validators. Validators run in the sandbox
-//! with the limits of `serve`. How results are printed is in `render`.
+//! tool that needs a browser, one without validators or schemas that is not called. Validators run
+//! in the sandbox with the limits of `serve`. How results are printed is in `render`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +19,9 @@ use toolwright_catalog::Catalog;
 use toolwright_exec::knowledge::{
     FunctionRunner, KnowledgeBudget, RunnableKnowledge, ValidatorVerdict,
 };
-use toolwright_exec::{Budget, CallArguments, CallLimits, CallRequest, Log, NoHost, code};
+use toolwright_exec::{
+    Budget, CallArguments, CallLimits, CallRequest, Failure, Log, NoHost, Outcome, RunCode, code,
+};
 use toolwright_model::{Binding, Example, ExpectedError};
 use toolwright_sandbox::WorkerPool;
 use toolwright_schema::{SchemaValidator, ValidateError};
@@ -34,6 +37,18 @@ pub(super) struct ExampleResult {
     /// Set if the sandbox cannot start. This concerns all examples, so the command fails with it.
     pub(super) no_sandbox: Option<String>,
 }
+
+/// What validators show about an example.
+enum ScenarioStatus {
+    /// All of it: the tool need not be called.
+    Decided(ExampleStatus),
+    /// That the call may be made. The status is that of the example if it is not made.
+    Undecided(ExampleStatus),
+}
+
+/// The scenario of an error that the service behind the tool reports (aios seed, Required
+/// Scenarios): validators accept such a call.
+const API_ERROR_SCENARIO: &str = "failure_api_error";
 
 /// Whether an example passed.
 pub(super) enum ExampleStatus {
@@ -76,7 +91,16 @@ impl ExampleRunner<'_> {
             }
             Expectation::Validators => {
                 let knowledge = self.knowledge[case.document].as_deref();
-                self.run_validators(case, knowledge, &mut no_sandbox).await
+                match (self.run_validators(case, knowledge, &mut no_sandbox).await, self.catalog) {
+                    // A wrong example is not called: its result would show nothing. One that
+                    // validators refuse as it promises never reaches the tool.
+                    (ScenarioStatus::Undecided(_), Some(catalog)) => {
+                        self.call_tool(case, catalog).await
+                    }
+                    (ScenarioStatus::Undecided(status) | ScenarioStatus::Decided(status), _) => {
+                        status
+                    }
+                }
             }
             Expectation::Schemas { input, output } => {
                 self.check_schemas(case, input.as_ref(), output.as_ref()).await
@@ -93,14 +117,15 @@ impl ExampleRunner<'_> {
         case: &ExampleCase,
         knowledge: Option<&RunnableKnowledge>,
         no_sandbox: &mut Option<String>,
-    ) -> ExampleStatus {
+    ) -> ScenarioStatus {
         let Example { scenario, input, output, error, .. } = &case.example;
         let scenario = scenario.as_deref().filter(|scenario| !scenario.trim().is_empty());
         let Some(scenario) = scenario else {
-            return ExampleStatus::Skipped("it has no `scenario`".to_owned());
+            let why = "it has no `scenario`".to_owned();
+            return ScenarioStatus::Decided(ExampleStatus::Skipped(why));
         };
         // An incomplete example is a mistake of its author, so it fails.
-        let failed = |line: String| ExampleStatus::Failed(vec![line]);
+        let failed = |line: String| ScenarioStatus::Decided(ExampleStatus::Failed(vec![line]));
         let Some(input) = input else { return failed("it has no `input`".to_owned()) };
         match (output, error) {
             (None, None) => {
@@ -112,18 +137,15 @@ impl ExampleRunner<'_> {
             _ => {}
         }
         // An error of the API happens after the validators, so they must accept the input.
-        let refused = error.as_ref().filter(|_| scenario != "failure_api_error");
+        let refused = error.as_ref().filter(|_| scenario != API_ERROR_SCENARIO);
         let Some(knowledge) = knowledge.filter(|knowledge| knowledge.has_validators(&case.command))
         else {
-            // Without validators nothing refuses the input. An expected success holds; an expected
-            // refusal happens elsewhere (in the API) and cannot be tested.
-            return match refused {
-                Some(_) => ExampleStatus::Skipped(format!(
-                    "`{}` has no validator that could refuse it",
-                    case.command
-                )),
-                None => ExampleStatus::Passed,
+            // Nothing has looked at the input. Only the call can show whether the example is right.
+            let why = match refused {
+                Some(_) => format!("`{}` has no validator that could refuse it", case.command),
+                None => format!("`{}` has no validator; `--run` calls it", case.command),
             };
+            return ScenarioStatus::Undecided(ExampleStatus::Skipped(why));
         };
         // The console of validators is dropped: `eval` shows it.
         let log = Log::default();
@@ -149,7 +171,12 @@ impl ExampleRunner<'_> {
             Some(failure) => return failed(failure.message),
             None => {}
         }
-        compare_verdict(verdict, refused)
+        match compare_verdict(verdict, refused) {
+            ExampleStatus::Passed if refused.is_none() => {
+                ScenarioStatus::Undecided(ExampleStatus::Passed)
+            }
+            status => ScenarioStatus::Decided(status),
+        }
     }
 
     /// Checks input and output against the schemas of the tool, then calls it with `--run`.
@@ -168,6 +195,10 @@ impl ExampleRunner<'_> {
         match (wrong.is_empty(), self.catalog) {
             // The tool is not called: with a wrong example its result would show nothing.
             (false, _) => ExampleStatus::Failed(wrong),
+            (true, None) if input.is_none() && (output.is_none() || example.output.is_none()) => {
+                let why = format!("`{}` has no schema; `--run` calls it", case.command);
+                ExampleStatus::Skipped(why)
+            }
             (true, None) => ExampleStatus::Passed,
             (true, Some(catalog)) => self.call_tool(case, catalog).await,
         }
@@ -190,7 +221,12 @@ impl ExampleRunner<'_> {
         let mut request = CallRequest::new(case.reference.clone());
         let input = case.example.input.clone();
         request.arguments = input.unwrap_or_else(|| serde_json::json!({})).into();
-        let outcome = match catalog.runner().call(request, &NoHost).await {
+        let result = catalog.runner().call(request, &NoHost).await;
+        if let Some(expected) = &case.example.error {
+            let is_api_error = case.example.scenario.as_deref() == Some(API_ERROR_SCENARIO);
+            return compare_failure(expected, result, is_api_error);
+        }
+        let outcome = match result {
             Ok(outcome) => outcome,
             // A BTCP tool that works on a page cannot run here at all.
             Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
@@ -223,6 +259,81 @@ impl ExampleRunner<'_> {
         let mut wrong = Vec::new();
         compare(expected, &value, self.exact, &RecordPath::root(), &mut wrong);
         if wrong.is_empty() { ExampleStatus::Passed } else { ExampleStatus::Failed(wrong) }
+    }
+}
+
+/// Compares a call that should have failed with the error that its example expects.
+///
+/// A message matches if it is part of the actual one. A code matches if it is the tool's own or the
+/// call's, or if it is a word of the AIOS specification for that kind of failure. The code of
+/// another vocabulary is compared only where the tool reports one. An example whose code and
+/// message could not be compared is skipped.
+fn compare_failure(
+    expected: &ExpectedError,
+    result: Result<Outcome, Failure>,
+    is_api_error: bool,
+) -> ExampleStatus {
+    let (codes, kind, text) = match &result {
+        Ok(outcome) if !outcome.is_error => {
+            let why = "the call must fail, but succeeded".to_owned();
+            // A service does not fail on demand.
+            return match is_api_error {
+                true => ExampleStatus::Skipped(
+                    "the service did not fail, so there was no error to compare".to_owned(),
+                ),
+                false => ExampleStatus::Failed(vec![why]),
+            };
+        }
+        Ok(outcome) => {
+            let value = outcome.value();
+            let inner = value.get("error").filter(|it| it.is_object()).unwrap_or(&value);
+            let own = inner.get("code").and_then(Json::as_str).map(str::to_owned);
+            (own.into_iter().collect(), &code::TOOL_FAILED, outcome.texts())
+        }
+        Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
+            return ExampleStatus::Skipped(failure.message.clone());
+        }
+        Err(failure) => {
+            let own = failure.tool_code.as_deref().map(str::to_owned);
+            (own.into_iter().collect::<Vec<_>>(), failure.code, failure.to_text())
+        }
+    };
+    let mut wrong = Vec::new();
+    let message = expected.message.as_deref().filter(|message| !message.is_empty());
+    if let Some(message) = message.filter(|message| !text.contains(*message)) {
+        wrong.push(format!("expected an error that contains `{message}`, but the call failed:"));
+    }
+    let code_matches = expected.code.as_deref().and_then(|code| matches_code(code, &codes, kind));
+    if let (Some(false), Some(code)) = (code_matches, &expected.code) {
+        let actual = codes.first().map_or(kind.name, String::as_str);
+        wrong.push(format!("expected the code `{code}`, but the call failed with `{actual}`:"));
+    }
+    match (wrong.is_empty(), message.is_none() && code_matches.is_none()) {
+        (false, _) => {
+            wrong.extend(text.lines().map(|line| format!("  {line}")));
+            ExampleStatus::Failed(wrong)
+        }
+        (true, true) if expected.code.is_some() => {
+            let why = "the call failed, but it reports no code that could be compared";
+            ExampleStatus::Skipped(why.to_owned())
+        }
+        // An expected error without code and message is met by any failure.
+        (true, _) => ExampleStatus::Passed,
+    }
+}
+
+/// Whether an expected code is that of a failure; `None` if that cannot be told. `own` are codes
+/// that the tool reports itself.
+fn matches_code(expected: &str, own: &[String], kind: &RunCode) -> Option<bool> {
+    let is_refusal = [&code::VALIDATION_FAILED, &code::INPUT_INVALID].contains(&kind);
+    match expected {
+        _ if own.iter().any(|own| own == expected) || expected == kind.name => Some(true),
+        _ if !own.is_empty() => Some(false),
+        // The words of the AIOS specification (Enhanced Examples).
+        "VALIDATION_ERROR" | "FORMAT_ERROR" => Some(is_refusal),
+        "API_ERROR" => Some(!is_refusal),
+        _ if code::ALL.iter().any(|known| known.name == expected) => Some(false),
+        _ => None,
     }
 }
 

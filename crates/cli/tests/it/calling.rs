@@ -13,7 +13,7 @@ use crate::client::{
     process_tool, run_with, script, signal, until,
 };
 use crate::program::{Run, STATE_HOME, folder};
-use crate::{btcp_tool_bodies, knowledge};
+use crate::{btcp_tool_bodies, knowledge, orchestrations};
 
 /// Runs in `folder` without input.
 pub(crate) fn run(folder: &Path, args: &[&str]) -> Run {
@@ -76,6 +76,7 @@ const TRIGGERS: &[(&str, Trigger)] = &[
     ("PAYLOAD_UNKNOWN", Trigger::Call(&["board:echo", "title=x", "--from", "odd.yaml"])),
     ("BROWSER_REQUIRED", Trigger::Call(&["shop:look", "--from", "shop.json"])),
     ("SANDBOX_FAILED", Trigger::DeletedExecutable),
+    ("CALL_LIMIT", Trigger::Call(&["all:all", "--from", "all.yaml"])),
     ("AUDIT_UNAVAILABLE", Trigger::UnusableStore(&["add", "a=1", "b=2"])),
 ];
 
@@ -83,7 +84,9 @@ const TRIGGERS: &[(&str, Trigger)] = &[
 fn every_failure_code_is_reached_by_a_call() {
     let folder = folder_with_tools(&["sleep", "add", "garbage", "big", "fork", "error-exit"]);
     let odd = knowledge::board().replace("echo object exists", "card object exists");
+    let recursion = orchestrations::meta("all", "[all]", "() => tools.call('all:all')");
     for (name, text) in [
+        ("all.yaml", recursion.as_str()),
         ("page.json", PAGE),
         ("shop.json", btcp_tool_bodies::SHOP),
         ("board.yaml", &knowledge::board()),

@@ -48,7 +48,7 @@ fn corpora(test: &str) -> Vec<Corpus> {
         cases: OWN,
         notes: OWN_NOTES,
         server: ("office-server", 12),
-        examples: [14, 2, 3],
+        examples: [10, 2, 7],
     };
     let shared = shared(test).map(|folder| Corpus {
         folder: folder.join("corpus"),

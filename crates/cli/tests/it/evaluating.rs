@@ -755,3 +755,104 @@ fn functions_of_the_corpus_run() {
         assert!(ran >= 30 && results * 2 > ran, "{results} of {ran}");
     }
 }
+
+/// A definition whose functions use its helpers, and each other's names.
+const HELPERS: &str = r#"tool:
+  schema_version: 2.0
+  id: dates
+  type: mcp
+  name: Dates
+  version: 1.0.0
+  description: Works with dates
+  commands: [plan]
+  mcp_specific: {server_command: dates}
+  executable_knowledge:
+    helpers:
+      - id: format-date
+        language: javascript
+        runtime: isolated_vm
+        function: |
+          function pad(n) { return String(n).padStart(2, '0'); }
+          function formatDate(args) { return pad(args.day) + '.' + pad(args.month); }
+      - id: exported
+        language: javascript
+        runtime: isolated_vm
+        function: "module.exports = { exported: (args) => helpers.formatDate(args) + '!' };"
+      - id: value
+        language: javascript
+        runtime: isolated_vm
+        function: "(function () { return args.day * 2; })()"
+      - id: use-all
+        language: javascript
+        runtime: isolated_vm
+        function: |
+          function formatDate() { return 'another function of this name'; }
+          function useAll(args) {
+            return [helpers.formatDate(args), helpers['format-date'](args), helpers.exported(args),
+              helpers.value(args), formatDate(), typeof helpers.nothing];
+          }
+      - id: fails
+        language: javascript
+        runtime: isolated_vm
+        function: "(args) => helpers.nothing(args)"
+      - id: recurses
+        language: javascript
+        runtime: isolated_vm
+        function: "(args) => helpers.recurses(args)"
+    validators:
+      - id: validate-plan
+        validates: plan
+        language: javascript
+        checks:
+          - required_fields: [mail]
+          - {field: mail, format: email}
+          - {field: on, format: date}
+          - format: email
+        function: |
+          function validatePlan(args) {
+            const errors = helpers.formatDate(args) === '01.02' ? ['not on that day'] : [];
+            return { valid: errors.length === 0, errors };
+          }
+"#;
+
+#[test]
+fn functions_call_the_helpers_of_their_definition() {
+    let folder = folder(&[("tool.yaml", HELPERS.as_bytes())]);
+    let eval = |kind: &str, id: &str, args: &str| {
+        run(folder.path(), &["eval", "tool.yaml", kind, id, "--args", args])
+    };
+    let all = eval("--helper", "use-all", r#"{"day": 3, "month": 4}"#);
+    let value: Json = serde_json::from_str(&all.stdout).expect("JSON");
+    let expected = ["03.04", "03.04", "03.04!"].map(Json::from);
+    assert_eq!(value.as_array().expect("a list")[..3], expected, "{}{}", all.stdout, all.stderr);
+    let rest = [Json::from(6), "another function of this name".into(), "undefined".into()];
+    assert_eq!(value.as_array().expect("a list")[3..], rest);
+    let fails = eval("--helper", "fails", "{}");
+    fails.assert_on_stderr("THREW: TypeError: not a function");
+    eval("--helper", "recurses", "{}").assert_on_stderr("STACK_OVERFLOW");
+    let refused = eval("--validator", "validate-plan", r#"{"day": 1, "month": 2, "mail": "x"}"#);
+    let value: Json = serde_json::from_str(&refused.stdout).expect("JSON");
+    let errors = ["mail is not a valid email", "not on that day"].map(Json::from);
+    assert_eq!(value["errors"].as_array().expect("a list")[..], errors, "{value}");
+    let checked = run(folder.path(), &["check", "tool.yaml", "--output-format", "concise"]);
+    assert!(!checked.stdout.contains("NOT_SELF_CONTAINED"), "{}", checked.stdout);
+    assert!(!checked.stdout.contains("NO_ENTRY_POINT"), "{}", checked.stdout);
+    assert_eq!(checked.stdout.matches("UNKNOWN_CHECK").count(), 1, "{}", checked.stdout);
+}
+
+/// What a check with a field and a format accepts.
+#[test]
+fn formats_of_fields_are_checked() {
+    let folder = folder(&[("tool.yaml", HELPERS.as_bytes())]);
+    for (args, errors) in [
+        (r#"{"mail": "a@example.com", "on": "2024-02-29"}"#, vec![]),
+        (r#"{"mail": "a@example.com", "on": "2024-02-30"}"#, vec!["on is not a valid date"]),
+        (r#"{"mail": 7, "on": null}"#, vec!["mail is not a valid email"]),
+        (r#"{}"#, vec!["mail is required"]),
+    ] {
+        let args = ["eval", "tool.yaml", "--validator", "validate-plan", "--args", args];
+        let run = run(folder.path(), &args);
+        let value: Json = serde_json::from_str(&run.stdout).expect("JSON");
+        assert_eq!(value["errors"], Json::from(errors), "{args:?}: {value}");
+    }
+}

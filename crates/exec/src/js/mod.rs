@@ -84,7 +84,7 @@ impl Executor for BodyExecutor {
                 Failure::new(&code::NOT_RUNNABLE, message).suggest(help)
             })?;
             // Only programs that embed this crate without a sandbox get here.
-            let Some(pool) = &self.context.sandbox else {
+            let Some(pool) = &self.context.pool_for(&call.budget.calls) else {
                 return Err(Failure::new(
                     &code::SANDBOX_FAILED,
                     format!("`{name}` cannot run: there is no sandbox"),

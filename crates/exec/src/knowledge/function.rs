@@ -30,6 +30,7 @@ use toolwright_sandbox::{
 };
 use toolwright_script::{ParseGoal, ScriptAnalyzer, SyntaxProblem};
 
+use super::helper_object::mentions_helpers;
 use crate::capped_texts::shorten;
 use crate::js::BTCP_PRELUDE;
 use crate::offload::{WorkSize, offload, run_blocking};
@@ -143,6 +144,8 @@ pub struct KnowledgeFunction {
     /// Its name among the functions of its role; `#1`, `#2` … for functions without an id.
     pub id: String,
     source: Arc<str>,
+    /// The script that defines `helpers` before it runs; empty if it does not use them.
+    helpers: Arc<str>,
     form: ProgramForm,
     /// The toolset that it belongs to: its share of the workers.
     share: ShareId,
@@ -175,10 +178,19 @@ impl KnowledgeFunction {
             role,
             id: id.into(),
             source: if refusal.is_some() { Arc::default() } else { source },
+            helpers: Arc::default(),
             form: ProgramForm::Script,
             share,
             formatter,
             program: OnceCell::new_with(refusal.map(Err)),
+        }
+    }
+
+    /// The same function, which sees what this prelude defines if its code mentions `helpers`.
+    pub(crate) fn with_helpers(self, prelude: &Arc<str>) -> KnowledgeFunction {
+        match mentions_helpers(&self.source) {
+            true => KnowledgeFunction { helpers: Arc::clone(prelude), ..self },
+            false => self,
         }
     }
 
@@ -220,7 +232,7 @@ impl KnowledgeFunction {
         host: Option<&dyn HostFunctions>,
     ) -> Result<ProgramOutput, FunctionError> {
         // Only bodies throw the error that the prelude defines.
-        let prelude = if self.role == FunctionRole::Body { BTCP_PRELUDE } else { "" };
+        let prelude = if self.role == FunctionRole::Body { BTCP_PRELUDE } else { &self.helpers };
         let pool = pool.with_share(self.share);
         let compile = async || match pool
             .compile_with_prelude(prelude, &self.source, self.form, Some(&self.id))

@@ -9,6 +9,7 @@
 //! ```
 //!
 //! - `function` runs one function and locates its errors in the file; `limits` is what it may use.
+//! - `helper_object` lets functions call helpers.
 //! - `knowledge_budget` counts what all functions of a call use together.
 //! - `validators` runs before a call, `processors` around it.
 //! - `payload` tells the shapes of an answer apart.
@@ -19,6 +20,7 @@
 
 mod advice_matching;
 mod function;
+mod helper_object;
 mod knowledge_budget;
 mod limits;
 mod payload;
@@ -77,12 +79,14 @@ impl RunnableKnowledge {
         formatter: impl Fn(FunctionRole, usize) -> Option<LocationFormatter>,
     ) -> Option<RunnableKnowledge> {
         let share = ShareId::new();
+        let helpers = helper_object::prelude(&model);
         let mut functions = HashMap::new();
         let mut add = |role, n: usize, function: &toolwright_model::Function| {
             let id = function.id.clone().unwrap_or_else(|| format!("#{}", n + 1));
             let source = function.code.as_deref().unwrap_or_default();
             let formatter = formatter(role, n);
-            let runnable = KnowledgeFunction::function(role, id.clone(), source, share, formatter);
+            let runnable = KnowledgeFunction::function(role, id.clone(), source, share, formatter)
+                .with_helpers(&helpers);
             let function = Arc::new(match function.foreign_language() {
                 Some(language) => runnable.in_foreign_language(language),
                 None => runnable,

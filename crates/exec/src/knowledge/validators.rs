@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use toolwright_model::{Validator, ValidatorCheck};
 use toolwright_sandbox::SandboxErrorCode;
+use toolwright_schema::{TEXT_FORMATS, has_format};
 
 use super::processors::RunFailure;
 use super::{FunctionRole, FunctionRunner, KnowledgeFunction, RunnableKnowledge, function_input};
@@ -130,17 +131,29 @@ impl ValidatorVerdict {
 }
 
 /// Runs the checks of a validator that need no code, and returns whether the arguments pass them.
-/// Only `required_fields` can be checked; the others describe the code to readers.
+/// Those of other kinds, and formats that are not known, describe the code to readers.
 fn run_checks(validator: &Validator, arguments: &Json, verdict: &mut ValidatorVerdict) -> bool {
     let mut passed = true;
     for check in &validator.checks {
-        let ValidatorCheck::RequiredFields(fields) = check else { continue };
-        let missing =
-            fields.iter().filter(|field| arguments.get(field.as_str()).is_none_or(Json::is_null));
-        for field in missing {
-            verdict.errors.push(&format!("{field} is required"));
-            passed = false;
-        }
+        let given = |field: &str| arguments.get(field).filter(|value| !value.is_null());
+        let errors: Vec<String> = match check {
+            ValidatorCheck::RequiredFields(fields) => {
+                let missing = fields.iter().filter(|field| given(field).is_none());
+                missing.map(|field| format!("{field} is required")).collect()
+            }
+            // Whether it must be there is the matter of `required_fields`.
+            ValidatorCheck::Format { field, format } => {
+                let is_wrong = |value: &Json| match value.as_str() {
+                    Some(text) => has_format(format, text) == Some(false),
+                    None => TEXT_FORMATS.contains(&format.as_str()),
+                };
+                let wrong = given(field).is_some_and(is_wrong);
+                wrong.then(|| format!("{field} is not a valid {format}")).into_iter().collect()
+            }
+            ValidatorCheck::Other(_) => continue,
+        };
+        passed &= errors.is_empty();
+        errors.iter().for_each(|error| verdict.errors.push(error));
     }
     passed
 }

@@ -8,9 +8,10 @@
 //!
 //! No shell is involved: arguments reach the program as they are, so that a model cannot inject a
 //! second command. How the program runs is in `program`, how all of it is killed in
-//! `process_tree`.
+//! `process_tree`, and what must be installed before in `requirements`.
 
 mod program;
+mod requirements;
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::{
     BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome, code,
 };
 use program::{ProgramExit, run_program};
+use requirements::MetRequirements;
 
 /// The entry in [`crate::EXECUTORS`].
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
@@ -36,7 +38,10 @@ pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
                 | Binding::Local { .. }
         )
     },
-    build: |context| Arc::new(ProcessExecutor { context: context.clone() }),
+    build: |context| {
+        let met = MetRequirements::default();
+        Arc::new(ProcessExecutor { context: context.clone(), met })
+    },
 };
 
 /// How long a program may take to print its schema. Printing a constant takes milliseconds; a
@@ -53,9 +58,10 @@ const LOGGED_ANSWER: usize = 400;
 /// Characters of the last line on stderr that go into a message.
 const STDERR_LINE: usize = 300;
 
-/// Has no state of its own: every call starts a process.
+/// Every call starts a process; only what was found to be installed is remembered.
 struct ProcessExecutor {
     context: ExecutorContext,
+    met: MetRequirements,
 }
 
 impl Executor for ProcessExecutor {
@@ -69,11 +75,21 @@ impl Executor for ProcessExecutor {
             // Later entries win, so the source can replace a variable of the context.
             let mut environment = self.context.environment.clone();
             environment.extend(call.environment.iter().cloned());
+            let binding = &call.tool.details.binding;
+            self.met.check(binding, &environment, call.environment).await?;
             let mut command = Command::new(&invocation.program);
             command.args(&invocation.arguments);
             let cap = call.budget.output;
             let exit = run_program(&mut command, &environment, invocation.input, cap).await;
-            let exit = exit.map_err(|error| cannot_start(&invocation.program, &error))?;
+            let exit = exit.map_err(|error| {
+                let failure = cannot_start(&invocation.program, &error);
+                match binding {
+                    Binding::Command { install_guide: Some(guide), .. } => {
+                        failure.suggest(guide.trim())
+                    }
+                    _ => failure,
+                }
+            })?;
             let name = &call.tool.name;
             if exit.too_large {
                 let message = format!("`{name}` printed more than the {cap} bytes allowed");
@@ -87,7 +103,7 @@ impl Executor for ProcessExecutor {
                 return Err(Failure::new(&code::TOOL_FAILED, message).detail(exit.errors));
             }
             let errors = exit.errors.clone();
-            let result = match &call.tool.details.binding {
+            let result = match binding {
                 Binding::Command { install_guide, .. } => {
                     read_text(&exit, install_guide.as_deref())
                 }

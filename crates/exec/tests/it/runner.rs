@@ -488,7 +488,7 @@ async fn tools_that_cannot_be_run_are_refused_with_the_reason() {
         ("t:script", "NOT_RUNNABLE", "`script` has no body: no file was searched for one"),
         ("t:unbound", "NOT_RUNNABLE", "`t:unbound` cannot be run here (binding: none)"),
         ("t:nameless", "NOT_RUNNABLE", "`t:nameless` cannot be run here (binding: executable)"),
-        ("t:helper", "NOT_RUNNABLE", "`t:helper` cannot be run here (binding: orchestration)"),
+        ("t:helper", "NOT_RUNNABLE", "`helper` is run by the helper `h`, which is missing"),
         ("ws:any", "NOT_RUNNABLE", "servers over web sockets cannot be reached"),
     ] {
         let failure = test.call(id, json!({})).await.unwrap_err();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use toolwright_model::{
     Binding, Connection, Details, Draft, Example, ExpectedError, FieldValue, HealthCheck,
-    InputSchema, Json, Rest, Server, ServerSettings, ToolName, Toolset, Variable,
+    InputSchema, InstallCheck, Json, Rest, Server, ServerSettings, ToolName, Toolset, Variable,
 };
 use toolwright_source::codes::TOO_LARGE;
 use toolwright_source::{DocumentPath, Finding, Node, Origin, RecordPath, ValueKind, words};
@@ -118,10 +118,14 @@ fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
             let section = extract::object(tool, "local_specific");
             ("entryPoint", section.and_then(|section| section.get("entry_point")))
         }
-        Some(Binding::Orchestration { .. }) => (
-            "helper",
-            extract::object(tool, "meta_specific").and_then(|meta| meta.get("orchestration")),
-        ),
+        Some(Binding::Orchestration { .. }) => {
+            let section = extract::object(tool, "meta_specific");
+            let named = section.and_then(|meta| meta.get("aggregates"));
+            let at = RecordPath::path(&[&"tools", &0, &"binding", &"aggregates"]);
+            extract::note_filtered_items(origin, &at, named, ValueKind::String);
+            extract::note_if_present(origin, "/tools/0/binding/aggregates", named);
+            ("helper", section.and_then(|meta| meta.get("orchestration")))
+        }
         _ => return,
     };
     extract::note_if_present(origin, &format!("/tools/0/binding/{part}"), node);
@@ -161,13 +165,8 @@ struct AiosCommands<'d> {
 
 impl<'d> AiosCommands<'d> {
     /// Adds a command that only has a name. Used for `commands`, for names in use and for the id.
-    fn add_bare(&mut self, name: &str, name_node: Node<'d>) {
-        self.add(AiosCommand {
-            name: name.to_owned(),
-            name_node,
-            described: None,
-            words: Vec::new(),
-        });
+    fn add_bare(&mut self, name: &str, name_node: Node<'d>, words: Vec<String>) {
+        self.add(AiosCommand { name: name.to_owned(), name_node, described: None, words });
     }
 
     /// Adds a command, or merges it with the one of the same name: a description completes a bare
@@ -198,16 +197,17 @@ fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
     for item in tool.get("commands").into_iter().flat_map(extract::items) {
         // The raw text, because YAML reads an unquoted `404` as a number; it is reported, but the
         // command exists.
-        commands.add_bare(item.raw(), item);
+        commands.add_bare(item.raw(), item, own_words(tool, item.raw()));
     }
     for described in extract::objects(tool, "tools") {
         let id = described.get("id");
+        let name = id.and_then(Node::text).unwrap_or_default();
         commands.add(AiosCommand {
-            name: id.and_then(Node::text).unwrap_or_default().to_owned(),
+            name: name.to_owned(),
             // A description without an id becomes a draft without a name, which the checks report.
             name_node: id.unwrap_or(described),
             described: Some((described, COMMAND)),
-            words: Vec::new(),
+            words: own_words(tool, name),
         });
     }
     // Also if the lists are empty or malformed: the author meant to list the commands.
@@ -222,7 +222,9 @@ fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
     }
     // Only if the document has no list: beside a list, a name that is not in it is a mistake.
     if !listed {
-        referenced_names(tool).into_iter().for_each(|(name, node)| commands.add_bare(name, node));
+        for (name, node) in referenced_names(tool) {
+            commands.add_bare(name, node, own_words(tool, name));
+        }
     }
     // Not for `mcp`: the names of a server's tools are unknown until it is connected, and the id of
     // the definition is not one of them.
@@ -231,7 +233,7 @@ fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
         && own_command
         && commands.list.is_empty()
     {
-        commands.add_bare(name, id);
+        commands.add_bare(name, id, Vec::new());
     }
     commands
 }
@@ -267,6 +269,19 @@ fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
         }
     }
     (words.join("_"), words)
+}
+
+/// The words of a command of a program that is listed by its name: `status` of `git` is
+/// `git status`. The program itself is a command without words, and so is the tool's id.
+fn own_words(tool: Node<'_>, name: &str) -> Vec<String> {
+    let program = extract::object(tool, "cli_specific")
+        .and_then(|section| extract::text(section, "executable"));
+    let is_program = program.as_deref() == Some(name);
+    let is_tool = tool.get("id").and_then(Node::text) == Some(name);
+    match tool_type(tool) == Some("cli") && !is_program && !is_tool && !name.is_empty() {
+        true => vec![name.to_owned()],
+        false => Vec::new(),
+    }
 }
 
 /// Names that scenarios and validators refer to, each with the value that the name belongs to. They
@@ -355,7 +370,7 @@ impl<'d> CommandContext<'d> {
                 Some(Binding::Command {
                     executable: extract::text(cli, "executable")?,
                     words: command.words.clone(),
-                    install_check: extract::text(cli, "install_check"),
+                    install_check: extract::text(cli, "install_check").map(read_install_check),
                     install_guide: extract::text(cli, "install_guide"),
                 })
             }),
@@ -500,6 +515,13 @@ fn read_error(node: Node<'_>) -> ExpectedError {
         validator: extract::text(node, "validator"),
         rest: extract::members_outside_and(node, EXPECTED_ERROR, "http_status"),
     }
+}
+
+/// An install check. Without a shell, operators and variables in it would be words of the program.
+fn read_install_check(line: String) -> InstallCheck {
+    let words = command_words(&line);
+    let needs_shell = words.iter().any(|word| word.contains(['|', '&', ';', '<', '>', '$', '`']));
+    InstallCheck { line, words: if needs_shell { Vec::new() } else { words } }
 }
 
 /// The words of a command line as a shell splits them, without expanding anything. A line with an

@@ -75,18 +75,36 @@ fn note_checks(code: Node<'_>, origin: &mut Origin) {
         // `[{a: 1, b: 2}, {c: 3}]` has three checks, numbered 0 to 2. This must visit them in the
         // same order as [`validator`], which makes the record.
         let checks = validator.get("checks").into_iter().flat_map(extract::items).flat_map(members);
-        checks.enumerate().for_each(|(n, (_, value))| origin.note(at.child(n), value));
+        checks.enumerate().for_each(|(n, check)| origin.note(at.child(n), check.value));
     }
 }
 
-/// The members of one item of `checks`. An item that is not an object is a check without a name.
-fn members(check: Node<'_>) -> Vec<(Option<&str>, Node<'_>)> {
-    match check.kind() {
-        ValueKind::Map => {
-            check.members().iter().map(|entry| (Some(entry.name()), entry.value)).collect()
-        }
-        _ => vec![(None, check)],
+/// One check, as the document writes it.
+struct CheckMember<'d> {
+    /// Its key; `None` for an item that is not an object.
+    name: Option<&'d str>,
+    value: Node<'d>,
+    /// The `field` beside a `format`.
+    field: Option<&'d str>,
+}
+
+/// The members of one item of `checks`. An item that is not an object is a check without a name. A
+/// `format` and the `field` beside it are one check.
+fn members(check: Node<'_>) -> Vec<CheckMember<'_>> {
+    if check.kind() != ValueKind::Map {
+        return vec![CheckMember { name: None, value: check, field: None }];
     }
+    let field = check.get("field").and_then(Node::text);
+    let field = field.filter(|_| check.get("format").is_some_and(|it| it.text().is_some()));
+    let entries = check.members().into_iter();
+    let entries = entries.filter(|entry| field.is_none() || entry.name() != "field");
+    entries
+        .map(|entry| CheckMember {
+            name: Some(entry.name()),
+            value: entry.value,
+            field: field.filter(|_| entry.name() == "format"),
+        })
+        .collect()
 }
 
 /// The part that helpers, processors and validators have in common.
@@ -122,13 +140,16 @@ fn validator(node: Node<'_>) -> Validator {
     Validator {
         function: function(node, VALIDATOR),
         validates: extract::text(node, "validates"),
-        checks: checks.map(|(name, value)| read_check(name, value)).collect(),
+        checks: checks.map(read_check).collect(),
     }
 }
 
-/// One check. Only `required_fields` is understood; others are kept and reported by the crate
-/// `check`.
-fn read_check(name: Option<&str>, value: Node<'_>) -> ValidatorCheck {
+/// One check. Those that are not understood are kept and reported by the crate `check`.
+fn read_check(check: CheckMember<'_>) -> ValidatorCheck {
+    let CheckMember { name, value, field } = check;
+    if let (Some(field), Some(format)) = (field, value.text()) {
+        return ValidatorCheck::Format { field: field.to_owned(), format: format.to_owned() };
+    }
     match (name, value.kind()) {
         // Items that are not strings keep their text: `required_fields: [id, 1]` requires a field
         // `1`.

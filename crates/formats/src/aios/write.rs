@@ -63,7 +63,10 @@ fn write_commands(toolset: &Toolset<Tool>, kind: &str, out: &mut ObjectWriter) {
     let (mut described, mut lines) = (Vec::new(), Vec::new());
     for tool in &toolset.tools {
         match &tool.details.binding {
-            Binding::Command { executable, words, .. } if !words.is_empty() => {
+            // A command whose only word is its name is described by its name.
+            Binding::Command { executable, words, .. }
+                if !words.is_empty() && *words != [tool.name.as_str()] =>
+            {
                 let line: Vec<String> =
                     std::iter::once(executable).chain(words).map(String::clone).collect();
                 let mut command = ObjectWriter::default();
@@ -133,6 +136,7 @@ fn write_functions(knowledge: &Knowledge) -> Object {
         object.put_some("validates", validator.validates.as_deref());
         let check = |check: &ValidatorCheck| match check {
             ValidatorCheck::RequiredFields(fields) => json!({ "required_fields": fields }),
+            ValidatorCheck::Format { field, format } => json!({ "field": field, "format": format }),
             ValidatorCheck::Other(json) => json.clone(),
         };
         object.put_list("checks", validator.checks.iter().map(check).collect());
@@ -289,7 +293,7 @@ fn write_section(toolset: &Toolset<Tool>, binding: Option<&Binding>, out: &mut O
     let name = match binding {
         Some(Binding::Command { executable, install_check, install_guide, .. }) => {
             section.put("executable", executable.as_str());
-            section.put_some("install_check", install_check.as_deref());
+            section.put_some("install_check", install_check.as_ref().map(|it| it.line.as_str()));
             section.put_some("install_guide", install_guide.as_deref());
             "cli_specific"
         }

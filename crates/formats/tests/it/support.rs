@@ -211,6 +211,7 @@ fn binding(binding: &Binding) -> Json {
         Binding::Unbound | Binding::Script => json!([kind]),
         Binding::Executable { program } => json!([kind, program]),
         Binding::Command { executable, words, install_check, install_guide } => {
+            let install_check = install_check.as_ref().map(|it| &it.line);
             json!([kind, executable, words, install_check, install_guide])
         }
         Binding::Local { runtime, entry_point, command, dependencies } => {
@@ -255,6 +256,7 @@ fn knowledge(k: &Knowledge) -> Json {
     };
     let check = |check: &ValidatorCheck| match check {
         ValidatorCheck::RequiredFields(fields) => json!({"required": fields}),
+        ValidatorCheck::Format { field, format } => json!({"field": field, "format": format}),
         ValidatorCheck::Other(json) => json!({"other": json}),
     };
     let list = |items: Vec<Json>| Json::Array(items);

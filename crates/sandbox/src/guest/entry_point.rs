@@ -1,6 +1,6 @@
 //! Finds the function of a program that is to be called. The rules for a script, in order:
-//! `module.exports`, the value of the script, the only function that it declares. A module has its
-//! default export.
+//! `module.exports`, the value of the script, the only function that it declares or the one that is
+//! named like its id. A module has its default export.
 
 use rquickjs_sys as qjs;
 
@@ -22,8 +22,8 @@ pub(super) enum GuestEntry<'r> {
 }
 
 /// The entry point of a script that has run and whose value is `value`. `name` is the function to
-/// take if several are exported, `names` are candidates for declared ones. The outer result is an
-/// exception that a getter of the exports threw.
+/// take if several are exported or declared, `names` are candidates for declared ones. The outer
+/// result is an exception that a getter of the exports threw.
 pub(super) fn of_script<'r>(
     module: &JsValue<'r>,
     value: JsValue<'r>,
@@ -43,8 +43,11 @@ pub(super) fn of_script<'r>(
     if value.kind() != JsValueKind::Undefined && !is_accidental_value(module, &value)? {
         return Ok(Ok(GuestEntry::Result(value)));
     }
-    // Third rule: the only declared function.
+    // Third rule: the only declared function, or the one of that name.
     let mut declared = declared_functions(module.js(), names);
+    if declared.len() > 1 && declared.iter().any(|(own, _)| *own == name) {
+        declared.retain(|(own, _)| *own == name);
+    }
     Ok(match (declared.pop(), declared.len()) {
         (Some((_, function)), 0) => Ok(GuestEntry::Call(function)),
         (Some((last, _)), _) => {

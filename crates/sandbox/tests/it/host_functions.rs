@@ -230,8 +230,8 @@ fn too_many_host_calls_at_a_time_throw() {
     let (result, peak) = call_with(&pool(1), source, &GuestLimits::default());
     let error = result.expect_err("too many");
     assert_eq!(error.code, SandboxErrorCode::Threw);
-    assert_eq!(error.message, "more than 64 calls are waiting for the host");
-    assert!(peak <= 64, "{peak}");
+    assert_eq!(error.message, "more than 128 calls are waiting for the host");
+    assert!(peak <= 128, "{peak}");
 }
 
 /// `8` is a call of a host function, and `9` says that the guest waits for one.

@@ -121,6 +121,7 @@ fn binding(binding: &Binding, toolset: &Toolset<Tool>) -> Option<Json> {
         Binding::Unbound | Binding::Script | Binding::Executable { program: None } => return None,
         Binding::Executable { program: Some(program) } => json!(["executable", program]),
         Binding::Command { executable, words: _, install_check, install_guide } => {
+            let install_check = install_check.as_ref().map(|it| &it.line);
             json!(["command", executable, install_check, install_guide])
         }
         Binding::Local { runtime, entry_point, command: _, dependencies } => {
@@ -208,6 +209,7 @@ fn add_knowledge(toolset: &Toolset<Tool>, parts: &mut PartList) {
     for (n, validator) in knowledge.validators.iter().enumerate() {
         let check = |check: &ValidatorCheck| match check {
             ValidatorCheck::RequiredFields(fields) => json!({ "required": fields }),
+            ValidatorCheck::Format { field, format } => json!({ "format": format, "field": field }),
             ValidatorCheck::Other(json) => json!({ "other": json }),
         };
         let checks: Vec<Json> = validator.checks.iter().map(check).collect();

@@ -1,0 +1,271 @@
+//! AIOS tools that are programs: the words of their commands, what must be installed before the
+//! first call, and their examples as tests of real calls.
+
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use crate::calling::run;
+use crate::client::StdioClient;
+use crate::program::folder;
+
+/// A tool of type `cli` whose program is a script of the folder.
+fn cli(section: &str, more: &str) -> String {
+    format!(
+        "tool:
+  id: notes
+  type: cli
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  cli_specific: {{{section}}}
+{more}"
+    )
+}
+
+/// A program that prints its arguments, one on a line.
+const WORDS: &str = "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\"; done\n";
+
+fn executable(folder: &Path, name: &str, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("written");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("executable");
+}
+
+/// The failure of `call --json`.
+fn failure(folder: &Path, id: &str) -> Json {
+    let run =
+        run(folder, &["call", "--from", "tool.yaml", id, "--json", "--args", "{\"args\": []}"]);
+    let answer: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    answer["error"].clone()
+}
+
+#[test]
+fn every_command_of_a_program_has_its_own_words() {
+    let commands = "  commands: [status, log]\n  command_groups:\n    more:\n      - {command: ./words remote add}\n";
+    let folder = folder(&[("tool.yaml", cli("executable: ./words", commands).as_bytes())]);
+    executable(folder.path(), "words", WORDS);
+    for (id, expected) in [
+        ("notes:status", "status\n-s\n"),
+        ("notes:log", "log\n-s\n"),
+        ("notes:remote_add", "remote\nadd\n-s\n"),
+    ] {
+        let args = ["call", "--from", "tool.yaml", id, "--args", "{\"args\": [\"-s\"]}"];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.stdout, expected, "{id}: {}", run.stderr);
+    }
+    // A command that is the tool itself has no words.
+    for commands in ["  commands: [notes]\n", ""] {
+        let folder = folder_with(&cli("executable: ./words", commands));
+        executable(folder.path(), "words", WORDS);
+        let args = ["call", "--from", "tool.yaml", "notes:notes", "--args", "{\"args\": [\"-s\"]}"];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.stdout, "-s\n", "{commands}: {}", run.stderr);
+    }
+}
+
+fn folder_with(text: &str) -> tempfile::TempDir {
+    folder(&[("tool.yaml", text.as_bytes())])
+}
+
+#[test]
+fn a_program_that_is_not_installed_is_answered_with_the_guide() {
+    let guide = "install_guide: \"Run: make words\"";
+    for (section, message) in [
+        (
+            "executable: no-such-words, install_check: no-such-words --version",
+            "`no-such-words` is not installed: it is not on the PATH",
+        ),
+        ("executable: no-such-words", "`no-such-words` cannot be started"),
+        (
+            "executable: ./words, install_check: ./broken --version",
+            "its check `./broken --version` failed: the program ended with status 3: too old",
+        ),
+        (
+            "executable: ./words, install_check: ./missing --version",
+            "its check `./missing --version` cannot be started",
+        ),
+    ] {
+        let folder = folder_with(&cli(&format!("{section}, {guide}"), ""));
+        executable(folder.path(), "words", WORDS);
+        executable(folder.path(), "broken", "#!/bin/sh\necho 'too old' >&2\nexit 3\n");
+        let failure = failure(folder.path(), "notes:notes");
+        assert_eq!(failure["code"], "SPAWN_FAILED", "{section}: {failure}");
+        let text = failure["message"].as_str().expect("a text");
+        assert!(text.contains(message), "{section}: {text}");
+        assert_eq!(failure["suggestion"], "Run: make words", "{section}");
+    }
+}
+
+/// The check runs once, however many calls follow, and one that needs a shell does not run at all.
+#[test]
+fn an_install_check_runs_once() {
+    let section = "executable: ./words, install_check: ./check";
+    let config = "[[source]]\nname = \"notes\"\npath = \"tool.yaml\"\n";
+    let definition = cli(section, "");
+    let folder =
+        folder(&[("toolwright.toml", config.as_bytes()), ("tool.yaml", definition.as_bytes())]);
+    executable(folder.path(), "words", WORDS);
+    executable(folder.path(), "check", "#!/bin/sh\necho x >> checked\n");
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    for _ in 0..3 {
+        let name = client.names().remove(0);
+        let answer = client.call(&name, json!({"args": ["a"]}));
+        assert_eq!(answer["content"][0]["text"], "a\n", "{answer}");
+    }
+    let checked = std::fs::read_to_string(folder.path().join("checked")).expect("it ran");
+    assert_eq!(checked, "x\n");
+    let folder = folder_with(&cli("executable: ./words, install_check: ./check && ./check", ""));
+    executable(folder.path(), "words", WORDS);
+    let args = ["call", "--from", "tool.yaml", "notes:notes", "--args", "{\"args\": [\"a\"]}"];
+    assert_eq!(run(folder.path(), &args).stdout, "a\n");
+}
+
+#[test]
+fn a_script_is_looked_for_before_it_is_called() {
+    let local = |section: &str| {
+        format!(
+            "tool: {{id: notes, type: local, name: Notes, version: 1.0.0, description: Keeps notes, \
+             local_specific: {{{section}}}}}"
+        )
+    };
+    for (section, message, help) in [
+        ("runtime: sh, entry_point: ./none.sh", "does not exist", "correct `entry_point`"),
+        (
+            "runtime: no-such-runtime, entry_point: ./notes.sh",
+            "`no-such-runtime`, which runs the script, is not on the PATH",
+            "install `no-such-runtime`",
+        ),
+        (
+            "runtime: sh, entry_point: ./notes.sh, dependencies: [sh, no-such-program]",
+            "the script needs `no-such-program`, which is not installed",
+            "install `no-such-program`",
+        ),
+        (
+            "runtime: python3, entry_point: ./notes.py, \
+             dependencies: [json, 'no-such-package>=1', beside]",
+            "the script needs `no-such-package`, which is not installed",
+            "pip install no-such-package",
+        ),
+    ] {
+        let folder = folder(&[
+            ("tool.yaml", local(section).as_bytes()),
+            ("notes.sh", b"echo '{}'"),
+            ("notes.py", b"print('{}')"),
+            ("beside.py", b""),
+        ]);
+        let failure = failure(folder.path(), "notes:notes");
+        assert_eq!(failure["code"], "SPAWN_FAILED", "{section}: {failure}");
+        assert!(failure["message"].as_str().expect("a text").contains(message), "{failure}");
+        assert!(failure["suggestion"].as_str().expect("a text").contains(help), "{failure}");
+    }
+    let all = "runtime: python3, entry_point: ./notes.py, dependencies: [json, beside]";
+    let folder = folder(&[
+        ("tool.yaml", local(all).as_bytes()),
+        ("notes.py", b"print('{}')"),
+        ("beside.py", b""),
+    ]);
+    let run = run(folder.path(), &["call", "--from", "tool.yaml", "notes:notes"]);
+    assert_eq!(run.stdout.trim(), "{}", "{}", run.stderr);
+}
+
+/// A tool with examples, and a script that answers them.
+const SHOP: &str = "tool:
+  schema_version: 2.0
+  id: shop
+  type: local
+  name: Shop
+  version: 1.0.0
+  description: Sells things
+  commands: [buy]
+  local_specific: {runtime: sh, entry_point: ./shop.sh}
+  executable_knowledge:
+    validators:
+      - id: validate-buy
+        validates: buy
+        language: javascript
+        function: |
+          (args) => ({ valid: Boolean(args.item), errors: args.item ? [] : ['item is required'] })
+  examples:
+    buy:
+";
+
+const SHOP_SCRIPT: &str = "read -r line
+case \"$line\" in
+*broken*) echo '{\"error\": \"out of stock\"}'; exit 1 ;;
+*) echo '{\"price\": 3}' ;;
+esac
+";
+
+#[test]
+fn examples_are_really_called() {
+    let examples = "      - {scenario: success, description: right, input: {item: pen}, output: {price: 3}}
+      - {scenario: success, description: wrong, input: {item: pen}, output: {price: 4}}
+      - {scenario: failure_invalid_param, description: refused, input: {}, error: {code: VALIDATION_ERROR, message: item is required}}
+      - {scenario: failure_api_error, description: fails, input: {item: broken}, error: {code: API_ERROR, message: out of stock}}
+      - {scenario: failure_api_error, description: fails otherwise, input: {item: broken}, error: {message: too heavy}}
+      - {scenario: failure_api_error, description: other code, input: {item: broken}, error: {code: TIMEOUT, message: out of stock}}
+      - {scenario: failure_api_error, description: unknown code, input: {item: broken}, error: {code: SOLD_OUT}}
+      - {scenario: failure_api_error, description: works today, input: {item: pen}, error: {code: API_ERROR, message: closed}}
+";
+    let text = format!("{SHOP}{examples}");
+    let folder = folder(&[("tool.yaml", text.as_bytes()), ("shop.sh", SHOP_SCRIPT.as_bytes())]);
+    let called = run(folder.path(), &["test", "--run", "tool.yaml"]);
+    let lines: Vec<&str> = called.stdout.lines().map(str::trim).collect();
+    let status = |name: &str| {
+        let line = lines.iter().find(|line| line.contains(&format!(": {name}")));
+        line.unwrap_or_else(|| panic!("{name}: {}", called.stdout)).split(' ').next().unwrap()
+    };
+    for (name, expected) in [
+        ("right", "ok"),
+        ("wrong", "FAIL"),
+        ("refused", "ok"),
+        ("fails (", "ok"),
+        ("fails otherwise", "FAIL"),
+        ("other code", "FAIL"),
+        ("unknown code", "skip"),
+        ("works today", "skip"),
+    ] {
+        assert_eq!(status(name), expected, "{name}\n{}", called.stdout);
+    }
+    for line in [
+        "expected an error that contains `too heavy`, but the call failed:",
+        "expected the code `TIMEOUT`, but the call failed with `TOOL_FAILED`:",
+        "the call failed, but it reports no code that could be compared",
+        "the service did not fail, so there was no error to compare",
+    ] {
+        assert!(called.stdout.contains(line), "{line}\n{}", called.stdout);
+    }
+    assert_eq!(called.code, 1);
+}
+
+/// Without a validator and without a call, nothing was looked at.
+#[test]
+fn a_success_that_checked_nothing_is_skipped() {
+    let definition =
+        SHOP.replace("validates: buy", "validates: sell").replace("[buy]", "[buy, sell]");
+    let example = "      - {scenario: success, input: {item: pen}, output: {price: 3}}\n";
+    let text = format!("{definition}{example}");
+    let folder = folder(&[("tool.yaml", text.as_bytes()), ("shop.sh", SHOP_SCRIPT.as_bytes())]);
+    let read = run(folder.path(), &["test", "tool.yaml"]);
+    assert!(read.stdout.contains("`buy` has no validator; `--run` calls it"), "{}", read.stdout);
+    assert!(read.stdout.contains("0 passed, 0 failed, 1 skipped"), "{}", read.stdout);
+    let called = run(folder.path(), &["test", "--run", "tool.yaml"]);
+    assert!(called.stdout.contains("1 passed, 0 failed, 0 skipped"), "{}", called.stdout);
+}
+
+#[test]
+fn show_lists_processors_that_no_call_runs() {
+    let processors = "  schema_version: 2.0
+  commands: [add]
+  executable_knowledge:
+    processors:
+      - {id: shorten, language: javascript, function: '(data) => data'}
+      - {id: sort, language: javascript, processes: add, function: '(data) => data'}
+";
+    let folder = folder_with(&cli("executable: ./words", processors));
+    let shown = run(folder.path(), &["show", "tool.yaml"]);
+    let line = "by hand     shorten runs only with `eval`; `processes: COMMAND` makes calls run it";
+    assert!(shown.stdout.contains(line), "{}", shown.stdout);
+}

@@ -1,0 +1,290 @@
+//! Tools that call other tools (AIOS, `type: meta`): the helper that `orchestration` names runs in
+//! the sandbox with `await tools.call(id, args)`.
+//!
+//! ```text
+//! call ─▶ helper in a worker ── tools.call ─▶ InnerCaller ─▶ the runner, all steps
+//!              ▲                                   │
+//!              └── value, or a rejected promise ◀──┘
+//! ```
+//!
+//! While the helper waits, its clocks stand still and its place in the pool is free: only the
+//! deadline of the call runs. A failed call rejects the promise with an `Error` that has the
+//! failure's `code`, so the helper can go on without its result (`Promise.allSettled`, `catch`).
+//! The calls are listed under `toolwright/calls` in the metadata of the result.
+//!
+//! A helper cannot catch the end of its allowance: with the first call beyond it, the whole call
+//! ends with CALL_LIMIT, at all levels. Otherwise a loop around `try` would go on until its time is
+//! up.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, json};
+use toolwright_model::Binding;
+use toolwright_sandbox::{
+    GuestLimits, HostError, HostFunctions, ProgramInput, SandboxErrorCode, WorkerPool,
+};
+
+use crate::budget::MAX_INNER_CALLS;
+use crate::capped_texts::shorten;
+use crate::inner_calls::NoCallLeft;
+use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
+use crate::offload::{WorkSize, offload};
+use crate::{
+    BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, InnerCaller, Json, OK,
+    Outcome, code,
+};
+
+/// The entry in the table of executors.
+pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
+    id: "meta",
+    accepts: |binding| matches!(binding, Binding::Orchestration { .. }),
+    build: |context| Arc::new(OrchestrationExecutor { context: context.clone() }),
+};
+
+/// The function that helpers call, as `HostFunctions` names it.
+const CALL_FUNCTION: &str = "tools.call";
+/// How much longer than the call its helper may run by the clock: the runner's deadline comes
+/// first.
+const AFTER_DEADLINE: Duration = Duration::from_secs(1);
+/// Characters of an id and of a message in the list of calls.
+const MAX_ID: usize = 200;
+const MAX_MESSAGE: usize = 300;
+/// Failed calls that a message names.
+const MAX_NAMED: usize = 5;
+
+/// Runs orchestrating helpers. Lives as long as the runner.
+struct OrchestrationExecutor {
+    context: ExecutorContext,
+}
+
+impl Executor for OrchestrationExecutor {
+    fn run<'a>(
+        &'a self,
+        call: Call<'a>,
+        _: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Outcome, Failure>> {
+        Box::pin(async move {
+            let name = call.tool.name.as_str();
+            let Binding::Orchestration { helper, aggregates } = &call.tool.details.binding else {
+                // Not reached through the runner: see `EXECUTOR`.
+                let message = format!("`{name}` does not call other tools");
+                return Err(Failure::new(&code::NOT_RUNNABLE, message));
+            };
+            let Some(function) =
+                call.knowledge.and_then(|own| own.function(FunctionRole::Helper, helper))
+            else {
+                let message = format!("`{name}` is run by the helper `{helper}`, which is missing");
+                let help = "define it under `helpers`, or name another one in `orchestration`";
+                return Err(Failure::new(&code::NOT_RUNNABLE, message).suggest(help));
+            };
+            // Only programs that embed this crate without a sandbox get here.
+            let Some(pool) = self.context.pool_for(&call.budget.calls) else {
+                let message = format!("`{name}` cannot run: there is no sandbox");
+                return Err(Failure::new(&code::SANDBOX_FAILED, message));
+            };
+            let calls = OrchestratedCalls { inner: call.inner, aggregates, made: Mutex::default() };
+            self.orchestrate(function, &pool, &call, &calls).await
+        })
+    }
+}
+
+impl OrchestrationExecutor {
+    /// Runs the helper until it ends or makes one call too many.
+    async fn orchestrate(
+        &self,
+        function: &KnowledgeFunction,
+        pool: &WorkerPool,
+        call: &Call<'_>,
+        calls: &OrchestratedCalls<'_>,
+    ) -> Result<Outcome, Failure> {
+        let left = call.budget.remaining();
+        let own = guest_limits(call.limits, FunctionRole::Helper);
+        let limits = GuestLimits {
+            cpu: own.cpu.min(left),
+            wall: own.wall.min(left + AFTER_DEADLINE),
+            output: own.output.min(call.budget.output),
+            ..own
+        };
+        let input = ProgramInput::args(call.arguments.shared());
+        let run = function.run(pool, self.context.analyzer.as_ref(), &input, &limits, Some(calls));
+        let result = tokio::select! {
+            () = call.budget.calls.used_up() => None,
+            result = run => Some(result),
+        };
+        // A helper that does not wait for its calls may have ended meanwhile.
+        let Some(result) = result.filter(|_| !call.budget.calls.is_used_up()) else {
+            return Err(calls.limit_failure(format!(
+                "`{}` is stopped: {MAX_INNER_CALLS} calls of other tools were made for it, which \
+                 is the limit",
+                call.tool.name
+            )));
+        };
+        match result {
+            Ok(output) => {
+                function.log_console(&output.log, &self.context.console);
+                let value = output.value;
+                let outcome = offload(WorkSize::of(&value), move || Outcome::value_of(value));
+                Ok(calls.add_to(outcome.await))
+            }
+            Err(failure) => {
+                function.log_console(&failure.error.log, &self.context.console);
+                Err(calls.failure_of(function, &failure))
+            }
+        }
+    }
+}
+
+/// A call that a helper made.
+struct MadeCall {
+    id: String,
+    /// [`OK`] or the code of its failure; CANCELLED until it has ended.
+    code: &'static str,
+    /// The message of its failure.
+    message: String,
+}
+
+/// The calls of one run of a helper.
+struct OrchestratedCalls<'a> {
+    inner: InnerCaller<'a>,
+    aggregates: &'a [String],
+    /// In the order in which they began.
+    made: Mutex<Vec<MadeCall>>,
+}
+
+impl HostFunctions for OrchestratedCalls<'_> {
+    fn names(&self) -> Vec<String> {
+        vec![CALL_FUNCTION.to_owned()]
+    }
+
+    fn call<'b>(
+        &'b self,
+        _: &'b str,
+        arguments: Vec<Json>,
+    ) -> BoxFuture<'b, Result<Json, HostError>> {
+        let mut arguments = arguments.into_iter();
+        let Some(Json::String(id)) = arguments.next() else {
+            let message = "the first argument of `tools.call` is the id of a tool, as a text";
+            return Box::pin(std::future::ready(Err(HostError::new(message))));
+        };
+        let given = arguments.next().filter(|it| !it.is_null()).unwrap_or_else(|| json!({}));
+        let call = match self.inner.call(&id, given, self.aggregates) {
+            Ok(call) => call,
+            Err(NoCallLeft) => {
+                // `orchestrate` ends the guest, and its promise with it.
+                return Box::pin(std::future::pending());
+            }
+        };
+        let number = self.begin(&id);
+        Box::pin(async move {
+            match call.await {
+                Ok(outcome) if outcome.is_error => {
+                    let (text, fields) = (outcome.texts(), error_fields(code::TOOL_FAILED.name));
+                    self.end(number, code::TOOL_FAILED.name, &text);
+                    Err(HostError { message: format!("`{id}`: {text}"), fields })
+                }
+                Ok(outcome) => {
+                    self.end(number, OK, "");
+                    Ok(offload(outcome.work_size(), move || outcome.value()).await)
+                }
+                Err(failure) => {
+                    self.end(number, failure.code.name, &failure.message);
+                    let mut fields = error_fields(failure.code.name);
+                    let details = failure.to_json();
+                    for name in ["suggestion", "errors", "toolCode"] {
+                        fields.extend(details.get(name).map(|it| (name.to_owned(), it.clone())));
+                    }
+                    Err(HostError { message: format!("`{id}`: {}", failure.message), fields })
+                }
+            }
+        })
+    }
+}
+
+/// The properties of the `Error` that the helper catches.
+fn error_fields(code: &str) -> Map<String, Json> {
+    Map::from_iter([("code".to_owned(), Json::from(code))])
+}
+
+impl OrchestratedCalls<'_> {
+    fn made(&self) -> MutexGuard<'_, Vec<MadeCall>> {
+        // Nothing panics while it holds the lock.
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lists a call that begins, and returns its number in the list.
+    fn begin(&self, id: &str) -> usize {
+        let id = shorten(id, MAX_ID).into_owned();
+        let call = MadeCall { id, code: code::CANCELLED.name, message: String::new() };
+        let mut made = self.made();
+        made.push(call);
+        made.len() - 1
+    }
+
+    fn end(&self, number: usize, code: &'static str, message: &str) {
+        let message = shorten(message, MAX_MESSAGE).into_owned();
+        if let Some(call) = self.made().get_mut(number) {
+            (call.code, call.message) = (code, message);
+        }
+    }
+
+    /// Adds the list of calls to the metadata of a result, and a warning about those that failed.
+    fn add_to(&self, mut outcome: Outcome) -> Outcome {
+        let made = self.made();
+        let listed = made.iter().map(|call| match call.message.as_str() {
+            "" => json!({"tool": call.id, "code": call.code}),
+            message => json!({"tool": call.id, "code": call.code, "message": message}),
+        });
+        let listed: Json = listed.collect();
+        outcome.meta = Some(json!({"toolwright/calls": listed}));
+        if let Some(failed) = failed_calls(&made) {
+            outcome.warnings.push(failed);
+        }
+        outcome
+    }
+
+    /// The failure of a helper that failed. Its calls are part of the message: what they did is
+    /// done.
+    fn failure_of(&self, function: &KnowledgeFunction, failure: &FunctionError) -> Failure {
+        let message = function.explain(failure);
+        let was_limited = self.made().iter().any(|call| call.code == code::CALL_LIMIT.name);
+        let code = match failure.error.code {
+            // A call was refused, and the helper did not catch it.
+            SandboxErrorCode::Threw if was_limited => return self.limit_failure(message),
+            SandboxErrorCode::Timeout => &code::TIMEOUT,
+            SandboxErrorCode::OutputTooLarge => &code::OUTPUT_TOO_LARGE,
+            SandboxErrorCode::NotJson => &code::OUTPUT_INVALID,
+            SandboxErrorCode::Syntax | SandboxErrorCode::NoEntryPoint => &code::NOT_RUNNABLE,
+            SandboxErrorCode::StartFailed | SandboxErrorCode::WorkerDied => &code::SANDBOX_FAILED,
+            SandboxErrorCode::Busy => &code::BUSY,
+            // Exceptions, the memory limit, the stack.
+            _ => &code::TOOL_FAILED,
+        };
+        Failure::new(code, self.with_calls(message))
+    }
+
+    fn limit_failure(&self, message: String) -> Failure {
+        Failure::new(&code::CALL_LIMIT, self.with_calls(message))
+    }
+
+    /// A message, and what became of the calls.
+    fn with_calls(&self, message: String) -> String {
+        let made = self.made();
+        let succeeded = made.iter().filter(|call| call.code == OK).count();
+        match (made.is_empty(), failed_calls(&made)) {
+            (true, _) => message,
+            (_, None) => format!("{message}; all its {succeeded} calls of other tools succeeded"),
+            (_, Some(failed)) => format!("{message}; {failed}"),
+        }
+    }
+}
+
+/// A sentence about the calls that failed; `None` if all succeeded.
+fn failed_calls(made: &[MadeCall]) -> Option<String> {
+    let failed: Vec<&MadeCall> = made.iter().filter(|call| call.code != OK).collect();
+    let named = failed.iter().take(MAX_NAMED).map(|call| format!("`{}` ({})", call.id, call.code));
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = if failed.len() > MAX_NAMED { ", …" } else { "" };
+    let (failed, all) = (failed.len(), made.len());
+    (failed > 0).then(|| format!("{failed} of {all} calls of other tools failed: {named}{more}"))
+}

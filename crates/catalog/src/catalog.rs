@@ -46,7 +46,7 @@ use toolwright_exec::{Failure, RegisteredTool, Runner, ToolRegistry, ToolStatus}
 use toolwright_model::Server;
 use toolwright_source::{Diagnostic, Severity, codes};
 use toolwright_workspace::{
-    CodeSelection, LoadError, LoadedDocument, SourcePlan, SourceSpec, SourceTarget, Workspace,
+    CodeSelection, DefinitionAuthors, LoadError, LoadedDocument, SourcePlan, SourceSpec, SourceTarget, Workspace,
     find_suspicious_texts,
 };
 
@@ -57,7 +57,7 @@ use crate::live_sources::{
     SourceFailure, SourceLoad, ToolAnswer, ask_tools, load_source, read_answer, while_blocking,
 };
 use crate::offers::{OfferSource, Offers, ServerNotification};
-use crate::server_definition::{ListedTools, ServerDefinition};
+use crate::server_definition::{ListedTools, ServerDefinition, SuspiciousTexts};
 use crate::server_offers::ServerOffers;
 use crate::server_task::ServerOwner;
 use crate::source_state::SourceState;
@@ -329,15 +329,17 @@ impl Catalog {
         let mut concurrency = self.concurrency_limits_of(spec);
         let selection = self.selection_if_watched(spec);
         let mut suspicious = Vec::new();
+        let mut documents = found.documents;
         // Schemas of a thousand tools take a second to compile; calls go on meanwhile.
         let results: Vec<GateResult> = while_blocking(|| {
+            self.workspace.check_for_gate(&mut documents, &self.selection(), authors_of(spec));
             let gated = |loaded: LoadedDocument| {
                 if let (Some(selection), Some(reading)) = (&selection, &loaded.reading) {
                     suspicious.extend(find_suspicious_texts(reading, selection));
                 }
                 gate(loaded, &limits, spec, &mut concurrency)
             };
-            found.documents.into_iter().map(gated).collect()
+            documents.into_iter().map(gated).collect()
         });
         for result in results {
             self.publish_problems(result.diagnostics);
@@ -386,8 +388,12 @@ impl Catalog {
     /// judge texts: `check` does, and they pass no list on to a model.
     fn selection_if_watched(&self, spec: &SourceSpec) -> Option<Arc<CodeSelection>> {
         let is_watched = self.states().iter().any(|state| state.spec == *spec && state.has_task);
-        let selection = self.selection.lock().unwrap_or_else(PoisonError::into_inner);
-        is_watched.then(|| Arc::clone(&selection))
+        is_watched.then(|| self.selection())
+    }
+
+    /// Which codes the configuration reports, with which severities.
+    fn selection(&self) -> Arc<CodeSelection> {
+        Arc::clone(&self.selection.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Asks the server that a definition names for its tools, and merges its list with the
@@ -412,11 +418,15 @@ impl Catalog {
     ) -> Vec<SourceFailure> {
         let limits = self.runner.limits();
         let mut concurrency = self.concurrency_limits_of(spec);
-        let selection = self.selection_if_watched(spec);
+        let texts = match self.selection_if_watched(spec) {
+            Some(_) => SuspiciousTexts::Reported,
+            None => SuspiciousTexts::Ignored,
+        };
+        let selection = self.selection();
         let read = |answer: Arc<ToolAnswer>| {
-            let (workspace, selection) = (&self.workspace, selection.as_deref());
+            let judged = (&*selection, texts);
             while_blocking(|| {
-                definition.read(&answer, spec, workspace, selection, &limits, &mut concurrency)
+                definition.read(&answer, spec, &self.workspace, judged, &limits, &mut concurrency)
             })
         };
         let (merged, failures) = match answer.map(read) {
@@ -620,18 +630,24 @@ impl Catalog {
 
     /// Replaces the list of sources by that of a plan. A source whose specification is unchanged
     /// keeps its state: its tools, its task, its running server. The tasks of all others end.
-    fn apply_plan(&self, plan: SourcePlan) {
+    ///
+    /// Returns whether the severities of codes changed, so that files must pass the gate again.
+    /// Servers list their tools again then, because they get new tasks.
+    fn apply_plan(&self, plan: SourcePlan) -> bool {
         self.publish_plan_problems(&plan);
         self.runner.set_limits(plan.limits);
         let level = plan.levels.get(MODEL_INSTRUCTION.name);
         self.withholds_orders.store(level == Some(&Some(Severity::Error)), Ordering::Relaxed);
         // No code is named here, so none can be unknown.
         let selection = CodeSelection::new(&[], &[], plan.levels, plan.ignores).unwrap_or_default();
+        let has_new_levels = !selection.has_levels_of(&self.selection());
         *self.selection.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(selection);
         let mut states = self.states();
         let mut old = std::mem::take(&mut *states);
         for spec in plan.specs {
-            let unchanged = old.iter().position(|state| state.spec == spec);
+            let must_be_asked = has_new_levels && matches!(spec.target, SourceTarget::Server(..));
+            let unchanged =
+                old.iter().position(|state| state.spec == spec).filter(|_| !must_be_asked);
             states.push(match unchanged {
                 // The new specification, because its entry may have moved to another line.
                 Some(n) => SourceState { spec, ..old.remove(n) },
@@ -648,6 +664,15 @@ impl Catalog {
             state.removed.cancel();
             self.drain(DrainingServers::new(state.servers(), state, &self.runner));
         }
+        has_new_levels
+    }
+}
+
+/// Whether the definitions of a source are the user's own.
+fn authors_of(spec: &SourceSpec) -> DefinitionAuthors {
+    match spec.target {
+        SourceTarget::Server(..) => DefinitionAuthors::Foreign,
+        _ => DefinitionAuthors::Reachable,
     }
 }
 

@@ -27,6 +27,7 @@ mod unlisted_uris;
 mod uri_template;
 
 pub use catalog::{Catalog, CatalogEvent, EventListener, Planner};
+pub use gate::{QuarantineReason, quarantine_reasons};
 pub use javascript::knowledge;
 pub use live_sources::{SourceFailure, load_plan};
 pub use offers::{OfferedCapabilities, OfferedItem, Offers, ServerNotification};

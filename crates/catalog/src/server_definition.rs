@@ -20,7 +20,8 @@ use toolwright_model::{Annotations, Binding, ContentHash, InputSchema, Namespace
 use toolwright_source::{Anchor, Diagnostic, Origin, RecordFinding, RecordPath, locate};
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
 use toolwright_workspace::{
-    CodeSelection, SourceSpec, SourceTarget, Workspace, content_hash, find_suspicious_texts,
+    CodeSelection, DefinitionAuthors, SourceSpec, SourceTarget, Workspace, content_hash,
+    find_suspicious_texts,
 };
 
 use crate::gate::{ConcurrencyLimits, GateResult, gate};
@@ -48,6 +49,13 @@ pub(crate) struct ListedTools {
     pub(crate) suspicious: Vec<String>,
 }
 
+/// Whether texts of tools that look like attacks on a model are looked for, to be logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SuspiciousTexts {
+    Reported,
+    Ignored,
+}
+
 impl ServerDefinition {
     /// Whether it is the same toolset on the same server, whatever else has changed.
     pub(crate) fn is_like(&self, other: &ServerDefinition) -> bool {
@@ -55,14 +63,13 @@ impl ServerDefinition {
     }
 
     /// Reads the server's list of its tools. `spec` is the source of the definition: its
-    /// environment and options hold for the server, too. `selection` is set if the texts of the
-    /// tools are to be judged.
+    /// environment and options hold for the server, too.
     pub(crate) fn read(
         &self,
         answer: &ToolAnswer,
         spec: &SourceSpec,
         workspace: &Workspace,
-        selection: Option<&CodeSelection>,
+        (selection, texts): (&CodeSelection, SuspiciousTexts),
         limits: &CallLimits,
         concurrency: &mut ConcurrencyLimits,
     ) -> ListedTools {
@@ -79,15 +86,13 @@ impl ServerDefinition {
             }),
             ..spec.clone()
         };
-        let loaded = live_sources::read_answer(
-            &spec,
-            &self.server,
-            Some(&self.namespace),
-            answer,
-            workspace,
-        );
-        let suspicious = selection.zip(loaded.reading.as_ref());
-        let suspicious = suspicious.map(|(selection, reading)| {
+        let namespace = Some(&self.namespace);
+        let mut loaded =
+            live_sources::read_answer(&spec, &self.server, namespace, answer, workspace);
+        let judged = std::slice::from_mut(&mut loaded);
+        workspace.check_for_gate(judged, selection, DefinitionAuthors::Foreign);
+        let reading = loaded.reading.as_ref().filter(|_| texts == SuspiciousTexts::Reported);
+        let suspicious = reading.map(|reading| {
             suspicious_texts::sentences(&spec, &find_suspicious_texts(reading, selection))
         });
         let GateResult { entries, diagnostics, .. } = gate(loaded, limits, &spec, concurrency);

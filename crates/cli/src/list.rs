@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
+use toolwright_catalog::{QuarantineReason, quarantine_reasons};
 use toolwright_formats::Reading;
 use toolwright_model::{Draft, Tags, ToolId, Version};
 use toolwright_schema::SchemaSide;
@@ -34,8 +35,13 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     let mut entries: Vec<Json> = Vec::new();
     let filter = ToolFilter::new(args);
     let versions = ToolVersions::of(&load);
-    for reading in load.documents.iter().filter_map(|file| file.reading.as_ref()) {
-        for tool in reading.toolset.tools.iter().filter(|tool| filter.accepts(tool)) {
+    for (document, reading) in load.documents.iter().filter_map(|it| Some((it, it.reading.as_ref()?)))
+    {
+        let reasons = quarantine_reasons(document);
+        for (tool, why) in reading.toolset.tools.iter().zip(&reasons) {
+            if !filter.accepts(tool) {
+                continue;
+            }
             if !record_text::is_selected(reading, tool, &args.tool) {
                 continue;
             }
@@ -44,10 +50,10 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
             }
             let id = record_text::tool_label(reading, tool);
             if args.json {
-                entries.push(entry(reading, tool, &id));
+                entries.push(entry(reading, tool, &id, why.as_ref()));
             }
             let version = versions.shown(reading, tool).filter(|_| !args.newest);
-            rows.push((id, reading.format.to_string(), about(tool, version)));
+            rows.push((id, reading.format.to_string(), about(tool, version, why.as_ref())));
         }
     }
     // At most 48, so that one very long id does not push all descriptions out of the terminal.
@@ -76,7 +82,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// A tool as an object of `--json`. `show --json` has everything.
-fn entry(reading: &Reading, tool: &Draft, id: &str) -> Json {
+fn entry(reading: &Reading, tool: &Draft, id: &str, why: Option<&QuarantineReason>) -> Json {
     let unusable = [SchemaSide::Input, SchemaSide::Output]
         .into_iter()
         .filter(|side| record_text::schema_problem(tool, *side).is_some())
@@ -89,6 +95,7 @@ fn entry(reading: &Reading, tool: &Draft, id: &str) -> Json {
         "version": tool.version.ok().map(Version::authored),
         "deprecated": tool.details.deprecation.deprecated,
         "unusable": unusable.collect::<Vec<_>>(),
+        "quarantined": why.map(|why| &why.reason),
     })
 }
 
@@ -159,7 +166,7 @@ impl ToolFilter<'_> {
 
 /// The first line of the description, at most 80 characters, behind what a user must know before
 /// they choose the tool.
-fn about(tool: &Draft, version: Option<&Version>) -> String {
+fn about(tool: &Draft, version: Option<&Version>, why: Option<&QuarantineReason>) -> String {
     let description = tool.description.ok().map_or("", String::as_str);
     let line = record_text::one_line(description.trim().lines().next().unwrap_or(""));
     let line = record_text::shorten(&line, 80);
@@ -168,6 +175,10 @@ fn about(tool: &Draft, version: Option<&Version>) -> String {
         .filter(|side| record_text::schema_problem(tool, *side).is_some())
         .map(|side| format!("{} not usable", side.field()))
         .collect();
+    // Tools with a schema that cannot be used are marked above.
+    if let Some(why) = why.filter(|_| marks.is_empty()) {
+        marks.push(format!("quarantined: {}", why.code));
+    }
     marks.extend(version.map(|version| record_text::one_line(version.authored())));
     marks.extend(tool.details.deprecation.deprecated.then(|| "deprecated".to_owned()));
     if marks.is_empty() { line } else { format!("[{}] {line}", marks.join(", ")) }

@@ -71,7 +71,9 @@ use std::sync::Arc;
 use toolwright_script::ScriptAnalyzer;
 
 pub use baseline::{Baseline, write as write_baseline};
-pub use check::{CheckOptions, CheckReport, Coverage, find_suspicious_texts};
+pub use check::{
+    CheckOptions, CheckReport, Coverage, DefinitionAuthors, find_suspicious_texts,
+};
 pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use client_servers::{ClientConfig, collect_servers};

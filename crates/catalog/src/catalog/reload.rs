@@ -133,7 +133,10 @@ impl Catalog {
                     // A new configuration may include other files.
                     plan_files.clone_from(&plan.files);
                     plan_print = fingerprint(&plan_files);
-                    self.apply_plan(plan);
+                    if self.apply_plan(plan) {
+                        // As if all files had changed.
+                        source_prints.iter_mut().for_each(|(_, print)| *print = !*print);
+                    }
                     self.spawn_source_tasks(until);
                     self.publish_tools(self.states());
                 }

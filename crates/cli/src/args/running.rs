@@ -70,7 +70,7 @@ pub(crate) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// The options for the catalog, which runs no rules.
+    /// The options for the catalog, which runs the rules at its gate.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions { compat: self.compat, ..ReadOptions::default() }
     }

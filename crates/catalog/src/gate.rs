@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolwright_exec::knowledge::ShareId;
-use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
+use toolwright_exec::{CallLimits, ConcurrencyLimit, PinnedTool, RegisteredTool};
 use toolwright_formats::{Reading, live};
 use toolwright_model::{
     Binding, Details, Draft, FieldValue, InputSchema, Server, ServerSettings, Tool, ToolId,
@@ -30,6 +30,7 @@ use toolwright_source::{
     Diagnostic, DocumentPath, Origin, RecordPath, Severity, ValueKind, locate,
 };
 use toolwright_workspace::content_hash::{ContentHasher, code_files};
+use toolwright_workspace::pinned_parts::pinned_names;
 use toolwright_workspace::{COMPAT_HELP, LoadedDocument, SourceSpec, SourceTarget, fill_in_tools};
 
 use crate::javascript;
@@ -75,11 +76,13 @@ struct QuarantinedTool {
     remedy: String,
 }
 
-/// Decides which tools of a document may be called, and registers them.
+/// Decides which tools of a document may be called, and registers them. `toolset` is the key under
+/// which they are pinned.
 pub(crate) fn gate(
     loaded: LoadedDocument,
     limits: &CallLimits,
     spec: &SourceSpec,
+    toolset: &Arc<str>,
     concurrency: &mut ConcurrencyLimits,
 ) -> GateResult {
     let environment = &environment_of(spec);
@@ -95,6 +98,7 @@ pub(crate) fn gate(
     if is_live {
         reading.toolset.tools.iter_mut().for_each(fill_in_schema);
     }
+    let pinned_names = pinned_names(&reading);
     result.body_files.extend(script_files(&reading, folder.as_deref()));
     // Before `finish`, which adds diagnostics about schemas.
     let errors = DocumentErrors::new(&reading, &result.diagnostics, is_live);
@@ -108,6 +112,8 @@ pub(crate) fn gate(
     for (n, mut entry) in register(gated, &concurrency) {
         entry.environment.clone_from(environment);
         entry.knowledge.clone_from(&knowledge);
+        let name = pinned_names.get(n).cloned().unwrap_or_default();
+        entry.pinned_as.push(PinnedTool { toolset: Arc::clone(toolset), name });
         let attach = |folder| javascript::attach_body(&mut entry, folder, share);
         result.body_files.extend(body_folder.and_then(attach));
         own.push((n, Arc::new(entry)));
@@ -210,14 +216,11 @@ fn finish_tool(
     reading: &Reading,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(Tool, SchemaValidator), ToolError> {
-    let tool = draft
-        .clone()
-        .finish()
-        .map_err(|error| ToolError {
-            reason: error.to_string(),
-            code: "",
-            is_tolerable: false,
-        })?;
+    let tool = draft.clone().finish().map_err(|error| ToolError {
+        reason: error.to_string(),
+        code: "",
+        is_tolerable: false,
+    })?;
     if let Ok(validator) = SchemaValidator::new(tool.input.to_json(), tool.output.as_ref()) {
         return Ok((tool, validator));
     }

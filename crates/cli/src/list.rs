@@ -35,7 +35,8 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     let mut entries: Vec<Json> = Vec::new();
     let filter = ToolFilter::new(args);
     let versions = ToolVersions::of(&load);
-    for (document, reading) in load.documents.iter().filter_map(|it| Some((it, it.reading.as_ref()?)))
+    for (document, reading) in
+        load.documents.iter().filter_map(|it| Some((it, it.reading.as_ref()?)))
     {
         let reasons = quarantine_reasons(document);
         for (tool, why) in reading.toolset.tools.iter().zip(&reasons) {

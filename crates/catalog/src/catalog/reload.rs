@@ -141,6 +141,7 @@ impl Catalog {
                     self.publish_tools(self.states());
                 }
             }
+            self.refresh_pins().await;
             // Walking a large folder blocks for a while; on a thread of the runtime it would delay
             // calls.
             let catalog = Arc::clone(self);
@@ -156,6 +157,15 @@ impl Catalog {
                 }
             }
             source_prints = now;
+        }
+    }
+
+    /// Publishes everything again if a person has accepted something meanwhile.
+    async fn refresh_pins(self: &Arc<Self>) {
+        let Some(pins) = self.pins().cloned() else { return };
+        if let Ok(Some(lines)) = tokio::task::spawn_blocking(move || pins.refresh()).await {
+            self.publish_notes(lines);
+            self.publish_tools(self.states());
         }
     }
 

@@ -167,8 +167,7 @@ fn check_toolsets(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFin
     let mut owners: HashMap<&Namespace, usize> = HashMap::new();
     for (n, subject) in subjects.iter().enumerate() {
         let conventions = subject.conventions();
-        let has_id =
-            conventions.needs_namespace || conventions.unique_tools == UniqueTools::ByName;
+        let has_id = conventions.needs_namespace || conventions.unique_tools == UniqueTools::ByName;
         let Some(id) = subject.toolset.namespace.ok().filter(|_| has_id) else { continue };
         let owner = *owners.entry(id).or_insert(n);
         if owner == n {

@@ -34,5 +34,5 @@ pub use javascript::knowledge;
 pub use live_sources::{SourceFailure, load_plan};
 pub use offers::{OfferedCapabilities, OfferedItem, Offers, ServerNotification};
 pub use pin_review::{PinReview, PinWriteError, ReviewedPart, ReviewedToolset};
-pub use pins::{PinChange, PinDrift, PinError, PinSubject};
+pub use pins::{PinChange, PinDrift, PinError, PinSubject, compare_listed};
 pub use toolwright_workspace::ExposedNames;

@@ -22,11 +22,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use toolwright_exec::{PinnedTool, RegisteredTool};
-use toolwright_model::{Connection, Server};
-use toolwright_source::words;
+use toolwright_formats::Reading;
+use toolwright_model::{Binding, Connection, Draft, Server};
+use toolwright_source::{TextOrigin, words};
+use toolwright_workspace::pinned_parts::{pinned_names, program_part, tool_parts};
 use toolwright_workspace::{
-    LockEntry, LockError, LockFile, LockKey, LockSection, PinKind, PinList, PinMode, PinnedPart,
-    SourceSpec, SourceTarget, TrustSettings, content_hash,
+    LoadedDocument, LockEntry, LockError, LockFile, LockKey, LockSection, PinKind, PinList,
+    PinMode, PinnedPart, SourceSpec, SourceTarget, TrustSettings, content_hash,
 };
 
 use crate::pin_review::{PinReview, ReviewedToolset};
@@ -192,6 +194,8 @@ pub(crate) enum PinPurpose {
     Use,
     /// A person looks at the differences: nothing is accepted or set aside.
     Review,
+    /// Tools are listed, and nothing is accepted.
+    List,
 }
 
 /// What the configuration says about pins, and the lock.
@@ -247,11 +251,13 @@ impl Pins {
         plan: PinPlan,
         purpose: PinPurpose,
     ) -> Result<(Option<Pins>, Option<String>), PinError> {
-        if plan.settings.pin == Some(PinMode::Off) && purpose == PinPurpose::Use {
+        if plan.settings.pin == Some(PinMode::Off) && purpose != PinPurpose::Review {
             return Ok((None, None));
         }
-        let is_demanded = |mode: PinMode| {
-            purpose == PinPurpose::Review || mode == PinMode::Enforce && plan.settings.required
+        let is_demanded = |mode: PinMode| match purpose {
+            PinPurpose::Review => true,
+            PinPurpose::Use => mode == PinMode::Enforce && plan.settings.required,
+            PinPurpose::List => false,
         };
         let lock_path = plan.lock_path.as_deref();
         let lock_print = lock_path.and_then(print_of);
@@ -305,7 +311,7 @@ impl Pins {
         parts: Vec<PinnedPart>,
     ) -> Option<String> {
         let mut state = self.state();
-        if state.mode == PinMode::Off && self.purpose == PinPurpose::Use {
+        if state.mode == PinMode::Off && self.purpose != PinPurpose::Review {
             return None;
         }
         let toolset = state.toolsets.entry(Arc::clone(&subject.key)).or_default();
@@ -319,7 +325,7 @@ impl Pins {
         let reported = line.clone().or_else(|| toolset.reported.clone());
         let key = Arc::clone(&subject.key);
         state.toolsets.insert(key, Observed { reported, ..toolset });
-        line.filter(|_| is_new && self.purpose == PinPurpose::Use)
+        line.filter(|_| is_new && self.purpose != PinPurpose::Review)
     }
 
     /// A toolset with its differences. A list that is used for the first time is accepted.
@@ -553,7 +559,7 @@ impl Pins {
 
 impl PinState {
     fn is_enforced(&self, purpose: PinPurpose) -> bool {
-        self.mode == PinMode::Enforce && purpose == PinPurpose::Use
+        self.mode == PinMode::Enforce && purpose != PinPurpose::Review
     }
 
     fn lock_folder(&self) -> Option<&Path> {
@@ -610,6 +616,79 @@ impl PinDrift {
             (PinKind::Program, _) => "the program that is started".to_owned(),
         }
     }
+}
+
+/// Compares documents that are only listed, and accepts nothing. For each of them, why each of its
+/// tools is set aside; and lines for stderr. A store that does not exist is not made.
+pub fn compare_listed(
+    folder: Result<PathBuf, String>,
+    settings: TrustSettings,
+    lock_path: Option<PathBuf>,
+    documents: &[LoadedDocument],
+) -> (Vec<Vec<Option<String>>>, Vec<String>) {
+    let has_lock = lock_path.as_ref().is_some_and(|path| path.exists());
+    let has_store = folder.as_ref().is_ok_and(|folder| Store::path_in(folder).exists());
+    let nothing = (vec![Vec::new(); documents.len()], Vec::new());
+    if !has_lock && !has_store {
+        return nothing;
+    }
+    let plan = PinPlan { settings, lock_path };
+    let (pins, note) = match Pins::open(folder, plan, PinPurpose::List) {
+        Ok((Some(pins), note)) => (pins, note),
+        Ok((None, note)) => return (nothing.0, note.into_iter().collect()),
+        Err(error) => return (nothing.0, vec![error.to_string()]),
+    };
+    let mut lines: Vec<String> = note.into_iter().collect();
+    let mut aside = Vec::new();
+    for document in documents {
+        let Some((subject, reading)) = listed_subject(document) else {
+            aside.push(Vec::new());
+            continue;
+        };
+        let mut parts = tool_parts(reading, None);
+        let server = reading.toolset.tools.iter().find_map(|tool| match &tool.details.binding {
+            Binding::Server { server, .. } if document.path.is_none() => Some(server),
+            _ => None,
+        });
+        parts.extend(server.map(|server| program_part(server)));
+        lines.extend(pins.observe(&subject, PinList::Tools, parts));
+        let state = pins.state();
+        let is_enforced = state.is_enforced(pins.purpose);
+        let reason = |name: String| state.reason(&subject.key, PinKind::Tool, &name);
+        let reasons = pinned_names(reading)
+            .into_iter()
+            .map(|name| reason(name).filter(|_| is_enforced).map(|(reason, _)| reason));
+        aside.push(reasons.collect());
+    }
+    (aside, lines)
+}
+
+/// What a listed document is pinned under; `None` if that is not known.
+fn listed_subject(document: &LoadedDocument) -> Option<(PinSubject, &Reading)> {
+    let reading = document.reading.as_ref()?;
+    let source = reading.origin.document().source();
+    let is_on_server = |tool: &Draft| matches!(tool.details.binding, Binding::Server { .. });
+    let words = |file: &str, name: &str| match file {
+        "toolwright.toml" => name.to_owned(),
+        file => file.to_owned(),
+    };
+    let (key, lock_key, words) = match (&document.path, source.origin()) {
+        (Some(path), _) => {
+            let path = absolute(&path.display().to_string());
+            let words = source.name().to_owned();
+            (format!("file {path}"), (LockSection::File, path), words)
+        }
+        (None, TextOrigin::Answer(Some(anchor)))
+            if reading.toolset.tools.iter().any(is_on_server) =>
+        {
+            let (file, name) = (anchor.source.name(), source.name());
+            let key = format!("server {} {name}", absolute(file));
+            (key, (LockSection::Server, name.to_owned()), words(file, name))
+        }
+        _ => return None,
+    };
+    let label = source.name().to_owned();
+    Some((PinSubject { key: key.into(), lock_key, label, words, path: None }, reading))
 }
 
 /// The hashes of accepted parts.

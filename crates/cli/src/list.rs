@@ -8,14 +8,15 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
-use toolwright_catalog::{QuarantineReason, quarantine_reasons};
+use toolwright_catalog::{QuarantineReason, compare_listed, quarantine_reasons};
 use toolwright_formats::Reading;
 use toolwright_model::{Draft, Tags, ToolId, Version};
 use toolwright_schema::SchemaSide;
 use toolwright_source::Severity;
-use toolwright_workspace::LoadResult;
+use toolwright_workspace::{LoadResult, SourcePlan};
 
-use crate::args::ListArgs;
+use crate::args::{ListArgs, SelectedSources};
+use crate::environment::{state_folder, variable};
 use crate::output::{self, ExitStatus};
 use crate::sources::{self, FoundSources};
 use crate::{check, messages, record_text, report};
@@ -30,15 +31,19 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     sources::refuse_tool_ids(&args.selected, "list")?;
     let selected = sources::resolve(&args.selected, &how)?;
     let load = check::check_selected(&selected)?;
+    let (aside, lines) = set_aside(&selected, &load)?;
     // Collected first: the widths of the columns depend on all rows.
     let mut rows: Vec<(String, String, String)> = Vec::new();
     let mut entries: Vec<Json> = Vec::new();
     let filter = ToolFilter::new(args);
     let versions = ToolVersions::of(&load);
-    for (document, reading) in
-        load.documents.iter().filter_map(|it| Some((it, it.reading.as_ref()?)))
-    {
-        let reasons = quarantine_reasons(document);
+    for (document, aside) in load.documents.iter().zip(aside) {
+        let Some(reading) = &document.reading else { continue };
+        let mut reasons = quarantine_reasons(document);
+        for (why, reason) in reasons.iter_mut().zip(aside) {
+            let aside = reason.map(|reason| QuarantineReason { code: "differs", reason });
+            *why = why.take().or(aside);
+        }
         for (tool, why) in reading.toolset.tools.iter().zip(&reasons) {
             if !filter.accepts(tool) {
                 continue;
@@ -71,6 +76,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
         true => output::print_json(&json!({ "tools": entries }))?,
         false => output::print(&text)?,
     }
+    lines.iter().for_each(|line| messages::print_note(line));
     if !args.quiet {
         output::write_stderr(&report::skipped_files(&load));
         report::print_settings_mistakes(&load);
@@ -80,6 +86,23 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
         output::print_error(&failure.clone().into());
     }
     Ok(report::exit_status(&load))
+}
+
+/// For each document, why its tools are set aside because they differ from the accepted ones; and
+/// lines about that for stderr.
+///
+/// # Errors
+/// If there is no such configuration.
+fn set_aside(
+    selected: &SelectedSources,
+    load: &LoadResult,
+) -> anyhow::Result<(Vec<Vec<Option<String>>>, Vec<String>)> {
+    let config = sources::find_configuration(selected.named_configuration())?;
+    let options = selected.reading.options(false);
+    let plan = config.map(|config| SourcePlan::from_config(&config, options, &variable));
+    let plan = plan.unwrap_or_default();
+    let folder = state_folder().map_err(|error| format!("{error:#}"));
+    Ok(compare_listed(folder, plan.trust, plan.lock, &load.documents))
 }
 
 /// A tool as an object of `--json`. `show --json` has everything.

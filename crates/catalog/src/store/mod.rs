@@ -81,7 +81,7 @@ impl Store {
         let journals = folder.join(journal::FOLDER);
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&journals);
         made.map_err(|error| StoreError::folder(folder, &error))?;
-        let path = folder.join("store.db");
+        let path = Store::path_in(folder);
         let fail = |error| StoreError::database(&path, &error);
         let mut database = Connection::open(&path).map_err(fail)?;
         prepare(&mut database).map_err(fail)??;
@@ -92,7 +92,12 @@ impl Store {
 
     /// The file of the database.
     pub fn path(&self) -> PathBuf {
-        self.folder.join("store.db")
+        Store::path_in(&self.folder)
+    }
+
+    /// The file of the database of a store in this folder.
+    pub fn path_in(folder: &Path) -> PathBuf {
+        folder.join("store.db")
     }
 
     fn database(&self) -> MutexGuard<'_, Connection> {

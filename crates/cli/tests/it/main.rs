@@ -40,6 +40,7 @@ mod manual_pages;
 mod markdown_and_web_tools;
 mod mutations;
 mod passing_on;
+mod pins;
 mod program;
 mod questions;
 mod rules;

@@ -33,6 +33,6 @@ pub use gate::{QuarantineReason, quarantine_reasons};
 pub use javascript::knowledge;
 pub use live_sources::{SourceFailure, load_plan};
 pub use offers::{OfferedCapabilities, OfferedItem, Offers, ServerNotification};
-pub use pin_review::{PinReview, PinWriteError, ReviewedPart, ReviewedToolset};
+pub use pin_review::{PinReview, PinWriteError, ReviewScope, ReviewedPart, ReviewedToolset};
 pub use pins::{PinChange, PinDrift, PinError, PinSubject, compare_listed};
 pub use toolwright_workspace::ExposedNames;

@@ -28,6 +28,15 @@ pub struct PinReview {
     pub(crate) pins: Arc<Pins>,
 }
 
+/// What a person looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewScope {
+    /// What the sources have now.
+    Now,
+    /// Also what running programs have seen.
+    NowAndSeen,
+}
+
 /// A toolset and its differences.
 pub struct ReviewedToolset {
     /// Which one it is.

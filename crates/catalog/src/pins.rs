@@ -17,7 +17,7 @@
 //! words changed.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -31,7 +31,7 @@ use toolwright_workspace::{
     PinMode, PinnedPart, SourceSpec, SourceTarget, TrustSettings, content_hash,
 };
 
-use crate::pin_review::{PinReview, ReviewedToolset};
+use crate::pin_review::{PinReview, ReviewScope, ReviewedToolset};
 use crate::server_offers::ServerOffers;
 use crate::store::{AcceptedBy, Store, StoreError, StoredPins};
 
@@ -120,8 +120,17 @@ impl PinSubject {
     }
 }
 
+/// The absolute path of a file, without `..`: it names the file in the store and in the lock.
 fn absolute(file: &str) -> String {
-    std::path::absolute(file).map_or_else(|_| file.to_owned(), |path| path.display().to_string())
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.into());
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain.display().to_string()
 }
 
 /// How `toolwright trust` names a source of a configuration; `None` for other sources.
@@ -175,6 +184,8 @@ struct Observed {
     /// The parts of each list that is known.
     lists: BTreeMap<PinList, Vec<PinnedPart>>,
     drift: Vec<PinDrift>,
+    /// What the store had about it when it could be read last.
+    stored: Option<StoredPins>,
     /// The line of the log about it, to write it once.
     reported: Option<String>,
 }
@@ -331,13 +342,19 @@ impl Pins {
     /// A toolset with its differences. A list that is used for the first time is accepted.
     fn compared(&self, state: &PinState, mut toolset: Observed) -> Observed {
         let Some(subject) = &toolset.subject else { return toolset };
-        let stored = self.stored(subject);
+        // While the store cannot be read, what it had before counts.
+        let read = self.store.as_ref().and_then(|store| store.pins_of(&subject.key).ok());
+        toolset.stored = read.or(toolset.stored);
+        let is_unknown = self.store.is_some() && toolset.stored.is_none();
+        let stored = toolset.stored.clone().unwrap_or_default();
         let locked = state.locked(subject);
         let mut drift = Vec::new();
         for (list, parts) in &toolset.lists {
             let accepted = match &state.lock {
                 Some(_) => locked_list(locked, *list),
                 None if stored.has_list(*list) => stored_list(&stored, *list),
+                // Nothing is accepted: otherwise a change could pass as a first use.
+                None if is_unknown && state.plan.settings.required => Accepted::new(),
                 None => {
                     if self.purpose == PinPurpose::Use {
                         self.accept(subject, *list, parts.iter().collect(), AcceptedBy::FirstUse);
@@ -516,13 +533,16 @@ impl Pins {
     }
 
     /// Everything that was compared, for a person to look at.
-    pub(crate) fn review(self: &Arc<Self>) -> PinReview {
+    pub(crate) fn review(self: &Arc<Self>, scope: ReviewScope) -> PinReview {
         let state = self.state();
         let mut toolsets = Vec::new();
         let mut keys = Vec::new();
         for observed in state.toolsets.values() {
             let Some(subject) = &observed.subject else { continue };
             let mut stored = self.stored(subject);
+            if scope == ReviewScope::Now {
+                stored.seen.clear();
+            }
             let (accepted, is_new): (Accepted, bool) = match &state.lock {
                 Some(_) => {
                     let locked = state.locked(subject);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use toolwright_catalog::{
-    Catalog, CatalogEvent, PinChange, PinReview, Planner, ReviewedPart, ReviewedToolset,
+    Catalog, CatalogEvent, PinChange, PinReview, Planner, ReviewScope, ReviewedPart, ReviewedToolset,
 };
 use toolwright_exec::{Log, Runner};
 use toolwright_model::CallLimits;
@@ -37,7 +37,9 @@ use crate::{environment, messages, runtime};
 pub(crate) fn run(args: &TrustArgs) -> anyhow::Result<ExitStatus> {
     let (planner, is_filtered) = planner(args)?;
     let runtime = runtime::new_runtime()?;
-    let (mut review, failed) = runtime.block_on(review(planner))?;
+    // What a server changed in a session that is over says nothing to CI.
+    let scope = if args.check { ReviewScope::Now } else { ReviewScope::NowAndSeen };
+    let (mut review, failed) = runtime.block_on(review(planner, scope))?;
     if args.lock && review.lock_path.is_none() {
         bail!("a lock lies beside a configuration or servers file, and none is used here");
     }
@@ -84,7 +86,7 @@ fn planner(args: &TrustArgs) -> anyhow::Result<(Planner, bool)> {
 
 /// Loads everything, and ends what it started. The second part tells whether something could not be
 /// loaded; that was written to stderr.
-async fn review(planner: Planner) -> anyhow::Result<(PinReview, bool)> {
+async fn review(planner: Planner, scope: ReviewScope) -> anyhow::Result<(PinReview, bool)> {
     let context = runtime::executor_context(Log::default());
     let runner = Arc::new(Runner::new(context, CallLimits::default()));
     let listener = Arc::new(|event: &CatalogEvent| match event {
@@ -96,7 +98,7 @@ async fn review(planner: Planner) -> anyhow::Result<(PinReview, bool)> {
     let is_incomplete = !plan.failures.is_empty() || plan.written_errors().next().is_some();
     let catalog = Catalog::new(runner, sources::workspace(), planner, listener);
     let folder = environment::state_folder().map_err(|error| format!("{error:#}"));
-    let result = catalog.review_pins(folder).await;
+    let result = catalog.review_pins(folder, scope).await;
     catalog.runner().close().await;
     toolwright_exec::kill_all_processes();
     let (review, failures) = result?;

@@ -7,7 +7,7 @@ use toolwright_exec::mcp::ListKind;
 
 use super::Catalog;
 use crate::live_sources::SourceFailure;
-use crate::pin_review::PinReview;
+use crate::pin_review::{PinReview, ReviewScope};
 use crate::pins::{PinError, PinPurpose, PinSubject};
 use crate::server_offers::ServerOffers;
 
@@ -20,6 +20,7 @@ impl Catalog {
     pub async fn review_pins(
         &self,
         folder: Result<PathBuf, String>,
+        scope: ReviewScope,
     ) -> Result<(Option<PinReview>, Vec<SourceFailure>), PinError> {
         self.open_pins(folder, PinPurpose::Review)?;
         let failures = self.load_all().await;
@@ -28,7 +29,7 @@ impl Catalog {
             let (offers, _) = ServerOffers::default().ask(&upstream, &[ListKind::Prompts]).await;
             self.observe_offers(&subject, &offers);
         }
-        Ok((self.pins().map(|pins| pins.review()), failures))
+        Ok((self.pins().map(|pins| pins.review(scope)), failures))
     }
 
     fn servers_to_ask(&self) -> Vec<(PinSubject, Arc<toolwright_model::Server>)> {

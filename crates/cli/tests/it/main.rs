@@ -28,6 +28,7 @@ mod explain_and_man;
 mod first_steps;
 mod fixing;
 mod found_sources;
+mod gate;
 mod gateway;
 mod hostile_definitions;
 mod hostile_documents;

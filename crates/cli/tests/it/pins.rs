@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value as Json, json};
 
+use crate::calling::terminal;
 use crate::client::{LONG, StdioClient, faulty_server, run_with, until};
 use crate::program::{Run, folder};
 use crate::running_programs::command;
@@ -185,7 +186,7 @@ fn a_server_that_changes_in_mid_session_loses_the_changed_tools_alone() {
     assert_eq!(sorted(client.names()), ALL);
     let before = project.script.clone();
     project.pull_the_rug();
-    assert_eq!(client.call("up__add", json!({}))["isError"], Json::Null);
+    assert_eq!(client.call("up__add", json!({}))["isError"], false);
     client.find("the change", is_tools_changed);
     let left = ["notes__read", "notes__write", "shop__addItem", "shop__getTotal", "up__add"];
     until_tools(&mut client, &left);
@@ -221,7 +222,7 @@ fn a_server_that_changes_in_mid_session_loses_the_changed_tools_alone() {
     assert_eq!(accepted.code, 0, "{accepted:?}");
     client.find("the change", is_tools_changed);
     until_tools(&mut client, &[&ALL[..], &["up__shell"]].concat());
-    assert_eq!(client.call("up__echo", json!({}))["isError"], Json::Null);
+    assert_eq!(client.call("up__echo", json!({}))["isError"], false);
     assert_eq!(project.trust(&["--check"]).code, 0);
 }
 
@@ -273,7 +274,7 @@ fn files_are_pinned_tool_by_tool_with_their_code() {
 }
 
 #[test]
-fn changed_instructions_and_programs_set_the_server_aside_and_prompts_themselves() {
+fn changed_instructions_set_the_server_aside_and_changed_prompts_themselves() {
     let mut project = PinnedProject::new(ENFORCE);
     let names = |client: &mut StdioClient| -> Vec<String> {
         let list = client.ask("prompts/list", json!({}));
@@ -364,6 +365,41 @@ fn a_lock_is_enforced_and_checked() {
     assert_eq!(project.call("up:echo").code, 1);
     assert_eq!(project.trust(&["--all"]).code, 0);
     assert_eq!(std::fs::read_to_string(project.file("toolwright.lock")).expect("a lock"), after);
+}
+
+#[test]
+fn another_program_sets_its_server_aside() {
+    let project = PinnedProject::new("");
+    assert_eq!(project.trust(&["--lock"]).code, 0);
+    project.replace("toolwright.lock", "starts = \"faulty-server\"", "starts = \"npx up@1.0.0\"");
+    // Where the program lies differs from machine to machine.
+    let lock = std::fs::read_to_string(project.file("toolwright.lock")).expect("a lock");
+    let path = lock.lines().find(|line| line.starts_with("path = ")).expect("a path").to_owned();
+    project.replace("toolwright.lock", &path, "path = \"/elsewhere/npx\"");
+    let called = project.call("up:add");
+    assert_eq!(called.code, 1);
+    called.assert_on_stderr("the program that is started of up changed since it was accepted");
+    project.replace("toolwright.lock", "npx up@1.0.0", "faulty-server");
+    assert_eq!(project.call("up:add").code, 0);
+    assert_eq!(project.trust(&["--check"]).code, 0);
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked_for_each_tool() {
+    let mut project = PinnedProject::new(ENFORCE);
+    assert_eq!(project.call("up:add").code, 0);
+    project.pull_the_rug();
+    let args = ["trust", "--config", "toolwright.toml", "up"];
+    let mut terminal = terminal(project.folder.path(), &args, "");
+    terminal.env("XDG_STATE_HOME", &project.state).stdin(Stdio::piped());
+    let mut child = terminal.spawn().expect("a terminal");
+    std::io::Write::write_all(&mut child.stdin.take().expect("piped"), b"y\nn\n")
+        .expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("accept this? [y/N]"), "{text}");
+    assert_eq!(project.call("up:echo").code, 0, "{text}");
+    assert_eq!(project.call("up:shell").code, 1, "{text}");
 }
 
 #[test]

@@ -188,8 +188,8 @@ impl Catalog {
         let _ = self.cache.set(AnswerCache::new(folder));
     }
 
-    /// Compares definitions with the accepted ones: those of the lock beside the configuration, else
-    /// those of the store in `folder`. To be called before anything is loaded.
+    /// Compares definitions with the accepted ones: those of the lock beside the configuration,
+    /// else those of the store in `folder`. To be called before anything is loaded.
     ///
     /// # Errors
     /// If they cannot be read and the configuration demands it.

@@ -1,8 +1,8 @@
-//! What a person looks at and accepts with `toolwright trust`: the parts of all toolsets that differ
-//! from the accepted ones, with both texts.
+//! What a person looks at and accepts with `toolwright trust`: the parts of all toolsets that
+//! differ from the accepted ones, with both texts.
 //!
-//! Acceptance is written to the store and, if there is one or the person wants one, to the lock. The
-//! lock is replaced as a whole, so that it is never half written, and not at all if somebody else
+//! Acceptance is written to the store and, if there is one or the person wants one, to the lock.
+//! The lock is replaced as a whole, so that it is never half written, and not at all if somebody else
 //! changed it in the meantime.
 
 use std::path::{Path, PathBuf};

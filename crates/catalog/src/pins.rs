@@ -8,10 +8,10 @@
 //! ```
 //!
 //! A toolset that is used for the first time is accepted as it is. Later, a tool that changed or is
-//! new is set aside alone; a change outside of every tool sets all of them aside. Tools are compared
-//! when they are loaded, never when they are called. When a person accepts a change, another
-//! process writes it to the lock and the store; [`Pins::refresh`] notices that, and the tools are
-//! published again.
+//! new is set aside alone; a change outside of every tool sets all of them aside. Tools are
+//! compared when they are loaded, never when they are called. When a person accepts a change,
+//! another process writes it to the lock and the store; [`Pins::refresh`] notices that, and the
+//! tools are published again.
 //!
 //! The lock decides if there is one, and the store has the texts, so that a person can see which
 //! words changed.

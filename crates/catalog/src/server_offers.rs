@@ -84,9 +84,8 @@ impl ServerOffers {
     /// The instructions that clients get. `withholds_orders`: none that carry orders to the model.
     pub(crate) fn instructions(&self, withholds_orders: bool) -> Option<&str> {
         let text = self.description.as_ref()?.instructions.as_deref();
-        text.filter(|_| {
-            !self.instructions_are_aside && !(withholds_orders && self.instructions_give_orders)
-        })
+        let is_withheld = withholds_orders && self.instructions_give_orders;
+        text.filter(|_| !(is_withheld || self.instructions_are_aside))
     }
 
     /// Whether the server declares an extension of the protocol.

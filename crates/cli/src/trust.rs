@@ -13,7 +13,8 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use serde_json::{Value as Json, json};
 use toolwright_catalog::{
-    Catalog, CatalogEvent, PinChange, PinReview, Planner, ReviewScope, ReviewedPart, ReviewedToolset,
+    Catalog, CatalogEvent, PinChange, PinReview, Planner, ReviewScope, ReviewedPart,
+    ReviewedToolset,
 };
 use toolwright_exec::{Log, Runner};
 use toolwright_model::CallLimits;

@@ -316,8 +316,8 @@ pub(crate) struct TrustArgs {
     /// Accept everything as it is now
     #[arg(long, conflicts_with_all = ["accept", "check"])]
     pub(crate) all: bool,
-    /// Write `toolwright.lock` beside the configuration, for a team to commit. Once there is one, it
-    /// is always kept up to date
+    /// Write `toolwright.lock` beside the configuration, for a team to commit. Once there is one,
+    /// it is always kept up to date
     #[arg(long, conflicts_with = "check")]
     pub(crate) lock: bool,
     /// Accept nothing, and fail if something differs from the lock, or without one from the store

@@ -22,8 +22,8 @@ fn errors(folder: &Path, file: &str) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-/// The ids of the tools that `list` shows: those that can be called, and those that are quarantined,
-/// with the reason.
+/// The ids of the tools that `list` shows: those that can be called, and those that are
+/// quarantined, with the reason.
 fn listed(folder: &Path, file: &str) -> (BTreeSet<String>, Vec<(String, String)>) {
     let run = run_with(folder, &["list", "--json", file], &[], "");
     let list: Json = serde_json::from_str(&run.stdout).unwrap_or_default();
@@ -82,7 +82,7 @@ fn every_error_of_check_quarantines_its_tool() {
         }
         seen += 1;
     }
-    assert!(wrong.is_empty() && seen > 20, "{seen} codes\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty() && seen >= 20, "{seen} codes\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -165,11 +165,7 @@ fn two_toolsets_of_one_name_are_a_finding_with_both_places() {
     let folder =
         folder(&[("a.yaml", aios("read").as_bytes()), ("b.yaml", aios("write").as_bytes())]);
     let run = run_in(folder.path(), &["check", "--output-format", "concise", "."], b"");
-    let line =
-        "b.yaml:2:7: warning[DUPLICATE_ID] `notes` is also the name of the tools in `a.yaml`";
-    assert!(
-        run.stdout.contains("`notes` is also the name of the tools in `a.yaml`"),
-        "{line}\n{run:?}"
-    );
-    assert!(run.stdout.contains("b.yaml:2:"), "{run:?}");
+    let line = "b.yaml:2:7: warning[DUPLICATE_ID]: `notes` is also the name of the tools in \
+                `./a.yaml`";
+    assert!(run.stdout.contains(line), "{run:?}");
 }

@@ -5,13 +5,13 @@ use std::process::Stdio;
 
 use serde_json::{Value as Json, json};
 
-use crate::calling::terminal;
 use crate::client::{LONG, StdioClient, faulty_server, run_with, until};
+use crate::found_sources::answered_in;
 use crate::program::{Run, folder};
 use crate::running_programs::command;
 
-/// A configuration with a server whose lists a test can change, and with definitions. It has a store
-/// of its own.
+/// A configuration with a server whose lists a test can change, and with definitions. It has a
+/// store of its own.
 struct PinnedProject {
     folder: tempfile::TempDir,
     state: String,
@@ -390,13 +390,8 @@ fn a_person_at_a_terminal_is_asked_for_each_tool() {
     assert_eq!(project.call("up:add").code, 0);
     project.pull_the_rug();
     let args = ["trust", "--config", "toolwright.toml", "up"];
-    let mut terminal = terminal(project.folder.path(), &args, "");
-    terminal.env("XDG_STATE_HOME", &project.state).stdin(Stdio::piped());
-    let mut child = terminal.spawn().expect("a terminal");
-    std::io::Write::write_all(&mut child.stdin.take().expect("piped"), b"y\nn\n")
-        .expect("it reads");
-    let output = child.wait_with_output().expect("it ends");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (text, code) = answered_in(project.folder.path(), &args, &project.variables(), "y\nn\n");
+    assert_eq!(code, 1, "{text}");
     assert!(text.contains("accept this? [y/N]"), "{text}");
     assert_eq!(project.call("up:echo").code, 0, "{text}");
     assert_eq!(project.call("up:shell").code, 1, "{text}");

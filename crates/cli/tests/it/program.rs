@@ -40,8 +40,8 @@ pub(crate) fn toolwright() -> Command {
 }
 
 /// The folder of the store of calls and pins. `cargo nextest` runs every test in a process of its
-/// own, which gets a folder of its own: a test must not see what another one has pinned. With `cargo
-/// test` all tests share one. Tests of the store itself have further ones.
+/// own, which gets a folder of its own: a test must not see what another one has pinned. With
+/// `cargo test` all tests share one. Tests of the store itself have further ones.
 pub(crate) fn state_home() -> &'static str {
     static FOLDER: OnceLock<String> = OnceLock::new();
     FOLDER.get_or_init(|| {

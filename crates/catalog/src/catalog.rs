@@ -32,10 +32,11 @@
 //! (`server_definition`), what servers offer besides tools (`offers`), connections (`exec::mcp`).
 
 mod load_for_call;
+mod pin_review;
 mod reload;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -43,11 +44,15 @@ use std::time::Duration;
 use tokio::sync::{broadcast, watch};
 use toolwright_check::MODEL_INSTRUCTION;
 use toolwright_exec::{Failure, RegisteredTool, Runner, ToolRegistry, ToolStatus};
+use toolwright_formats::Reading;
 use toolwright_model::Server;
-use toolwright_source::{Diagnostic, Severity, codes};
+use toolwright_source::{Diagnostic, Severity, TextOrigin, codes};
+use toolwright_workspace::pinned_parts::{
+    PinList, PinnedPart, instructions_part, program_part, prompt_parts, tool_parts,
+};
 use toolwright_workspace::{
-    CodeSelection, LoadError, LoadedDocument, SourcePlan, SourceSpec, SourceTarget, Workspace,
-    find_suspicious_texts,
+    CodeSelection, DefinitionAuthors, LoadError, LoadedDocument, SourcePlan, SourceSpec,
+    SourceTarget, Workspace, find_suspicious_texts,
 };
 
 use crate::answer_cache::AnswerCache;
@@ -57,10 +62,11 @@ use crate::live_sources::{
     SourceFailure, SourceLoad, ToolAnswer, ask_tools, load_source, read_answer, while_blocking,
 };
 use crate::offers::{OfferSource, Offers, ServerNotification};
-use crate::server_definition::{ListedTools, ServerDefinition};
+use crate::pins::{PinError, PinPlan, PinPurpose, PinSubject, Pins};
+use crate::server_definition::{ListedTools, ServerDefinition, SuspiciousTexts};
 use crate::server_offers::ServerOffers;
 use crate::server_task::ServerOwner;
-use crate::source_state::SourceState;
+use crate::source_state::{SourceState, StateOffers};
 use crate::suspicious_texts;
 use crate::unlisted_uris::UnlistedUris;
 
@@ -125,12 +131,18 @@ pub struct Catalog {
     withholds_orders: AtomicBool,
     /// Which codes the configuration reports.
     selection: Mutex<Arc<CodeSelection>>,
+    /// What the configuration says about pins.
+    pin_plan: Mutex<PinPlan>,
+    /// Which definitions were accepted; not set where nothing is compared.
+    pins: OnceLock<Arc<Pins>>,
 }
 
 /// The merged offers, and what they were merged from, to notice a change.
 #[derive(Default)]
 struct PublishedOffers {
     merged: Arc<Offers>,
+    /// How often pins had changed.
+    pins: u64,
     from: Vec<(Arc<Server>, Arc<ServerOffers>)>,
     withholds_orders: bool,
 }
@@ -158,6 +170,8 @@ impl Catalog {
             cache: OnceLock::new(),
             withholds_orders: AtomicBool::new(false),
             selection: Mutex::default(),
+            pin_plan: Mutex::default(),
+            pins: OnceLock::new(),
         });
         catalog.apply_plan((catalog.planner)());
         catalog
@@ -172,6 +186,39 @@ impl Catalog {
     /// the last one. To be called before [`watch`](Self::watch).
     pub fn use_cache(&self, folder: &Path) {
         let _ = self.cache.set(AnswerCache::new(folder));
+    }
+
+    /// Compares definitions with the accepted ones: those of the lock beside the configuration,
+    /// else those of the store in `folder`. To be called before anything is loaded.
+    ///
+    /// # Errors
+    /// If they cannot be read and the configuration demands it.
+    pub fn use_pins(&self, folder: Result<PathBuf, String>) -> Result<(), PinError> {
+        self.open_pins(folder, PinPurpose::Use)
+    }
+
+    fn open_pins(
+        &self,
+        folder: Result<PathBuf, String>,
+        purpose: PinPurpose,
+    ) -> Result<(), PinError> {
+        let plan = self.pin_plan.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (pins, note) = Pins::open(folder, plan, purpose)?;
+        self.publish_notes(note.into_iter().collect());
+        if let Some(pins) = pins {
+            let _ = self.pins.set(Arc::new(pins));
+        }
+        Ok(())
+    }
+
+    fn pins(&self) -> Option<&Arc<Pins>> {
+        self.pins.get()
+    }
+
+    /// Compares a list of a toolset with the accepted one, and logs what differs.
+    fn observe(&self, subject: &PinSubject, list: PinList, parts: Vec<PinnedPart>) {
+        let line = self.pins().and_then(|pins| pins.observe(subject, list, parts));
+        self.publish_notes(line.into_iter().collect());
     }
 
     pub(crate) fn cache(&self) -> Option<&AnswerCache> {
@@ -329,15 +376,24 @@ impl Catalog {
         let mut concurrency = self.concurrency_limits_of(spec);
         let selection = self.selection_if_watched(spec);
         let mut suspicious = Vec::new();
+        let mut pinned = Vec::new();
+        let mut documents = found.documents;
         // Schemas of a thousand tools take a second to compile; calls go on meanwhile.
         let results: Vec<GateResult> = while_blocking(|| {
+            self.workspace.check_for_gate(&mut documents, &self.selection(), authors_of(spec));
             let gated = |loaded: LoadedDocument| {
                 if let (Some(selection), Some(reading)) = (&selection, &loaded.reading) {
                     suspicious.extend(find_suspicious_texts(reading, selection));
                 }
-                gate(loaded, &limits, spec, &mut concurrency)
+                let reading = loaded.reading.as_ref();
+                let document = reading.map_or("", |it| it.origin.document().source().name());
+                let subject = PinSubject::of(spec, document);
+                if let Some(reading) = reading.filter(|_| self.pins().is_some()) {
+                    pinned.extend(pinned_lists(spec, &subject, reading));
+                }
+                gate(loaded, &limits, spec, &subject.key, &mut concurrency)
             };
-            found.documents.into_iter().map(gated).collect()
+            documents.into_iter().map(gated).collect()
         });
         for result in results {
             self.publish_problems(result.diagnostics);
@@ -352,6 +408,11 @@ impl Catalog {
             let own = definitions.iter().flat_map(|it| it.own.iter().map(|(_, entry)| entry));
             self.publish_loaded(&spec.name, entries.iter().chain(own));
             self.publish_notes(suspicious_texts::sentences(spec, &suspicious));
+            while_blocking(|| {
+                for (subject, list, parts) in pinned {
+                    self.observe(&subject, list, parts);
+                }
+            });
         }
         let mut states = self.states();
         // Not found if a new configuration removed the source during the load.
@@ -386,8 +447,12 @@ impl Catalog {
     /// judge texts: `check` does, and they pass no list on to a model.
     fn selection_if_watched(&self, spec: &SourceSpec) -> Option<Arc<CodeSelection>> {
         let is_watched = self.states().iter().any(|state| state.spec == *spec && state.has_task);
-        let selection = self.selection.lock().unwrap_or_else(PoisonError::into_inner);
-        is_watched.then(|| Arc::clone(&selection))
+        is_watched.then(|| self.selection())
+    }
+
+    /// Which codes the configuration reports, with which severities.
+    fn selection(&self) -> Arc<CodeSelection> {
+        Arc::clone(&self.selection.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Asks the server that a definition names for its tools, and merges its list with the
@@ -412,15 +477,25 @@ impl Catalog {
     ) -> Vec<SourceFailure> {
         let limits = self.runner.limits();
         let mut concurrency = self.concurrency_limits_of(spec);
-        let selection = self.selection_if_watched(spec);
+        let texts = match self.selection_if_watched(spec) {
+            Some(_) => SuspiciousTexts::Reported,
+            None => SuspiciousTexts::Ignored,
+        };
+        let selection = self.selection();
         let read = |answer: Arc<ToolAnswer>| {
-            let (workspace, selection) = (&self.workspace, selection.as_deref());
+            let judged = (&*selection, texts);
             while_blocking(|| {
-                definition.read(&answer, spec, workspace, selection, &limits, &mut concurrency)
+                definition.read(&answer, spec, &self.workspace, judged, &limits, &mut concurrency)
             })
         };
+        let instructions = answer.as_ref().ok().and_then(|answer| answer.instructions.clone());
         let (merged, failures) = match answer.map(read) {
-            Ok(ListedTools { entries: listed, diagnostics, suspicious }) => {
+            Ok(ListedTools { entries: listed, diagnostics, suspicious, subject, parts }) => {
+                while_blocking(|| {
+                    self.observe(&subject, PinList::Tools, parts);
+                    let instructions = instructions_part(instructions.as_deref());
+                    self.observe(&subject, PinList::Instructions, instructions);
+                });
                 let (tools, missing) = definition.merge(&listed);
                 self.publish_problems(diagnostics);
                 self.publish_problems(missing);
@@ -455,6 +530,9 @@ impl Catalog {
 
     /// Replaces what a server offers besides tools.
     pub(crate) fn set_offers(&self, owner: &ServerOwner, offers: &Arc<ServerOffers>) {
+        if self.pins().is_some() {
+            while_blocking(|| self.observe_offers(&owner.pin_subject(), offers));
+        }
         let mut states = self.states();
         let spec = owner.spec();
         if let Some(state) = states.iter_mut().find(|state| state.spec == *spec) {
@@ -474,29 +552,45 @@ impl Catalog {
         }
     }
 
+    /// Compares the prompts and instructions of a server with the accepted ones.
+    fn observe_offers(&self, subject: &PinSubject, offers: &ServerOffers) {
+        if offers.are_prompts_known {
+            self.observe(subject, PinList::Prompts, prompt_parts(&offers.prompts));
+        }
+        if let Some(description) = &offers.description {
+            let instructions = instructions_part(description.instructions.as_deref());
+            self.observe(subject, PinList::Instructions, instructions);
+        }
+    }
+
     /// Merges what servers offer besides tools, if it has changed. Returns whether it has. Called
     /// under the lock of the states, for the same reason as `set_tools` in `publish_tools`.
     fn publish_offers(&self, states: &[SourceState]) -> bool {
         let withholds_orders = self.withholds_orders();
         let mut published = self.published_offers();
         let all = || states.iter().flat_map(SourceState::offers);
+        let pins = self.pins().map_or(0, |pins| pins.changes());
         let is_same = published.withholds_orders == withholds_orders
+            && published.pins == pins
             && all().count() == published.from.len()
-            && all().zip(&published.from).all(|((.., server, now), (old, before))| {
-                Arc::ptr_eq(now, before) && server == *old
-            });
+            && all()
+                .zip(&published.from)
+                .all(|(now, (old, before))| Arc::ptr_eq(now.offers, before) && now.server == *old);
         if is_same {
             return false;
         }
-        let source =
-            |(name, namespace, server, offers): (_, _, Arc<Server>, &Arc<ServerOffers>)| {
-                let upstream = self.runner.context().upstreams.get(&server);
-                OfferSource { name, namespace, upstream, offers: Arc::clone(offers) }
+        let source = |it: StateOffers<'_>| {
+            let upstream = self.runner.context().upstreams.get(&it.server);
+            let offers = match self.pins() {
+                Some(pins) => pins.accepted_offers(&it.subject, it.offers),
+                None => Arc::clone(it.offers),
             };
+            OfferSource { name: it.name, namespace: it.namespace, upstream, offers }
+        };
         let sources = all().map(source).collect();
-        let from = all().map(|(.., server, offers)| (server, Arc::clone(offers))).collect();
+        let from = all().map(|it| (it.server, Arc::clone(it.offers))).collect();
         let merged = Arc::new(Offers::merge(sources, withholds_orders, &self.unlisted));
-        *published = PublishedOffers { merged, from, withholds_orders };
+        *published = PublishedOffers { merged, pins, from, withholds_orders };
         true
     }
 
@@ -586,7 +680,12 @@ impl Catalog {
         let mut registry = ToolRegistry::default();
         let mut duplicates = BTreeSet::new();
         for entry in states.iter().flat_map(SourceState::tools) {
-            if let Err(entry) = registry.add(Arc::clone(entry)) {
+            let aside = self.pins().and_then(|pins| pins.reason_aside(entry));
+            let entry = match aside {
+                Some((reason, remedy)) => Arc::new(entry.set_aside(reason, remedy)),
+                None => Arc::clone(entry),
+            };
+            if let Err(entry) = registry.add(entry) {
                 duplicates.insert(entry.id.to_string());
             }
         }
@@ -620,18 +719,29 @@ impl Catalog {
 
     /// Replaces the list of sources by that of a plan. A source whose specification is unchanged
     /// keeps its state: its tools, its task, its running server. The tasks of all others end.
-    fn apply_plan(&self, plan: SourcePlan) {
+    ///
+    /// Returns whether the severities of codes changed, so that files must pass the gate again.
+    /// Servers list their tools again then, because they get new tasks.
+    fn apply_plan(&self, plan: SourcePlan) -> bool {
         self.publish_plan_problems(&plan);
         self.runner.set_limits(plan.limits);
         let level = plan.levels.get(MODEL_INSTRUCTION.name);
         self.withholds_orders.store(level == Some(&Some(Severity::Error)), Ordering::Relaxed);
         // No code is named here, so none can be unknown.
         let selection = CodeSelection::new(&[], &[], plan.levels, plan.ignores).unwrap_or_default();
+        let has_new_levels = !selection.has_levels_of(&self.selection());
         *self.selection.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(selection);
+        let pin_plan = PinPlan { settings: plan.trust, lock_path: plan.lock };
+        *self.pin_plan.lock().unwrap_or_else(PoisonError::into_inner) = pin_plan.clone();
+        if let Some(pins) = self.pins() {
+            self.publish_notes(pins.set_plan(pin_plan));
+        }
         let mut states = self.states();
         let mut old = std::mem::take(&mut *states);
         for spec in plan.specs {
-            let unchanged = old.iter().position(|state| state.spec == spec);
+            let must_be_asked = has_new_levels && matches!(spec.target, SourceTarget::Server(..));
+            let unchanged =
+                old.iter().position(|state| state.spec == spec).filter(|_| !must_be_asked);
             states.push(match unchanged {
                 // The new specification, because its entry may have moved to another line.
                 Some(n) => SourceState { spec, ..old.remove(n) },
@@ -648,6 +758,35 @@ impl Catalog {
             state.removed.cancel();
             self.drain(DrainingServers::new(state.servers(), state, &self.runner));
         }
+        has_new_levels
+    }
+}
+
+/// The lists of a document that are pinned. Standard input has no name under which it could be.
+fn pinned_lists(
+    spec: &SourceSpec,
+    subject: &PinSubject,
+    reading: &Reading,
+) -> Vec<(PinSubject, PinList, Vec<PinnedPart>)> {
+    if matches!(reading.origin.document().source().origin(), TextOrigin::Input) {
+        return Vec::new();
+    }
+    let mut parts = tool_parts(reading, spec.implementations.as_deref());
+    let mut lists = Vec::new();
+    if let SourceTarget::Server(server, _) = &spec.target {
+        parts.push(program_part(server));
+        let instructions = instructions_part(reading.toolset.instructions.as_deref());
+        lists.push((subject.clone(), PinList::Instructions, instructions));
+    }
+    lists.push((subject.clone(), PinList::Tools, parts));
+    lists
+}
+
+/// Whether the definitions of a source are the user's own.
+fn authors_of(spec: &SourceSpec) -> DefinitionAuthors {
+    match spec.target {
+        SourceTarget::Server(..) => DefinitionAuthors::Foreign,
+        _ => DefinitionAuthors::Reachable,
     }
 }
 

@@ -1,8 +1,9 @@
 //! The gate between what was read and what may be called.
 //!
-//! A tool with an error is quarantined alone; an error outside of any tool quarantines the whole
-//! document. What a live server lists has errors only where a tool cannot be used
-//! (`toolwright_formats::live`), so there only single tools are quarantined. What passes is a
+//! A tool with an error of `check` is quarantined alone; an error outside of any tool quarantines
+//! the whole document. What a live server lists has errors only where a tool cannot be used
+//! (`toolwright_formats::live`) or where the configuration makes a finding an error, so there only
+//! single tools are quarantined. What passes is a
 //! [`Toolset`] of [`Tool`]s: every field parsed, bindings complete, schemas compiled, hashes
 //! computed. Nothing changes it from here on: a reload and the merge with a server make new ones.
 //!
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolwright_exec::knowledge::ShareId;
-use toolwright_exec::{CallLimits, ConcurrencyLimit, RegisteredTool};
+use toolwright_exec::{CallLimits, ConcurrencyLimit, PinnedTool, RegisteredTool};
 use toolwright_formats::{Reading, live};
 use toolwright_model::{
     Binding, Details, Draft, FieldValue, InputSchema, Server, ServerSettings, Tool, ToolId,
@@ -29,6 +30,7 @@ use toolwright_source::{
     Diagnostic, DocumentPath, Origin, RecordPath, Severity, ValueKind, locate,
 };
 use toolwright_workspace::content_hash::{ContentHasher, code_files};
+use toolwright_workspace::pinned_parts::pinned_names;
 use toolwright_workspace::{COMPAT_HELP, LoadedDocument, SourceSpec, SourceTarget, fill_in_tools};
 
 use crate::javascript;
@@ -74,11 +76,13 @@ struct QuarantinedTool {
     remedy: String,
 }
 
-/// Decides which tools of a document may be called, and registers them.
+/// Decides which tools of a document may be called, and registers them. `toolset` is the key under
+/// which they are pinned.
 pub(crate) fn gate(
     loaded: LoadedDocument,
     limits: &CallLimits,
     spec: &SourceSpec,
+    toolset: &Arc<str>,
     concurrency: &mut ConcurrencyLimits,
 ) -> GateResult {
     let environment = &environment_of(spec);
@@ -94,6 +98,8 @@ pub(crate) fn gate(
     if is_live {
         reading.toolset.tools.iter_mut().for_each(fill_in_schema);
     }
+    let pinned_names = pinned_names(&reading);
+    result.body_files.extend(script_files(&reading, folder.as_deref()));
     // Before `finish`, which adds diagnostics about schemas.
     let errors = DocumentErrors::new(&reading, &result.diagnostics, is_live);
     let command = check_command(reading.origin.document().source().name(), spec);
@@ -106,6 +112,8 @@ pub(crate) fn gate(
     for (n, mut entry) in register(gated, &concurrency) {
         entry.environment.clone_from(environment);
         entry.knowledge.clone_from(&knowledge);
+        let name = pinned_names.get(n).cloned().unwrap_or_default();
+        entry.pinned_as.push(PinnedTool { toolset: Arc::clone(toolset), name });
         let attach = |folder| javascript::attach_body(&mut entry, folder, share);
         result.body_files.extend(body_folder.and_then(attach));
         own.push((n, Arc::new(entry)));
@@ -120,6 +128,29 @@ pub(crate) fn gate(
         _ => result.entries.extend(own.into_iter().map(|(_, entry)| entry)),
     }
     result
+}
+
+/// Why each tool of a checked document would be quarantined, in the order of the document; `None`
+/// for a tool that passes. For commands that show tools and call none.
+pub fn quarantine_reasons(loaded: &LoadedDocument) -> Vec<Option<QuarantineReason>> {
+    let Some(reading) = &loaded.reading else { return Vec::new() };
+    let is_on_server = |tool: &Draft| matches!(tool.details.binding, Binding::Server { .. });
+    let is_live = loaded.path.is_none() && reading.toolset.tools.iter().any(is_on_server);
+    let errors = DocumentErrors::new(reading, &loaded.diagnostics, is_live);
+    let first = |n: usize| {
+        let ToolError { reason, code, .. } = errors.of(n).next()?;
+        Some(QuarantineReason { code, reason: reason.clone() })
+    };
+    (0..reading.toolset.tools.len()).map(first).collect()
+}
+
+/// Why a tool is quarantined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuarantineReason {
+    /// The code of its first error.
+    pub code: &'static str,
+    /// The error as a caller reads it.
+    pub reason: String,
 }
 
 /// Gives a tool that its server lists without an input schema one that accepts any arguments. The
@@ -151,6 +182,7 @@ fn finish(
         // The first one is enough as a reason; `check` shows all of them.
         let error = errors.of(n).next().map(|first| ToolError {
             reason: first.reason.clone(),
+            code: first.code,
             is_tolerable: errors.of(n).all(|error| error.is_tolerable),
         });
         match error.map_or_else(|| finish_tool(draft, n, &reading, diagnostics), Err) {
@@ -160,7 +192,7 @@ fn finish(
                 tools.push(Arc::new(tool));
                 accepted.push((n, validator));
             }
-            Err(ToolError { reason, is_tolerable }) => {
+            Err(ToolError { reason, is_tolerable, .. }) => {
                 // Listed and refused, and not left out: a caller that knows the tool learns why it
                 // is not available instead of "not found".
                 let tool = without_details(name.clone(), draft);
@@ -184,10 +216,11 @@ fn finish_tool(
     reading: &Reading,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<(Tool, SchemaValidator), ToolError> {
-    let tool = draft
-        .clone()
-        .finish()
-        .map_err(|error| ToolError { reason: error.to_string(), is_tolerable: false })?;
+    let tool = draft.clone().finish().map_err(|error| ToolError {
+        reason: error.to_string(),
+        code: "",
+        is_tolerable: false,
+    })?;
     if let Ok(validator) = SchemaValidator::new(tool.input.to_json(), tool.output.as_ref()) {
         return Ok((tool, validator));
     }
@@ -206,8 +239,9 @@ fn finish_tool(
     let place = |finding| locate(reading.origin.in_document(finding), reading.origin.document());
     let found: Vec<Diagnostic> = findings.into_iter().map(place).collect();
     let reason = found.first().map(reason_of).unwrap_or_default();
+    let code = found.first().map_or("", |first| first.code.name);
     diagnostics.extend(found);
-    Err(ToolError { reason, is_tolerable })
+    Err(ToolError { reason, code, is_tolerable })
 }
 
 /// The tools of a gated toolset as the runner holds them, in the order of the definition.
@@ -251,6 +285,8 @@ struct DocumentErrors {
 struct ToolError {
     /// As the caller reads it.
     reason: String,
+    /// Its code; empty if it is not a finding.
+    code: &'static str,
     /// Whether it is a warning in compat mode.
     is_tolerable: bool,
 }
@@ -271,7 +307,7 @@ impl DocumentErrors {
         let mut errors = DocumentErrors::default();
         for d in diagnostics.iter().filter(|d| d.severity == Severity::Error) {
             let is_tolerable = d.help.iter().any(|help| help == COMPAT_HELP);
-            let error = ToolError { reason: reason_of(d), is_tolerable };
+            let error = ToolError { reason: reason_of(d), code: d.code.name, is_tolerable };
             match tools.iter().position(|tool| is_within(&d.path, tool)) {
                 Some(n) => errors.of_tools.entry(n).or_default().push(error),
                 None if is_live || is_item(&d.path) => {}
@@ -317,6 +353,18 @@ fn path_of(reading: &Reading, n: usize) -> DocumentPath {
 
 fn is_within(at: &DocumentPath, place: &DocumentPath) -> bool {
     at == place || at.below(place).is_some()
+}
+
+/// The scripts of local tools, whether they exist or not: without its script a tool is quarantined,
+/// and the file may be written later.
+fn script_files(reading: &Reading, folder: Option<&Path>) -> Vec<PathBuf> {
+    let scripts = reading.toolset.tools.iter().filter_map(|tool| match &tool.details.binding {
+        Binding::Local { entry_point, .. } => Some(folder?.join(entry_point)),
+        _ => None,
+    });
+    let mut scripts: Vec<PathBuf> = scripts.collect();
+    scripts.dedup();
+    scripts
 }
 
 /// The concurrency limit of a toolset: the one it had, unless its numbers have changed.

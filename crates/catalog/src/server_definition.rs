@@ -19,12 +19,15 @@ use toolwright_exec::{CallLimits, RegisteredTool, ToolStatus};
 use toolwright_model::{Annotations, Binding, ContentHash, InputSchema, Namespace, Server, Tool};
 use toolwright_source::{Anchor, Diagnostic, Origin, RecordFinding, RecordPath, locate};
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
+use toolwright_workspace::pinned_parts::{PinnedPart, program_part, tool_parts};
 use toolwright_workspace::{
-    CodeSelection, SourceSpec, SourceTarget, Workspace, content_hash, find_suspicious_texts,
+    CodeSelection, DefinitionAuthors, SourceSpec, SourceTarget, Workspace, content_hash,
+    find_suspicious_texts,
 };
 
 use crate::gate::{ConcurrencyLimits, GateResult, gate};
 use crate::live_sources::{self, ToolAnswer};
+use crate::pins::PinSubject;
 use crate::suspicious_texts;
 
 /// A toolset on a server that its definition names, as the definition describes it.
@@ -40,12 +43,22 @@ pub(crate) struct ServerDefinition {
 }
 
 /// The tools that the server lists, behind the gate like any other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ListedTools {
     pub(crate) entries: Vec<Arc<RegisteredTool>>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Sentences about their suspicious texts.
     pub(crate) suspicious: Vec<String>,
+    /// Under what they are pinned.
+    pub(crate) subject: PinSubject,
+    pub(crate) parts: Vec<PinnedPart>,
+}
+
+/// Whether texts of tools that look like attacks on a model are looked for, to be logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SuspiciousTexts {
+    Reported,
+    Ignored,
 }
 
 impl ServerDefinition {
@@ -55,19 +68,19 @@ impl ServerDefinition {
     }
 
     /// Reads the server's list of its tools. `spec` is the source of the definition: its
-    /// environment and options hold for the server, too. `selection` is set if the texts of the
-    /// tools are to be judged.
+    /// environment and options hold for the server, too.
     pub(crate) fn read(
         &self,
         answer: &ToolAnswer,
         spec: &SourceSpec,
         workspace: &Workspace,
-        selection: Option<&CodeSelection>,
+        (selection, texts): (&CodeSelection, SuspiciousTexts),
         limits: &CallLimits,
         concurrency: &mut ConcurrencyLimits,
     ) -> ListedTools {
         // A source of its own, named after the namespace, as if the configuration had listed the
         // server.
+        let subject = self.pin_subject(spec);
         let spec = SourceSpec {
             name: self.namespace.to_string(),
             target: SourceTarget::Server(Arc::clone(&self.server), Some(self.namespace.clone())),
@@ -79,19 +92,30 @@ impl ServerDefinition {
             }),
             ..spec.clone()
         };
-        let loaded = live_sources::read_answer(
-            &spec,
-            &self.server,
-            Some(&self.namespace),
-            answer,
-            workspace,
-        );
-        let suspicious = selection.zip(loaded.reading.as_ref());
-        let suspicious = suspicious.map(|(selection, reading)| {
+        let namespace = Some(&self.namespace);
+        let mut loaded =
+            live_sources::read_answer(&spec, &self.server, namespace, answer, workspace);
+        let judged = std::slice::from_mut(&mut loaded);
+        workspace.check_for_gate(judged, selection, DefinitionAuthors::Foreign);
+        let reading = loaded.reading.as_ref().filter(|_| texts == SuspiciousTexts::Reported);
+        let suspicious = reading.map(|reading| {
             suspicious_texts::sentences(&spec, &find_suspicious_texts(reading, selection))
         });
-        let GateResult { entries, diagnostics, .. } = gate(loaded, limits, &spec, concurrency);
-        ListedTools { entries, diagnostics, suspicious: suspicious.unwrap_or_default() }
+        let mut parts = loaded.reading.as_ref().map(|it| tool_parts(it, None)).unwrap_or_default();
+        parts.push(program_part(&self.server));
+        let GateResult { entries, diagnostics, .. } =
+            gate(loaded, limits, &spec, &subject.key, concurrency);
+        let suspicious = suspicious.unwrap_or_default();
+        ListedTools { entries, diagnostics, suspicious, subject, parts }
+    }
+
+    /// Under what the lists of its server are pinned. Not by the namespace alone: a source of the
+    /// configuration may have the same name.
+    pub(crate) fn pin_subject(&self, spec: &SourceSpec) -> PinSubject {
+        let document = self.origin.document().source().name();
+        let file = document.rsplit('/').next().unwrap_or(document);
+        let name = format!("{} ({file})", self.namespace);
+        PinSubject::of_server(spec, &self.server, Some(document), &name)
     }
 
     /// The tools of both, and a diagnostic for each command that the server does not have.
@@ -199,6 +223,7 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
         Ok(mut entry) => {
             entry.environment.clone_from(&own.environment);
             entry.knowledge.clone_from(&own.knowledge);
+            entry.pinned_as = own.pinned_as.iter().chain(&served.pinned_as).cloned().collect();
             entry.toolset_hash = merged_hash(&own.toolset_hash, &served.toolset_hash);
             Arc::new(entry)
         }

@@ -22,6 +22,10 @@ pub(crate) struct ServerOffers {
     pub(crate) resources: Vec<Json>,
     pub(crate) templates: Vec<Json>,
     pub(crate) prompts: Vec<Json>,
+    /// Whether `prompts` is what the server has: it answered, or has no prompts.
+    pub(crate) are_prompts_known: bool,
+    /// Whether its instructions are withheld until a person accepts them.
+    pub(crate) instructions_are_aside: bool,
     /// Whether its instructions carry orders to the model (MODEL_INSTRUCTION).
     pub(crate) instructions_give_orders: bool,
 }
@@ -47,6 +51,7 @@ impl ServerOffers {
             if !wanted(&kind) {
                 if !description.has(kind.capability()) {
                     offers.list_mut(kind).clear();
+                    offers.are_prompts_known |= kind == ListKind::Prompts;
                 }
                 continue;
             }
@@ -64,6 +69,7 @@ impl ServerOffers {
     /// Replaces a list by the usable ones of these items.
     pub(crate) fn set(&mut self, kind: ListKind, items: Vec<Json>, notes: &mut Vec<String>) {
         *self.list_mut(kind) = usable_items(kind, items, notes);
+        self.are_prompts_known |= kind == ListKind::Prompts;
     }
 
     fn list_mut(&mut self, kind: ListKind) -> &mut Vec<Json> {
@@ -78,7 +84,8 @@ impl ServerOffers {
     /// The instructions that clients get. `withholds_orders`: none that carry orders to the model.
     pub(crate) fn instructions(&self, withholds_orders: bool) -> Option<&str> {
         let text = self.description.as_ref()?.instructions.as_deref();
-        text.filter(|_| !(withholds_orders && self.instructions_give_orders))
+        let is_withheld = withholds_orders && self.instructions_give_orders;
+        text.filter(|_| !(is_withheld || self.instructions_are_aside))
     }
 
     /// Whether the server declares an extension of the protocol.

@@ -26,6 +26,7 @@ use crate::catalog::{Catalog, CatalogEvent};
 use crate::draining::DRAIN_CHECK;
 use crate::live_sources::{self, SourceFailure, ToolAnswer};
 use crate::offers::ServerNotification;
+use crate::pins::PinSubject;
 use crate::server_definition::ServerDefinition;
 use crate::server_offers::ServerOffers;
 
@@ -65,6 +66,14 @@ impl ServerOwner {
     pub(crate) fn spec(&self) -> &SourceSpec {
         match self {
             ServerOwner::Source(spec, _) | ServerOwner::Definition(spec, _) => spec,
+        }
+    }
+
+    /// Under what its lists are pinned.
+    pub(crate) fn pin_subject(&self) -> PinSubject {
+        match self {
+            ServerOwner::Source(spec, _) => PinSubject::of(spec, ""),
+            ServerOwner::Definition(spec, definition) => definition.pin_subject(spec),
         }
     }
 

@@ -18,6 +18,7 @@ use toolwright_model::Server;
 use toolwright_workspace::{SourceSpec, SourceTarget};
 
 use crate::gate::ConcurrencyLimits;
+use crate::pins::PinSubject;
 use crate::server_definition::ServerDefinition;
 use crate::server_offers::ServerOffers;
 
@@ -65,6 +66,17 @@ pub(crate) struct ServerToolset {
     pub(crate) has_task: bool,
     /// Cancelled when a reload replaces or drops this definition; ends its task.
     pub(crate) removed: CancellationToken,
+}
+
+/// What one server of a source offers besides tools.
+pub(crate) struct StateOffers<'s> {
+    /// The name for people.
+    pub(crate) name: String,
+    pub(crate) namespace: Option<String>,
+    pub(crate) server: Arc<Server>,
+    /// Under what its lists are pinned.
+    pub(crate) subject: PinSubject,
+    pub(crate) offers: &'s Arc<ServerOffers>,
 }
 
 impl SourceState {
@@ -188,21 +200,43 @@ impl SourceState {
         self.entries.iter().chain(self.server_toolsets.iter().flat_map(|toolset| &toolset.tools))
     }
 
-    /// What its servers offer besides tools, each with the name for people and the namespace.
-    pub(crate) fn offers(
-        &self,
-    ) -> impl Iterator<Item = (String, Option<String>, Arc<Server>, &Arc<ServerOffers>)> {
-        let own = match (&self.spec.target, &self.offers) {
-            (SourceTarget::Server(server, namespace), Some(offers)) => {
-                let namespace = namespace.as_ref().map(ToString::to_string);
-                Some((self.spec.name.clone(), namespace, Arc::clone(server), offers))
+    /// The servers that have listed their tools, with what these are pinned under.
+    pub(crate) fn pinned_servers(&self) -> Vec<(PinSubject, Arc<Server>)> {
+        let own = match &self.spec.target {
+            SourceTarget::Server(server, _) if !self.entries.is_empty() => {
+                Some((PinSubject::of(&self.spec, ""), Arc::clone(server)))
             }
+            _ => None,
+        };
+        let listed = self.server_toolsets.iter().filter(|toolset| toolset.listed.is_some());
+        let of_definitions = listed.map(|toolset| {
+            let definition = &toolset.definition;
+            (definition.pin_subject(&self.spec), Arc::clone(&definition.server))
+        });
+        own.into_iter().chain(of_definitions).collect()
+    }
+
+    /// What its servers offer besides tools.
+    pub(crate) fn offers(&self) -> impl Iterator<Item = StateOffers<'_>> {
+        let own = match (&self.spec.target, &self.offers) {
+            (SourceTarget::Server(server, namespace), Some(offers)) => Some(StateOffers {
+                name: self.spec.name.clone(),
+                namespace: namespace.as_ref().map(ToString::to_string),
+                server: Arc::clone(server),
+                subject: PinSubject::of(&self.spec, ""),
+                offers,
+            }),
             _ => None,
         };
         let of_definitions = self.server_toolsets.iter().filter_map(|toolset| {
             let name = toolset.definition.namespace.to_string();
-            let server = Arc::clone(&toolset.definition.server);
-            Some((name.clone(), Some(name), server, toolset.offers.as_ref()?))
+            Some(StateOffers {
+                name: name.clone(),
+                namespace: Some(name),
+                server: Arc::clone(&toolset.definition.server),
+                subject: toolset.definition.pin_subject(&self.spec),
+                offers: toolset.offers.as_ref()?,
+            })
         });
         own.into_iter().chain(of_definitions)
     }

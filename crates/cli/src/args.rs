@@ -29,7 +29,7 @@ pub(crate) use authoring::{
 };
 pub(crate) use running::{
     AuditArgs, AuditFormat, CallArgs, EvalArgs, FunctionSelector, InitArgs, InstallArgs, MdArgs,
-    MdLinks, ServeArgs, SourceArgs, TestArgs, TestFormat,
+    MdLinks, ServeArgs, SourceArgs, TestArgs, TestFormat, TrustArgs, TrustFormat,
 };
 
 /// One toolchain for the tools that AI agents call.
@@ -73,6 +73,8 @@ pub(crate) enum CliCommand {
     Serve(ServeArgs),
     /// List the calls that were made: who called which tool, when, and how it ended
     Audit(AuditArgs),
+    /// Show how definitions differ from the accepted ones, and accept them
+    Trust(TrustArgs),
     /// Validate a JSON or YAML instance against a JSON Schema
     Validate(ValidateArgs),
     /// Run the examples of definitions as tests
@@ -107,6 +109,7 @@ impl CliCommand {
             CliCommand::Cost(args) => &args.selected.environment.env,
             CliCommand::Convert(args) => &args.selected.environment.env,
             CliCommand::Test(args) => &args.selected.environment.env,
+            CliCommand::Trust(args) => &args.selected.environment.env,
             CliCommand::Diff(args) => &args.environment.env,
             CliCommand::Call(args) => &args.source.environment.env,
             CliCommand::Serve(args) => &args.source.environment.env,

@@ -8,13 +8,15 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
+use toolwright_catalog::{QuarantineReason, compare_listed, quarantine_reasons};
 use toolwright_formats::Reading;
 use toolwright_model::{Draft, Tags, ToolId, Version};
 use toolwright_schema::SchemaSide;
 use toolwright_source::Severity;
-use toolwright_workspace::LoadResult;
+use toolwright_workspace::{LoadResult, SourcePlan};
 
-use crate::args::ListArgs;
+use crate::args::{ListArgs, SelectedSources};
+use crate::environment::{state_folder, variable};
 use crate::output::{self, ExitStatus};
 use crate::sources::{self, FoundSources};
 use crate::{check, messages, record_text, report};
@@ -29,13 +31,23 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     sources::refuse_tool_ids(&args.selected, "list")?;
     let selected = sources::resolve(&args.selected, &how)?;
     let load = check::check_selected(&selected)?;
+    let (aside, lines) = set_aside(&selected, &load)?;
     // Collected first: the widths of the columns depend on all rows.
     let mut rows: Vec<(String, String, String)> = Vec::new();
     let mut entries: Vec<Json> = Vec::new();
     let filter = ToolFilter::new(args);
     let versions = ToolVersions::of(&load);
-    for reading in load.documents.iter().filter_map(|file| file.reading.as_ref()) {
-        for tool in reading.toolset.tools.iter().filter(|tool| filter.accepts(tool)) {
+    for (document, aside) in load.documents.iter().zip(aside) {
+        let Some(reading) = &document.reading else { continue };
+        let mut reasons = quarantine_reasons(document);
+        for (why, reason) in reasons.iter_mut().zip(aside) {
+            let aside = reason.map(|reason| QuarantineReason { code: "differs", reason });
+            *why = why.take().or(aside);
+        }
+        for (tool, why) in reading.toolset.tools.iter().zip(&reasons) {
+            if !filter.accepts(tool) {
+                continue;
+            }
             if !record_text::is_selected(reading, tool, &args.tool) {
                 continue;
             }
@@ -44,10 +56,10 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
             }
             let id = record_text::tool_label(reading, tool);
             if args.json {
-                entries.push(entry(reading, tool, &id));
+                entries.push(entry(reading, tool, &id, why.as_ref()));
             }
             let version = versions.shown(reading, tool).filter(|_| !args.newest);
-            rows.push((id, reading.format.to_string(), about(tool, version)));
+            rows.push((id, reading.format.to_string(), about(tool, version, why.as_ref())));
         }
     }
     // At most 48, so that one very long id does not push all descriptions out of the terminal.
@@ -64,6 +76,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
         true => output::print_json(&json!({ "tools": entries }))?,
         false => output::print(&text)?,
     }
+    lines.iter().for_each(|line| messages::print_note(line));
     if !args.quiet {
         output::write_stderr(&report::skipped_files(&load));
         report::print_settings_mistakes(&load);
@@ -75,8 +88,25 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     Ok(report::exit_status(&load))
 }
 
+/// For each document, why its tools are set aside because they differ from the accepted ones; and
+/// lines about that for stderr.
+///
+/// # Errors
+/// If there is no such configuration.
+fn set_aside(
+    selected: &SelectedSources,
+    load: &LoadResult,
+) -> anyhow::Result<(Vec<Vec<Option<String>>>, Vec<String>)> {
+    let config = sources::find_configuration(selected.named_configuration())?;
+    let options = selected.reading.options(false);
+    let plan = config.map(|config| SourcePlan::from_config(&config, options, &variable));
+    let plan = plan.unwrap_or_default();
+    let folder = state_folder().map_err(|error| format!("{error:#}"));
+    Ok(compare_listed(folder, plan.trust, plan.lock, &load.documents))
+}
+
 /// A tool as an object of `--json`. `show --json` has everything.
-fn entry(reading: &Reading, tool: &Draft, id: &str) -> Json {
+fn entry(reading: &Reading, tool: &Draft, id: &str, why: Option<&QuarantineReason>) -> Json {
     let unusable = [SchemaSide::Input, SchemaSide::Output]
         .into_iter()
         .filter(|side| record_text::schema_problem(tool, *side).is_some())
@@ -89,6 +119,7 @@ fn entry(reading: &Reading, tool: &Draft, id: &str) -> Json {
         "version": tool.version.ok().map(Version::authored),
         "deprecated": tool.details.deprecation.deprecated,
         "unusable": unusable.collect::<Vec<_>>(),
+        "quarantined": why.map(|why| &why.reason),
     })
 }
 
@@ -159,7 +190,7 @@ impl ToolFilter<'_> {
 
 /// The first line of the description, at most 80 characters, behind what a user must know before
 /// they choose the tool.
-fn about(tool: &Draft, version: Option<&Version>) -> String {
+fn about(tool: &Draft, version: Option<&Version>, why: Option<&QuarantineReason>) -> String {
     let description = tool.description.ok().map_or("", String::as_str);
     let line = record_text::one_line(description.trim().lines().next().unwrap_or(""));
     let line = record_text::shorten(&line, 80);
@@ -168,6 +199,10 @@ fn about(tool: &Draft, version: Option<&Version>) -> String {
         .filter(|side| record_text::schema_problem(tool, *side).is_some())
         .map(|side| format!("{} not usable", side.field()))
         .collect();
+    // Tools with a schema that cannot be used are marked above.
+    if let Some(why) = why.filter(|_| marks.is_empty()) {
+        marks.push(format!("quarantined: {}", why.code));
+    }
     marks.extend(version.map(|version| record_text::one_line(version.authored())));
     marks.extend(tool.details.deprecation.deprecated.then(|| "deprecated".to_owned()));
     if marks.is_empty() { line } else { format!("[{}] {line}", marks.join(", ")) }

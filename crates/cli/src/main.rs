@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! args ─▶ one of: show list check cost convert diff upgrade formats new explain init install call
-//!                 serve audit validate test eval doctor md manual
+//!                 serve audit trust validate test eval doctor md manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
 //!            └ environment: variables
@@ -49,6 +49,7 @@ mod show;
 mod sources;
 mod start_progress;
 mod test;
+mod trust;
 mod upgrade;
 mod validate;
 mod vendor_calls;
@@ -103,6 +104,7 @@ fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
         CliCommand::Call(args) => call::run(&args),
         CliCommand::Serve(args) => serve::run(&args),
         CliCommand::Audit(args) => audit::run(&args),
+        CliCommand::Trust(args) => trust::run(&args),
         CliCommand::Validate(args) => validate::run(&args),
         CliCommand::Test(args) => test::run(&args),
         CliCommand::Eval(args) => eval::run(&args),

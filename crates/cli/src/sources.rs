@@ -27,7 +27,7 @@ use toolwright_workspace::{
 };
 
 use crate::args::{DiagnosticFormat, SelectedSources, SourceArgs};
-use crate::environment::{cache_folder, variable};
+use crate::environment::{cache_folder, state_folder, variable};
 pub(crate) use crate::found_sources::{FoundSources, resolve, servers_file_in};
 use crate::messages::{plan_error, print_note};
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
@@ -312,5 +312,7 @@ pub(crate) fn open_catalog(
         runner = runner.with_audit(journal);
     }
     let runner = Arc::new(runner);
-    Ok(Catalog::new(runner, workspace(), planner, listener))
+    let catalog = Catalog::new(runner, workspace(), planner, listener);
+    catalog.use_pins(state_folder().map_err(|error| format!("{error:#}")))?;
+    Ok(catalog)
 }

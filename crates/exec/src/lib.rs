@@ -71,7 +71,7 @@ pub use inner_calls::InnerCaller;
 pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent, json_size};
 pub use process_tree::{TREE_VARIABLE, kill_all_processes};
-pub use registry::{RegisteredTool, ToolRegistry, ToolStatus};
+pub use registry::{PinnedTool, RegisteredTool, ToolRegistry, ToolStatus};
 pub use runner::{CallRequest, Runner};
 pub use toolwright_model::{CallLimits, OutputCheck};
 pub use written_parts::WrittenParts;

@@ -35,6 +35,15 @@ pub enum ToolStatus {
     Quarantined(String),
 }
 
+/// The name of a tool among the pins of a toolset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinnedTool {
+    /// The key of the toolset.
+    pub toolset: Arc<str>,
+    /// The name of the tool there.
+    pub name: String,
+}
+
 /// A tool with everything that a call of it needs.
 #[derive(Clone, Debug)]
 pub struct RegisteredTool {
@@ -56,6 +65,9 @@ pub struct RegisteredTool {
     pub environment: Vec<(OsString, OsString)>,
     /// Validators, processors and known mistakes of its toolset, if it has any.
     pub knowledge: Option<Arc<RunnableKnowledge>>,
+    /// The toolsets under whose pins it is, and its name there: its definition and its server may
+    /// both be pinned.
+    pub pinned_as: Vec<PinnedTool>,
     /// What a caller of the quarantined tool can do, such as the command that shows its errors.
     pub remedy: Option<Box<str>>,
     /// Its JavaScript body, or why it has none. The catalog sets it after looking for the file.
@@ -127,6 +139,16 @@ impl RegisteredTool {
         registered
     }
 
+    /// The same tool, refused when called. One that is refused already keeps its reason.
+    pub fn set_aside(&self, reason: String, remedy: String) -> RegisteredTool {
+        let mut aside = self.clone();
+        if aside.status == ToolStatus::Ready {
+            aside.status = ToolStatus::Quarantined(reason);
+            aside.remedy = Some(remedy.into());
+        }
+        aside
+    }
+
     /// The same tool on another server.
     pub fn on_server(&self, server: &Arc<Server>) -> RegisteredTool {
         let mut moved = self.clone();
@@ -153,6 +175,7 @@ impl RegisteredTool {
             concurrency,
             environment: Vec::new(),
             knowledge: None,
+            pinned_as: Vec::new(),
             remedy: None,
             body: Err("no file was searched for one".into()),
             validator: None,

@@ -11,14 +11,19 @@ impl Node<'_> {
     /// The value as JSON without white space, keys in the order of their code points, numbers as
     /// they were written, aliases and merge keys resolved.
     pub fn canonical_text(self) -> String {
+        self.canonical_text_without(&|_| false)
+    }
+
+    /// The same without the items and members whose value is to be left out.
+    pub fn canonical_text_without(self, is_left_out: &dyn Fn(Node<'_>) -> bool) -> String {
         let mut text = String::new();
-        write(self, &mut text);
+        write(self, is_left_out, &mut text);
         text
     }
 }
 
 /// Recursion ends at the depth that documents may have.
-fn write(node: Node<'_>, out: &mut String) {
+fn write(node: Node<'_>, is_left_out: &dyn Fn(Node<'_>) -> bool, out: &mut String) {
     match node.kind() {
         ValueKind::Null => out.push_str("null"),
         ValueKind::Bool => {
@@ -28,16 +33,17 @@ fn write(node: Node<'_>, out: &mut String) {
         ValueKind::String => write_string(node.raw(), out),
         ValueKind::List => {
             out.push('[');
-            for (n, item) in node.items().enumerate() {
+            for (n, item) in node.items().filter(|item| !is_left_out(*item)).enumerate() {
                 if n > 0 {
                     out.push(',');
                 }
-                write(item, out);
+                write(item, is_left_out, out);
             }
             out.push(']');
         }
         ValueKind::Map => {
             let mut members = node.members();
+            members.retain(|member| !is_left_out(member.value));
             // Stable, so that of two members with one key the last one stays last.
             members.sort_by(|a, b| a.name().cmp(b.name()));
             out.push('{');
@@ -47,7 +53,7 @@ fn write(node: Node<'_>, out: &mut String) {
                 }
                 write_string(member.name(), out);
                 out.push(':');
-                write(member.value, out);
+                write(member.value, is_left_out, out);
             }
             out.push('}');
         }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use toolwright_check::{HIDDEN_TEXT, MODEL_INSTRUCTION, Subject};
+use toolwright_check::{HIDDEN_TEXT, MODEL_INSTRUCTION, RuleScope, Subject};
 use toolwright_formats::Reading;
 use toolwright_model::{Details, Draft, Toolset};
 use toolwright_source::{Diagnostic, Severity, locate, render};
@@ -49,6 +49,15 @@ pub enum Coverage {
     /// Sources that were named or could be read, which may be some of many.
     #[default]
     Named,
+}
+
+/// Whether the authors of definitions can be expected to correct them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefinitionAuthors {
+    /// Files and programs of the user.
+    Reachable,
+    /// What a running server lists.
+    Foreign,
 }
 
 /// The result of a check.
@@ -182,6 +191,28 @@ impl Workspace {
             render::sort(diagnostics);
         });
         (found, silenced.into_inner())
+    }
+
+    /// Completes the diagnostics of documents that were read without rules, for the gate of the
+    /// catalog: adds all errors of `check`, drops what is silenced and sets the severities of the
+    /// configuration. What servers list is held against the rules only if the configuration makes
+    /// the findings of a code errors: nobody here can edit it.
+    pub fn check_for_gate(
+        &self,
+        documents: &mut [LoadedDocument],
+        selection: &CodeSelection,
+        authors: DefinitionAuthors,
+    ) {
+        let raises = selection.raises_to_error();
+        if raises || authors == DefinitionAuthors::Reachable {
+            let scope = if raises { RuleScope::All } else { RuleScope::Errors };
+            self.run_rules(documents, scope, authors);
+        }
+        let found = documents.iter_mut().map(|it| std::mem::take(&mut it.diagnostics)).collect();
+        let (reported, _) = self.report(documents, found, selection);
+        for (document, diagnostics) in documents.iter_mut().zip(reported) {
+            document.diagnostics = diagnostics;
+        }
     }
 
     /// What is wrong between documents, each with the number of the document it is reported at.

@@ -21,6 +21,7 @@ mod limits;
 mod schema;
 mod serve_settings;
 mod server_settings;
+mod trust_settings;
 mod written;
 
 use std::collections::{BTreeMap, HashMap};
@@ -47,6 +48,7 @@ use self::key_checks::{
 use self::keys::{CHECK_KEYS, IGNORE_KEYS, KIND_KEYS, SOURCE_KEYS, table_names};
 pub use self::schema::schema as config_schema;
 pub use self::serve_settings::ServeSettings;
+pub use self::trust_settings::{PinMode, TrustSettings};
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
 use crate::cost::TokenLimits;
 use crate::server_rules::WrittenServer;
@@ -66,6 +68,8 @@ pub struct Config {
     pub serve: ServeSettings,
     /// What is kept about calls.
     pub audit: AuditSettings,
+    /// What happens when a definition differs from the accepted one.
+    pub trust: TrustSettings,
     /// What `check` looks at beside the rules.
     pub check: CheckSettings,
     /// Severities that replace those of the codes themselves.
@@ -253,11 +257,12 @@ impl ConfigReader<'_, '_> {
         let limits = self.limits(root);
         let serve = self.serve_settings(root);
         let audit = self.audit_settings(root);
+        let trust = self.trust_settings(root);
         let check = self.check(root);
         let levels = self.levels(root);
         let ignores = self.ignores(root);
         let written = self.written;
-        Config { sources, limits, serve, audit, check, levels, ignores, written }
+        Config { sources, limits, serve, audit, trust, check, levels, ignores, written }
     }
 
     /// The sources of the list `source`.

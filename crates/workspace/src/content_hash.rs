@@ -103,10 +103,12 @@ pub fn code_files(reading: &Reading, implementations: Option<&Path>) -> Vec<(Str
     files.into_iter().filter_map(read).collect()
 }
 
-fn hash(text: &str) -> ContentHash {
+/// The hash of a text.
+pub fn hash(text: &str) -> ContentHash {
     hash_bytes(text.as_bytes())
 }
 
-fn hash_bytes(bytes: &[u8]) -> ContentHash {
+/// The hash of a file.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> ContentHash {
     ContentHash::from_sha256(Sha256::digest(bytes).into())
 }

@@ -51,6 +51,8 @@ mod files;
 mod fix;
 mod ignore_list;
 mod load;
+mod lock_file;
+pub mod pinned_parts;
 mod plan;
 pub mod record;
 mod script_files;
@@ -71,13 +73,13 @@ use std::sync::Arc;
 use toolwright_script::ScriptAnalyzer;
 
 pub use baseline::{Baseline, write as write_baseline};
-pub use check::{CheckOptions, CheckReport, Coverage, find_suspicious_texts};
+pub use check::{CheckOptions, CheckReport, Coverage, DefinitionAuthors, find_suspicious_texts};
 pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use client_servers::{ClientConfig, collect_servers};
 pub use config::{
-    AuditSettings, CheckSettings, Config, Levels, RecordedArguments, ServeSettings, SourceConfig,
-    SourceKind, config_schema,
+    AuditSettings, CheckSettings, Config, Levels, PinMode, RecordedArguments, ServeSettings,
+    SourceConfig, SourceKind, TrustSettings, config_schema,
 };
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, ConvertedTool, ExactRewrite, FieldSetting,
@@ -93,6 +95,8 @@ pub use files::{
 pub use fix::{FixMode, FixReport};
 pub use ignore_list::{IgnoreEntry, IgnoreList};
 pub use load::{COMPAT_HELP, LoadResult, LoadedDocument, ReadOptions, in_parallel};
+pub use lock_file::{LOCK_NAME, LockEntry, LockError, LockFile, LockKey, LockSection};
+pub use pinned_parts::{PinKind, PinList, PinnedPart};
 pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, UnstartedServer, is_program};
 pub use script_files::is_script;
 pub use selection::{CodeSelection, UnknownCode};

@@ -22,6 +22,7 @@ use toolwright_source::{
 };
 
 use crate::Workspace;
+use crate::check::DefinitionAuthors;
 use crate::files::{self, LoadError};
 use crate::plan::UnstartedServer;
 use crate::tool_places::fill_in_tools;
@@ -291,6 +292,32 @@ impl Workspace {
                 }
             };
         documents.iter().zip(readings).map(loaded).collect()
+    }
+
+    /// Adds what the rules find in documents that were read without them.
+    pub(crate) fn run_rules(
+        &self,
+        documents: &mut [LoadedDocument],
+        scope: RuleScope,
+        authors: DefinitionAuthors,
+    ) {
+        let read = documents.iter().filter_map(|it| Some((it.reading.as_ref()?, it.options)));
+        let subjects: Vec<Subject<'_>> =
+            read.map(|(reading, options)| self.subject(reading, options.targets)).collect();
+        let found = toolwright_check::check_each(&subjects, &*self.analyzer, scope);
+        drop(subjects);
+        let with_record = documents.iter_mut().filter(|document| document.reading.is_some());
+        for (loaded, found) in with_record.zip(found) {
+            let mode = match authors {
+                DefinitionAuthors::Foreign => ReadMode::Live,
+                DefinitionAuthors::Reachable if loaded.options.compat => ReadMode::Compat,
+                DefinitionAuthors::Reachable => ReadMode::Strict,
+            };
+            let Some(reading) = &loaded.reading else { continue };
+            let document = reading.origin.document();
+            let located = found.into_iter().map(|it| locate(mode.adapt(it, document), document));
+            loaded.diagnostics.extend(located);
+        }
     }
 
     /// A reading as the rules see it.

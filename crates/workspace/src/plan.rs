@@ -27,11 +27,12 @@ use toolwright_source::{
 use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND, is_about_server, is_advice};
 use crate::config::{
     AuditSettings, CheckSettings, Config, ConfigPlace, Levels, ServeSettings, SourceConfig,
-    SourceKind,
+    SourceKind, TrustSettings,
 };
 use crate::files::{self, LoadError};
 use crate::ignore_list::IgnoreList;
 use crate::load::ReadOptions;
+use crate::lock_file::LOCK_NAME;
 use crate::server_rules::{MissingPart, SecretVariables, ServerFinding, WrittenServer};
 use crate::server_rules::{check_server, masked_connection, missing_parts, shown_connection};
 use crate::servers_file::{self, is_servers_file, read_servers, server_around};
@@ -136,6 +137,10 @@ pub struct SourcePlan {
     pub serve: ServeSettings,
     /// What is kept about calls, from the configuration.
     pub audit: AuditSettings,
+    /// What happens when a definition differs from the accepted one, from the configuration.
+    pub trust: TrustSettings,
+    /// Where the lock of its sources is, if there is one: beside the configuration or servers file.
+    pub lock: Option<PathBuf>,
     /// What `check` looks at beside the rules, from the configuration.
     pub check: CheckSettings,
     /// Severities that the configuration sets for codes.
@@ -177,14 +182,14 @@ impl SourcePlan {
         self.failures.first().filter(|_| self.config_unreadable)
     }
 
-    /// The first error in `[limits]`, `[serve]` or `[audit]`. A limit that cannot be read is
-    /// replaced by its default, which may be looser than what the author wanted, so callers treat
+    /// The first error in `[limits]`, `[serve]`, `[audit]` or `[trust]`. A limit that cannot be read
+    /// is replaced by its default, which may be looser than what the author wanted, so callers treat
     /// it as fatal.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
         // The first token of the path is the table that the diagnostic is about.
         let is_limit = |d: &&Diagnostic| {
             let table = d.path.tokens().next();
-            table.is_some_and(|table| ["limits", "serve", "audit"].contains(&&*table))
+            table.is_some_and(|table| ["limits", "serve", "audit", "trust"].contains(&&*table))
         };
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).find(is_limit)
     }
@@ -272,6 +277,8 @@ impl SourcePlan {
         self.levels = config.levels;
         self.serve = config.serve;
         self.audit = config.audit;
+        self.trust = config.trust;
+        self.lock = Some(folder.join(LOCK_NAME));
         let mut started = HashSet::new();
         for configured in config.sources {
             let anchor = Anchor { source: Arc::clone(&source), span: Some(configured.span) };
@@ -570,6 +577,11 @@ impl SourcePlan {
         let environment = &source.environment;
         // Also if it cannot be read, so that the plan is made again once the file is corrected.
         self.files.push(path.to_owned());
+        if self.lock.is_none()
+            && let Ok(path) = std::path::absolute(path)
+        {
+            self.lock = path.parent().map(|folder| folder.join(LOCK_NAME));
+        }
         let document = match servers_file::parse(path) {
             Ok((document, problems)) => {
                 self.diagnostics.extend(problems);

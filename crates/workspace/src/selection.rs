@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use toolwright_source::Diagnostic;
+use toolwright_source::{Diagnostic, Severity};
 
 use crate::codes;
 use crate::config::Levels;
@@ -51,6 +51,16 @@ impl CodeSelection {
     /// does.
     pub(crate) fn is_off(&self, code: &str) -> bool {
         self.levels.get(code) == Some(&None)
+    }
+
+    /// Whether both give the same severities to all codes.
+    pub fn has_levels_of(&self, other: &CodeSelection) -> bool {
+        self.levels == other.levels
+    }
+
+    /// Whether the configuration makes the findings of some code errors.
+    pub(crate) fn raises_to_error(&self) -> bool {
+        self.levels.values().any(|level| *level == Some(Severity::Error))
     }
 
     /// Drops what is not reported, and sets the severity of the rest. Returns how many findings

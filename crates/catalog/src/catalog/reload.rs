@@ -133,11 +133,15 @@ impl Catalog {
                     // A new configuration may include other files.
                     plan_files.clone_from(&plan.files);
                     plan_print = fingerprint(&plan_files);
-                    self.apply_plan(plan);
+                    if self.apply_plan(plan) {
+                        // As if all files had changed.
+                        source_prints.iter_mut().for_each(|(_, print)| *print = !*print);
+                    }
                     self.spawn_source_tasks(until);
                     self.publish_tools(self.states());
                 }
             }
+            self.refresh_pins().await;
             // Walking a large folder blocks for a while; on a thread of the runtime it would delay
             // calls.
             let catalog = Arc::clone(self);
@@ -153,6 +157,15 @@ impl Catalog {
                 }
             }
             source_prints = now;
+        }
+    }
+
+    /// Publishes everything again if a person has accepted something meanwhile.
+    async fn refresh_pins(self: &Arc<Self>) {
+        let Some(pins) = self.pins().cloned() else { return };
+        if let Ok(Some(lines)) = tokio::task::spawn_blocking(move || pins.refresh()).await {
+            self.publish_notes(lines);
+            self.publish_tools(self.states());
         }
     }
 

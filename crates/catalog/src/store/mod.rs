@@ -1,11 +1,11 @@
-//! The user's store: the records of calls, in an SQLite database that all processes of the user
-//! share.
+//! The user's store: the records of calls and the pins of definitions, in an SQLite database that
+//! all processes of the user share.
 //!
 //! ```text
 //! call ─▶ journal of this process (append) ─▶ result leaves
 //!                 └─ now and then: into the database, by the process itself, the next one that
 //!                    starts, or `toolwright audit`
-//! $XDG_STATE_HOME/toolwright/store.db            calls
+//! $XDG_STATE_HOME/toolwright/store.db            calls, pins
 //! $XDG_STATE_HOME/toolwright/journals/<run>      what is not in it yet, one file per process
 //! ```
 //!
@@ -17,6 +17,7 @@
 mod calls;
 mod error;
 mod journal;
+mod pins;
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -29,16 +30,21 @@ use rusqlite::Connection;
 pub use self::calls::{CallFilter, StoredCall};
 pub use self::error::StoreError;
 pub use self::journal::Journal;
+pub use self::pins::{AcceptedBy, StoredPins};
 
 /// How long to wait for another process that holds the database.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// The version of the tables. A database with a higher one was made by a newer program.
-const VERSION: i64 = 1;
+/// The steps from each version of the tables to the next, from an empty database on: the version is
+/// their number. A database with a higher one was made by a newer program.
+const STEPS: &[&str] = &[CALLS, "", pins::TABLES];
 
-/// The tables of version 1. `run` and `number` name a record; `rowid` is the order in which records
+/// The version of the tables.
+const VERSION: i64 = STEPS.len() as i64;
+
+/// The table of calls. `run` and `number` name a record; `rowid` is the order in which records
 /// arrived here.
-const TABLES: &str = "
+const CALLS: &str = "
     CREATE TABLE calls (
         run TEXT NOT NULL,
         number INTEGER NOT NULL,
@@ -75,7 +81,7 @@ impl Store {
         let journals = folder.join(journal::FOLDER);
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&journals);
         made.map_err(|error| StoreError::folder(folder, &error))?;
-        let path = folder.join("store.db");
+        let path = Store::path_in(folder);
         let fail = |error| StoreError::database(&path, &error);
         let mut database = Connection::open(&path).map_err(fail)?;
         prepare(&mut database).map_err(fail)??;
@@ -86,7 +92,12 @@ impl Store {
 
     /// The file of the database.
     pub fn path(&self) -> PathBuf {
-        self.folder.join("store.db")
+        Store::path_in(&self.folder)
+    }
+
+    /// The file of the database of a store in this folder.
+    pub fn path_in(folder: &Path) -> PathBuf {
+        folder.join("store.db")
     }
 
     fn database(&self) -> MutexGuard<'_, Connection> {
@@ -98,7 +109,7 @@ impl Store {
     }
 }
 
-/// Makes the tables of a new database, and refuses one of a newer program.
+/// Makes the tables of a new or older database, and refuses one of a newer program.
 fn prepare(database: &mut Connection) -> rusqlite::Result<Result<(), StoreError>> {
     database.busy_timeout(BUSY)?;
     // A commit is one write to a file; the disk is not waited for. After a power failure the last
@@ -108,15 +119,20 @@ fn prepare(database: &mut Connection) -> rusqlite::Result<Result<(), StoreError>
     };
     match version(database)? {
         VERSION => {}
-        0 => {
-            // Before the first table: a file that has pages cannot be changed to it.
-            database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-            database.pragma_update(None, "journal_mode", "WAL")?;
+        older @ 0..VERSION => {
+            if older == 0 {
+                // Before the first table: a file that has pages cannot be changed to it.
+                database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+                database.pragma_update(None, "journal_mode", "WAL")?;
+            }
             let make =
                 database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             // Another process may have been first.
-            if version(&make)? == 0 {
-                make.execute_batch(TABLES)?;
+            let done = usize::try_from(version(&make)?).unwrap_or(STEPS.len());
+            for step in STEPS.iter().skip(done) {
+                make.execute_batch(step)?;
+            }
+            if done < STEPS.len() {
                 make.pragma_update(None, "user_version", VERSION)?;
             }
             make.commit()?;
@@ -126,6 +142,7 @@ fn prepare(database: &mut Connection) -> rusqlite::Result<Result<(), StoreError>
     database.pragma_update(None, "synchronous", "NORMAL")?;
     // Whether its tables are ours.
     drop(database.prepare(calls::SELECT)?);
+    drop(database.prepare(pins::SELECT)?);
     // Whether it can be written to: a process that holds it is noticed before a call is made.
     let probe = database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     probe.rollback()?;

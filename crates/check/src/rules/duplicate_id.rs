@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! check          functions of one list, tools of one document
-//! check_between  tools of different documents
+//! check_between  tools of different documents, toolsets of one id
 //! ```
 //!
 //! Silent about: ids that are missing or malformed (the shape reports them), tools whose id is
@@ -20,7 +20,7 @@ use std::collections::hash_map::Entry;
 
 use toolwright_model::{Draft, Function, Namespace, ToolId, ToolName, UniqueTools};
 use toolwright_source::codes::DUPLICATE_ID;
-use toolwright_source::{RecordFinding, RecordPath, words};
+use toolwright_source::{RecordFinding, RecordPath, Severity, words};
 
 use crate::Subject;
 use crate::report::{MAX_FINDINGS, Report};
@@ -157,6 +157,28 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFind
             let finding = finding.shares_id(id.to_string(), subjects[owner].file_name());
             out(n, finding.help("only the first tool that is loaded with this id can be called"));
         }
+    }
+    check_toolsets(subjects, out);
+}
+
+/// Reports toolsets with the id of an earlier one, in formats whose toolsets have an id of their
+/// own (AIOS, BTCP). A warning: their tools may all differ, and those that do not are errors.
+fn check_toolsets(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFinding)) {
+    let mut owners: HashMap<&Namespace, usize> = HashMap::new();
+    for (n, subject) in subjects.iter().enumerate() {
+        let conventions = subject.conventions();
+        let has_id = conventions.needs_namespace || conventions.unique_tools == UniqueTools::ByName;
+        let Some(id) = subject.toolset.namespace.ok().filter(|_| has_id) else { continue };
+        let owner = *owners.entry(id).or_insert(n);
+        if owner == n {
+            continue;
+        }
+        let other = words::shorten(subjects[owner].file_name());
+        let message = format!("`{id}` is also the name of the tools in `{other}`");
+        let at = RecordPath::root().child("namespace");
+        let mut finding = RecordFinding::new(&DUPLICATE_ID, at, message);
+        finding.severity = Severity::Warning;
+        out(n, finding.help("rename one of them, so that callers can tell their tools apart"));
     }
 }
 
@@ -296,6 +318,11 @@ mod tests {
             (&[now, &versioned("1.0.0")], &["1 /name `now` is also the id of a tool in `a`"]),
             (&[&versioned("1.0.0"), now], &["1 /name `now` is also the id of a tool in `a`"]),
             (&[notes, own], &["1 /0/name `notes:now` is also the id of a tool in `a`"]),
+            // Two toolsets with one id, whether their tools differ or not.
+            (
+                &[notes, "tool: {id: notes, type: cli, tools: [{id: later}]}"],
+                &["1 /tool/id `notes` is also the name of the tools in `a`"],
+            ),
             // Duplicates within one document are not repeated here.
             (
                 &[r#"[{"name": "x", "capabilities": []}, {"name": "x", "capabilities": []}]"#, now],

@@ -70,7 +70,7 @@ pub(crate) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// The options for the catalog, which runs no rules.
+    /// The options for the catalog, which runs the rules at its gate.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions { compat: self.compat, ..ReadOptions::default() }
     }
@@ -341,4 +341,37 @@ pub(crate) enum AuditFormat {
     Json,
     /// Comma-separated values with a header
     Csv,
+}
+
+/// `toolwright trust`, in `trust.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TrustArgs {
+    #[command(flatten)]
+    pub(crate) selected: SelectedSources,
+    /// Accept the tool or prompt of this name as it is now, or `definition`, `instructions` or
+    /// `program`; can be repeated
+    #[arg(long, value_name = "NAME", conflicts_with = "check")]
+    pub(crate) accept: Vec<String>,
+    /// Accept everything as it is now
+    #[arg(long, conflicts_with_all = ["accept", "check"])]
+    pub(crate) all: bool,
+    /// Write `toolwright.lock` beside the configuration, for a team to commit. Once there is one,
+    /// it is always kept up to date
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) lock: bool,
+    /// Accept nothing, and fail if something differs from the lock, or without one from the store
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// How to print the differences
+    #[arg(long, value_enum, default_value_t = TrustFormat::Text, value_name = "FORMAT")]
+    pub(crate) output_format: TrustFormat,
+}
+
+/// How `trust` prints differences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TrustFormat {
+    /// As `diff` prints them
+    Text,
+    /// One JSON object
+    Json,
 }

@@ -7,7 +7,7 @@
 //! ```
 
 mod git_revision;
-mod render;
+pub(crate) mod render;
 
 use std::path::Path;
 

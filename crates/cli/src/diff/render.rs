@@ -120,7 +120,7 @@ pub(super) fn json(diff: &DefinitionsDiff) -> Value {
     })
 }
 
-fn change_json(change: &PartChange) -> Value {
+pub(crate) fn change_json(change: &PartChange) -> Value {
     let verdict = |verdict: &Verdict| match verdict {
         Verdict::No => json!({ "shown": "no" }),
         Verdict::Yes(witness) => json!({ "shown": "yes", "witness": witness }),
@@ -207,7 +207,7 @@ fn version_line(check: &VersionCheck) -> String {
 }
 
 /// One change on one line. `quote` marks what comes from a definition.
-fn line(change: &PartChange, quote: impl Fn(&str) -> String) -> String {
+pub(crate) fn line(change: &PartChange, quote: impl Fn(&str) -> String) -> String {
     let value = |value: &Option<Value>| {
         let text = value.as_ref().map(Value::to_string).unwrap_or_default();
         quote(&shorten(&one_line(&text), SHOWN_VALUE))

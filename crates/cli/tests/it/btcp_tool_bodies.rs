@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::calling::run;
 use crate::client::{LONG, StdioClient, configured, until};
 use crate::knowledge::json_of;
-use crate::program::{STATE_HOME, folder};
+use crate::program::{folder, state_home};
 
 /// A manifest of tools with bodies.
 pub(crate) const SHOP: &str = r#"{
@@ -129,7 +129,7 @@ pub(crate) fn a_call_fails_with_its_code_when_no_worker_can_start() {
     std::fs::copy(env!("CARGO_BIN_EXE_toolwright"), &copy).expect("a copy");
     let mut command = Command::new(&copy);
     command.args(["serve", "--from", "shop.json"]).current_dir(shop.path()).env_clear();
-    command.env("XDG_STATE_HOME", STATE_HOME);
+    command.env("XDG_STATE_HOME", state_home());
     let mut client = StdioClient::of(
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()),
     );

@@ -12,7 +12,7 @@ use crate::client::{
     LONG, RunningProgram, StdioClient, add_tools, configured, faulty_server, gone, pid_in,
     process_tool, run_with, script, signal, until,
 };
-use crate::program::{Run, STATE_HOME, folder};
+use crate::program::{Run, folder, state_home};
 use crate::{btcp_tool_bodies, knowledge, orchestrations};
 
 /// Runs in `folder` without input.
@@ -479,7 +479,7 @@ pub(crate) fn terminal(folder: &Path, args: &[&str], redirection: &str) -> Comma
         .args(["-qec", &format!("{} {redirection}", words.join(" ")), "/dev/null"])
         .current_dir(folder)
         .env_clear()
-        .envs([("PATH", "/usr/bin:/bin"), ("TERM", "xterm"), ("XDG_STATE_HOME", STATE_HOME)])
+        .envs([("PATH", "/usr/bin:/bin"), ("TERM", "xterm"), ("XDG_STATE_HOME", state_home())])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

@@ -28,7 +28,7 @@ use std::sync::LazyLock;
 use similar::TextDiff;
 use toolwright_testing::programs;
 
-use crate::program::{STATE_HOME, project};
+use crate::program::{project, state_home};
 
 /// The programs of a Unix system that blocks may use, directly or through examples/.
 const UTILITIES: &str = "awk basename cat chmod cp cut date diff dirname echo env false find grep \
@@ -175,7 +175,7 @@ fn run_block(commands: &[ShownCommand]) -> Vec<Vec<String>> {
         .env_clear()
         .env("PATH", &programs)
         .envs([("HOME", "/nowhere"), ("LANG", "C.UTF-8"), ("NO_COLOR", "1"), ("TZ", "UTC")])
-        .envs([("TERM", "dumb"), ("COLUMNS", "100"), ("XDG_STATE_HOME", STATE_HOME)])
+        .envs([("TERM", "dumb"), ("COLUMNS", "100"), ("XDG_STATE_HOME", state_home())])
         .stdin(Stdio::null())
         .output()
         .expect("a shell starts");

@@ -572,6 +572,7 @@ fn code_that_is_too_long_is_refused_without_a_worker() {
     let knowledge = json!({"validators": many(1, &json!({"validates": "echo"}), &code)});
     let folder = limited("", &knowledge, "");
     let (_, result) = call(folder.path(), "odd:echo", json!({}));
-    let message = "validator `f0` failed with INPUT_TOO_LARGE: the code has 1048605 bytes, more than the 1048576 allowed";
-    assert_eq!(result["error"]["errors"][0]["message"], message, "{result}");
+    let message = "`odd:echo` is quarantined: the code has 1048605 bytes, more than 1048576 \
+                   (INVALID_FUNCTION_SYNTAX)";
+    assert_eq!(result["error"]["message"], message, "{result}");
 }

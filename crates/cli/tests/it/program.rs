@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// The output and the exit code of one run.
 #[derive(Debug)]
@@ -34,13 +35,28 @@ pub(crate) fn project() -> PathBuf {
 
 pub(crate) fn toolwright() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
-    command.env_clear().env("XDG_STATE_HOME", STATE_HOME).current_dir(project());
+    command.env_clear().env("XDG_STATE_HOME", state_home()).current_dir(project());
     command
 }
 
-/// The folder of the store of calls, which all tests share, as all programs of a user do. Tests of
-/// the store itself have their own.
-pub(crate) const STATE_HOME: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
+/// The folder of the store of calls and pins. `cargo nextest` runs every test in a process of its
+/// own, which gets a folder of its own: a test must not see what another one has pinned. With
+/// `cargo test` all tests share one. Tests of the store itself have further ones.
+pub(crate) fn state_home() -> &'static str {
+    static FOLDER: OnceLock<String> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let args: Vec<String> = std::env::args().skip(1).collect();
+        let is_single = args.iter().any(|arg| arg == "--exact");
+        let test = args.iter().find(|arg| is_single && !arg.starts_with('-'));
+        let name = test.map_or("all", String::as_str).replace("::", ".");
+        let folder = format!("{}/state/{name}", env!("CARGO_TARGET_TMPDIR"));
+        // What an earlier run has left.
+        if test.is_some() {
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        folder
+    })
+}
 
 /// Runs with `args` in `folder`, `stdin` as standard input.
 pub(crate) fn run_in(folder: &Path, args: &[&str], stdin: &[u8]) -> Run {

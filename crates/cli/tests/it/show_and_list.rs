@@ -248,7 +248,7 @@ fn sources_that_cannot_be_read_are_one_line_and_exit_code_2() {
     let tool = folder.path().join("good.json");
     std::fs::write(&tool, br#"{"name": "a", "inputSchema": {}}"#).expect("a file");
     let run = run_in(folder.path(), &["list", "missing.json", "good.json"], b"");
-    assert_eq!((run.code, run.stdout.as_str()), (2, "a  mcp\n"));
+    assert_eq!((run.code, run.stdout.as_str()), (2, "a  mcp  [quarantined: INVALID_SCHEMA]\n"));
 }
 
 #[test]

@@ -17,7 +17,8 @@
 //! request of the server, as a list, or as `before` of an object with `then`. In all strings `$N`
 //! is a number that grows with every message, so that a list can go on for ever, `$ID` in `before`
 //! is the id of the request, and `$FF` is a byte that is not UTF-8. A method that the file does not
-//! have is unknown. All that the client sends is appended to `FILE.log`.
+//! have is unknown. All that the client sends is appended to `FILE.log`. The file is read again
+//! before every message.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -29,7 +30,7 @@ use toolwright_testing::actions::refuse;
 pub(crate) fn serve(file: &str) {
     let text = std::fs::read_to_string(file)
         .unwrap_or_else(|error| refuse(&format!("cannot read `{file}`: {error}")));
-    let script: Value = serde_json::from_str(&text)
+    let mut script: Value = serde_json::from_str(&text)
         .unwrap_or_else(|error| refuse(&format!("`{file}` is not JSON: {error}")));
     let mut log = std::fs::OpenOptions::new()
         .create(true)
@@ -41,6 +42,11 @@ pub(crate) fn serve(file: &str) {
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let _ = writeln!(log, "{line}");
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        // A test may have changed it in the middle of a session.
+        let now = std::fs::read_to_string(file).ok();
+        if let Some(now) = now.and_then(|text| serde_json::from_str(&text).ok()) {
+            script = now;
+        }
         match (message["method"].as_str(), message.get("id")) {
             (Some(method), Some(id)) => {
                 answer(next_step(&script, method, &mut counts), id, &mut sent);

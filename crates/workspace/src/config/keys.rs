@@ -10,6 +10,7 @@ use toolwright_schema::VendorTarget;
 use super::audit_settings::RECORDED_ARGUMENTS;
 use super::limits::OUTPUT_CHECKS;
 use super::server_settings::{ISOLATIONS, START_MODES};
+use super::trust_settings::PIN_MODES;
 use crate::text_forms::{can_be_variable, is_header_name, is_host, is_origin};
 
 /// A table of the file.
@@ -104,6 +105,11 @@ pub(super) const TABLES: &[ConfigTable] = &[
         name: "audit",
         shape: TableShape::Once(AUDIT_KEYS),
         about: "What is kept about calls, for `toolwright audit`.",
+    },
+    ConfigTable {
+        name: "trust",
+        shape: TableShape::Once(TRUST_KEYS),
+        about: "What happens when a definition differs from the one that was accepted.",
     },
     ConfigTable {
         name: "check",
@@ -320,6 +326,22 @@ pub(super) const AUDIT_KEYS: &[ConfigKey] = &[
         "max_bytes",
         KeyForm::Integer(1 << 20, 1 << 40),
         "The size of the store in bytes above which its oldest records are removed.",
+    ),
+];
+
+/// The keys of `[trust]`.
+pub(super) const TRUST_KEYS: &[ConfigKey] = &[
+    key(
+        "pin",
+        KeyForm::Choice(|| PIN_MODES.iter().map(|(word, _)| *word).collect()),
+        "What happens to tools that differ from the accepted ones: nothing, a report, or they are \
+         set aside. Without it, they are set aside if there is a `toolwright.lock`, and reported \
+         otherwise.",
+    ),
+    key(
+        "required",
+        KeyForm::Flag,
+        "Whether nothing is served while pins that are enforced cannot be read.",
     ),
 ];
 

@@ -16,6 +16,7 @@ use super::keys::{ConfigKey, KIND_KEYS, KeyForm, TABLES, TableShape};
 use super::limits::OUTPUT_CHECKS;
 use super::serve_settings::ServeSettings;
 use super::server_settings::{ISOLATIONS, START_MODES};
+use super::trust_settings::TrustSettings;
 use crate::codes;
 
 /// The schema. Taplo and others find it by `#:schema` in the first line of a configuration.
@@ -135,6 +136,7 @@ fn default_value(table: &str, key: &str) -> Option<Json> {
         "source" => default_of_server(key),
         "serve" => default_of_serve(key),
         "audit" => default_of_audit(key),
+        "trust" => (key == "required").then(|| json!(TrustSettings::default().required)),
         _ => None,
     }
 }

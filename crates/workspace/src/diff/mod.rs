@@ -400,6 +400,37 @@ fn code_changes(old: &SideDocument<'_>, new: &SideDocument<'_>, changes: &mut Ve
     }
 }
 
+/// The members in which definitions write the schemas of a tool.
+const SCHEMA_MEMBERS: [&str; 5] =
+    ["inputSchema", "outputSchema", "input_schema", "output_schema", "parameters"];
+
+/// What changed between two texts of one tool, prompt or document as they were written, member by
+/// member. A side that is missing counts as empty.
+pub fn written_changes(old: Option<&Value>, new: Option<&Value>) -> Vec<PartChange> {
+    let empty = Value::Object(serde_json::Map::new());
+    let (old, new) = match (old, new) {
+        (Some(Value::Object(_)) | None, Some(Value::Object(_)) | None) => {
+            (old.unwrap_or(&empty), new.unwrap_or(&empty))
+        }
+        (old, new) => return vec![changed("text", old, new)],
+    };
+    let mut changes = Vec::new();
+    for part in record_keys(old, new, &[]) {
+        match (old.get(part), new.get(part)) {
+            (Some(old @ Value::Object(_)), Some(new @ Value::Object(_)))
+                if SCHEMA_MEMBERS.contains(&part) =>
+            {
+                if old != new {
+                    let (old, new) = (Some(old.clone()), Some(new.clone()));
+                    schema_changes(part, old, new, SchemaDiff::input_step, &mut changes);
+                }
+            }
+            (old, new) => value_changes(part, "", old, new, &mut changes),
+        }
+    }
+    changes
+}
+
 /// A schema as the definition has it: the valid one, or the value that is not valid.
 fn written<T>(field: &FieldValue<T>, valid: Option<Value>) -> Option<Value> {
     match field {

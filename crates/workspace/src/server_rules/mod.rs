@@ -224,6 +224,19 @@ fn program_name(word: &str) -> &str {
     [".exe", ".cmd", ".bat"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
 }
 
+/// What a command line starts, as it is on every machine: the package with its version, or the name
+/// of the program and of its script.
+pub(crate) fn started_program(command: &[String]) -> String {
+    if let Some(package) = packages::package_of(command) {
+        return package;
+    }
+    let program = command.first().map_or("", |word| program_name(word));
+    match start::script_of(command).and_then(|n| command.get(n)) {
+        Some(script) => format!("{program} {}", program_name(script)),
+        None => program.to_owned(),
+    }
+}
+
 /// The shells that run the text after `-c`.
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "ash"];
 

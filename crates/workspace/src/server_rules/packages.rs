@@ -113,16 +113,18 @@ const DOCKER_FLAGS: &[&str] = &[
     "--read-only", "--rm", "--sig-proxy", "--tty", "--use-api-socket", "--replace", "--no-hosts",
 ];
 
-/// The package that a command line runs without a version.
-fn unpinned_package(line: &CommandLine<'_>) -> Option<UnpinnedPackage> {
-    let words: Vec<&str> = line.words.iter().map(|(_, word)| &**word).collect();
+/// The program that fetches a package, and the package as the command line names it: the number of
+/// the word, and its text.
+fn package_word<'w>(
+    program: &str,
+    words: &[&'w str],
+) -> Option<(&'static PackageRunner, usize, &'w str)> {
     let runner = RUNNERS.iter().find(|runner| {
-        line.program() == runner.words[0]
-            && words.get(1..runner.words.len()) == Some(&runner.words[1..])
+        program == runner.words[0] && words.get(1..runner.words.len()) == Some(&runner.words[1..])
     })?;
     let mut n = runner.words.len();
     // Options up to the package. Without an option that names it, the package is what follows.
-    let at = loop {
+    let (n, spec) = loop {
         let word = *words.get(n)?;
         if word == "--" {
             n += 1;
@@ -153,7 +155,20 @@ fn unpinned_package(line: &CommandLine<'_>) -> Option<UnpinnedPackage> {
         };
         n += if has_value && value.is_none() { 2 } else { 1 };
     };
-    let (n, spec) = at;
+    Some((runner, n, spec))
+}
+
+/// The runner and the package of a command line, such as `npx pkg@1.2.0`.
+pub(super) fn package_of(command: &[String]) -> Option<String> {
+    let words: Vec<&str> = command.iter().map(String::as_str).collect();
+    let (runner, _, spec) = package_word(super::program_name(words.first()?), &words)?;
+    Some(format!("{} {spec}", runner.words.join(" ")))
+}
+
+/// The package that a command line runs without a version.
+fn unpinned_package(line: &CommandLine<'_>) -> Option<UnpinnedPackage> {
+    let words: Vec<&str> = line.words.iter().map(|(_, word)| &**word).collect();
+    let (runner, n, spec) = package_word(line.program(), &words)?;
     let pinned = match runner.registry {
         _ if spec.contains('$') || spec.is_empty() => None,
         Registry::Npm => pin_npm(spec),

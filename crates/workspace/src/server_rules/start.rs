@@ -162,7 +162,7 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
 
 /// The number of the word that is the script of an interpreter, if it is written as the path of a
 /// file.
-fn script_of(command: &[String]) -> Option<usize> {
+pub(super) fn script_of(command: &[String]) -> Option<usize> {
     const ENDINGS: [&str; 9] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".py", ".rb", ".php"];
     let program = program_name(command.first()?);
     let (_, options) = INTERPRETERS.iter().find(|(name, _)| *name == program)?;

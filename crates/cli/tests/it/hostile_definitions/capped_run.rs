@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::{MAX_ANSWER, PATIENCE};
 use crate::client::{EXIT, until};
-use crate::program::{STATE_HOME, toolwright};
+use crate::program::{state_home, toolwright};
 
 /// Bytes that `check`, `test` and `eval` may print: many diagnostics, or a result with indentation.
 const MAX_PRINTED: usize = 8 << 20;
@@ -32,7 +32,7 @@ pub(super) fn run(folder: &Path, args: &[&str]) -> Result<CappedRun, String> {
     // `setsid` makes a session, which every descendant stays in; then it becomes the program.
     let mut command = Command::new("/usr/bin/setsid");
     command.arg(toolwright().get_program()).args(args).current_dir(folder);
-    command.env_clear().env("PATH", "/usr/bin:/bin").env("XDG_STATE_HOME", STATE_HOME);
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("XDG_STATE_HOME", state_home());
     command.stdin(Stdio::null());
     let began = Instant::now();
     let mut child =

@@ -1,0 +1,749 @@
+//! Pins: which definitions differ from those that a person accepted, and what is done about it.
+//!
+//! ```text
+//! load ─▶ PinnedPart of every tool, prompt, … ─ observe ─┐
+//! toolwright.lock, else the user's store ── accepted ────┴─▶ PinDrift: changed, new, gone
+//!                                                              │ enforce: `reason_aside`
+//! publish_tools, publish_offers ◀── set aside alone ───────────┘ warn: a line in the log
+//! ```
+//!
+//! A toolset that is used for the first time is accepted as it is. Later, a tool that changed or is
+//! new is set aside alone; a change outside of every tool sets all of them aside. Tools are
+//! compared when they are loaded, never when they are called. When a person accepts a change,
+//! another process writes it to the lock and the store; [`Pins::refresh`] notices that, and the
+//! tools are published again.
+//!
+//! The lock decides if there is one, and the store has the texts, so that a person can see which
+//! words changed.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use toolwright_exec::{PinnedTool, RegisteredTool};
+use toolwright_formats::Reading;
+use toolwright_model::{Binding, Connection, Draft, Server};
+use toolwright_source::{TextOrigin, words};
+use toolwright_workspace::pinned_parts::{pinned_names, program_part, tool_parts};
+use toolwright_workspace::{
+    LoadedDocument, LockEntry, LockError, LockFile, LockKey, LockSection, PinKind, PinList,
+    PinMode, PinnedPart, SourceSpec, SourceTarget, TrustSettings, content_hash,
+};
+
+use crate::pin_review::{PinReview, ReviewScope, ReviewedToolset};
+use crate::server_offers::ServerOffers;
+use crate::store::{AcceptedBy, Store, StoreError, StoredPins};
+
+/// Tools that a line of the log names.
+const NAMED: usize = 3;
+
+/// Which toolset a part belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PinSubject {
+    /// Its name in the store, which all projects of the user share.
+    pub key: Arc<str>,
+    /// Its entry in a lock.
+    pub lock_key: LockKey,
+    /// Its name in messages.
+    pub label: String,
+    /// The words behind `toolwright trust` that name it.
+    pub words: String,
+    /// Where the program that is started was found.
+    pub path: Option<String>,
+}
+
+impl PinSubject {
+    /// The toolset of one document of a source. `document` is the name of the document; for a
+    /// server it does not count.
+    pub(crate) fn of(spec: &SourceSpec, document: &str) -> PinSubject {
+        let of_file = |section| PinSubject::of_file(spec, section, document);
+        match &spec.target {
+            SourceTarget::Server(server, _) => {
+                let file = spec.anchor.as_ref().map(|anchor| anchor.source.name());
+                PinSubject::of_server(spec, server, file, &spec.name)
+            }
+            SourceTarget::Definitions(_) => of_file(LockSection::File),
+            SourceTarget::Program(_) | SourceTarget::Executables(_) => {
+                of_file(LockSection::Program)
+            }
+        }
+    }
+
+    fn of_file(spec: &SourceSpec, section: LockSection, document: &str) -> PinSubject {
+        let path = absolute(document);
+        PinSubject {
+            key: format!("file {path}").into(),
+            lock_key: (section, path),
+            label: document.to_owned(),
+            words: trust_words(spec).unwrap_or_else(|| document.to_owned()),
+            path: None,
+        }
+    }
+
+    /// The lists of a server that `file` names as `name`.
+    pub(crate) fn of_server(
+        spec: &SourceSpec,
+        server: &Server,
+        file: Option<&str>,
+        name: &str,
+    ) -> PinSubject {
+        let (key, words) = match (file, &server.connection) {
+            (Some(file), _) => (format!("server {} {name}", absolute(file)), file.to_owned()),
+            (None, Connection::Stdio { command }) => {
+                // Only a hash: arguments may be secrets.
+                let words = serde_json::Value::from(command.clone()).to_string();
+                let program = command.first().map_or("", String::as_str);
+                (format!("command {}", content_hash::hash(&words)), format!("-- {program} …"))
+            }
+            (None, _) => (format!("url {}", spec.name), spec.name.clone()),
+        };
+        PinSubject {
+            key: key.into(),
+            lock_key: (LockSection::Server, name.to_owned()),
+            label: name.to_owned(),
+            words: trust_words(spec).unwrap_or(words),
+            path: resolved_program(server),
+        }
+    }
+
+    /// Its entry in a lock in this folder: paths start there.
+    pub(crate) fn lock_key_in(&self, folder: &Path) -> LockKey {
+        let (section, name) = &self.lock_key;
+        let relative = Path::new(name).strip_prefix(folder).map(|path| path.display().to_string());
+        match section {
+            LockSection::Server => self.lock_key.clone(),
+            LockSection::File | LockSection::Program => {
+                (*section, relative.unwrap_or_else(|_| name.clone()))
+            }
+        }
+    }
+}
+
+/// The absolute path of a file, without `..`: it names the file in the store and in the lock.
+fn absolute(file: &str) -> String {
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.into());
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain.display().to_string()
+}
+
+/// How `toolwright trust` names a source of a configuration; `None` for other sources.
+fn trust_words(spec: &SourceSpec) -> Option<String> {
+    let config = spec.anchor.as_ref()?.source.name();
+    match config {
+        "toolwright.toml" => Some(spec.name.clone()),
+        config if config.ends_with(".toml") => Some(format!("--config {config} {}", spec.name)),
+        _ => None,
+    }
+}
+
+/// The file of the program that a server starts, for a person to see.
+fn resolved_program(server: &Server) -> Option<String> {
+    let Connection::Stdio { command } = &server.connection else { return None };
+    let program = command.first()?;
+    if program.contains('/') {
+        return Some(program.clone());
+    }
+    let path = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&path).map(|folder| folder.join(program));
+    found.into_iter().find(|file| file.is_file()).map(|file| file.display().to_string())
+}
+
+/// How a part differs from what was accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinChange {
+    /// It is accepted with another text.
+    Changed,
+    /// It is not accepted.
+    New,
+    /// It is accepted and not there any more. Nothing is set aside for it.
+    Gone,
+}
+
+/// A part that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinDrift {
+    /// What it is.
+    pub kind: PinKind,
+    /// Its name.
+    pub name: String,
+    /// How it differs.
+    pub change: PinChange,
+}
+
+/// A toolset as it is now, beside what was accepted of it.
+#[derive(Clone, Debug, Default)]
+struct Observed {
+    subject: Option<PinSubject>,
+    /// The parts of each list that is known.
+    lists: BTreeMap<PinList, Vec<PinnedPart>>,
+    drift: Vec<PinDrift>,
+    /// What the store had about it when it could be read last.
+    stored: Option<StoredPins>,
+    /// The line of the log about it, to write it once.
+    reported: Option<String>,
+}
+
+/// The pins of one process.
+pub(crate) struct Pins {
+    /// `None` if there is none and the configuration does not demand one.
+    store: Option<Store>,
+    state: Mutex<PinState>,
+    purpose: PinPurpose,
+}
+
+/// What the comparison is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PinPurpose {
+    /// Tools are used: toolsets that are new are accepted.
+    Use,
+    /// A person looks at the differences: nothing is accepted or set aside.
+    Review,
+    /// Tools are listed, and nothing is accepted.
+    List,
+}
+
+/// What the configuration says about pins, and the lock.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PinPlan {
+    pub(crate) settings: TrustSettings,
+    pub(crate) lock_path: Option<PathBuf>,
+}
+
+impl PinPlan {
+    /// The mode, given whether there is a lock.
+    fn mode(&self, has_lock: bool) -> PinMode {
+        let default = if has_lock { PinMode::Enforce } else { PinMode::Warn };
+        self.settings.pin.unwrap_or(default)
+    }
+}
+
+struct PinState {
+    plan: PinPlan,
+    mode: PinMode,
+    lock: Option<LockFile>,
+    /// To notice changes of the lock and of the store.
+    lock_print: Option<(u64, SystemTime)>,
+    store_state: String,
+    toolsets: BTreeMap<Arc<str>, Observed>,
+    /// Counts the changes of differences.
+    changes: u64,
+}
+
+/// Why pins cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum PinError {
+    /// The lock cannot.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The store cannot.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The user has no folder for a store.
+    #[error("{0}")]
+    NoFolder(String),
+}
+
+impl Pins {
+    /// The pins of the lock and of the store in `folder`. The second part is a sentence for the log
+    /// if one of them cannot be used and the configuration does not demand it; nothing is compared
+    /// then.
+    ///
+    /// # Errors
+    /// If one of them cannot be used and the configuration demands it.
+    pub(crate) fn open(
+        folder: Result<PathBuf, String>,
+        plan: PinPlan,
+        purpose: PinPurpose,
+    ) -> Result<(Option<Pins>, Option<String>), PinError> {
+        if plan.settings.pin == Some(PinMode::Off) && purpose != PinPurpose::Review {
+            return Ok((None, None));
+        }
+        let is_demanded = |mode: PinMode| match purpose {
+            PinPurpose::Review => true,
+            PinPurpose::Use => mode == PinMode::Enforce && plan.settings.required,
+            PinPurpose::List => false,
+        };
+        let lock_path = plan.lock_path.as_deref();
+        let lock_print = lock_path.and_then(print_of);
+        let lock = match lock_path.map(LockFile::read).transpose() {
+            Ok(lock) => lock.flatten(),
+            // A lock that is there is enforced, unless the configuration says otherwise.
+            Err(error) if is_demanded(plan.mode(true)) => return Err(error.into()),
+            Err(error) => {
+                return Ok((
+                    None,
+                    Some(format!("definitions are not compared with pins: {error}")),
+                ));
+            }
+        };
+        let mode = plan.mode(lock.is_some());
+        let store = folder.map_err(PinError::NoFolder);
+        let store = store.and_then(|folder| Ok(Store::open(&folder)?));
+        let (store, note) = match store {
+            Ok(store) => (Some(store), None),
+            // With a lock the store has only the texts.
+            Err(error) if is_demanded(mode) && lock.is_none() => return Err(error),
+            Err(error) => (None, Some(format!("definitions are not pinned: {error}"))),
+        };
+        if store.is_none() && lock.is_none() {
+            return Ok((None, note));
+        }
+        let store_state = store.as_ref().and_then(|store| store.pins_state().ok());
+        let state = PinState {
+            plan,
+            mode,
+            lock,
+            lock_print,
+            store_state: store_state.unwrap_or_default(),
+            toolsets: BTreeMap::new(),
+            changes: 0,
+        };
+        Ok((Some(Pins { store, state: Mutex::new(state), purpose }), note))
+    }
+
+    /// Every step under the lock replaces whole values.
+    fn state(&self) -> MutexGuard<'_, PinState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compares one list of a toolset, as it is now, with what was accepted. Returns a line for the
+    /// log if there is something new to report.
+    pub(crate) fn observe(
+        &self,
+        subject: &PinSubject,
+        list: PinList,
+        parts: Vec<PinnedPart>,
+    ) -> Option<String> {
+        let mut state = self.state();
+        if state.mode == PinMode::Off && self.purpose != PinPurpose::Review {
+            return None;
+        }
+        let toolset = state.toolsets.entry(Arc::clone(&subject.key)).or_default();
+        toolset.subject = Some(subject.clone());
+        toolset.lists.insert(list, parts);
+        let before = toolset.clone();
+        let toolset = self.compared(&state, before.clone());
+        state.changes += u64::from(before.drift != toolset.drift);
+        let line = self.line_about(&state, &toolset);
+        let is_new = line.is_some() && line != toolset.reported;
+        let reported = line.clone().or_else(|| toolset.reported.clone());
+        let key = Arc::clone(&subject.key);
+        state.toolsets.insert(key, Observed { reported, ..toolset });
+        line.filter(|_| is_new && self.purpose != PinPurpose::Review)
+    }
+
+    /// A toolset with its differences. A list that is used for the first time is accepted.
+    fn compared(&self, state: &PinState, mut toolset: Observed) -> Observed {
+        let Some(subject) = &toolset.subject else { return toolset };
+        // While the store cannot be read, what it had before counts.
+        let read = self.store.as_ref().and_then(|store| store.pins_of(&subject.key).ok());
+        toolset.stored = read.or(toolset.stored);
+        let is_unknown = self.store.is_some() && toolset.stored.is_none();
+        let stored = toolset.stored.clone().unwrap_or_default();
+        let locked = state.locked(subject);
+        let mut drift = Vec::new();
+        for (list, parts) in &toolset.lists {
+            let accepted = match &state.lock {
+                Some(_) => locked_list(locked, *list),
+                None if stored.has_list(*list) => stored_list(&stored, *list),
+                // Nothing is accepted: otherwise a change could pass as a first use.
+                None if is_unknown && state.plan.settings.required => Accepted::new(),
+                None => {
+                    if self.purpose == PinPurpose::Use {
+                        self.accept(subject, *list, parts.iter().collect(), AcceptedBy::FirstUse);
+                    }
+                    continue;
+                }
+            };
+            let found = differences(&accepted, parts);
+            if self.purpose == PinPurpose::Use {
+                self.note(subject, parts, &found, &stored, state.lock.is_some());
+            }
+            drift.extend(found);
+        }
+        toolset.drift = drift;
+        toolset
+    }
+
+    fn stored(&self, subject: &PinSubject) -> StoredPins {
+        let stored = self.store.as_ref().and_then(|store| store.pins_of(&subject.key).ok());
+        stored.unwrap_or_default()
+    }
+
+    fn accept(&self, subject: &PinSubject, list: PinList, parts: Vec<&PinnedPart>, by: AcceptedBy) {
+        if let Some(store) = &self.store {
+            // A store that cannot be written is the same as one that has seen nothing.
+            let _ = store.accept_parts(&subject.key, &[list], &parts, by);
+        }
+    }
+
+    /// Keeps what was seen in the store: texts that the lock accepts, so that a later change can be
+    /// shown, and texts that differ, for a person to look at.
+    fn note(
+        &self,
+        subject: &PinSubject,
+        parts: &[PinnedPart],
+        found: &[PinDrift],
+        stored: &StoredPins,
+        has_lock: bool,
+    ) {
+        let Some(store) = &self.store else { return };
+        let differs = |part: &&PinnedPart| {
+            found.iter().any(|drift| (drift.kind, &drift.name) == (part.kind, &part.name))
+        };
+        let key = |part: &PinnedPart| (part.kind, part.name.clone());
+        let (differing, same): (Vec<&PinnedPart>, Vec<&PinnedPart>) =
+            parts.iter().partition(differs);
+        let is_new = |part: &&PinnedPart| {
+            stored.seen.get(&key(part)).is_none_or(|(hash, _)| *hash != part.hash)
+        };
+        let new: Vec<&PinnedPart> = differing.into_iter().filter(is_new).collect();
+        let was_seen = |part: &&PinnedPart| stored.seen.contains_key(&key(part));
+        let gone: Vec<&PinnedPart> = same.iter().copied().filter(was_seen).collect();
+        if !new.is_empty() || !gone.is_empty() {
+            let _ = store.note_seen(&subject.key, &new, &gone);
+        }
+        let is_unknown = |part: &&PinnedPart| {
+            stored.accepted.get(&key(part)).is_none_or(|(hash, _)| *hash != part.hash)
+        };
+        let unknown: Vec<&PinnedPart> = same.into_iter().filter(is_unknown).collect();
+        if has_lock && !unknown.is_empty() {
+            let _ = store.accept_parts(&subject.key, &[], &unknown, AcceptedBy::Lock);
+        }
+    }
+
+    /// The line of the log about the differences of a toolset.
+    fn line_about(&self, state: &PinState, toolset: &Observed) -> Option<String> {
+        let subject = toolset.subject.as_ref()?;
+        let serious: Vec<&PinDrift> =
+            toolset.drift.iter().filter(|drift| drift.change != PinChange::Gone).collect();
+        if serious.is_empty() {
+            return None;
+        }
+        let names: Vec<String> = serious.iter().map(|drift| drift.text()).collect();
+        let more = names.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let what = match state.mode {
+            PinMode::Enforce if serious.iter().any(|drift| drift.kind.is_shared()) => {
+                "all its tools are set aside until this is accepted"
+            }
+            PinMode::Enforce => "set aside until accepted",
+            _ => "served all the same",
+        };
+        let (label, words) = (&subject.label, &subject.words);
+        Some(format!(
+            "{label} differs from what was accepted: {named}{more}; {what}; see `toolwright trust \
+             {words}`"
+        ))
+    }
+
+    /// Why a tool is set aside, and what to do; `None` if it is not.
+    pub(crate) fn reason_aside(&self, tool: &RegisteredTool) -> Option<(String, String)> {
+        let state = self.state();
+        if !state.is_enforced(self.purpose) {
+            return None;
+        }
+        let reason =
+            |pinned: &PinnedTool| state.reason(&pinned.toolset, PinKind::Tool, &pinned.name);
+        tool.pinned_as.iter().find_map(reason)
+    }
+
+    /// What a server offers besides tools, without what is set aside.
+    pub(crate) fn accepted_offers(
+        &self,
+        subject: &PinSubject,
+        offers: &Arc<ServerOffers>,
+    ) -> Arc<ServerOffers> {
+        let state = self.state();
+        let drifts = state.toolsets.get(&subject.key).is_some_and(|it| !it.drift.is_empty());
+        if !drifts || !state.is_enforced(self.purpose) {
+            return Arc::clone(offers);
+        }
+        let mut accepted = ServerOffers::clone(offers);
+        accepted.prompts.retain(|prompt| {
+            let name = prompt["name"].as_str().unwrap_or_default();
+            state.reason(&subject.key, PinKind::Prompt, name).is_none()
+        });
+        accepted.instructions_are_aside = state.shared_drift(&subject.key).is_some();
+        Arc::new(accepted)
+    }
+
+    /// How often the differences have changed.
+    pub(crate) fn changes(&self) -> u64 {
+        self.state().changes
+    }
+
+    /// Takes over another configuration, and compares everything again.
+    pub(crate) fn set_plan(&self, plan: PinPlan) -> Vec<String> {
+        self.state().plan = plan;
+        self.read_again()
+    }
+
+    /// Compares everything again if the lock or the store has changed since. Returns the lines for
+    /// the log, or `None` if nothing has changed.
+    pub(crate) fn refresh(&self) -> Option<Vec<String>> {
+        let lock_path = self.state().plan.lock_path.clone();
+        let lock_print = lock_path.as_deref().and_then(print_of);
+        let store_state = self.store.as_ref().and_then(|store| store.pins_state().ok());
+        let state = self.state();
+        let is_same = lock_print == state.lock_print
+            && store_state.is_none_or(|store_state| store_state == state.store_state);
+        drop(state);
+        (!is_same).then(|| self.read_again())
+    }
+
+    fn read_again(&self) -> Vec<String> {
+        let store_state = self.store.as_ref().and_then(|store| store.pins_state().ok());
+        let mut lines = Vec::new();
+        let mut state = self.state();
+        let lock_path = state.plan.lock_path.clone();
+        state.lock_print = lock_path.as_deref().and_then(print_of);
+        state.store_state = store_state.unwrap_or_default();
+        match lock_path.as_deref().map(LockFile::read).transpose() {
+            Ok(lock) => {
+                state.lock = lock.flatten();
+                state.mode = state.plan.mode(state.lock.is_some());
+            }
+            // Perhaps a merge is under way. What was accepted before stays accepted.
+            Err(error) => lines.push(format!("{error}; the previous pins stay in use")),
+        }
+        state.changes += 1;
+        let all: Vec<Observed> = state.toolsets.values().cloned().collect();
+        for toolset in all {
+            let toolset = self.compared(&state, toolset);
+            let line = self.line_about(&state, &toolset);
+            lines.extend(line.clone().filter(|_| line != toolset.reported));
+            if let Some(subject) = &toolset.subject {
+                let key = Arc::clone(&subject.key);
+                state.toolsets.insert(key, Observed { reported: line, ..toolset });
+            }
+        }
+        // Comparing may have accepted what is used for the first time.
+        let store_state = self.store.as_ref().and_then(|store| store.pins_state().ok());
+        state.store_state = store_state.unwrap_or_default();
+        lines
+    }
+
+    /// Everything that was compared, for a person to look at.
+    pub(crate) fn review(self: &Arc<Self>, scope: ReviewScope) -> PinReview {
+        let state = self.state();
+        let mut toolsets = Vec::new();
+        let mut keys = Vec::new();
+        for observed in state.toolsets.values() {
+            let Some(subject) = &observed.subject else { continue };
+            let mut stored = self.stored(subject);
+            if scope == ReviewScope::Now {
+                stored.seen.clear();
+            }
+            let (accepted, is_new): (Accepted, bool) = match &state.lock {
+                Some(_) => {
+                    let locked = state.locked(subject);
+                    let lists = observed.lists.keys();
+                    let accepted: Accepted =
+                        lists.flat_map(|it| locked_list(locked, *it)).collect();
+                    // Texts of other hashes are not those that the lock accepts.
+                    stored.accepted.retain(|key, (hash, _)| accepted.get(key) == Some(hash));
+                    (accepted, locked.is_none())
+                }
+                None => {
+                    let lists: Vec<&PinList> =
+                        observed.lists.keys().filter(|list| stored.has_list(**list)).collect();
+                    let is_new = lists.is_empty();
+                    (lists.iter().flat_map(|it| stored_list(&stored, **it)).collect(), is_new)
+                }
+            };
+            let lists = observed.lists.iter().map(|(list, parts)| (*list, parts.clone())).collect();
+            toolsets.push(ReviewedToolset::new(subject, lists, accepted, &stored, is_new));
+            keys.extend(state.lock_folder().map(|folder| subject.lock_key_in(folder)));
+        }
+        let entries = state.lock.iter().flat_map(|lock| lock.entries.keys());
+        let unknown = entries.filter(|key| !keys.contains(key)).cloned().collect();
+        let (lock_path, lock) = (state.plan.lock_path.clone(), state.lock.clone());
+        drop(state);
+        let pins = Arc::clone(self);
+        PinReview { toolsets, unknown, lock_path, lock, drops_unknown: false, pins }
+    }
+
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+}
+
+impl PinState {
+    fn is_enforced(&self, purpose: PinPurpose) -> bool {
+        self.mode == PinMode::Enforce && purpose != PinPurpose::Review
+    }
+
+    fn lock_folder(&self) -> Option<&Path> {
+        self.plan.lock_path.as_deref().and_then(Path::parent)
+    }
+
+    /// The entry of a toolset in the lock.
+    fn locked(&self, subject: &PinSubject) -> Option<&LockEntry> {
+        let key = subject.lock_key_in(self.lock_folder()?);
+        self.lock.as_ref()?.entries.get(&key)
+    }
+
+    /// A difference that concerns all tools of a toolset.
+    fn shared_drift(&self, toolset: &str) -> Option<&PinDrift> {
+        let observed = self.toolsets.get(toolset)?;
+        observed.drift.iter().find(|drift| drift.kind.is_shared())
+    }
+
+    fn reason(&self, toolset: &str, kind: PinKind, name: &str) -> Option<(String, String)> {
+        let observed = self.toolsets.get(toolset)?;
+        let is_own = |drift: &&PinDrift| {
+            (drift.kind, drift.name.as_str()) == (kind, name) && drift.change != PinChange::Gone
+        };
+        let own = observed.drift.iter().find(is_own);
+        let drift = own.or_else(|| self.shared_drift(toolset))?;
+        let subject = observed.subject.as_ref()?;
+        let reason = match (drift.kind.is_shared(), drift.change) {
+            (true, _) => {
+                format!("{} of {} changed since it was accepted", drift.text(), subject.label)
+            }
+            (false, PinChange::New) => {
+                format!("this {kind} is new, and nobody has accepted it yet", kind = kind.word())
+            }
+            (false, _) => format!("this {} changed since it was accepted", kind.word()),
+        };
+        let words = &subject.words;
+        let remedy =
+            format!("a person can look at it and accept it with `toolwright trust {words}`");
+        Some((reason, remedy))
+    }
+}
+
+impl PinDrift {
+    /// For a line of the log.
+    fn text(&self) -> String {
+        let name = words::shorten(&self.name);
+        match (self.kind, self.change) {
+            (PinKind::Tool, PinChange::New) => format!("`{name}` is new"),
+            (PinKind::Tool, _) => format!("`{name}` changed"),
+            (PinKind::Prompt, PinChange::New) => format!("the prompt `{name}` is new"),
+            (PinKind::Prompt, _) => format!("the prompt `{name}` changed"),
+            (PinKind::Definition, _) => "the definition outside of its tools".to_owned(),
+            (PinKind::Instructions, _) => "the instructions".to_owned(),
+            (PinKind::Program, _) => "the program that is started".to_owned(),
+        }
+    }
+}
+
+/// Compares documents that are only listed, and accepts nothing. For each of them, why each of its
+/// tools is set aside; and lines for stderr. A store that does not exist is not made.
+pub fn compare_listed(
+    folder: Result<PathBuf, String>,
+    settings: TrustSettings,
+    lock_path: Option<PathBuf>,
+    documents: &[LoadedDocument],
+) -> (Vec<Vec<Option<String>>>, Vec<String>) {
+    let has_lock = lock_path.as_ref().is_some_and(|path| path.exists());
+    let has_store = folder.as_ref().is_ok_and(|folder| Store::path_in(folder).exists());
+    let nothing = (vec![Vec::new(); documents.len()], Vec::new());
+    if !has_lock && !has_store {
+        return nothing;
+    }
+    let plan = PinPlan { settings, lock_path };
+    let (pins, note) = match Pins::open(folder, plan, PinPurpose::List) {
+        Ok((Some(pins), note)) => (pins, note),
+        Ok((None, note)) => return (nothing.0, note.into_iter().collect()),
+        Err(error) => return (nothing.0, vec![error.to_string()]),
+    };
+    let mut lines: Vec<String> = note.into_iter().collect();
+    let mut aside = Vec::new();
+    for document in documents {
+        let Some((subject, reading)) = listed_subject(document) else {
+            aside.push(Vec::new());
+            continue;
+        };
+        let mut parts = tool_parts(reading, None);
+        let server = reading.toolset.tools.iter().find_map(|tool| match &tool.details.binding {
+            Binding::Server { server, .. } if document.path.is_none() => Some(server),
+            _ => None,
+        });
+        parts.extend(server.map(|server| program_part(server)));
+        lines.extend(pins.observe(&subject, PinList::Tools, parts));
+        let state = pins.state();
+        let is_enforced = state.is_enforced(pins.purpose);
+        let reason = |name: String| state.reason(&subject.key, PinKind::Tool, &name);
+        let reasons = pinned_names(reading)
+            .into_iter()
+            .map(|name| reason(name).filter(|_| is_enforced).map(|(reason, _)| reason));
+        aside.push(reasons.collect());
+    }
+    (aside, lines)
+}
+
+/// What a listed document is pinned under; `None` if that is not known.
+fn listed_subject(document: &LoadedDocument) -> Option<(PinSubject, &Reading)> {
+    let reading = document.reading.as_ref()?;
+    let source = reading.origin.document().source();
+    let is_on_server = |tool: &Draft| matches!(tool.details.binding, Binding::Server { .. });
+    let words = |file: &str, name: &str| match file {
+        "toolwright.toml" => name.to_owned(),
+        file => file.to_owned(),
+    };
+    let (key, lock_key, words) = match (&document.path, source.origin()) {
+        (Some(path), _) => {
+            let path = absolute(&path.display().to_string());
+            let words = source.name().to_owned();
+            (format!("file {path}"), (LockSection::File, path), words)
+        }
+        (None, TextOrigin::Answer(Some(anchor)))
+            if reading.toolset.tools.iter().any(is_on_server) =>
+        {
+            let (file, name) = (anchor.source.name(), source.name());
+            let key = format!("server {} {name}", absolute(file));
+            (key, (LockSection::Server, name.to_owned()), words(file, name))
+        }
+        _ => return None,
+    };
+    let label = source.name().to_owned();
+    Some((PinSubject { key: key.into(), lock_key, label, words, path: None }, reading))
+}
+
+/// The hashes of accepted parts.
+pub(crate) type Accepted = BTreeMap<(PinKind, String), String>;
+
+fn locked_list(entry: Option<&LockEntry>, list: PinList) -> Accepted {
+    let parts = entry.into_iter().flat_map(|entry| &entry.parts);
+    let own = parts.filter(|((kind, _), _)| kind.list() == list);
+    own.map(|(key, hash)| (key.clone(), hash.clone())).collect()
+}
+
+fn stored_list(stored: &StoredPins, list: PinList) -> Accepted {
+    let own = stored.accepted.iter().filter(|((kind, _), _)| kind.list() == list);
+    own.map(|(key, (hash, _))| (key.clone(), hash.clone())).collect()
+}
+
+/// The parts that differ, in their order; then those that are gone.
+pub(crate) fn differences(accepted: &Accepted, parts: &[PinnedPart]) -> Vec<PinDrift> {
+    let mut found = Vec::new();
+    let mut gone = accepted.clone();
+    for part in parts {
+        let change = match gone.remove(&(part.kind, part.name.clone())) {
+            Some(hash) if hash == part.hash => continue,
+            Some(_) => PinChange::Changed,
+            None => PinChange::New,
+        };
+        found.push(PinDrift { kind: part.kind, name: part.name.clone(), change });
+    }
+    let gone = gone.into_keys();
+    found.extend(gone.map(|(kind, name)| PinDrift { kind, name, change: PinChange::Gone }));
+    found
+}
+
+/// The size and time of a file; `None` if it is not there.
+fn print_of(path: &Path) -> Option<(u64, SystemTime)> {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}

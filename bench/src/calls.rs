@@ -236,8 +236,12 @@ impl Executor for NoopExecutor {
     }
 }
 
-static NOTHING: &[ExecutorKind] =
-    &[ExecutorKind { id: "nothing", accepts: |_| true, build: |_| Arc::new(NoopExecutor) }];
+static NOTHING: &[ExecutorKind] = &[ExecutorKind {
+    id: "nothing",
+    accepts: |_| true,
+    needs: |_| &[],
+    build: |_| Arc::new(NoopExecutor),
+}];
 
 /// The runner with an executor that does nothing, against that executor.
 async fn runner_alone() {

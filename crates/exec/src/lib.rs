@@ -2,9 +2,9 @@
 //! one of them:
 //!
 //! ```text
-//! CallRequest ─▶ find the tool ─▶ input schema ─▶ validators ─▶ wait for a permit
-//!                                                                       │
-//!         Outcome ◀─ output schema ◀─ size limit ◀─ executor, under a Budget
+//! CallRequest ─▶ find the tool ─▶ input schema ─▶ policy ─▶ validators ─▶ wait for a permit
+//!                                                                                │
+//!             Outcome ◀─ record ◀─ output schema ◀─ size limit ◀─ executor, under a Budget
 //! ```
 //!
 //! Checks, validators, processors and the executor share the time of the call. Whatever can take
@@ -45,10 +45,12 @@ pub mod knowledge;
 pub mod mcp;
 mod offload;
 mod outcome;
+mod policy;
 pub mod process;
 mod process_tree;
 mod process_watcher;
 mod registry;
+mod result_checks;
 mod runner;
 mod stderr_tail;
 mod written_parts;
@@ -67,6 +69,10 @@ pub use host::{
 };
 pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent, json_size};
+pub use policy::{
+    CallPolicy, GrantAnswer, GrantQuestion, GrantTerm, PolicyDecision, PolicyRequest, RuleQuestion,
+    ToolTrust, UsedGrant, question_for, toolset_name,
+};
 pub use process_tree::{TREE_VARIABLE, kill_all_processes};
 pub use registry::{RegisteredTool, ToolRegistry, ToolStatus};
 pub use runner::{CallRequest, Runner};

@@ -28,6 +28,7 @@ struct AskingExecutor;
 static ASKING: &[ExecutorKind] = &[ExecutorKind {
     id: "asking",
     accepts: |binding| matches!(binding, Binding::Script),
+    needs: |_| &[],
     build: |_| Arc::new(AskingExecutor),
 }];
 

@@ -27,6 +27,7 @@ use crate::{
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "js",
     accepts: |binding| matches!(binding, Binding::Script),
+    needs: |_| &[],
     build: |context| Arc::new(BodyExecutor { context: context.clone() }),
 };
 

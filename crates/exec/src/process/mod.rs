@@ -36,6 +36,7 @@ pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
                 | Binding::Local { .. }
         )
     },
+    needs: |_| &["process:spawn"],
     build: |context| Arc::new(ProcessExecutor { context: context.clone() }),
 };
 

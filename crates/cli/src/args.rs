@@ -10,9 +10,11 @@
 //! ```text
 //! authoring  show, list, check, cost, diff, convert, upgrade, formats, new, explain, validate
 //! running    init, install, call, serve, test, eval, md
+//! granting   grants, agent
 //! ```
 
 mod authoring;
+mod granting;
 mod running;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +28,9 @@ pub(crate) use authoring::{
     CheckArgs, CheckFormat, ConvertArgs, CostArgs, DiffArgs, DiffFormat, ExplainArgs, FailOn,
     FailOnStep, FormatsArgs, ListArgs, LossFormat, NewArgs, NewFormat, ShowArgs, UpgradeArgs,
     ValidateArgs,
+};
+pub(crate) use granting::{
+    AgentAction, AgentArgs, AllowArgs, GrantAddArgs, GrantsAction, GrantsArgs, GrantsFormat,
 };
 pub(crate) use running::{
     AuditArgs, AuditFormat, CallArgs, EvalArgs, FunctionSelector, InitArgs, InstallArgs, MdArgs,
@@ -73,6 +78,10 @@ pub(crate) enum CliCommand {
     Serve(ServeArgs),
     /// List the calls that were made: who called which tool, when, and how it ended
     Audit(AuditArgs),
+    /// List, give and take back what agents may do with tools
+    Grants(GrantsArgs),
+    /// Make agents, each with a token, rights and limits of its own
+    Agent(AgentArgs),
     /// Validate a JSON or YAML instance against a JSON Schema
     Validate(ValidateArgs),
     /// Run the examples of definitions as tests

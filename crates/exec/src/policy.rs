@@ -139,6 +139,8 @@ pub struct GrantQuestion {
     pub rule: Option<RuleQuestion>,
     /// Whether a client may be asked by elicitation.
     pub may_elicit: bool,
+    /// Why the grants that were given before are not known.
+    pub trouble: Option<String>,
 }
 
 /// The part of a question that a `[[rule]]` makes.
@@ -188,7 +190,10 @@ impl GrantQuestion {
         if let Some(rule) = &self.rule {
             what.push(format!("needs your consent by the rule `{}`", rule.rule));
         }
-        let message = format!("`{}` {}: {why}", self.tool, what.join(" and "));
+        let mut message = format!("`{}` {}: {why}", self.tool, what.join(" and "));
+        if let Some(trouble) = &self.trouble {
+            message += &format!(" (earlier grants are not known: {trouble})");
+        }
         let failure = Failure::new(&code::CAPABILITY_DENIED, message);
         match self.command() {
             Some(command) => failure.suggest(format!("a person can grant it with `{command}`")),
@@ -311,6 +316,7 @@ pub fn question_for(request: &PolicyRequest<'_>, capabilities: Vec<Capability>) 
         capabilities,
         rule: None,
         may_elicit: false,
+        trouble: None,
     }
 }
 

@@ -18,6 +18,7 @@ mod audit_settings;
 mod key_checks;
 mod keys;
 mod limits;
+mod policy_settings;
 mod schema;
 mod serve_settings;
 mod server_settings;
@@ -45,6 +46,10 @@ use self::key_checks::{
     type_with_article,
 };
 use self::keys::{CHECK_KEYS, IGNORE_KEYS, KIND_KEYS, SOURCE_KEYS, table_names};
+pub use self::policy_settings::{
+    AgentConfig, AnnotatedNeed, ConfiguredGrant, PolicyRule, PolicySettings, RuleAction,
+    parse_grantable,
+};
 pub use self::schema::schema as config_schema;
 pub use self::serve_settings::ServeSettings;
 use crate::codes::{DUPLICATE_SOURCE, INVALID_SOURCE};
@@ -66,6 +71,8 @@ pub struct Config {
     pub serve: ServeSettings,
     /// What is kept about calls.
     pub audit: AuditSettings,
+    /// Who may do what.
+    pub policy: PolicySettings,
     /// What `check` looks at beside the rules.
     pub check: CheckSettings,
     /// Severities that replace those of the codes themselves.
@@ -253,11 +260,12 @@ impl ConfigReader<'_, '_> {
         let limits = self.limits(root);
         let serve = self.serve_settings(root);
         let audit = self.audit_settings(root);
+        let policy = self.policy_settings(root);
         let check = self.check(root);
         let levels = self.levels(root);
         let ignores = self.ignores(root);
         let written = self.written;
-        Config { sources, limits, serve, audit, check, levels, ignores, written }
+        Config { sources, limits, serve, audit, policy, check, levels, ignores, written }
     }
 
     /// The sources of the list `source`.

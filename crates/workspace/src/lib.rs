@@ -76,8 +76,9 @@ pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use client_servers::{ClientConfig, collect_servers};
 pub use config::{
-    AuditSettings, CheckSettings, Config, Levels, RecordedArguments, ServeSettings, SourceConfig,
-    SourceKind, config_schema,
+    AgentConfig, AnnotatedNeed, AuditSettings, CheckSettings, Config, ConfiguredGrant, Levels,
+    PolicyRule, PolicySettings, RecordedArguments, RuleAction, ServeSettings, SourceConfig,
+    SourceKind, config_schema, parse_grantable,
 };
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, ConvertedTool, ExactRewrite, FieldSetting,
@@ -91,7 +92,7 @@ pub use files::{
     special_file,
 };
 pub use fix::{FixMode, FixReport};
-pub use ignore_list::{IgnoreEntry, IgnoreList};
+pub use ignore_list::{IgnoreEntry, IgnoreList, fits as fits_glob};
 pub use load::{COMPAT_HELP, LoadResult, LoadedDocument, ReadOptions, in_parallel};
 pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, UnstartedServer, is_program};
 pub use script_files::is_script;

@@ -11,7 +11,7 @@ use super::{Store, StoreError};
 /// Finds calls: from one row to another, then by the parts of a [`CallFilter`].
 pub(super) const SELECT: &str = "\
     SELECT run, number, time, agent, session, tool, tool_hash, toolset_hash, code, micros, steps, \
-    argument_bytes, result_bytes, arguments FROM calls WHERE rowid > ?1 AND rowid <= ?2 \
+    argument_bytes, result_bytes, arguments, grants FROM calls WHERE rowid > ?1 AND rowid <= ?2 \
     AND (?3 IS NULL OR time >= ?3) \
     AND (?4 IS NULL OR tool = ?4 OR substr(tool, -length(?4) - 1) = ':' || ?4) \
     AND (?5 IS NULL OR agent = ?5) AND (?6 IS NULL OR code = ?6) \
@@ -44,6 +44,8 @@ pub struct StoredCall {
     pub result_bytes: u64,
     /// The arguments or their hash, if the configuration keeps them.
     pub arguments: Option<String>,
+    /// The grants that it used, such as `dom:read (session)`.
+    pub grants: Vec<String>,
 }
 
 /// Which calls to find. Every part that is set must fit.
@@ -77,6 +79,7 @@ impl StoredCall {
             argument_bytes: value["argumentBytes"].as_u64()?,
             result_bytes: value["resultBytes"].as_u64()?,
             arguments: text("arguments"),
+            grants: texts_of(&value["grants"]),
         };
         Some((value["n"].as_u64()?, call))
     }
@@ -90,8 +93,8 @@ impl StoredCall {
     ) -> rusqlite::Result<()> {
         let mut insert = database.prepare_cached(
             "INSERT OR IGNORE INTO calls (run, number, time, agent, session, tool, tool_hash, \
-             toolset_hash, code, micros, steps, argument_bytes, result_bytes, arguments) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             toolset_hash, code, micros, steps, argument_bytes, result_bytes, arguments, grants) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         insert.execute(params![
             run,
@@ -108,6 +111,7 @@ impl StoredCall {
             self.argument_bytes.cast_signed(),
             self.result_bytes.cast_signed(),
             self.arguments,
+            (!self.grants.is_empty()).then(|| Json::from(self.grants.clone()).to_string()),
         ])?;
         Ok(())
     }
@@ -115,6 +119,7 @@ impl StoredCall {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
         let count = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
         let steps: String = row.get("steps")?;
+        let grants = row.get::<_, Option<String>>("grants")?.unwrap_or_default();
         Ok(StoredCall {
             time: count("time")?,
             agent: row.get("agent")?,
@@ -128,8 +133,15 @@ impl StoredCall {
             argument_bytes: count("argument_bytes")?,
             result_bytes: count("result_bytes")?,
             arguments: row.get("arguments")?,
+            grants: texts_of(&serde_json::from_str(&grants).unwrap_or_default()),
         })
     }
+}
+
+/// The texts of a list; none of anything else.
+fn texts_of(value: &Json) -> Vec<String> {
+    let texts = value.as_array().into_iter().flatten();
+    texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
 impl Store {

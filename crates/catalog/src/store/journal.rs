@@ -414,7 +414,7 @@ fn write_line(
     let steps = CallStep::ALL.iter().zip(record.steps);
     let steps = steps.filter_map(|(step, time)| Some((step.name(), micros(time?))));
     let tool = &record.tool[..record.tool.floor_char_boundary(MAX_ID)];
-    let call = json!({
+    let mut call = json!({
         "n": number,
         "time": micros(record.time.duration_since(UNIX_EPOCH).unwrap_or_default()),
         "agent": record.agent,
@@ -429,6 +429,10 @@ fn write_line(
         "resultBytes": record.result_bytes,
         "arguments": arguments,
     });
+    // Most calls use none.
+    if !record.grants.is_empty() {
+        call["grants"] = record.grants.iter().map(ToString::to_string).collect();
+    }
     serde_json::to_writer(&mut *line, &call)?;
     line.push(b'\n');
     Ok(())

@@ -18,13 +18,15 @@ use toolwright_catalog::Catalog;
 use toolwright_exec::knowledge::{
     FunctionRunner, KnowledgeBudget, RunnableKnowledge, ValidatorVerdict,
 };
-use toolwright_exec::{Budget, CallArguments, CallLimits, CallRequest, Log, NoHost, code};
+use toolwright_exec::{Budget, CallArguments, CallLimits, CallRequest, Log, code};
 use toolwright_model::{Binding, Example, ExpectedError};
 use toolwright_sandbox::WorkerPool;
 use toolwright_schema::{SchemaValidator, ValidateError};
 use toolwright_script::ScriptAnalyzer;
 use toolwright_source::RecordPath;
 use toolwright_workspace::examples::{ExampleCase, Expectation};
+
+use crate::grant_question::TerminalHost;
 
 /// The result of one example.
 pub(super) struct ExampleResult {
@@ -190,11 +192,15 @@ impl ExampleRunner<'_> {
         let mut request = CallRequest::new(case.reference.clone());
         let input = case.example.input.clone();
         request.arguments = input.unwrap_or_else(|| serde_json::json!({})).into();
-        let outcome = match catalog.runner().call(request, &NoHost).await {
+        let outcome = match catalog.runner().call(request, &TerminalHost).await {
             Ok(outcome) => outcome,
             // A BTCP tool that works on a page cannot run here at all.
             Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
                 return ExampleStatus::Skipped(failure.message);
+            }
+            // What nobody has allowed shows nothing about the example.
+            Err(failure) if failure.code == &code::CAPABILITY_DENIED => {
+                return ExampleStatus::Skipped(format!("{}; `--allow`", failure.message));
             }
             Err(failure) => {
                 return ExampleStatus::Failed(

@@ -88,7 +88,8 @@ pub(crate) enum CliCommand {
     Test(TestArgs),
     /// Run one function of a definition, to try it
     Eval(EvalArgs),
-    /// Check how well this system can sandbox the JavaScript of definitions
+    /// Check how well this system can sandbox the JavaScript of definitions, and whether agents could
+    /// change what they may do
     Doctor,
     /// Print a web page as Markdown
     Md(MdArgs),

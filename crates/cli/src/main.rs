@@ -41,6 +41,7 @@ mod messages;
 mod new;
 mod output;
 mod question;
+mod reachable_files;
 mod record_text;
 mod report;
 mod runtime;

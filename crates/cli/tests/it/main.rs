@@ -29,6 +29,7 @@ mod first_steps;
 mod fixing;
 mod found_sources;
 mod gateway;
+mod granting;
 mod hostile_definitions;
 mod hostile_documents;
 mod hostile_scripts;

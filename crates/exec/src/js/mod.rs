@@ -53,7 +53,8 @@ globalThis.BTCPError = BTCPError;";
 const MAX_SUGGESTION: usize = 4001;
 
 /// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
-const PAGE_CAPABILITIES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
+const PAGE_CAPABILITIES: &[&str] =
+    &["dom:", "storage:", "network:", "clipboard:", "media:", "page:"];
 
 /// Runs bodies. Lives as long as the runner.
 struct BodyExecutor {

@@ -1,5 +1,6 @@
-//! Who may send HTTP requests: the tokens, by which agents are known, and the checks of `Host` and `Origin` that keep a web
-//! page from reaching the server through a browser on this machine (DNS rebinding).
+//! Who may send HTTP requests: the tokens, by which agents are known, and the checks of `Host` and
+//! `Origin` that keep a web page from reaching the server through a browser on this machine (DNS
+//! rebinding).
 //!
 //! On loopback addresses `Host` must name this machine or be configured, such as the name under
 //! which a reverse proxy is reached. On other addresses the names of this machine are unknown, and
@@ -16,11 +17,15 @@ use subtle::ConstantTimeEq;
 use toolwright_exec::HTTP_AGENT;
 
 use crate::ServeOptions;
+use crate::http_server::AgentTokens;
 
 /// The rules of one server.
 pub(crate) struct AccessControl {
     /// The SHA-256 of the shared token.
     token_hash: Option<[u8; 32]>,
+    /// Whether somebody had a token at the start. Nobody gets in without one since then, also if
+    /// the last agent leaves the configuration.
+    needs_token: bool,
     /// Accepted values of `Host`; `None` to accept all.
     hosts: Option<Vec<HostRule>>,
     origins: Vec<OriginRule>,
@@ -46,6 +51,7 @@ impl AccessControl {
     pub(crate) fn new(
         address: SocketAddr,
         token: Option<String>,
+        agents: AgentTokens,
         options: &ServeOptions,
     ) -> AccessControl {
         let own = ["127.0.0.1", "localhost", "::1"].map(str::to_owned);
@@ -60,6 +66,7 @@ impl AccessControl {
         let allowed = options.allowed_origins.iter();
         let allowed: Vec<OriginRule> = allowed.filter_map(|it| OriginRule::parse(it)).collect();
         AccessControl {
+            needs_token: token.is_some() || agents == AgentTokens::Some,
             token_hash: token.map(|token| Sha256::digest(token.as_bytes()).into()),
             hosts: address.ip().is_loopback().then(|| hosts.chain(configured).collect()),
             configured_origins: allowed.len(),
@@ -87,7 +94,7 @@ impl AccessControl {
         headers: &HeaderMap,
         agents: &[(Arc<str>, [u8; 32])],
     ) -> Option<Arc<str>> {
-        if self.token_hash.is_none() && agents.is_empty() {
+        if !self.needs_token && agents.is_empty() {
             return Some(HTTP_AGENT.into());
         }
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -193,7 +200,7 @@ mod tests {
             ..ServeOptions::default()
         };
         let local = "127.0.0.1:9000".parse().expect("an address");
-        let access = AccessControl::new(local, None, &options);
+        let access = AccessControl::new(local, None, AgentTokens::None, &options);
         for (host, origin, status) in [
             ("127.0.0.1:9000", None, 200),
             ("LOCALHOST:1", None, 200),
@@ -217,7 +224,12 @@ mod tests {
             assert_eq!(check(&access, host, origin), status, "{host} {origin:?}");
         }
         let public = "0.0.0.0:9000".parse().expect("an address");
-        let access = AccessControl::new(public, Some("t".into()), &ServeOptions::default());
+        let access = AccessControl::new(
+            public,
+            Some("t".into()),
+            AgentTokens::None,
+            &ServeOptions::default(),
+        );
         assert_eq!(check(&access, "any.example", None), 200);
         assert_eq!(check(&access, "any.example", Some("http://evil.example")), 403);
     }
@@ -229,7 +241,8 @@ mod tests {
         let agents = [("ci".into(), hash("c-1")), ("docs".into(), hash("d-1"))];
         let agent = |shared: Option<&str>, agents: &[(Arc<str>, [u8; 32])], given: &str| {
             let shared = shared.map(str::to_owned);
-            let access = AccessControl::new(local, shared, &ServeOptions::default());
+            let had_agents = if agents.is_empty() { AgentTokens::None } else { AgentTokens::Some };
+            let access = AccessControl::new(local, shared, had_agents, &ServeOptions::default());
             let mut headers = HeaderMap::new();
             if !given.is_empty() {
                 headers.insert(header::AUTHORIZATION, given.parse().expect("a value"));
@@ -252,5 +265,8 @@ mod tests {
         }
         assert_eq!(agent(None, &[], "").as_deref(), Some("http"));
         assert_eq!(agent(Some("s"), &[], "Bearer x"), None);
+        // After the last agent has left, nobody gets in by the gap.
+        let access = AccessControl::new(local, None, AgentTokens::Some, &ServeOptions::default());
+        assert_eq!(access.agent_of(&HeaderMap::new(), &[]), None);
     }
 }

@@ -66,6 +66,7 @@ pub struct HttpServer {
     /// The address it listens on, with the real port.
     address: SocketAddr,
     token: Option<String>,
+    agents: AgentTokens,
 }
 
 /// Whether the configuration has agents with tokens of their own.
@@ -100,7 +101,7 @@ impl HttpServer {
         if !address.ip().is_loopback() && token.is_none() && agents == AgentTokens::None {
             return Err(HttpError::NoToken(address));
         }
-        Ok(HttpServer { listener, address, token })
+        Ok(HttpServer { listener, address, token, agents })
     }
 
     /// The URL for clients, with the port that was chosen for port 0.
@@ -110,7 +111,7 @@ impl HttpServer {
 
     /// Serves until `until` is cancelled. Running calls then have `GRACE` to finish.
     pub async fn serve(self, gateway: Gateway, until: CancellationToken) {
-        let access = AccessControl::new(self.address, self.token, gateway.options());
+        let access = AccessControl::new(self.address, self.token, self.agents, gateway.options());
         let sessions = Arc::new(HttpSessions::new(gateway.clone()));
         gateway.start_notifications(&until);
         tokio::spawn(sweep_sessions(Arc::clone(&sessions), until.clone()));

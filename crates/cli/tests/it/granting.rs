@@ -4,13 +4,14 @@
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
+use toolwright_model::Capability;
 
 use crate::client::{
     HttpClient, LONG, StdioClient, faulty_server, handshake, names, request, run_with, script,
     until,
 };
 use crate::found_sources::answered_in;
-use crate::program::{Run, folder};
+use crate::program::{Run, folder, project};
 use crate::serving::server;
 
 /// A manifest of tools that run without a page, and of some that need one.
@@ -584,4 +585,55 @@ fn every_call_of_many_has_one_result_and_one_record() {
     assert_eq!(with("CAPABILITY_DENIED"), all / 20);
     assert_eq!(with("INPUT_INVALID"), all / 20);
     assert_eq!(with("OK"), all - all / 10);
+}
+
+#[test]
+fn the_page_about_trust_lists_every_capability() {
+    let page = std::fs::read_to_string(project().join("docs/trust.md")).expect("the page");
+    let mut rows = 0;
+    for name in Capability::all_grantable() {
+        let capability = Capability::parse(name).expect("a name");
+        let (risk, meaning) = (capability.risk().name(), capability.meaning());
+        let row = format!("| `{name}` | {risk} | {meaning} |\n");
+        assert!(page.contains(&row), "docs/trust.md lacks {row}");
+        rows += 1;
+    }
+    let (_, table) = page.split_once("| capability | risk |").expect("the table");
+    assert_eq!(table.split("\n\n").next().map(|table| table.matches("\n| `").count()), Some(rows));
+}
+
+#[test]
+fn a_store_of_the_first_version_gets_the_table_of_grants() {
+    let office = Office::new("");
+    assert_eq!(office.code(&["press:count"]), "OK");
+    let store = office.path().join("state/toolwright/store.db");
+    let database = rusqlite::Connection::open(&store).expect("a database");
+    let older = "DROP TABLE grants; ALTER TABLE calls DROP COLUMN grants; PRAGMA user_version = 1";
+    database.execute_batch(older).expect("an older store");
+    drop(database);
+    assert_eq!(office.run(&["grants", "add", "press", "printer:print"]).code, 0);
+    assert_eq!(office.code(&["press:print"]), "OK");
+    let calls = office.calls();
+    let grants: Vec<&Json> = calls.iter().map(|call| &call["grants"]).collect();
+    assert_eq!(grants, [&json!([]), &json!(["printer:print (always)"])]);
+}
+
+#[test]
+fn doctor_reports_settings_in_reach_of_a_server() {
+    let office = Office::new("");
+    let path = office.path().join("toolwright.toml");
+    let text = std::fs::read_to_string(&path).expect("a file");
+    let safe = office.run(&["doctor"]);
+    assert!(!safe.stdout.contains("trust:"), "{safe:?}");
+    assert_eq!(office.code(&["press:count"]), "OK");
+    let given = text.replace("\"mcp\", \"good\"]", "\"mcp\", \"good\", \"--root=.\"]");
+    assert_ne!(given, text);
+    std::fs::write(&path, given).expect("a file");
+    let run = office.run(&["doctor"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    for file in ["toolwright.toml", "state/toolwright/store.db"] {
+        let part = format!("{file}` lies in `");
+        assert!(run.stdout.contains(&part), "{file}: {run:?}");
+    }
+    assert!(run.stdout.contains("which the server `up` is given"), "{run:?}");
 }

@@ -330,20 +330,20 @@ fn a_definition_met_in_a_folder_starts_nothing_by_itself() {
         ("say:hello", "met/say.yaml", "process:spawn"),
         ("remote:echo", "met/remote.yaml", "mcp:connect"),
     ] {
-        let refused = office.run(&["call", tool, "--from", "met"]);
+        let refused = office.run(&["call", tool, "args:=[]", "--from", "met"]);
         refused.assert_on_stderr(&format!("`{tool}` needs `{need}`"));
         assert!(refused.code == 1 && !started(), "{refused:?}");
         // Naming the file is the consent, and so is an answer, once for this content.
-        assert_eq!(office.code(&[tool, "--from", file]), "OK");
-        assert_eq!(office.code(&[tool, "--from", "met", "--allow", need]), "OK");
+        assert_eq!(office.code(&[tool, "args:=[]", "--from", file]), "OK");
+        assert_eq!(office.code(&[tool, "args:=[]", "--from", "met", "--allow", need]), "OK");
         started();
-        let (text, status) = office.answer(&["call", tool, "--from", "met"], "a\n");
+        let (text, status) = office.answer(&["call", tool, "args:=[]", "--from", "met"], "a\n");
         assert!(status == 0 && text.contains(need), "{text}");
-        assert_eq!(office.code(&[tool, "--from", "met"]), "OK");
+        assert_eq!(office.code(&[tool, "args:=[]", "--from", "met"]), "OK");
         started();
         let text = std::fs::read_to_string(path.join(file)).expect("a file");
         std::fs::write(path.join(file), text.replace("1.0.0", "1.0.1")).expect("a file");
-        assert_eq!(office.code(&[tool, "--from", "met"]), "CAPABILITY_DENIED");
+        assert_eq!(office.code(&[tool, "args:=[]", "--from", "met"]), "CAPABILITY_DENIED");
         assert!(!started(), "{tool}");
     }
     // A server that runs starts it when it is allowed.
@@ -378,10 +378,16 @@ fn rules_and_annotations_need_a_person() {
     assert!(status == 0, "{text}");
     assert!(text.contains("Your configuration wants you to be asked: up:add"), "{text}");
     assert!(text.contains("Allow it? [o]nce, [s]ession, [N]o "), "{text}");
-    // Nobody gets around a rule by arguments that are hard to check.
-    let office = Office::new("[policy]\nneed_grant = [\"not_read_only\"]\n");
-    assert_eq!(office.code(&["up:echo", "text=a"]), "CAPABILITY_DENIED");
-    assert_eq!(office.code(&["up:echo", "text=a", "--allow", "tool:unmarked"]), "OK");
+    // `exit` states that it is destructive and does more than read.
+    for (need, capability) in
+        [("destructive", "tool:destructive"), ("not_read_only", "tool:unmarked")]
+    {
+        let office = Office::new(&format!("[policy]\nneed_grant = [\"{need}\"]\n"));
+        assert_eq!(office.code(&["up:echo", "text=a"]), "OK", "{need}");
+        assert_eq!(office.code(&["up:exit"]), "CAPABILITY_DENIED", "{need}");
+        let allowed = office.code(&["up:exit", "--allow", capability]);
+        assert_eq!(allowed, "UPSTREAM_UNAVAILABLE", "{need}");
+    }
     for (wrong, part) in [
         ("[policy]\nneed_grant = [\"destruct\"]\n", "expected `destructive`, `open_world`"),
         ("[[rule]]\ntool = \"x\"\naction = \"aks\"\n", "did you mean `ask`?"),

@@ -86,6 +86,7 @@ fn bindings() -> Vec<Binding> {
 fn tool(name: &str, binding: &Binding, needs: &[&str], is_named: bool) -> Arc<RegisteredTool> {
     let mut tool = Tool::builder(name).namespace("set").build().expect("a tool");
     tool.details.binding = binding.clone();
+    tool.input = json!({"type": "object"}).into();
     tool.needs = needs.iter().map(|need| Capability::parse(need).expect("a name")).collect();
     let declared = tool.needs.clone().into();
     let concurrency = Arc::new(ConcurrencyLimit::new(64, 1024));

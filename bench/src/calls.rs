@@ -1,9 +1,10 @@
 //! `toolwright-bench calls`: what the runner adds to a call.
 //!
 //! Four kinds of work, each once through the runner and once without it: an executor that does
-//! nothing (also with a grant of the store and the journal of calls), a program that is started, an MCP server on standard streams and one on HTTP. Between
-//! our caller and the work stand the checks of arguments and results against their schemas, limits,
-//! queues and logs; the difference is what they cost.
+//! nothing (also with a grant of the store and the journal of calls), a program that is started, an
+//! MCP server on standard streams and one on HTTP. Between our caller and the work stand the checks
+//! of arguments and results against their schemas, limits, queues and logs; the difference is what
+//! they cost.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -124,8 +124,8 @@ pub(crate) fn gate(
     result
 }
 
-/// What the policy has to know of the tools of a document. One that was met in a folder has not been
-/// named by anybody.
+/// What the policy has to know of the tools of a document. One that was met in a folder has not
+/// been named by anybody.
 fn trust_of(toolset: &Toolset<Arc<Tool>>, spec: &SourceSpec) -> ToolTrust {
     let declared = toolset.declares.iter().flatten().filter_map(FieldValue::ok);
     let needs = toolset.tools.iter().flat_map(|tool| &tool.needs);

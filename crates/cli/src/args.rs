@@ -88,8 +88,7 @@ pub(crate) enum CliCommand {
     Test(TestArgs),
     /// Run one function of a definition, to try it
     Eval(EvalArgs),
-    /// Check how well this system can sandbox the JavaScript of definitions, and whether agents could
-    /// change what they may do
+    /// Check the sandbox for JavaScript on this system, and what agents could change
     Doctor,
     /// Print a web page as Markdown
     Md(MdArgs),

@@ -1,8 +1,9 @@
 //! Capabilities: what a tool needs and a person grants, with the risk of granting it.
 //!
 //! The form, the risks and the implications are those of the BTCP specification; three names were
-//! added for tools that are run outside a browser, and three for what tools state in annotations. A name that is not in the table is legal,
-//! because hosts may define their own, but counts as a high risk.
+//! added for tools that are run outside a browser, and three for what tools state in annotations. A
+//! name that is not in the table is legal, because hosts may define their own, but counts as a high
+//! risk.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -65,8 +65,8 @@ pub(crate) struct GrantAddArgs {
     /// Who may
     #[arg(long, value_name = "AGENT", default_value = "local")]
     pub(crate) agent: String,
-    /// The content of the toolset that is granted, as refusals name it. Default: what its definition
-    /// holds now
+    /// The content of the toolset that is granted, as refusals name it. Default: what its
+    /// definition holds now
     #[arg(long, value_name = "HASH")]
     pub(crate) hash: Option<String>,
     /// Grant to every toolset of this name, whatever it becomes

@@ -41,6 +41,8 @@ bench:
 soak:
 	$(CARGO) build --release --locked --quiet --bins -p toolwright-bench -p toolwright
 	"$${CARGO_TARGET_DIR:-target}/release/toolwright-bench" soak
+	TOOLWRIGHT_TEST_CALLS=10000 $(CARGO) nextest run --locked -p toolwright \
+		-E 'test(every_call_of_many_has_one_result_and_one_record)'
 
 # Ten minutes of coverage-guided fuzzing over all targets. Never gates.
 fuzz:

@@ -1,11 +1,13 @@
 //! `toolwright-bench calls`: what the runner adds to a call.
 //!
 //! Four kinds of work, each once through the runner and once without it: an executor that does
-//! nothing, a program that is started, an MCP server on standard streams and one on HTTP. Between
-//! our caller and the work stand the checks of arguments and results against their schemas, limits,
-//! queues and logs; the difference is what they cost.
+//! nothing (also with a grant of the store and the journal of calls), a program that is started, an
+//! MCP server on standard streams and one on HTTP. Between our caller and the work stand the checks
+//! of arguments and results against their schemas, limits, queues and logs; the difference is what
+//! they cost.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -19,14 +21,17 @@ use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
+use toolwright_catalog::grants::GrantPolicy;
+use toolwright_catalog::store::{Journal, Store, StoredGrant};
 use toolwright_exec::{
     BoxFuture, Budget, Call, CallArguments, CallLimits, CallRequest, ConcurrencyLimit, EXECUTORS,
     Executor, ExecutorContext, ExecutorKind, Failure, Host, InnerCaller, Log, NoHost, Outcome,
     RegisteredTool, Runner, ToolRegistry,
 };
 use toolwright_model::{
-    Binding, Connection, Details, Draft, FieldValue, Namespace, Server, ToolName,
+    Binding, Capability, Connection, Details, Draft, FieldValue, Namespace, Server, ToolName,
 };
+use toolwright_workspace::{AuditSettings, PolicySettings};
 
 use crate::timing::{median, microseconds, quantile, verdict};
 
@@ -236,8 +241,12 @@ impl Executor for NoopExecutor {
     }
 }
 
-static NOTHING: &[ExecutorKind] =
-    &[ExecutorKind { id: "nothing", accepts: |_| true, build: |_| Arc::new(NoopExecutor) }];
+static NOTHING: &[ExecutorKind] = &[ExecutorKind {
+    id: "nothing",
+    accepts: |_| true,
+    needs: |_| &[],
+    build: |_| Arc::new(NoopExecutor),
+}];
 
 /// The runner with an executor that does nothing, against that executor.
 async fn runner_alone() {
@@ -274,11 +283,49 @@ async fn runner_alone() {
             time
         })
     });
-    let figures = alternate(15, 3_000, through(&runner), bare).await;
+    let bare: Arc<TimedCall> = Arc::new(bare);
+    let again = Arc::clone(&bare);
+    let figures = alternate(15, 3_000, through(&runner), Box::new(move || again())).await;
     let holds = figures.ours < Duration::from_micros(10);
     let judgement =
         format!("{:+.1} µs (bound 10 µs in all) {}", figures.difference, verdict(holds));
     print("runner, no-op", "the executor alone", &figures, &judgement);
+    // The same with what `serve` has: a policy that finds a grant in the store, and the journal.
+    let state = tempfile::tempdir().expect("a folder");
+    let runner = trusted_runner(state.path());
+    let figures = alternate(15, 3_000, through(&runner), Box::new(move || bare())).await;
+    let holds = figures.difference <= 20.0;
+    let judgement = format!("{:+.1} µs (bound 20 µs) {}", figures.difference, verdict(holds));
+    print("runner, grant and audit", "the executor alone", &figures, &judgement);
+    runner.close().await;
+}
+
+/// A runner whose tool needs a capability that is granted in the store, and that records calls.
+fn trusted_runner(state: &Path) -> Arc<Runner> {
+    let store = Store::open(state).expect("a store");
+    store
+        .add_grant(&StoredGrant {
+            agent: "local".to_owned(),
+            toolset: "bench".to_owned(),
+            hash: None,
+            capability: "printer:print".to_owned(),
+            time: 0,
+        })
+        .expect("a grant");
+    let policy = GrantPolicy::new(PolicySettings::default(), Vec::new(), Ok(store));
+    let journal =
+        Journal::open(state, AuditSettings::default(), Log::default()).expect("a journal");
+    let context = ExecutorContext::new(Vec::new(), Log::default());
+    let runner = Runner::with_executors(context, CallLimits::default(), NOTHING)
+        .with_policy(Arc::new(policy))
+        .with_audit(Arc::new(journal));
+    let mut echo = RegisteredTool::clone(&entry("echo", output(), Binding::Script));
+    let tool = Arc::make_mut(&mut echo.tool);
+    tool.needs = vec![Capability::parse("printer:print").expect("a name")];
+    let mut toolbox = ToolRegistry::default();
+    toolbox.add(Arc::new(echo)).expect("no name comes twice");
+    runner.set_tools(toolbox);
+    Arc::new(runner)
 }
 
 /// Programs started by the runner, against starting them directly.

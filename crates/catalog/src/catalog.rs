@@ -58,6 +58,7 @@ use toolwright_workspace::{
 use crate::answer_cache::AnswerCache;
 use crate::draining::{DRAIN_CHECK, DrainingServers};
 use crate::gate::{ConcurrencyLimits, GateResult, gate};
+use crate::grants::GrantPolicy;
 use crate::live_sources::{
     SourceFailure, SourceLoad, ToolAnswer, ask_tools, load_source, read_answer, while_blocking,
 };
@@ -135,6 +136,8 @@ pub struct Catalog {
     pin_plan: Mutex<PinPlan>,
     /// Which definitions were accepted; not set where nothing is compared.
     pins: OnceLock<Arc<Pins>>,
+    /// Who may do what; not set where nothing is granted.
+    policy: OnceLock<Arc<GrantPolicy>>,
 }
 
 /// The merged offers, and what they were merged from, to notice a change.
@@ -172,6 +175,7 @@ impl Catalog {
             selection: Mutex::default(),
             pin_plan: Mutex::default(),
             pins: OnceLock::new(),
+            policy: OnceLock::new(),
         });
         catalog.apply_plan((catalog.planner)());
         catalog
@@ -219,6 +223,27 @@ impl Catalog {
     fn observe(&self, subject: &PinSubject, list: PinList, parts: Vec<PinnedPart>) {
         let line = self.pins().and_then(|pins| pins.observe(subject, list, parts));
         self.publish_notes(line.into_iter().collect());
+    }
+
+    /// Keeps this policy, which the runner asks, up to date with the configuration, and starts
+    /// servers of definitions by it. To be called before anything is loaded.
+    pub fn use_policy(&self, policy: Arc<GrantPolicy>) {
+        let _ = self.policy.set(policy);
+    }
+
+    /// The policy of calls.
+    pub fn policy(&self) -> Option<&Arc<GrantPolicy>> {
+        self.policy.get()
+    }
+
+    /// Whether the server that a definition names may be started: the definition was named, or a
+    /// person has allowed it.
+    pub(crate) fn may_start(&self, definition: &ServerDefinition) -> bool {
+        let toolset = definition.namespace.as_str();
+        match self.policy.get() {
+            Some(policy) => policy.may_start(&definition.trust, toolset),
+            None => definition.trust.is_named,
+        }
     }
 
     pub(crate) fn cache(&self) -> Option<&AnswerCache> {
@@ -423,7 +448,7 @@ impl Catalog {
             state.concurrency.extend(concurrency);
             state.body_files = body_files;
             let before = state.servers();
-            state.set_server_definitions(definitions);
+            state.set_server_definitions(definitions, |definition| self.may_start(definition));
             let after = state.servers();
             let dropped = before.into_iter().filter(|server| !after.contains(server)).collect();
             self.drain(DrainingServers::new(dropped, state, &self.runner));
@@ -725,6 +750,9 @@ impl Catalog {
     fn apply_plan(&self, plan: SourcePlan) -> bool {
         self.publish_plan_problems(&plan);
         self.runner.set_limits(plan.limits);
+        if let Some(policy) = self.policy.get() {
+            policy.apply(plan.policy);
+        }
         let level = plan.levels.get(MODEL_INSTRUCTION.name);
         self.withholds_orders.store(level == Some(&Some(Severity::Error)), Ordering::Relaxed);
         // No code is named here, so none can be unknown.

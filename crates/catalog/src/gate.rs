@@ -13,17 +13,17 @@
 //!                             └ quarantined drafts
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolwright_exec::knowledge::ShareId;
-use toolwright_exec::{CallLimits, ConcurrencyLimit, PinnedTool, RegisteredTool};
+use toolwright_exec::{CallLimits, ConcurrencyLimit, PinnedTool, RegisteredTool, ToolTrust};
 use toolwright_formats::{Reading, live};
 use toolwright_model::{
-    Binding, Details, Draft, FieldValue, InputSchema, Server, ServerSettings, Tool, ToolId,
-    ToolName, Toolset, Variable,
+    Binding, Capability, Details, Draft, FieldValue, InputSchema, Server, ServerSettings, Tool,
+    ToolId, ToolName, Toolset, Variable,
 };
 use toolwright_schema::{Schema, SchemaSide, SchemaValidator};
 use toolwright_source::{
@@ -109,7 +109,9 @@ pub(crate) fn gate(
     let origin = gated.origin.clone();
     let share = ShareId::new();
     let mut own = Vec::new();
+    let trust = trust_of(&gated.toolset, spec);
     for (n, mut entry) in register(gated, &concurrency) {
+        entry.trust.clone_from(&trust);
         entry.environment.clone_from(environment);
         entry.knowledge.clone_from(&knowledge);
         let name = pinned_names.get(n).cloned().unwrap_or_default();
@@ -123,7 +125,7 @@ pub(crate) fn gate(
         // document starts no server.
         (Some(server), FieldValue::Valid(namespace)) if errors.of_all.is_empty() => {
             let server = for_source(&server, environment, &spec.server);
-            result.definition = Some(ServerDefinition { namespace, server, own, origin });
+            result.definition = Some(ServerDefinition { namespace, server, own, origin, trust });
         }
         _ => result.entries.extend(own.into_iter().map(|(_, entry)| entry)),
     }
@@ -151,6 +153,20 @@ pub struct QuarantineReason {
     pub code: &'static str,
     /// The error as a caller reads it.
     pub reason: String,
+}
+
+/// What the policy has to know of the tools of a document. One that was met in a folder has not
+/// been named by anybody.
+fn trust_of(toolset: &Toolset<Arc<Tool>>, spec: &SourceSpec) -> ToolTrust {
+    let declared = toolset.declares.iter().flatten().filter_map(FieldValue::ok);
+    let needs = toolset.tools.iter().flat_map(|tool| &tool.needs);
+    let declared: BTreeSet<Capability> = declared.chain(needs).cloned().collect();
+    ToolTrust {
+        source: spec.name.as_str().into(),
+        toolset_hash: toolset.hash.clone(),
+        declared: declared.into_iter().collect(),
+        is_named: !matches!(&spec.target, SourceTarget::Definitions(path) if path.is_dir()),
+    }
 }
 
 /// Gives a tool that its server lists without an input schema one that accepts any arguments. The

@@ -13,6 +13,7 @@ mod answer_cache;
 mod catalog;
 mod draining;
 mod gate;
+pub mod grants;
 mod instructions;
 mod javascript;
 mod live_sources;

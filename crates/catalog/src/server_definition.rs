@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use toolwright_exec::{CallLimits, RegisteredTool, ToolStatus};
+use toolwright_exec::{CallLimits, RegisteredTool, ToolStatus, ToolTrust};
 use toolwright_model::{Annotations, Binding, ContentHash, InputSchema, Namespace, Server, Tool};
 use toolwright_source::{Anchor, Diagnostic, Origin, RecordFinding, RecordPath, locate};
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
@@ -40,6 +40,8 @@ pub(crate) struct ServerDefinition {
     pub(crate) own: Vec<(usize, Arc<RegisteredTool>)>,
     /// Where to report a command that the server does not have.
     pub(crate) origin: Origin,
+    /// What the policy has to know of its tools, and of those that only the server has.
+    pub(crate) trust: ToolTrust,
 }
 
 /// The tools that the server lists, behind the gate like any other.
@@ -141,7 +143,11 @@ impl ServerDefinition {
                 }
             });
         }
-        entries.extend(others);
+        // They are there because of the definition.
+        entries.extend(others.into_iter().map(|mut other| {
+            Arc::make_mut(&mut other).trust.clone_from(&self.trust);
+            other
+        }));
         (entries, diagnostics)
     }
 
@@ -224,6 +230,7 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
             entry.environment.clone_from(&own.environment);
             entry.knowledge.clone_from(&own.knowledge);
             entry.pinned_as = own.pinned_as.iter().chain(&served.pinned_as).cloned().collect();
+            entry.trust.clone_from(&own.trust);
             entry.toolset_hash = merged_hash(&own.toolset_hash, &served.toolset_hash);
             Arc::new(entry)
         }

@@ -168,17 +168,23 @@ impl SourceState {
     /// its new text: a change of a description is visible at once and the tools do not disappear
     /// until the server answers again. The task is not inherited, because it holds the old
     /// definition; the caller starts a new one.
-    pub(crate) fn set_server_definitions(&mut self, definitions: Vec<ServerDefinition>) {
+    /// A server that may not be started counts as tried: nothing waits for it.
+    pub(crate) fn set_server_definitions(
+        &mut self,
+        definitions: Vec<ServerDefinition>,
+        may_start: impl Fn(&ServerDefinition) -> bool,
+    ) {
         let mut old = std::mem::take(&mut self.server_toolsets);
         for definition in definitions {
             let before = old.iter().position(|toolset| toolset.definition.is_like(&definition));
             let before = before.map(|n| old.swap_remove(n));
+            let is_withheld = !may_start(&definition);
             let mut toolset = ServerToolset {
                 tools: definition.own.iter().map(|(_, entry)| Arc::clone(entry)).collect(),
                 definition: Arc::new(definition),
                 listed: None,
                 offers: before.as_ref().and_then(|toolset| toolset.offers.clone()),
-                tried: before.as_ref().is_some_and(|toolset| toolset.tried),
+                tried: is_withheld || before.as_ref().is_some_and(|toolset| toolset.tried),
                 has_task: false,
                 removed: self.removed.child_token(),
             };

@@ -10,9 +10,11 @@
 //! ```text
 //! authoring  show, list, check, cost, diff, convert, upgrade, formats, new, explain, validate
 //! running    init, install, call, serve, test, eval, md
+//! granting   grants, agent
 //! ```
 
 mod authoring;
+mod granting;
 mod running;
 
 use std::path::{Path, PathBuf};
@@ -26,6 +28,9 @@ pub(crate) use authoring::{
     CheckArgs, CheckFormat, ConvertArgs, CostArgs, DiffArgs, DiffFormat, ExplainArgs, FailOn,
     FailOnStep, FormatsArgs, ListArgs, LossFormat, NewArgs, NewFormat, ShowArgs, UpgradeArgs,
     ValidateArgs,
+};
+pub(crate) use granting::{
+    AgentAction, AgentArgs, AllowArgs, GrantAddArgs, GrantsAction, GrantsArgs, GrantsFormat,
 };
 pub(crate) use running::{
     AuditArgs, AuditFormat, CallArgs, EvalArgs, FunctionSelector, InitArgs, InstallArgs, MdArgs,
@@ -75,13 +80,17 @@ pub(crate) enum CliCommand {
     Audit(AuditArgs),
     /// Show how definitions differ from the accepted ones, and accept them
     Trust(TrustArgs),
+    /// List, give and take back what agents may do with tools
+    Grants(GrantsArgs),
+    /// Make agents, each with a token, rights and limits of its own
+    Agent(AgentArgs),
     /// Validate a JSON or YAML instance against a JSON Schema
     Validate(ValidateArgs),
     /// Run the examples of definitions as tests
     Test(TestArgs),
     /// Run one function of a definition, to try it
     Eval(EvalArgs),
-    /// Check how well this system can sandbox the JavaScript of definitions
+    /// Check the sandbox for JavaScript on this system, and what agents could change
     Doctor,
     /// Print a web page as Markdown
     Md(MdArgs),

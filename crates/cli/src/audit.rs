@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(300);
 
 /// The columns of the CSV output.
 const COLUMNS: &str = "time,agent,session,tool,code,micros,argument_bytes,result_bytes,tool_hash,\
-                       toolset_hash,arguments\n";
+                       toolset_hash,arguments,grants\n";
 
 /// The journal of this process; `None` if there is none and the configuration does not demand one.
 /// If it does, calls fail until the store works. `log` gets a line about a store that does not.
@@ -209,6 +209,9 @@ fn text_line(call: &StoredCall) -> String {
         visible(&call.tool)
     );
     let _ = write!(line, "  {} B in, {} B out", call.argument_bytes, call.result_bytes);
+    if !call.grants.is_empty() {
+        let _ = write!(line, ", by {}", visible(&call.grants.join(", ")));
+    }
     line.push('\n');
     line
 }
@@ -228,6 +231,7 @@ fn json_line(call: &StoredCall) -> serde_json::Value {
         argument_bytes,
         result_bytes,
         arguments,
+        grants,
     } = call;
     json!({
         "time": time_text(*time),
@@ -242,6 +246,7 @@ fn json_line(call: &StoredCall) -> serde_json::Value {
         "argumentBytes": argument_bytes,
         "resultBytes": result_bytes,
         "arguments": arguments,
+        "grants": grants,
     })
 }
 
@@ -263,6 +268,7 @@ fn csv_line(call: &StoredCall) -> String {
         &optional(&call.tool_hash),
         &optional(&call.toolset_hash),
         &optional(&call.arguments),
+        &call.grants.join("; "),
     ]
     .map(csv_field);
     fields.join(",") + "\n"

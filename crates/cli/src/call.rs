@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, CatalogEvent};
 use toolwright_exec::{
-    CallArguments, CallRequest, Failure, Host, Outcome, Progress, RegisteredTool, ResultContent,
-    code,
+    BoxFuture, CallArguments, CallRequest, Failure, GrantAnswer, GrantQuestion, Host, Outcome,
+    Progress, RegisteredTool, ResultContent, code,
 };
 use toolwright_model::redacted_url;
 use toolwright_source::{Diagnostic, Severity, render};
@@ -31,7 +31,7 @@ use toolwright_workspace::{LoadError, ReadOptions, SourceArgument, SourcePlan, c
 
 use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
-use crate::{messages, runtime, saved_media, sources, vendor_calls};
+use crate::{grant_question, messages, runtime, saved_media, sources, vendor_calls};
 
 /// Runs the command, and ends all processes that it started.
 ///
@@ -86,7 +86,8 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
     runtime::new_runtime()?.block_on(async {
         let context = runtime::console_context();
         let policy = args.source.sandbox.jail_policy();
-        let catalog = sources::open_catalog(planner, policy, context, listener)?;
+        let catalog =
+            sources::open_catalog(planner, policy, &args.source.allowed, context, listener)?;
         // Before anything is loaded: "tool not found" would hide the real reason.
         if catalog.source_count() == 0 {
             if let Some(not_started) = not_started {
@@ -559,6 +560,9 @@ fn convert_text(text: &str, schema: &Json) -> String {
     }
 }
 
+/// The time of a step of the spinner.
+const TICK: Duration = Duration::from_millis(120);
+
 /// Receives the progress of the call, and shows it on stderr if that is a terminal.
 struct ProgressDisplay(ProgressBar);
 
@@ -569,12 +573,27 @@ impl ProgressDisplay {
         }
         let bar = ProgressBar::new_spinner();
         // Turns even while no progress arrives, to show that the call is still running.
-        bar.enable_steady_tick(Duration::from_millis(120));
+        bar.enable_steady_tick(TICK);
         ProgressDisplay(bar)
     }
 }
 
 impl Host for ProgressDisplay {
+    fn ask_grant<'a>(&'a self, question: &'a GrantQuestion) -> BoxFuture<'a, Option<GrantAnswer>> {
+        Box::pin(async move {
+            // The spinner would write over the question.
+            let is_shown = !self.0.is_hidden();
+            self.0.disable_steady_tick();
+            self.0.set_draw_target(ProgressDrawTarget::hidden());
+            let answer = grant_question::ask(question).await;
+            if is_shown {
+                self.0.set_draw_target(ProgressDrawTarget::stderr());
+                self.0.enable_steady_tick(TICK);
+            }
+            answer
+        })
+    }
+
     fn progress(&self, progress: Progress) {
         if let Some(total) = progress.total.filter(|total| *total > 0.0) {
             // A bar once a total is known, a spinner before. The length is set below, so the style

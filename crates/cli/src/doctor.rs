@@ -1,4 +1,5 @@
-//! `toolwright doctor`: reports which layers of the sandbox's jail this system supports.
+//! `toolwright doctor`: reports which layers of the sandbox's jail this system supports, and files
+//! by which agents could raise their rights.
 //!
 //! It starts a real worker and runs a program in it, instead of asking the kernel for its features:
 //! container runtimes and security modules may forbid what the kernel supports. The layers are
@@ -11,10 +12,13 @@ use toolwright_sandbox::{
     WorkerPool,
 };
 
-use crate::output::{self, ExitStatus};
-use crate::sandbox;
+use toolwright_source::render::visible;
 
-/// Prints the report. Exits with 1 if a layer is missing or holds only in part.
+use crate::output::{self, ExitStatus};
+use crate::{reachable_files, sandbox, sources};
+
+/// Prints the report. Exits with 1 if a layer is missing or holds only in part, or agents could
+/// change what they may do.
 ///
 /// # Errors
 /// If no worker can be started or it computes nonsense: then no JavaScript can run at all.
@@ -28,7 +32,16 @@ pub(crate) fn run() -> anyhow::Result<ExitStatus> {
     let output = pool.run_blocking(&program, &input, &GuestLimits::default(), None)?;
     anyhow::ensure!(output.value == 2, "the sandbox computed 1 + 1 = {}", output.value);
     output::print(&report_text(&report))?;
-    Ok(if report.is_complete() { ExitStatus::Clean } else { ExitStatus::Findings })
+    let reachable = match sources::find_configuration(None)? {
+        Some(config) => reachable_files::report(&config),
+        None => Vec::new(),
+    };
+    for sentence in &reachable {
+        let help = "help: move it, or give the server another folder";
+        output::print(&format!("trust: {}\n  {help}\n", visible(sentence)))?;
+    }
+    let is_fine = report.is_complete() && reachable.is_empty();
+    Ok(if is_fine { ExitStatus::Clean } else { ExitStatus::Findings })
 }
 
 /// A line per layer with what it protects from. Below a layer that does not hold completely, the

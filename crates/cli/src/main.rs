@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! args ─▶ one of: show list check cost convert diff upgrade formats new explain init install call
-//!                 serve audit trust validate test eval doctor md manual
+//!                 serve audit trust grants agent validate test eval doctor md manual
 //!            ├ sources: which definitions      ├ report, messages: diagnostics as text
 //!            ├ runtime, sandbox: how to run    └ output: the standard streams, exit status
 //!            └ environment: variables
@@ -15,6 +15,7 @@
 //! The same binary is also the worker of the sandbox (`sandbox::WORKER_ARGUMENT`) and the one that
 //! parses JavaScript (`script_analyzer::WORKER_ARGUMENT`).
 
+mod agent;
 mod args;
 mod audit;
 mod call;
@@ -28,6 +29,8 @@ mod eval;
 mod explain;
 mod formats;
 mod found_sources;
+mod grant_question;
+mod grants;
 mod init;
 mod install;
 mod list;
@@ -38,6 +41,7 @@ mod messages;
 mod new;
 mod output;
 mod question;
+mod reachable_files;
 mod record_text;
 mod report;
 mod runtime;
@@ -105,6 +109,8 @@ fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
         CliCommand::Serve(args) => serve::run(&args),
         CliCommand::Audit(args) => audit::run(&args),
         CliCommand::Trust(args) => trust::run(&args),
+        CliCommand::Grants(args) => grants::run(&args),
+        CliCommand::Agent(args) => agent::run(&args),
         CliCommand::Validate(args) => validate::run(&args),
         CliCommand::Test(args) => test::run(&args),
         CliCommand::Eval(args) => eval::run(&args),

@@ -18,13 +18,27 @@ pub(crate) enum Answer {
 /// Prints `text` and a question to stderr, and reads one line. `text` ends with a line break and
 /// holds no control characters but line breaks: the caller escapes what it quotes.
 pub(crate) fn ask(text: &str, question: &str) -> Answer {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !is_somebody_there() {
         return Answer::NobodyThere;
     }
     output::write_stderr(&format!("{text}{question} [y/N] "));
-    let mut line = String::new();
     // A line that is not UTF-8, and a terminal that is gone, are a no.
-    let read = io::stdin().lock().read_line(&mut line);
+    let line = read_answer().unwrap_or_default();
     let is_yes = ["y", "yes"].contains(&line.trim().to_ascii_lowercase().as_str());
-    if read.is_ok() && is_yes { Answer::Yes } else { Answer::No }
+    if is_yes { Answer::Yes } else { Answer::No }
+}
+
+/// Whether a person can be asked: standard input and standard error are a terminal.
+pub(crate) fn is_somebody_there() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Reads the line with the answer.
+///
+/// # Errors
+/// If the terminal is gone, or the line is not UTF-8.
+pub(crate) fn read_answer() -> io::Result<String> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(line)
 }

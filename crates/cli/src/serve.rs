@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{Catalog, CatalogEvent};
-use toolwright_serve::{Gateway, HttpError, HttpServer, ServeOptions, serve_stdio};
+use toolwright_serve::{AgentTokens, Gateway, HttpError, HttpServer, ServeOptions, serve_stdio};
 use toolwright_source::Severity;
 use toolwright_workspace::{ServeSettings, SourcePlan, SourceTarget, special_file};
 
@@ -63,6 +63,7 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     let catalog = sources::open_catalog(
         planner,
         args.jail_policy(),
+        &args.source.allowed,
         runtime::executor_context(runtime::stderr_log()),
         Arc::new(log_event),
     )?;
@@ -86,15 +87,22 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
             let token = environment::variable("TOOLWRIGHT_TOKEN")
                 .map(|token| token.trim().to_owned())
                 .filter(|token| !token.is_empty());
-            let http = HttpServer::bind(address, token).await.map_err(|error| match error {
-                HttpError::NoToken(_) => {
-                    anyhow::anyhow!("{error}: set TOOLWRIGHT_TOKEN, or listen on 127.0.0.1")
-                }
-                HttpError::Listen(..) if address.parse::<u16>().is_ok() => {
-                    anyhow::anyhow!("`{address}` is not an address; write `127.0.0.1:{address}`")
-                }
-                other => other.into(),
-            })?;
+            let agents = match plan.policy.agents.is_empty() {
+                true => AgentTokens::None,
+                false => AgentTokens::Some,
+            };
+            let http =
+                HttpServer::bind(address, token, agents).await.map_err(|error| match error {
+                    HttpError::NoToken(_) => {
+                        anyhow::anyhow!("{error}: set TOOLWRIGHT_TOKEN, or listen on 127.0.0.1")
+                    }
+                    HttpError::Listen(..) if address.parse::<u16>().is_ok() => {
+                        anyhow::anyhow!(
+                            "`{address}` is not an address; write `127.0.0.1:{address}`"
+                        )
+                    }
+                    other => other.into(),
+                })?;
             // Before the sources: programs that start this one wait for this line to find the port.
             messages::print_note(&format!("listening on {}", http.url()));
             catalog.watch(&until);

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use toolwright_catalog::{Catalog, EventListener, Planner};
-use toolwright_exec::{ExecutorContext, Log, Runner};
+use toolwright_exec::{CallPolicy, ExecutorContext, Log, Runner};
 use toolwright_model::CallLimits;
 use toolwright_sandbox::JailPolicy;
 use toolwright_source::{Diagnostic, Severity};
@@ -26,12 +26,12 @@ use toolwright_workspace::{
     is_stdin, special_file,
 };
 
-use crate::args::{DiagnosticFormat, SelectedSources, SourceArgs};
+use crate::args::{AllowArgs, DiagnosticFormat, SelectedSources, SourceArgs};
 use crate::environment::{cache_folder, state_folder, variable};
 pub(crate) use crate::found_sources::{FoundSources, resolve, servers_file_in};
 use crate::messages::{plan_error, print_note};
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
-use crate::{audit, report, sandbox, script_analyzer, start_progress};
+use crate::{audit, grants, report, sandbox, script_analyzer, start_progress};
 
 /// How long sources may take to start before a line says which ones are waited for.
 const LONG_START: Duration = Duration::from_secs(3);
@@ -285,13 +285,14 @@ pub(crate) fn planner(
     Ok(Arc::new(move || SourcePlan::from_config(&config, options, &variable)))
 }
 
-/// A catalog of the sources with a runner and a sandbox. Nothing is loaded yet.
+/// A catalog of the sources with a runner, a policy and a sandbox. Nothing is loaded yet.
 ///
 /// # Errors
 /// If a limit of the configuration is invalid, or the sandbox cannot be set up.
 pub(crate) fn open_catalog(
     planner: Planner,
     jail_policy: JailPolicy,
+    allowed: &AllowArgs,
     context: ExecutorContext,
     listener: EventListener,
 ) -> anyhow::Result<Arc<Catalog>> {
@@ -307,12 +308,15 @@ pub(crate) fn open_catalog(
         ..context
     };
     let journal = audit::open_journal(&plan.audit, &context.log);
-    let mut runner = Runner::new(context, CallLimits::default());
+    let policy = Arc::new(grants::open_policy(plan.policy, &allowed.allow));
+    let mut runner = Runner::new(context, CallLimits::default())
+        .with_policy(Arc::clone(&policy) as Arc<dyn CallPolicy>);
     if let Some(journal) = journal {
         runner = runner.with_audit(journal);
     }
     let runner = Arc::new(runner);
     let catalog = Catalog::new(runner, workspace(), planner, listener);
     catalog.use_pins(state_folder().map_err(|error| format!("{error:#}")))?;
+    catalog.use_policy(policy);
     Ok(catalog)
 }

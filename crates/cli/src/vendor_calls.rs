@@ -58,7 +58,8 @@ pub(crate) fn run(args: &CallArgs, target: &str) -> anyhow::Result<ExitStatus> {
         let policy = args.source.sandbox.jail_policy();
         let command = format!("call --as {} --from", target.id());
         let planner = sources::planner(&args.source, args.source.options(), &command)?;
-        let catalog = sources::open_catalog(planner, policy, context, listener)?;
+        let catalog =
+            sources::open_catalog(planner, policy, &args.source.allowed, context, listener)?;
         if catalog.source_count() == 0 {
             bail!("there is no source to load tools from");
         }

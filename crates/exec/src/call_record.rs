@@ -17,13 +17,15 @@ use std::time::{Duration, Instant, SystemTime};
 use toolwright_model::ContentHash;
 
 use crate::budget::now;
-use crate::{CallArguments, CallRequest, Failure, Host, Outcome, RegisteredTool, code};
+use crate::{CallArguments, CallRequest, Failure, Host, Outcome, RegisteredTool, UsedGrant, code};
 
 /// The step of a call whose time a record has. In the order in which they are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallStep {
     /// The arguments are checked, by the schema and by validators.
     Check,
+    /// The policy decides, and a person is asked if it has to be.
+    Policy,
     /// The call waits for a permit of its toolset.
     Wait,
     /// Processors and executor.
@@ -34,13 +36,14 @@ pub enum CallStep {
 
 impl CallStep {
     /// All steps, in their order.
-    pub const ALL: [CallStep; 4] =
-        [CallStep::Check, CallStep::Wait, CallStep::Run, CallStep::Complete];
+    pub const ALL: [CallStep; 5] =
+        [CallStep::Check, CallStep::Policy, CallStep::Wait, CallStep::Run, CallStep::Complete];
 
     /// The name in records.
     pub fn name(self) -> &'static str {
         match self {
             CallStep::Check => "check",
+            CallStep::Policy => "policy",
             CallStep::Wait => "wait",
             CallStep::Run => "run",
             CallStep::Complete => "complete",
@@ -71,7 +74,9 @@ pub struct CallRecord<'a> {
     /// The whole time.
     pub total: Duration,
     /// The time of each step that was taken, in the order of [`CallStep::ALL`].
-    pub steps: [Option<Duration>; 4],
+    pub steps: [Option<Duration>; 5],
+    /// The grants that the call has used.
+    pub grants: &'a [UsedGrant],
     /// The arguments as the caller wrote them.
     pub arguments: &'a CallArguments,
     /// Values of the configuration that must not be on record, if the arguments are kept.
@@ -113,11 +118,13 @@ pub(crate) struct RecordInProgress<'a> {
     request: &'a CallRequest,
     host: &'a dyn Host,
     pub(crate) tool: Option<Arc<RegisteredTool>>,
+    /// The grants that the call uses.
+    pub(crate) grants: Vec<UsedGrant>,
     time: SystemTime,
     began: Instant,
     /// When the step that runs began.
     step_began: Instant,
-    steps: [Option<Duration>; 4],
+    steps: [Option<Duration>; 5],
     is_recorded: bool,
 }
 
@@ -140,18 +147,21 @@ impl<'a> RecordInProgress<'a> {
             request,
             host,
             tool: None,
+            grants: Vec::new(),
             time: SystemTime::now(),
             began,
             step_began: began,
-            steps: [None; 4],
+            steps: [None; 5],
             is_recorded: false,
         })
     }
 
-    /// Notes that a step has ended, and the next one begins.
+    /// Notes that a step has ended, and the next one begins. The times of a step that is taken in
+    /// two parts are added up.
     pub(crate) fn ended(&mut self, step: CallStep) {
         let now = now();
-        self.steps[step as usize] = Some(now.saturating_duration_since(self.step_began));
+        let part = now.saturating_duration_since(self.step_began);
+        *self.steps[step as usize].get_or_insert_default() += part;
         self.step_began = now;
     }
 
@@ -187,6 +197,7 @@ impl<'a> RecordInProgress<'a> {
             code,
             total: now().saturating_duration_since(self.began),
             steps: self.steps,
+            grants: &self.grants,
             arguments: &self.request.arguments,
             secrets,
             result_bytes,

@@ -34,12 +34,15 @@ macro_rules! codes {
 }
 
 // The BTCP seed prescribes the numbers -32000 to -32004 for a tool that is not found, a missing
-// capability, a time-out, a failure of the sandbox, and arguments that break the schema. We do not
-// use -32001. Ours start at -32010, within the range that JSON-RPC leaves to servers.
+// capability, a time-out, a failure of the sandbox, and arguments that break the schema. Ours start
+// at -32010, within the range that JSON-RPC leaves to servers.
 codes! {
     TOOL_NOT_FOUND -32000
         "No tool has this id."
         "list the tools and use an id from there"
+    CAPABILITY_DENIED -32001
+        "The tool needs something that no person has granted to the agent that calls."
+        "ask a person to allow it; `toolwright grants` lists and changes what is allowed"
     TIMEOUT -32002
         "The call took longer than its time limit and was stopped."
         "ask for less at once, or allow more time"
@@ -59,7 +62,7 @@ codes! {
         "The caller cancelled the call, and it was stopped."
         "call again if the result is still wanted"
     BUSY -32013
-        "Too many calls of this toolset are waiting already."
+        "Too many calls of this toolset are waiting, or the agent has too many calls."
         "wait for running calls to end, then call again"
     TOOL_FAILED -32014
         "The tool ran and failed."

@@ -138,12 +138,15 @@ impl Log {
     }
 }
 
-/// A kind of executor: which bindings it accepts, and how to make one.
+/// A kind of executor: which bindings it accepts, what it needs, and how to make one.
 pub struct ExecutorKind {
     /// The word for it in messages and in the log, such as `process`.
     pub id: &'static str,
     /// Whether it runs tools with this binding.
     pub accepts: fn(&Binding) -> bool,
+    /// The capabilities that running this tool takes, whatever it declares. Naming the source of
+    /// the tool on the command line or in the configuration grants them.
+    pub needs: fn(&Tool) -> &'static [&'static str],
     /// Makes an executor. There is one of each kind per runner, and it lives as long.
     pub build: fn(&ExecutorContext) -> Arc<dyn Executor>,
 }

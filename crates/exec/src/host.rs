@@ -4,6 +4,7 @@
 //! ```text
 //! MCP server ─ notifications/progress, message ─▶ Host::progress, Host::log ─▶ client
 //!            ─ elicitation, sampling, roots ────▶ Host::ask ─▶ client ─▶ person or model
+//! policy ─── a capability is not granted ───────▶ Host::ask_grant ─▶ terminal or client ─▶ person
 //! ```
 //!
 //! The crate `serve` implements [`Host`] for MCP clients, `cli` for a terminal; everyone else
@@ -11,7 +12,7 @@
 
 use toolwright_mcp::{RpcError, error_code};
 
-use crate::{BoxFuture, Json};
+use crate::{BoxFuture, GrantAnswer, GrantQuestion, Json};
 
 /// One progress report of a tool, with the fields of MCP's `notifications/progress`.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,13 +139,19 @@ pub trait Host: Send + Sync {
         None
     }
 
+    /// Asks the person whether a call may be made. `None` if nobody is there to answer.
+    fn ask_grant<'a>(&'a self, _: &'a GrantQuestion) -> BoxFuture<'a, Option<GrantAnswer>> {
+        Box::pin(std::future::ready(None))
+    }
+
     /// The `_meta` of the client's request without the keys of one hop, such as a trace context.
     fn meta(&self) -> Option<serde_json::Map<String, Json>> {
         None
     }
 
     /// Who makes the call: `local` for this terminal and for a client on standard streams, `http`
-    /// for clients with the shared token. What a client says of itself does not count.
+    /// for clients with the shared token, the name of an `[[agent]]` for clients with its token.
+    /// What a client says of itself does not count.
     fn agent(&self) -> &str {
         LOCAL_AGENT
     }

@@ -2,9 +2,9 @@
 //! one of them:
 //!
 //! ```text
-//! CallRequest ─▶ find the tool ─▶ input schema ─▶ validators ─▶ wait for a permit
-//!                                                                       │
-//!         Outcome ◀─ output schema ◀─ size limit ◀─ executor, under a Budget
+//! CallRequest ─▶ find the tool ─▶ input schema ─▶ policy ─▶ validators ─▶ wait for a permit
+//!                                                                                │
+//!             Outcome ◀─ record ◀─ output schema ◀─ size limit ◀─ executor, under a Budget
 //! ```
 //!
 //! Checks, validators, processors and the executor share the time of the call. Whatever can take
@@ -47,10 +47,12 @@ pub mod mcp;
 mod meta;
 mod offload;
 mod outcome;
+mod policy;
 pub mod process;
 mod process_tree;
 mod process_watcher;
 mod registry;
+mod result_checks;
 mod runner;
 mod stderr_tail;
 mod written_parts;
@@ -70,6 +72,10 @@ pub use host::{
 pub use inner_calls::InnerCaller;
 pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent, json_size};
+pub use policy::{
+    CallPolicy, GrantAnswer, GrantQuestion, GrantTerm, PolicyDecision, PolicyRequest, RuleQuestion,
+    ToolTrust, UsedGrant, question_for, toolset_name,
+};
 pub use process_tree::{TREE_VARIABLE, kill_all_processes};
 pub use registry::{PinnedTool, RegisteredTool, ToolRegistry, ToolStatus};
 pub use runner::{CallRequest, Runner};

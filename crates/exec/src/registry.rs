@@ -13,9 +13,9 @@ use toolwright_model::{
 };
 use toolwright_schema::{SchemaError, SchemaValidator};
 
-use crate::ConcurrencyLimit;
 use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
 use crate::mcp;
+use crate::{ConcurrencyLimit, ToolTrust};
 
 /// The similarity (Jaro-Winkler, 0 to 1) above which an id is suggested for a misspelled one. Low
 /// enough for swapped letters and a missing underscore, high enough that unrelated names are not
@@ -72,6 +72,8 @@ pub struct RegisteredTool {
     pub remedy: Option<Box<str>>,
     /// Its JavaScript body, or why it has none. The catalog sets it after looking for the file.
     pub body: Result<Arc<KnowledgeFunction>, Box<str>>,
+    /// What the policy has to know of it.
+    pub trust: ToolTrust,
     /// The compiled schemas; absent only for a quarantined tool.
     pub(crate) validator: Option<Arc<SchemaValidator>>,
 }
@@ -178,6 +180,7 @@ impl RegisteredTool {
             pinned_as: Vec::new(),
             remedy: None,
             body: Err("no file was searched for one".into()),
+            trust: ToolTrust::default(),
             validator: None,
         }
     }
@@ -317,9 +320,10 @@ impl ToolRegistry {
         self.tools.is_empty()
     }
 
-    /// Up to three ids that are similar to `id`, the most similar first. A name without namespace
-    /// is compared too, because callers often leave the namespace out.
-    pub fn nearest(&self, id: &str) -> Vec<&str> {
+    /// Up to three ids that are similar to `id`, the most similar first, of tools that `may_see`
+    /// accepts. A name without namespace is compared too, because callers often leave the namespace
+    /// out.
+    pub fn nearest(&self, id: &str, may_see: impl Fn(&RegisteredTool) -> bool) -> Vec<&str> {
         // The time of the comparison grows with the square of the length, and callers choose it.
         if id.len() > MAX_COMPARED {
             return Vec::new();
@@ -333,8 +337,9 @@ impl ToolRegistry {
         };
         let mut scored: Vec<(f64, &str)> = self
             .tools
-            .keys()
-            .map(|known| (score(known), known.as_str()))
+            .iter()
+            .filter(|(_, tool)| may_see(tool))
+            .map(|(known, _)| (score(known), known.as_str()))
             .filter(|(score, _)| *score > SIMILAR)
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));

@@ -2,16 +2,17 @@
 //! step; [`Runner::call`] lists them in order.
 //!
 //! The order matters. Arguments are checked before the call waits for a permit, so that a wrong
-//! call fails at once and occupies no place in the queue. Validators run before the permit too:
-//! they use the sandbox, not the tool. Processors run under the permit, because they are part of
-//! the call's work.
+//! call fails at once and occupies no place in the queue. The policy comes after the schema: a
+//! person is not asked about a call that cannot be made. It comes before the validators, which are
+//! code of the definition. Validators run before the permit too: they use the sandbox, not the
+//! tool. Processors run under the permit, because they are part of the call's work.
 //!
 //! All steps share one time limit ([`TimeLimit`]): time that checks and validators use is missing
-//! for the later ones.
+//! for the later ones. The time in which a person is asked counts for nobody.
 //!
 //! ```text
-//! |─ schema, validators ─|·· queue ··|─ processors, executor, processors, output schema ─|
-//! |──────── used ────────|           |────────────────── limit − used ───────────────────|
+//! |─ schema ─|·· policy ··|─ validators ─|·· queue ··|─ processors, executor, output schema ─|
+//! |─ used ───|            |─── used ─────|           |──────────── limit − used ─────────────|
 //! ```
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -20,22 +21,23 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use toolwright_model::{Binding, CallLimits, OutputCheck};
+use toolwright_model::{Binding, CallLimits};
 use toolwright_sandbox::WorkerPool;
-use toolwright_schema::{SchemaValidator, ValidationErrors};
 
 use crate::SessionNumber;
 use crate::budget::now;
 use crate::call_record::RecordInProgress;
 use crate::concurrency::CallPermit;
-use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge, too_large};
+use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge};
 use crate::mcp::TaskMode;
 use crate::offload::LARGE;
-use crate::outcome::json_size;
+use crate::policy::{ANSWER_TIME, OpenQuestions, without_policy};
+use crate::result_checks::{check_outcome, is_quickly_complete};
 use crate::{
-    AuditLog, Budget, Call, CallAllowance, CallArguments, CallClock, CallStep, EXECUTORS, Executor,
-    ExecutorContext, ExecutorKind, Failure, Host, InnerCaller, Json, KnowledgeAdvice, Outcome,
-    RegisteredTool, ResultContent, ToolRegistry, ToolStatus, ValueError, argument_errors, code,
+    AuditLog, Budget, Call, CallAllowance, CallArguments, CallClock, CallPolicy, CallStep,
+    EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, GrantAnswer, Host, InnerCaller,
+    Json, KnowledgeAdvice, Outcome, PolicyDecision, PolicyRequest, RegisteredTool, ToolRegistry,
+    ToolStatus, UsedGrant, ValueError, argument_errors, code,
 };
 
 /// The versions of a tool that a failure names at most.
@@ -92,6 +94,9 @@ pub struct Runner {
     limits: RwLock<Arc<CallLimits>>,
     /// Where calls are recorded; `None`: nowhere.
     audit: Option<Arc<dyn AuditLog>>,
+    /// What agents may do; `None`: nothing is granted.
+    policy: Option<Arc<dyn CallPolicy>>,
+    questions: OpenQuestions,
     context: ExecutorContext,
 }
 
@@ -112,6 +117,8 @@ impl Runner {
             executors: kinds.iter().map(|kind| (kind, (kind.build)(&context))).collect(),
             limits: RwLock::new(Arc::new(limits)),
             audit: None,
+            policy: None,
+            questions: OpenQuestions::default(),
             context,
         }
     }
@@ -121,6 +128,25 @@ impl Runner {
     pub fn with_audit(mut self, log: Arc<dyn AuditLog>) -> Runner {
         self.audit = Some(log);
         self
+    }
+
+    /// The same runner, which asks this policy before every call.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Arc<dyn CallPolicy>) -> Runner {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Whether a tool exists for this agent.
+    pub fn may_see(&self, agent: &str, tool: &RegisteredTool) -> bool {
+        self.policy.as_ref().is_none_or(|policy| policy.may_see(agent, tool))
+    }
+
+    /// Forgets what was granted to a session that has ended.
+    pub fn end_session(&self, session: SessionNumber) {
+        if let Some(policy) = &self.policy {
+            policy.end_session(session);
+        }
     }
 
     /// The current tools. A snapshot: [`Runner::set_tools`] does not change it.
@@ -182,35 +208,46 @@ impl Runner {
         host: &dyn Host,
         record: &mut RecordInProgress<'_>,
     ) -> Result<Outcome, Failure> {
-        let started = request.started;
+        // Held until the call ends.
+        let _admitted = match &self.policy {
+            Some(policy) => policy.admit(host.agent())?,
+            None => None,
+        };
         // One snapshot for the whole call: a reload in the middle must not mix old and new limits.
         let limits = self.limits();
         // The first two steps wait for nothing, so a wrong call fails at once.
-        let tool = self.resolve(&request.id, &mut record.tool)?;
-        let time = TimeLimit::of(&tool, request, &limits);
+        let tool = self.resolve(&request.id, host.agent(), &mut record.tool)?;
+        let mut time = TimeLimit::of(&tool, request, &limits);
         let knowledge = CallKnowledge::of(&tool, &self.context, &limits, &request.calls);
-        let began = now();
-        let mut warnings = Vec::new();
+        let mut used = Duration::ZERO;
         // The futures of all but the shortest way are boxed: most calls need none of them, and
         // this future would otherwise be as large as the largest of them for every call.
-        if knowledge.is_some() || !is_quickly_accepted(&tool, &request.arguments) {
-            let budget = time.budget(request, &limits, Duration::ZERO);
-            let checks = Box::pin(async {
-                check_input(&tool, &request.arguments).await?;
-                match &knowledge {
-                    Some(knowledge) => knowledge.validate(&request.arguments, &budget).await,
-                    None => Ok(Vec::new()),
-                }
-            });
-            warnings = within_budget(&budget, &tool, knowledge.as_ref(), checks).await?;
+        if !is_quickly_accepted(&tool, &request.arguments) {
+            let budget = time.budget(request, &limits, used);
+            let began = now();
+            let check = Box::pin(check_input(&tool, &request.arguments));
+            within_budget(&budget, &tool, knowledge.as_ref(), check).await?;
+            used += now().saturating_duration_since(began);
         }
         record.ended(CallStep::Check);
-        let used = now().saturating_duration_since(began);
+        let began = now();
+        record.grants = self.apply_policy(&tool, request, host).await?;
+        time.started += now().saturating_duration_since(began);
+        record.ended(CallStep::Policy);
+        let mut warnings = Vec::new();
+        if let Some(own) = &knowledge {
+            let budget = time.budget(request, &limits, used);
+            let began = now();
+            let check = Box::pin(own.validate(&request.arguments, &budget));
+            warnings = within_budget(&budget, &tool, knowledge.as_ref(), check).await?;
+            used += now().saturating_duration_since(began);
+            record.ended(CallStep::Check);
+        }
         // From here on the call occupies a place of its toolset, until `permit` is dropped. A call
         // that another one of the toolset waits for is in that one's place.
         let permit = match request.calls.holds_permit(&tool.concurrency) {
             true => None,
-            false => Some(acquire_permit(&tool, request, &time, started, host.session()).await?),
+            false => Some(acquire_permit(&tool, request, &time, host.session()).await?),
         };
         record.ended(CallStep::Wait);
         // After the permit, because a declared time limit does not include waiting for it.
@@ -288,23 +325,91 @@ impl Runner {
         }
     }
 
+    /// The grants by which the agent may make this call, after asking the person if that is
+    /// necessary.
+    async fn apply_policy(
+        &self,
+        tool: &Arc<RegisteredTool>,
+        request: &CallRequest,
+        host: &dyn Host,
+    ) -> Result<Vec<UsedGrant>, Failure> {
+        let starts: &'static [&'static str] = match tool.trust.is_named {
+            true => &[],
+            false => self.executor_of(tool).map_or(&[], |(kind, _)| (kind.needs)(&tool.tool)),
+        };
+        let asked = PolicyRequest {
+            agent: host.agent(),
+            session: host.session(),
+            tool,
+            starts,
+            arguments: &request.arguments,
+        };
+        let Some(policy) = &self.policy else {
+            return without_policy(&asked).map(|()| Vec::new());
+        };
+        loop {
+            let question = match policy.decide(&asked) {
+                PolicyDecision::Allow(grants) => return Ok(grants),
+                PolicyDecision::Deny(failure) => return Err(*failure),
+                PolicyDecision::Ask(question) => question,
+            };
+            let is_open = || matches!(policy.decide(&asked), PolicyDecision::Ask(_));
+            let settle = |answer: Option<GrantAnswer>| match answer {
+                Some(answer) => policy.record(&asked, &question, answer),
+                None => Err(question.refusal("nobody is here to allow it")),
+            };
+            let answer = self.questions.ask(&question, host, &is_open, &settle);
+            let settled = tokio::select! {
+                biased;
+                () = request.cancel.cancelled() => {
+                    let message = format!("the call of `{}` was cancelled", tool.id);
+                    return Err(Failure::new(&code::CANCELLED, message));
+                }
+                settled = answer => settled,
+                () = tokio::time::sleep(ANSWER_TIME) => {
+                    return Err(question.refusal("nobody has answered within 10 minutes"));
+                }
+            };
+            if let Some(settled) = settled {
+                return settled;
+            }
+        }
+    }
+
+    /// The executor that runs a tool. None accepts bindings without a program, or those that need
+    /// another tool's helper.
+    fn executor_of(
+        &self,
+        tool: &RegisteredTool,
+    ) -> Option<&(&'static ExecutorKind, Arc<dyn Executor>)> {
+        let binding = &tool.tool.details.binding;
+        self.executors.iter().find(|(kind, _)| (kind.accepts)(binding))
+    }
+
     /// Finds a tool that may be called. `found` is set also if it may not.
     fn resolve(
         &self,
         id: &str,
+        agent: &str,
         found: &mut Option<Arc<RegisteredTool>>,
     ) -> Result<Arc<RegisteredTool>, Failure> {
         let registry = self.registry();
-        let Some(tool) = registry.get(id) else {
+        // A tool that is not for this agent does not exist for it, in suggestions neither.
+        let may_see = |tool: &RegisteredTool| self.may_see(agent, tool);
+        let Some(tool) = registry.get(id).filter(|tool| may_see(tool)) else {
+            *found = registry.get(id).map(Arc::clone);
             let failure = Failure::new(&code::TOOL_NOT_FOUND, format!("there is no tool `{id}`"));
-            let versions = registry.versions_of(id);
+            let versions = match found {
+                Some(_) => Vec::new(),
+                None => registry.versions_of(id),
+            };
             if !versions.is_empty() {
                 let versions: Vec<&str> =
                     versions.iter().take(MAX_VERSIONS).map(|it| it.authored()).collect();
                 return Err(failure.suggest(format!("it has version {}", versions.join(", "))));
             }
             // Models often misspell ids, and correct them if the failure names the right one.
-            return Err(match registry.nearest(id).as_slice() {
+            return Err(match registry.nearest(id, may_see).as_slice() {
                 [] => failure,
                 near => failure.suggest(format!("did you mean `{}`?", near.join("`, `"))),
             });
@@ -331,11 +436,8 @@ impl Runner {
         budget: &Budget,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
-        let binding = &tool.tool.details.binding;
-        // No executor accepts a binding without a program.
-        let Some((_, executor)) = self.executors.iter().find(|(kind, _)| (kind.accepts)(binding))
-        else {
-            let how = binding.kind();
+        let Some((_, executor)) = self.executor_of(tool) else {
+            let how = tool.tool.details.binding.kind();
             let message = format!("`{}` cannot be run here (binding: {how})", tool.id);
             return Err(Failure::new(&code::NOT_RUNNABLE, message));
         };
@@ -549,6 +651,8 @@ struct TimeLimit {
     cap: Duration,
     /// The longest time from the request to the permit.
     wait: Duration,
+    /// When the caller began to wait, moved by the time in which a person was asked.
+    started: Instant,
 }
 
 /// What counts against a time limit, which depends on who set it.
@@ -583,13 +687,13 @@ impl TimeLimit {
         };
         // A declared limit says nothing about waiting, so only the maximum bounds that.
         let wait = request.timeout.map_or(limits.max_timeout, |_| time);
-        TimeLimit { time, kind, cap, wait }
+        TimeLimit { time, kind, cap, wait, started: request.started }
     }
 
     /// The budget of the work that begins now, where earlier work has used some of the time.
     fn budget(&self, request: &CallRequest, limits: &CallLimits, used: Duration) -> Budget {
         let clock = match self.kind {
-            TimeLimitKind::Caller => CallClock::fixed(request.started + self.time, self.time),
+            TimeLimitKind::Caller => CallClock::fixed(self.started + self.time, self.time),
             TimeLimitKind::Work => {
                 CallClock::fixed(now() + self.time.saturating_sub(used), self.time)
             }
@@ -609,7 +713,6 @@ async fn acquire_permit<'t>(
     tool: &'t RegisteredTool,
     request: &CallRequest,
     time: &TimeLimit,
-    started: Instant,
     client: Option<SessionNumber>,
 ) -> Result<CallPermit<'t>, Failure> {
     let id = &tool.id;
@@ -628,7 +731,7 @@ async fn acquire_permit<'t>(
             );
             Failure::new(&code::BUSY, message)
         }),
-        () = tokio::time::sleep_until((started + time.wait).into()) => {
+        () = tokio::time::sleep_until((time.started + time.wait).into()) => {
             let message = format!(
                 "`{id}` was not started within {} ms: \
                  {running} other calls of its toolset are running",
@@ -636,135 +739,5 @@ async fn acquire_permit<'t>(
             );
             Err(Failure::new(&code::TIMEOUT, message))
         }
-    }
-}
-
-/// Whether a result is small and matches the output schema; also false if checking it could take
-/// long.
-fn is_quickly_complete(tool: &RegisteredTool, outcome: &Outcome, limits: &CallLimits) -> bool {
-    let (bytes, media) = (outcome.size(LARGE), outcome.media_size());
-    bytes <= LARGE.min(limits.output)
-        && media <= limits.media
-        && tool.validator.as_ref().is_none_or(|validator| {
-            let is_exempt =
-                outcome.is_error || outcome.is_task() || limits.output_check == OutputCheck::Off;
-            let matches = |value: &Json| {
-                validator.is_quick_for_output(json_size(value, LARGE))
-                    && validator.accepts_output(value)
-            };
-            is_exempt || !validator.has_output() || outcome.structured.as_ref().is_some_and(matches)
-        })
-}
-
-impl RegisteredTool {
-    /// Returns a value if the output schema accepts it; without a schema every value.
-    pub async fn accept_output(&self, value: Json) -> Option<Json> {
-        let Some(validator) = self.validator.clone() else { return Some(value) };
-        if validator.is_quick_for_output(json_size(&value, LARGE)) {
-            return validator.accepts_output(&value).then_some(value);
-        }
-        let work = move || validator.accepts_output(&value).then_some(value);
-        self.concurrency.run_expensive(work).await
-    }
-}
-
-/// Checks the size of a result and the output schema. How long that takes is up to the definition.
-async fn check_outcome(
-    tool: &Arc<RegisteredTool>,
-    outcome: Outcome,
-    limits: &CallLimits,
-) -> Result<Outcome, Failure> {
-    let (own, check) = (Arc::clone(tool), limits.output_check);
-    let (cap, media) = (limits.output, limits.media);
-    let work = move || check_output(&own, check_size(outcome, cap, media)?, check);
-    tool.concurrency.run_expensive(work).await
-}
-
-/// Refuses a result that is too large. It is never cut: half a JSON document is worth nothing, and
-/// half a text can say the opposite.
-fn check_size(outcome: Outcome, cap: usize, media: usize) -> Result<Outcome, Failure> {
-    let bytes = outcome.media_size();
-    if bytes > media {
-        let message =
-            format!("the images, sounds and files of the answer are larger than {media} bytes");
-        return Err(Failure::new(&code::OUTPUT_TOO_LARGE, message));
-    }
-    // `size` counts each value only up to the cap, so a huge result costs no more than a large one.
-    if outcome.size(cap) > cap { Err(too_large(cap)) } else { Ok(outcome) }
-}
-
-/// Checks the result against the output schema. A result that reports an error is exempt, as MCP
-/// has it: its content is the error, not the promised data. A task has no result yet.
-fn check_output(
-    tool: &RegisteredTool,
-    mut outcome: Outcome,
-    check: OutputCheck,
-) -> Result<Outcome, Failure> {
-    // The reasons to skip the check: no schema, a configuration that switches it off, an error, a
-    // task.
-    let has_to_match = |own: &&Arc<SchemaValidator>| {
-        own.has_output() && check != OutputCheck::Off && !outcome.is_error && !outcome.is_task()
-    };
-    let Some(validator) = tool.validator.as_ref().filter(has_to_match) else {
-        return Ok(outcome);
-    };
-    let mismatch = |errors: &ValidationErrors| {
-        let message = format!("the answer of `{}` does not match its output schema", tool.id);
-        Failure::new(&code::OUTPUT_INVALID, message).schema_errors(errors)
-    };
-    let failure = match &outcome.structured {
-        Some(value) => match validator.validate_output(value) {
-            Ok(()) => return Ok(outcome),
-            Err(errors) => mismatch(&errors),
-        },
-        None => match match_text(validator, &outcome) {
-            Ok(value) => return Ok(Outcome { structured: Some(value), ..outcome }),
-            Err(TextMismatch::Errors(errors)) => mismatch(&errors),
-            Err(TextMismatch::NoValue) => Failure::new(
-                &code::OUTPUT_INVALID,
-                format!(
-                    "`{}` has an output schema, but its answer has no structured content",
-                    tool.id
-                ),
-            ),
-        },
-    };
-    if check == OutputCheck::Enforce {
-        return Err(failure);
-    }
-    // The warning has the text of the failure, with the position of every wrong value.
-    outcome.warnings.push(failure.to_text());
-    Ok(outcome)
-}
-
-/// Why the text of an answer does not match the output schema.
-enum TextMismatch {
-    Errors(ValidationErrors),
-    /// The result has no text or several, or its text is not JSON and the schema does not describe
-    /// a text.
-    NoValue,
-}
-
-/// Matches an answer without structured content with the output schema: command lines print text,
-/// and before revision 2026-07-28 structured content is always an object, so servers send strings,
-/// numbers and lists as text. The text counts as it is, or else as the JSON that it holds. Returns
-/// the structured content that the answer lacks: clients demand it where a schema promises it.
-fn match_text(validator: &SchemaValidator, outcome: &Outcome) -> Result<Json, TextMismatch> {
-    let mut texts = outcome.content.iter().filter_map(ResultContent::as_text);
-    let (Some(text), None) = (texts.next(), texts.next()) else {
-        return Err(TextMismatch::NoValue);
-    };
-    let own = Json::from(text);
-    let Err(of_text) = validator.validate_output(&own) else { return Ok(own) };
-    match serde_json::from_str::<Json>(text) {
-        Ok(value) => match validator.validate_output(&value) {
-            Ok(()) => Ok(value),
-            Err(errors) => Err(TextMismatch::Errors(errors)),
-        },
-        // The schema is about texts if anything but the type is wrong with this one.
-        Err(_) if of_text.iter().any(|error| error.keyword != "type") => {
-            Err(TextMismatch::Errors(of_text))
-        }
-        Err(_) => Err(TextMismatch::NoValue),
     }
 }

@@ -1,8 +1,9 @@
 //! Capabilities: what a tool needs and a person grants, with the risk of granting it.
 //!
 //! The form, the risks and the implications are those of the BTCP specification; three names were
-//! added for tools that are run outside a browser. A name that is not in the table is legal,
-//! because hosts may define their own, but counts as a high risk.
+//! added for tools that are run outside a browser, and three for what tools state in annotations. A
+//! name that is not in the table is legal, because hosts may define their own, but counts as a high
+//! risk.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -42,33 +43,48 @@ pub struct Capability(Box<str>);
 #[error("a capability is two or three lower-case words joined by `:`, such as `dom:read`")]
 pub struct CapabilityError;
 
-/// The capabilities with a defined meaning, and their risks. Those of BTCP come first, in the order
-/// of its specification; the last three are ours.
-const KNOWN: &[(&str, Risk)] = &[
-    ("dom:read", Risk::Low),
-    ("dom:write", Risk::Medium),
-    ("dom:observe", Risk::Low),
-    ("dom:shadow", Risk::Medium),
-    ("storage:local:read", Risk::Low),
-    ("storage:local:write", Risk::Medium),
-    ("storage:session:read", Risk::Low),
-    ("storage:session:write", Risk::Medium),
-    ("storage:indexed:read", Risk::Medium),
-    ("storage:indexed:write", Risk::High),
-    ("storage:cookie:read", Risk::High),
-    ("storage:cookie:write", Risk::Critical),
-    ("network:fetch:same-origin", Risk::Medium),
-    ("network:fetch:cross-origin", Risk::High),
-    ("network:websocket:same-origin", Risk::Medium),
-    ("network:websocket:cross-origin", Risk::High),
-    ("clipboard:read", Risk::High),
-    ("clipboard:write", Risk::Medium),
-    ("media:camera", Risk::Critical),
-    ("media:microphone", Risk::Critical),
-    ("media:screen", Risk::Critical),
-    ("process:spawn", Risk::Critical),
-    ("mcp:connect", Risk::High),
-    ("tool:call", Risk::High),
+/// The capabilities with a defined meaning: name, risk, and what a tool can do with it, in words
+/// that complete "it may …". Those of BTCP come first, in the order of its specification; the last
+/// three are ours.
+const KNOWN: &[(&str, Risk, &str)] = &[
+    ("dom:read", Risk::Low, "read what is on the page"),
+    ("dom:write", Risk::Medium, "change what is on the page"),
+    ("dom:observe", Risk::Low, "watch the page for changes"),
+    ("dom:shadow", Risk::Medium, "reach into the closed parts of page components"),
+    ("storage:local:read", Risk::Low, "read what the page keeps in the browser"),
+    ("storage:local:write", Risk::Medium, "change what the page keeps in the browser"),
+    ("storage:session:read", Risk::Low, "read what the page keeps for this tab"),
+    ("storage:session:write", Risk::Medium, "change what the page keeps for this tab"),
+    ("storage:indexed:read", Risk::Medium, "read the databases of the page"),
+    ("storage:indexed:write", Risk::High, "change the databases of the page"),
+    ("storage:cookie:read", Risk::High, "read cookies, which may hold your login"),
+    ("storage:cookie:write", Risk::Critical, "change cookies, and so your login"),
+    ("network:fetch:same-origin", Risk::Medium, "send requests to the site of the page, as you"),
+    ("network:fetch:cross-origin", Risk::High, "send requests to any site"),
+    (
+        "network:websocket:same-origin",
+        Risk::Medium,
+        "open connections to the site of the page, as you",
+    ),
+    ("network:websocket:cross-origin", Risk::High, "open connections to any site"),
+    ("clipboard:read", Risk::High, "read what you have copied"),
+    ("clipboard:write", Risk::Medium, "replace what you have copied"),
+    ("media:camera", Risk::Critical, "see through the camera"),
+    ("media:microphone", Risk::Critical, "listen through the microphone"),
+    ("media:screen", Risk::Critical, "see the screen"),
+    ("page:navigate", Risk::Medium, "open other pages"),
+    ("page:full", Risk::Critical, "do anything on the page that you can do"),
+    ("process:spawn", Risk::Critical, "start programs on this machine, with your rights"),
+    ("mcp:connect", Risk::High, "start or connect to the MCP server that its definition names"),
+    ("tool:call", Risk::High, "call other tools"),
+];
+
+/// What `[policy] need_grant` puts under a grant: properties that a tool states of itself, not
+/// capabilities that a definition can declare.
+const OF_ANNOTATIONS: &[(&str, Risk, &str)] = &[
+    ("tool:destructive", Risk::High, "delete or overwrite data, as it states itself"),
+    ("tool:openworld", Risk::High, "reach people and systems outside, as it states itself"),
+    ("tool:unmarked", Risk::Medium, "change something: it does not state that it only reads"),
 ];
 
 /// A grant of the first includes the second. There are no others: `clipboard:write` does not
@@ -102,25 +118,36 @@ impl Capability {
         &self.0
     }
 
-    /// The risk in the table, if the name is there.
-    fn known(&self) -> Option<Risk> {
-        KNOWN.iter().find(|(name, _)| *name == &*self.0).map(|(_, risk)| *risk)
+    /// The row of the tables, if the name is there.
+    fn row(&self) -> Option<&'static (&'static str, Risk, &'static str)> {
+        KNOWN.iter().chain(OF_ANNOTATIONS).find(|(name, ..)| *name == &*self.0)
     }
 
-    /// Whether the name has a defined meaning. The check UNKNOWN_CAPABILITY reports others.
+    /// Whether the name has a defined meaning in a definition. The check UNKNOWN_CAPABILITY reports
+    /// others.
     pub fn is_known(&self) -> bool {
-        self.known().is_some()
+        KNOWN.iter().any(|(name, ..)| *name == &*self.0)
     }
 
-    /// The known names, for suggestions.
+    /// The names that definitions can declare, for suggestions.
     pub fn all_known() -> impl Iterator<Item = &'static str> + Clone {
-        KNOWN.iter().map(|(name, _)| *name)
+        KNOWN.iter().map(|(name, ..)| *name)
+    }
+
+    /// Everything that can be granted: the known names, and what the policy makes of annotations.
+    pub fn all_grantable() -> impl Iterator<Item = &'static str> + Clone {
+        KNOWN.iter().chain(OF_ANNOTATIONS).map(|(name, ..)| *name)
     }
 
     /// The risk of granting it. Unknown names are [`Risk::High`]: what a host means by them could
     /// be anything.
     pub fn risk(&self) -> Risk {
-        self.known().unwrap_or(Risk::High)
+        self.row().map_or(Risk::High, |(_, risk, _)| *risk)
+    }
+
+    /// What a tool can do with it, in words that complete "it may …".
+    pub fn meaning(&self) -> &'static str {
+        self.row().map_or("do something that only its host defines", |(.., meaning)| meaning)
     }
 
     /// The capability that a grant of this one includes. There is at most one, and it implies no
@@ -189,7 +216,7 @@ mod tests {
         ] {
             assert_eq!(Capability::parse(bad), Err(CapabilityError), "{bad}");
         }
-        for (name, _) in KNOWN {
+        for (name, ..) in KNOWN {
             assert!(cap(name).is_known());
         }
         assert!(!cap("dom:interact").is_known());
@@ -212,6 +239,8 @@ mod tests {
             ("media:screen", "critical"),
             ("process:spawn", "critical"),
             ("mcp:connect", "high"),
+            ("page:navigate", "medium"),
+            ("page:full", "critical"),
             ("code:execute", "high"),
         ];
         for (text, risk) in cases {

@@ -1,5 +1,6 @@
-//! Who may send HTTP requests: the token, and the checks of `Host` and `Origin` that keep a web
-//! page from reaching the server through a browser on this machine (DNS rebinding).
+//! Who may send HTTP requests: the tokens, by which agents are known, and the checks of `Host` and
+//! `Origin` that keep a web page from reaching the server through a browser on this machine (DNS
+//! rebinding).
 //!
 //! On loopback addresses `Host` must name this machine or be configured, such as the name under
 //! which a reverse proxy is reached. On other addresses the names of this machine are unknown, and
@@ -7,16 +8,24 @@
 //! only browsers send it.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use toolwright_exec::HTTP_AGENT;
 
 use crate::ServeOptions;
+use crate::http_server::AgentTokens;
 
 /// The rules of one server.
 pub(crate) struct AccessControl {
-    token: Option<String>,
+    /// The SHA-256 of the shared token.
+    token_hash: Option<[u8; 32]>,
+    /// Whether somebody had a token at the start. Nobody gets in without one since then, also if
+    /// the last agent leaves the configuration.
+    needs_token: bool,
     /// Accepted values of `Host`; `None` to accept all.
     hosts: Option<Vec<HostRule>>,
     origins: Vec<OriginRule>,
@@ -42,6 +51,7 @@ impl AccessControl {
     pub(crate) fn new(
         address: SocketAddr,
         token: Option<String>,
+        agents: AgentTokens,
         options: &ServeOptions,
     ) -> AccessControl {
         let own = ["127.0.0.1", "localhost", "::1"].map(str::to_owned);
@@ -56,7 +66,8 @@ impl AccessControl {
         let allowed = options.allowed_origins.iter();
         let allowed: Vec<OriginRule> = allowed.filter_map(|it| OriginRule::parse(it)).collect();
         AccessControl {
-            token,
+            needs_token: token.is_some() || agents == AgentTokens::Some,
+            token_hash: token.map(|token| Sha256::digest(token.as_bytes()).into()),
             hosts: address.ip().is_loopback().then(|| hosts.chain(configured).collect()),
             configured_origins: allowed.len(),
             origins: origins.chain(allowed).collect(),
@@ -72,18 +83,35 @@ impl AccessControl {
         configured.contains(&origin).then(|| given.clone())
     }
 
-    /// Whether the request carries the token, if there is one. The comparison takes the same time
-    /// wherever the first difference is, so the token cannot be guessed byte by byte. Its length is
-    /// not protected.
-    pub(crate) fn has_token(&self, headers: &HeaderMap) -> bool {
-        let Some(token) = &self.token else { return true };
+    /// The agent whose token the request carries; `None` if the request is refused. Where nobody
+    /// has a token, every request is of the agent `http`. Where an agent has one, a request without
+    /// any is refused: an agent must not get other rights by leaving its token out.
+    ///
+    /// Hashes are compared, with all of them and in constant time, so that a token cannot be
+    /// guessed byte by byte.
+    pub(crate) fn agent_of(
+        &self,
+        headers: &HeaderMap,
+        agents: &[(Arc<str>, [u8; 32])],
+    ) -> Option<Arc<str>> {
+        if !self.needs_token && agents.is_empty() {
+            return Some(HTTP_AGENT.into());
+        }
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let Some((scheme, given)) = given.and_then(|value| value.split_once(' ')) else {
-            return false;
-        };
+        let (scheme, given) = given.and_then(|value| value.split_once(' '))?;
         // RFC 9110: authentication schemes are case-insensitive.
-        scheme.eq_ignore_ascii_case("bearer")
-            && bool::from(given.trim().as_bytes().ct_eq(token.as_bytes()))
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return None;
+        }
+        let given: [u8; 32] = Sha256::digest(given.trim().as_bytes()).into();
+        let mut found = None;
+        let shared = self.token_hash.map(|hash| (Arc::from(HTTP_AGENT), hash));
+        for (name, hash) in agents.iter().cloned().chain(shared) {
+            if bool::from(given.ct_eq(&hash)) {
+                found = Some(name);
+            }
+        }
+        found
     }
 
     /// Checks `Host` and `Origin`. The error is the status and text of the response.
@@ -172,7 +200,7 @@ mod tests {
             ..ServeOptions::default()
         };
         let local = "127.0.0.1:9000".parse().expect("an address");
-        let access = AccessControl::new(local, None, &options);
+        let access = AccessControl::new(local, None, AgentTokens::None, &options);
         for (host, origin, status) in [
             ("127.0.0.1:9000", None, 200),
             ("LOCALHOST:1", None, 200),
@@ -196,8 +224,49 @@ mod tests {
             assert_eq!(check(&access, host, origin), status, "{host} {origin:?}");
         }
         let public = "0.0.0.0:9000".parse().expect("an address");
-        let access = AccessControl::new(public, Some("t".into()), &ServeOptions::default());
+        let access = AccessControl::new(
+            public,
+            Some("t".into()),
+            AgentTokens::None,
+            &ServeOptions::default(),
+        );
         assert_eq!(check(&access, "any.example", None), 200);
         assert_eq!(check(&access, "any.example", Some("http://evil.example")), 403);
+    }
+
+    #[test]
+    fn an_agent_is_known_by_its_token_alone() {
+        let local = "127.0.0.1:9000".parse().expect("an address");
+        let hash = |token: &str| -> [u8; 32] { Sha256::digest(token.as_bytes()).into() };
+        let agents = [("ci".into(), hash("c-1")), ("docs".into(), hash("d-1"))];
+        let agent = |shared: Option<&str>, agents: &[(Arc<str>, [u8; 32])], given: &str| {
+            let shared = shared.map(str::to_owned);
+            let had_agents = if agents.is_empty() { AgentTokens::None } else { AgentTokens::Some };
+            let access = AccessControl::new(local, shared, had_agents, &ServeOptions::default());
+            let mut headers = HeaderMap::new();
+            if !given.is_empty() {
+                headers.insert(header::AUTHORIZATION, given.parse().expect("a value"));
+            }
+            access.agent_of(&headers, agents).map(|agent| agent.to_string())
+        };
+        for (shared, given, expected) in [
+            (None, "Bearer c-1", Some("ci")),
+            (None, "bearer  d-1 ", Some("docs")),
+            (None, "", None),
+            (None, "Bearer http", None),
+            (None, "Bearer", None),
+            (None, "Basic c-1", None),
+            (Some("s"), "Bearer s", Some("http")),
+            (Some("s"), "Bearer c-1", Some("ci")),
+            (Some("s"), "", None),
+        ] {
+            let found = agent(shared, &agents, given);
+            assert_eq!(found.as_deref(), expected, "{shared:?} {given}");
+        }
+        assert_eq!(agent(None, &[], "").as_deref(), Some("http"));
+        assert_eq!(agent(Some("s"), &[], "Bearer x"), None);
+        // After the last agent has left, nobody gets in by the gap.
+        let access = AccessControl::new(local, None, AgentTokens::Some, &ServeOptions::default());
+        assert_eq!(access.agent_of(&HeaderMap::new(), &[]), None);
     }
 }

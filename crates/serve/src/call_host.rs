@@ -17,11 +17,13 @@ use hyper::body::Bytes;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use toolwright_exec::{
-    BoxFuture, ClientAnswer, ClientAsker, GivenReason, Host, Progress, ServerRequest, SessionNumber,
+    BoxFuture, ClientAnswer, ClientAsker, GivenReason, GrantAnswer, GrantQuestion, Host, Progress,
+    ServerRequest, SessionNumber,
 };
 use toolwright_mcp::{Message, RequestId, RpcError, error_code, raw_json};
 
 use crate::client_session::ClientSession;
+use crate::grant_questions;
 use crate::log_level::MessageLevel;
 use crate::protocol_codes::MISSING_CAPABILITY;
 use crate::suspended_calls::QuestionQueue;
@@ -249,8 +251,12 @@ impl Host for CallHost {
         self.meta.clone()
     }
 
+    fn ask_grant<'a>(&'a self, question: &'a GrantQuestion) -> BoxFuture<'a, Option<GrantAnswer>> {
+        Box::pin(grant_questions::ask(self, question))
+    }
+
     fn agent(&self) -> &str {
-        self.session.agent
+        &self.session.agent
     }
 
     fn cancel_reason(&self) -> Option<String> {
@@ -272,7 +278,7 @@ pub(crate) fn no_client() -> RpcError {
 }
 
 /// The error for a request of a server that the client did not declare to support.
-fn missing_capability(capabilities: &Json, request: &ServerRequest) -> Option<RpcError> {
+pub(crate) fn missing_capability(capabilities: &Json, request: &ServerRequest) -> Option<RpcError> {
     let needed = match request.method.as_str() {
         "elicitation/create" => "elicitation",
         "sampling/createMessage" => "sampling",

@@ -36,8 +36,8 @@ pub(crate) struct ClientSession {
     pub(crate) number: SessionNumber,
     /// Where messages go that belong to no request.
     pub(crate) outlet: Arc<dyn Outlet>,
-    /// Who its calls are on record for.
-    pub(crate) agent: &'static str,
+    /// Who its calls are made by, according to its token.
+    pub(crate) agent: Arc<str>,
     /// Cancelled when the session ends, and its requests with it.
     pub(crate) ended: CancellationToken,
     state: Mutex<SessionState>,
@@ -72,13 +72,13 @@ impl ClientSession {
     pub(crate) fn new(
         number: SessionNumber,
         outlet: Arc<dyn Outlet>,
-        agent: &'static str,
+        agent: &str,
     ) -> Arc<ClientSession> {
         let state = SessionState { last_used: Some(Instant::now()), ..SessionState::default() };
         Arc::new(ClientSession {
             number,
             outlet,
-            agent,
+            agent: agent.into(),
             ended: CancellationToken::new(),
             state: Mutex::new(state),
             ready: AtomicBool::new(false),

@@ -51,6 +51,11 @@ pub(crate) struct RequestContext<'r> {
     pub(crate) cancel_reason: &'r GivenReason,
 }
 
+/// The methods about what servers offer besides tools. Which of them belong to the tools that an
+/// agent may use is not known, so agents with an allowance have none of them.
+const OF_SERVERS: [&str; 5] =
+    ["resources/", "prompts/", "completion/", "logging/", "subscriptions/"];
+
 impl Gateway {
     /// Answers a request. The messages of its call go to `outlet` before the future ends with the
     /// response; `None` if the request was cancelled.
@@ -149,12 +154,16 @@ impl Gateway {
         {
             Box::pin(self.update_log_level()).await;
         }
+        if OF_SERVERS.iter().any(|prefix| method.starts_with(prefix)) && self.is_restricted(session)
+        {
+            return Err(unknown_method(method));
+        }
         // All but calls are boxed, here and below: this future is allocated for every call, and
         // would otherwise be as large as that of its largest method.
         match method {
             "ping" => Ok(ResultBody::Text("{}".into())),
             "initialize" => Ok(Box::pin(self.handshake_result(session, terms)).await),
-            "server/discover" => Ok(Box::pin(self.discovery_result()).await),
+            "server/discover" => Ok(Box::pin(self.discovery_result(session)).await),
             "tools/list" => Box::pin(self.list_tools(&context)).await,
             "resources/list" | "resources/templates/list" | "prompts/list" => {
                 Box::pin(self.list_offers(&context)).await
@@ -356,7 +365,7 @@ impl Gateway {
 
     /// The answer to `initialize`.
     async fn handshake_result(&self, session: &ClientSession, terms: &RequestTerms) -> ResultBody {
-        let offered = self.capabilities().await;
+        let offered = self.announced_to(session, self.capabilities().await);
         let offers = self.offers();
         session.set_announced(offered);
         let mut result = json!({
@@ -364,15 +373,36 @@ impl Gateway {
             "capabilities": capabilities(offered, &offers, terms.revision),
             "serverInfo": server_info(),
         });
-        if let Some(instructions) = &offers.instructions {
+        if let Some(instructions) = &offers.instructions
+            && !self.is_restricted(session)
+        {
             result["instructions"] = json!(instructions);
         }
         ResultBody::Text(result.to_string())
     }
 
+    /// What is announced to a client: only tools, if it may not use all of them.
+    fn announced_to(
+        &self,
+        session: &ClientSession,
+        offered: OfferedCapabilities,
+    ) -> OfferedCapabilities {
+        match self.is_restricted(session) {
+            true => OfferedCapabilities {
+                resources: false,
+                subscribe: false,
+                prompts: false,
+                completions: false,
+                logging: false,
+                ..offered
+            },
+            false => offered,
+        }
+    }
+
     /// The answer to `server/discover`.
-    async fn discovery_result(&self) -> ResultBody {
-        let offered = self.capabilities().await;
+    async fn discovery_result(&self, session: &ClientSession) -> ResultBody {
+        let offered = self.announced_to(session, self.capabilities().await);
         let offers = self.offers();
         let mut result = json!({
             "resultType": "complete",
@@ -382,7 +412,9 @@ impl Gateway {
             "cacheScope": "private",
             "_meta": {(meta::SERVER_INFO): server_info()},
         });
-        if let Some(instructions) = &offers.instructions {
+        if let Some(instructions) = &offers.instructions
+            && !self.is_restricted(session)
+        {
             result["instructions"] = json!(instructions);
         }
         ResultBody::Text(result.to_string())

@@ -177,6 +177,12 @@ impl Gateway {
         if are_known { offered } else { offered.with_unknown_servers() }
     }
 
+    /// Whether the client may use some tools only. It then gets nothing else of any server: neither
+    /// resources nor prompts nor instructions name the tool that they belong to.
+    pub(crate) fn is_restricted(&self, session: &ClientSession) -> bool {
+        self.0.catalog.policy().is_some_and(|policy| policy.is_restricted(&session.agent))
+    }
+
     /// The tools that clients see at this moment.
     pub(crate) fn listing(&self) -> Arc<ToolListing> {
         self.listing_of(&self.0.catalog.runner().registry(), &self.offers())
@@ -212,11 +218,7 @@ impl Gateway {
     }
 
     /// A new session of `agent`, whose messages outside of requests go to `outlet`.
-    pub(crate) fn new_session(
-        &self,
-        outlet: Arc<dyn Outlet>,
-        agent: &'static str,
-    ) -> Arc<ClientSession> {
+    pub(crate) fn new_session(&self, outlet: Arc<dyn Outlet>, agent: &str) -> Arc<ClientSession> {
         let number = SessionNumber(self.0.sessions_made.fetch_add(1, Ordering::Relaxed) + 1);
         let session = ClientSession::new(number, outlet, agent);
         let mut sessions = self.sessions();
@@ -239,6 +241,7 @@ impl Gateway {
         self.0.suspended.end_session(session.number);
         self.0.stored.end_session(session.number);
         session.with_tasks(SessionTasks::end_all);
+        self.0.catalog.runner().end_session(session.number);
         let (gateway, number) = (self.clone(), session.number);
         let uris = session.take_subscriptions();
         if !uris.is_empty() || session.has_log_level() {

@@ -52,6 +52,13 @@ struct AcceptedTypes {
     events: bool,
 }
 
+/// Who sent a request, according to its token, and its headers.
+#[derive(Clone, Copy)]
+struct HttpCaller<'h> {
+    headers: &'h HeaderMap,
+    agent: &'h Arc<str>,
+}
+
 /// The response to a request that is not answered. Boxed, because it is large and rare.
 type Refusal = Box<HttpResponse>;
 
@@ -66,14 +73,18 @@ impl McpEndpoint {
         McpEndpoint { gateway, sessions }
     }
 
-    /// Answers one request.
-    pub(crate) async fn answer(&self, parts: &Parts, body: &Bytes) -> HttpResponse {
+    /// Answers one request of `agent`.
+    pub(crate) async fn answer(
+        &self,
+        parts: &Parts,
+        body: &Bytes,
+        agent: &Arc<str>,
+    ) -> HttpResponse {
+        let caller = HttpCaller { headers: &parts.headers, agent };
         match parts.method {
-            Method::POST => {
-                self.post(&parts.headers, body).await.unwrap_or_else(|refusal| *refusal)
-            }
-            Method::GET => self.get(&parts.headers).unwrap_or_else(|refusal| *refusal),
-            Method::DELETE => match self.session_of(&parts.headers) {
+            Method::POST => self.post(caller, body).await.unwrap_or_else(|refusal| *refusal),
+            Method::GET => self.get(caller).unwrap_or_else(|refusal| *refusal),
+            Method::DELETE => match self.session_of(caller) {
                 Ok((id, _)) => {
                     self.sessions.remove(id);
                     let mut response = text_response(StatusCode::NO_CONTENT, "");
@@ -89,13 +100,13 @@ impl McpEndpoint {
     /// The session that a request names.
     fn session_of<'h>(
         &self,
-        headers: &'h HeaderMap,
+        caller: HttpCaller<'h>,
     ) -> Result<(&'h str, Arc<HttpSession>), Refusal> {
-        let Some(id) = header(headers, SESSION_HEADER) else {
+        let Some(id) = header(caller.headers, SESSION_HEADER) else {
             let message = "the header `Mcp-Session-Id` is missing";
             return Err(Box::new(text_response(StatusCode::BAD_REQUEST, message)));
         };
-        match self.sessions.get(id) {
+        match self.sessions.get(id, caller.agent) {
             Some(session) => Ok((id, session)),
             // Clients start over when they see this status.
             None => Err(Box::new(text_response(StatusCode::NOT_FOUND, "there is no such session"))),
@@ -103,7 +114,8 @@ impl McpEndpoint {
     }
 
     /// Answers GET: messages that belong to no request, or the rest of an interrupted stream.
-    fn get(&self, headers: &HeaderMap) -> Result<HttpResponse, Refusal> {
+    fn get(&self, caller: HttpCaller<'_>) -> Result<HttpResponse, Refusal> {
+        let headers = caller.headers;
         if header(headers, VERSION_HEADER) == Some(Revision::V2026_07_28.name()) {
             return Err(Box::new(not_allowed("POST")));
         }
@@ -111,7 +123,7 @@ impl McpEndpoint {
             let message = "the client must accept `text/event-stream`";
             return Err(Box::new(text_response(StatusCode::NOT_ACCEPTABLE, message)));
         }
-        let (_, session) = self.session_of(headers)?;
+        let (_, session) = self.session_of(caller)?;
         check_version(headers)?;
         session.client.touch();
         let stream = &session.server_stream;
@@ -135,7 +147,8 @@ impl McpEndpoint {
     }
 
     /// Answers POST. Both results are responses; the error is a refusal.
-    async fn post(&self, headers: &HeaderMap, body: &Bytes) -> Result<HttpResponse, Refusal> {
+    async fn post(&self, caller: HttpCaller<'_>, body: &Bytes) -> Result<HttpResponse, Refusal> {
+        let headers = caller.headers;
         let accepted = accepted_types(headers);
         if !accepted.json && !accepted.events {
             let message = "the client must accept `application/json` or `text/event-stream`";
@@ -147,17 +160,17 @@ impl McpEndpoint {
             return Err(Box::new(text_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)));
         }
         match Message::parse(body) {
-            Ok(Message::Request(request)) => self.post_request(headers, request, accepted).await,
+            Ok(Message::Request(request)) => self.post_request(caller, request, accepted).await,
             Ok(Message::Notification(notification)) => {
-                self.post_notification(headers, &notification)
+                self.post_notification(caller, &notification)
             }
             Ok(Message::Response(response)) => {
-                self.session_of(headers)?.1.client.accept_response(response);
+                self.session_of(caller)?.1.client.accept_response(response);
                 Ok(accepted_response())
             }
             Err(malformed) => {
                 if let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(body)
-                    && let Ok((_, session)) = self.session_of(headers)
+                    && let Ok((_, session)) = self.session_of(caller)
                     && session.client.handshake().is_some_and(|it| it.revision.has_batches())
                     && !batch.is_empty()
                 {
@@ -172,9 +185,10 @@ impl McpEndpoint {
     /// Takes a notification.
     fn post_notification(
         &self,
-        headers: &HeaderMap,
+        caller: HttpCaller<'_>,
         notification: &RpcNotification,
     ) -> Result<HttpResponse, Refusal> {
+        let headers = caller.headers;
         if header(headers, VERSION_HEADER) == Some(Revision::V2026_07_28.name()) {
             let params = notification.params.as_deref().map_or("{}", RawValue::get);
             let params: Json = serde_json::from_str(params).unwrap_or_default();
@@ -182,7 +196,7 @@ impl McpEndpoint {
                 .map_err(|why| refusal(None, RpcError::new(HEADER_MISMATCH, why)))?;
             return Ok(accepted_response());
         }
-        let (_, session) = self.session_of(headers)?;
+        let (_, session) = self.session_of(caller)?;
         check_version(headers)?;
         self.gateway.accept_notification(&session.client, notification);
         Ok(accepted_response())
@@ -191,22 +205,23 @@ impl McpEndpoint {
     /// Answers a request.
     async fn post_request(
         &self,
-        headers: &HeaderMap,
+        caller: HttpCaller<'_>,
         request: RpcRequest,
         accepted: AcceptedTypes,
     ) -> Result<HttpResponse, Refusal> {
+        let headers = caller.headers;
         let params = RequestParams::parse(&request.method, request.params.as_deref());
         let meta = params.as_ref().ok().and_then(|params| params.meta().ok()).unwrap_or_default();
         if is_stateless(headers, &request.method, &meta) {
             let id = request.id.clone();
-            self.check_stateless(headers, &request, &meta)
+            self.check_stateless(caller, &request, &meta)
                 .map_err(|error| refusal(Some(id), error))?;
-            return Ok(self.answer_stateless(request, accepted).await);
+            return Ok(self.answer_stateless(request, accepted, caller.agent).await);
         }
         if request.method == "initialize" {
-            return self.open_session(headers, request).await;
+            return self.open_session(caller, request).await;
         }
-        let (_, session) = self.session_of(headers)?;
+        let (_, session) = self.session_of(caller)?;
         check_version(headers)?;
         Ok(self.answer_in_session(&session, vec![Ok(request)], ReplyForm::Single, accepted).await)
     }
@@ -214,10 +229,11 @@ impl McpEndpoint {
     /// Checks a stateless request: its headers, its metadata and its method.
     fn check_stateless(
         &self,
-        headers: &HeaderMap,
+        caller: HttpCaller<'_>,
         request: &RpcRequest,
         meta: &RequestMeta,
     ) -> Result<(), RpcError> {
+        let headers = caller.headers;
         let mismatch = |why: String| RpcError::new(HEADER_MISMATCH, why);
         let version = header(headers, VERSION_HEADER);
         if let Some(named) = meta.version()
@@ -241,14 +257,19 @@ impl McpEndpoint {
                 .and_then(|name| listing.input_schema(name));
             check_headers(headers, &request.method, &params, schema).map_err(mismatch)?;
         }
-        RequestTerms::of(&self.sessions.stateless(), &request.method, meta).map(drop)
+        RequestTerms::of(&self.sessions.stateless(caller.agent), &request.method, meta).map(drop)
     }
 
     /// Answers a request of a client without a session. The request ends with the connection.
-    async fn answer_stateless(&self, request: RpcRequest, accepted: AcceptedTypes) -> HttpResponse {
+    async fn answer_stateless(
+        &self,
+        request: RpcRequest,
+        accepted: AcceptedTypes,
+        agent: &Arc<str>,
+    ) -> HttpResponse {
         let log = self.sessions.new_log();
         let outlet = Arc::clone(&log) as Arc<dyn Outlet>;
-        let session = self.sessions.stateless();
+        let session = self.sessions.stateless(agent);
         let answer = self.gateway.answer(&session, request, outlet);
         let close = CloseOnDrop(Arc::clone(&log));
         let mut work: BoxFuture<'static, ()> = async move {
@@ -284,9 +305,10 @@ impl McpEndpoint {
     /// Answers `initialize`.
     async fn open_session(
         &self,
-        headers: &HeaderMap,
+        caller: HttpCaller<'_>,
         request: RpcRequest,
     ) -> Result<HttpResponse, Refusal> {
+        let headers = caller.headers;
         let id = request.id.clone();
         let named = RequestParams::parse("initialize", request.params.as_deref())
             .and_then(|params| RequestParams::text(params.protocol_version, "protocolVersion"))
@@ -298,7 +320,7 @@ impl McpEndpoint {
                 format!("`MCP-Protocol-Version` is `{version}`, but the body has `{named}`");
             return Err(refusal(Some(id), RpcError::new(error_code::INVALID_REQUEST, message)));
         }
-        let session = self.sessions.create();
+        let session = self.sessions.create(caller.agent);
         let outlet = Arc::new(NoOutlet);
         let answer = self.gateway.answer(&session.client, request, outlet).await;
         let Some(RpcReply { bytes, error_code, .. }) = answer else {

@@ -66,6 +66,16 @@ pub struct HttpServer {
     /// The address it listens on, with the real port.
     address: SocketAddr,
     token: Option<String>,
+    agents: AgentTokens,
+}
+
+/// Whether the configuration has agents with tokens of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentTokens {
+    /// It has none.
+    None,
+    /// It has at least one.
+    Some,
 }
 
 /// The body of a response.
@@ -74,19 +84,24 @@ pub(crate) type HttpBody = UnsyncBoxBody<Bytes, Infallible>;
 pub(crate) type HttpResponse = Response<HttpBody>;
 
 impl HttpServer {
-    /// Listens on `address`. Without a token only loopback addresses are accepted.
+    /// Listens on `address`. Without a token, a shared one or those of agents, only loopback
+    /// addresses are accepted.
     ///
     /// # Errors
     /// If the address is not usable, or needs a token.
-    pub async fn bind(address: &str, token: Option<String>) -> Result<HttpServer, HttpError> {
+    pub async fn bind(
+        address: &str,
+        token: Option<String>,
+        agents: AgentTokens,
+    ) -> Result<HttpServer, HttpError> {
         let failed = |error| HttpError::Listen(address.to_owned(), error);
         // Bound before the check, because only then a name such as `localhost` is an address.
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        if !address.ip().is_loopback() && token.is_none() {
+        if !address.ip().is_loopback() && token.is_none() && agents == AgentTokens::None {
             return Err(HttpError::NoToken(address));
         }
-        Ok(HttpServer { listener, address, token })
+        Ok(HttpServer { listener, address, token, agents })
     }
 
     /// The URL for clients, with the port that was chosen for port 0.
@@ -96,7 +111,7 @@ impl HttpServer {
 
     /// Serves until `until` is cancelled. Running calls then have `GRACE` to finish.
     pub async fn serve(self, gateway: Gateway, until: CancellationToken) {
-        let access = AccessControl::new(self.address, self.token, gateway.options());
+        let access = AccessControl::new(self.address, self.token, self.agents, gateway.options());
         let sessions = Arc::new(HttpSessions::new(gateway.clone()));
         gateway.start_notifications(&until);
         tokio::spawn(sweep_sessions(Arc::clone(&sessions), until.clone()));
@@ -213,19 +228,22 @@ impl HttpService {
                 return text_response(StatusCode::NOT_FOUND, message);
             }
         }
-        if !self.access.has_token(request.headers()) {
+        // Read every time: the configuration may have changed.
+        let agents = self.gateway.catalog().policy().map(|policy| policy.agent_tokens());
+        let agents = agents.unwrap_or_default();
+        let Some(agent) = self.access.agent_of(request.headers(), &agents) else {
             let message = "the token is missing or wrong";
             let mut response = text_response(StatusCode::UNAUTHORIZED, message);
             let challenge = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
             return response;
-        }
+        };
         if let Err((status, message)) = checked {
             return text_response(status, message);
         }
         let (parts, body) = request.into_parts();
         match read_body(body).await {
-            Ok(body) => self.endpoint.answer(&parts, &body).await,
+            Ok(body) => self.endpoint.answer(&parts, &body, &agent).await,
             Err(response) => response,
         }
     }

@@ -10,8 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use toolwright_exec::HTTP_AGENT;
-
 use crate::Gateway;
 use crate::client_session::ClientSession;
 use crate::event_log::{EventLog, MAX_LOG_BYTES};
@@ -32,9 +30,9 @@ pub(crate) struct HttpSessions {
     /// How many event logs were made; the number of the next one. One count for all sessions, so
     /// that an event id never fits a log of another session.
     logs_made: AtomicU64,
-    /// The session of all clients without one. There is one token, so they are one identity. It is
-    /// replaced by a new one after it was idle for too long.
-    stateless: Mutex<Arc<ClientSession>>,
+    /// The session of the clients without one, by agent: a token is one identity. It is removed
+    /// after it was idle for too long.
+    stateless: Mutex<HashMap<Arc<str>, Arc<ClientSession>>>,
 }
 
 /// One session with a handshake.
@@ -91,21 +89,22 @@ impl HttpSession {
 impl HttpSessions {
     /// No sessions yet; clients create them with `initialize`.
     pub(crate) fn new(gateway: Gateway) -> HttpSessions {
-        let stateless = Mutex::new(gateway.new_session(Arc::new(NoOutlet), HTTP_AGENT));
         let (open, logs_made) = (Mutex::default(), AtomicU64::default());
-        HttpSessions { gateway, open, logs_made, stateless }
+        HttpSessions { gateway, open, logs_made, stateless: Mutex::default() }
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<String, Arc<HttpSession>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session of clients without one, for a request.
-    pub(crate) fn stateless(&self) -> Arc<ClientSession> {
-        let session = self.stateless.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The session of an agent's clients without one, for a request.
+    pub(crate) fn stateless(&self, agent: &Arc<str>) -> Arc<ClientSession> {
+        let mut sessions = self.stateless.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || self.gateway.new_session(Arc::new(NoOutlet), agent);
+        let session = sessions.entry(Arc::clone(agent)).or_insert_with(new);
         // Under the lock, so that it does not end before the request has begun.
         session.touch();
-        Arc::clone(&session)
+        Arc::clone(session)
     }
 
     /// How long a session may be idle.
@@ -118,16 +117,16 @@ impl HttpSessions {
         EventLog::new(self.logs_made.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The session with this id.
-    pub(crate) fn get(&self, id: &str) -> Option<Arc<HttpSession>> {
-        self.open().get(id).map(Arc::clone)
+    /// The session with this id. It exists for the agent that opened it, and for nobody else.
+    pub(crate) fn get(&self, id: &str, agent: &str) -> Option<Arc<HttpSession>> {
+        self.open().get(id).filter(|session| *session.client.agent == *agent).map(Arc::clone)
     }
 
-    /// Makes a session that clients cannot find before [`HttpSessions::insert`].
-    pub(crate) fn create(&self) -> Arc<HttpSession> {
+    /// Makes a session of an agent that clients cannot find before [`HttpSessions::insert`].
+    pub(crate) fn create(&self, agent: &str) -> Arc<HttpSession> {
         let server_stream = self.new_log();
         let outlet = Arc::clone(&server_stream) as Arc<dyn Outlet>;
-        let client = self.gateway.new_session(outlet, HTTP_AGENT);
+        let client = self.gateway.new_session(outlet, agent);
         Arc::new(HttpSession { client, server_stream, logs: Mutex::default() })
     }
 
@@ -179,17 +178,21 @@ impl HttpSessions {
         }
     }
 
-    /// Replaces the session of clients without one if it was idle for longer than this. A call that
+    /// Ends the sessions of clients without one that were idle for longer than this. A call that
     /// waits for the person is not idle, as long as it is kept.
-    fn renew_stateless(&self, limit: Duration) {
-        let mut session = self.stateless.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_idle = session.idle_since().is_some_and(|since| since.elapsed() > limit);
-        if is_idle && !self.gateway.suspended().has_calls_of(session.number) {
-            let new = self.gateway.new_session(Arc::new(NoOutlet), HTTP_AGENT);
-            let ended = std::mem::replace(&mut *session, new);
-            drop(session);
-            self.gateway.end_session(&ended);
-        }
+    fn end_idle_stateless(&self, limit: Duration) {
+        let mut ended = Vec::new();
+        let mut sessions = self.stateless.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|_, session| {
+            let is_idle = session.idle_since().is_some_and(|since| since.elapsed() > limit);
+            let is_over = is_idle && !self.gateway.suspended().has_calls_of(session.number);
+            if is_over {
+                ended.push(Arc::clone(session));
+            }
+            !is_over
+        });
+        drop(sessions);
+        ended.iter().for_each(|session| self.gateway.end_session(session));
     }
 
     /// Ends sessions that were idle for too long, and forgets what is not needed any more.
@@ -206,7 +209,7 @@ impl HttpSessions {
             !is_idle
         });
         ended.iter().for_each(|session| self.end(session));
-        self.renew_stateless(limit);
+        self.end_idle_stateless(limit);
         self.make_room();
         self.gateway.suspended().remove_expired();
     }

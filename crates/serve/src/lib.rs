@@ -29,6 +29,7 @@ mod detached;
 mod dispatcher;
 mod event_log;
 mod gateway;
+mod grant_questions;
 mod handles;
 mod header_checks;
 mod http_endpoint;
@@ -61,7 +62,7 @@ mod wakeful_thread;
 mod write_deadline;
 
 pub use gateway::Gateway;
-pub use http_server::{HttpError, HttpServer};
+pub use http_server::{AgentTokens, HttpError, HttpServer};
 pub use options::ServeOptions;
 pub use stdio_server::serve as serve_stdio;
 pub use toolwright_catalog::ExposedNames;

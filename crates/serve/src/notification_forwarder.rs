@@ -124,7 +124,11 @@ impl Gateway {
             return;
         }
         let (offers, of) = (self.offers(), notification.session);
-        let concerns = |session: &ClientSession| of.is_none_or(|own| own == session.number);
+        // An agent that may use some tools only learns nothing of servers at large.
+        let concerns = |session: &ClientSession| match of {
+            Some(own) => own == session.number,
+            None => !self.is_restricted(session),
+        };
         match notification.event {
             // The catalog loads the list again and reports the change itself.
             UpstreamEvent::ListChanged(_) => {}

@@ -40,6 +40,14 @@ impl Gateway {
         let listing = self.listing();
         let is_stateless = context.terms.is_stateless();
         let mut items = Cow::Borrowed(listing.tools_for(context.terms.revision));
+        if self.is_restricted(context.session) {
+            let runner = self.catalog().runner();
+            let registry = runner.registry();
+            let may_see = |id: &str| {
+                registry.get(id).is_some_and(|tool| runner.may_see(&context.session.agent, tool))
+            };
+            items.to_mut().retain(|(id, _)| may_see(id));
+        }
         if context.session.has_stored_results() {
             let own = self.result_reader_name();
             let at = items.partition_point(|(id, _)| id.as_str() < own);

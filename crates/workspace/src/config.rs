@@ -18,6 +18,7 @@ mod audit_settings;
 mod key_checks;
 mod keys;
 mod limits;
+mod policy_settings;
 mod schema;
 mod serve_settings;
 mod server_settings;
@@ -46,6 +47,10 @@ use self::key_checks::{
     type_with_article,
 };
 use self::keys::{CHECK_KEYS, IGNORE_KEYS, KIND_KEYS, SOURCE_KEYS, table_names};
+pub use self::policy_settings::{
+    AgentConfig, AnnotatedNeed, ConfiguredGrant, PolicyRule, PolicySettings, RuleAction,
+    parse_grantable,
+};
 pub use self::schema::schema as config_schema;
 pub use self::serve_settings::ServeSettings;
 pub use self::trust_settings::{PinMode, TrustSettings};
@@ -70,6 +75,8 @@ pub struct Config {
     pub audit: AuditSettings,
     /// What happens when a definition differs from the accepted one.
     pub trust: TrustSettings,
+    /// Who may do what.
+    pub policy: PolicySettings,
     /// What `check` looks at beside the rules.
     pub check: CheckSettings,
     /// Severities that replace those of the codes themselves.
@@ -258,11 +265,12 @@ impl ConfigReader<'_, '_> {
         let serve = self.serve_settings(root);
         let audit = self.audit_settings(root);
         let trust = self.trust_settings(root);
+        let policy = self.policy_settings(root);
         let check = self.check(root);
         let levels = self.levels(root);
         let ignores = self.ignores(root);
         let written = self.written;
-        Config { sources, limits, serve, audit, trust, check, levels, ignores, written }
+        Config { sources, limits, serve, audit, trust, policy, check, levels, ignores, written }
     }
 
     /// The sources of the list `source`.

@@ -189,7 +189,7 @@ fn normalized(path: &Path) -> PathBuf {
 
 /// Whether a text fits a glob, in which `*` stands for any characters, `/` included, and `?` for
 /// one. Takes at most the product of both lengths: only the last `*` is ever tried again.
-fn fits(glob: &str, text: &str) -> bool {
+pub fn fits(glob: &str, text: &str) -> bool {
     let (glob, text): (Vec<char>, Vec<char>) = (glob.chars().collect(), text.chars().collect());
     let (mut g, mut t) = (0, 0);
     // Where the last `*` is, and how much of the text stands before what it has taken.

@@ -78,8 +78,9 @@ pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use client_servers::{ClientConfig, collect_servers};
 pub use config::{
-    AuditSettings, CheckSettings, Config, Levels, PinMode, RecordedArguments, ServeSettings,
-    SourceConfig, SourceKind, TrustSettings, config_schema,
+    AgentConfig, AnnotatedNeed, AuditSettings, CheckSettings, Config, ConfiguredGrant, Levels,
+    PinMode, PolicyRule, PolicySettings, RecordedArguments, RuleAction, ServeSettings,
+    SourceConfig, SourceKind, TrustSettings, config_schema, parse_grantable,
 };
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, ConvertedTool, ExactRewrite, FieldSetting,
@@ -93,7 +94,7 @@ pub use files::{
     special_file,
 };
 pub use fix::{FixMode, FixReport};
-pub use ignore_list::{IgnoreEntry, IgnoreList};
+pub use ignore_list::{IgnoreEntry, IgnoreList, fits as fits_glob};
 pub use load::{COMPAT_HELP, LoadResult, LoadedDocument, ReadOptions, in_parallel};
 pub use lock_file::{LOCK_NAME, LockEntry, LockError, LockFile, LockKey, LockSection};
 pub use pinned_parts::{PinKind, PinList, PinnedPart};

@@ -26,8 +26,8 @@ use toolwright_source::{
 
 use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND, is_about_server, is_advice};
 use crate::config::{
-    AuditSettings, CheckSettings, Config, ConfigPlace, Levels, ServeSettings, SourceConfig,
-    SourceKind, TrustSettings,
+    AuditSettings, CheckSettings, Config, ConfigPlace, Levels, PolicySettings, ServeSettings,
+    SourceConfig, SourceKind, TrustSettings,
 };
 use crate::files::{self, LoadError};
 use crate::ignore_list::IgnoreList;
@@ -141,6 +141,8 @@ pub struct SourcePlan {
     pub trust: TrustSettings,
     /// Where the lock of its sources is, if there is one: beside the configuration or servers file.
     pub lock: Option<PathBuf>,
+    /// Who may do what, from the configuration.
+    pub policy: PolicySettings,
     /// What `check` looks at beside the rules, from the configuration.
     pub check: CheckSettings,
     /// Severities that the configuration sets for codes.
@@ -182,14 +184,14 @@ impl SourcePlan {
         self.failures.first().filter(|_| self.config_unreadable)
     }
 
-    /// The first error in `[limits]`, `[serve]`, `[audit]` or `[trust]`. A limit that cannot be read
-    /// is replaced by its default, which may be looser than what the author wanted, so callers treat
-    /// it as fatal.
+    /// The first error in `[limits]`, `[serve]`, `[audit]`, `[trust]` or the tables of the policy. A limit
+    /// that cannot be read is replaced by its default, which may be looser than what the author
+    /// wanted, so callers treat it as fatal.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
         // The first token of the path is the table that the diagnostic is about.
         let is_limit = |d: &&Diagnostic| {
             let table = d.path.tokens().next();
-            table.is_some_and(|table| ["limits", "serve", "audit", "trust"].contains(&&*table))
+            table.is_some_and(|table| FATAL_TABLES.contains(&&*table))
         };
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error).find(is_limit)
     }
@@ -279,6 +281,7 @@ impl SourcePlan {
         self.audit = config.audit;
         self.trust = config.trust;
         self.lock = Some(folder.join(LOCK_NAME));
+        self.policy = config.policy;
         let mut started = HashSet::new();
         for configured in config.sources {
             let anchor = Anchor { source: Arc::clone(&source), span: Some(configured.span) };
@@ -697,6 +700,10 @@ impl SourcePlan {
         }
     }
 }
+
+/// The tables in which a mistake stops commands that make calls.
+const FATAL_TABLES: [&str; 8] =
+    ["limits", "serve", "audit", "trust", "policy", "rule", "grant", "agent"];
 
 /// Findings of the rules about servers that are kept for one file, which may be hostile.
 const MAX_RULE_FINDINGS: usize = 1_000;

@@ -118,7 +118,8 @@ impl Catalog {
         failures
     }
 
-    /// The definitions that name an MCP server, each with its source, filtered by namespace.
+    /// The definitions that name an MCP server which may be started, each with its source, filtered
+    /// by namespace.
     fn server_definitions(
         &self,
         may_hold: impl Fn(&Namespace) -> bool,
@@ -126,7 +127,8 @@ impl Catalog {
         let mut found = Vec::new();
         for state in self.states().iter() {
             let definitions = state.server_toolsets.iter().map(|toolset| &toolset.definition);
-            let definitions = definitions.filter(|definition| may_hold(&definition.namespace));
+            let definitions = definitions
+                .filter(|definition| may_hold(&definition.namespace) && self.may_start(definition));
             found.extend(definitions.map(|it| (state.spec.clone(), Arc::clone(it))));
         }
         found

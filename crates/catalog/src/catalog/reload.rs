@@ -14,6 +14,7 @@ use toolwright_workspace::{SourcePlan, SourceSpec, SourceTarget};
 
 use super::{Catalog, CatalogEvent};
 use crate::live_sources::programs_in;
+use crate::server_definition::ServerDefinition;
 use crate::server_task::ServerOwner;
 
 /// How often files are compared with their last state. Polling needs no watch per folder, and it
@@ -77,10 +78,35 @@ impl Catalog {
     /// that has none yet.
     async fn load_definitions(self: &Arc<Self>, spec: &SourceSpec, until: &CancellationToken) {
         self.load_one(spec).await;
+        for withheld in self.start_definition_servers(spec, until) {
+            self.publish_event(CatalogEvent::Note(withheld));
+        }
+    }
+
+    /// Starts a task for every server that the definitions of a source name, that has none yet and
+    /// may be started. Returns a sentence about each of the others.
+    fn start_definition_servers(
+        self: &Arc<Self>,
+        spec: &SourceSpec,
+        until: &CancellationToken,
+    ) -> Vec<String> {
+        let mut withheld = Vec::new();
         let mut states = self.states();
         // The source may have been removed by a new configuration in the meantime.
-        let Some(state) = states.iter_mut().find(|state| state.spec == *spec) else { return };
+        let Some(state) = states.iter_mut().find(|state| state.spec == *spec) else {
+            return withheld;
+        };
         for toolset in state.server_toolsets.iter_mut().filter(|toolset| !toolset.has_task) {
+            if !self.may_start(&toolset.definition) {
+                let ServerDefinition { namespace, trust, .. } = &*toolset.definition;
+                let hash = trust.toolset_hash.as_ref().map_or("", |hash| hash.as_str());
+                withheld.push(format!(
+                    "`{namespace}` was met in a folder and names its own server, which is not \
+                     started before you allow it: \
+                     `toolwright grants add {namespace} mcp:connect --hash {hash}`"
+                ));
+                continue;
+            }
             toolset.has_task = true;
             let (catalog, spec, until) = (Arc::clone(self), spec.clone(), until.clone());
             let (definition, removed) = (Arc::clone(&toolset.definition), toolset.removed.clone());
@@ -89,6 +115,7 @@ impl Catalog {
                 until.run_until_cancelled(catalog.keep_server_loaded(&owner, &removed)).await;
             });
         }
+        withheld
     }
 
     /// Polls the configuration and the files of all sources, and loads again what has changed.
@@ -151,6 +178,8 @@ impl Catalog {
             // One at a time: files change rarely, and several changes of one source then cause one
             // load. A source without an earlier fingerprint is new and is loaded by its own task.
             for (spec, print) in &now {
+                // Somebody may have allowed one meanwhile.
+                self.start_definition_servers(spec, until);
                 let before = source_prints.iter().find(|(known, _)| known == spec);
                 if before.is_some_and(|(_, before)| before != print) {
                     self.load_definitions(spec, until).await;

@@ -13,7 +13,7 @@ use super::{Store, StoreError};
 /// Finds calls: from one row to another, then by the parts of a [`CallFilter`].
 pub(super) const SELECT: &str = "\
     SELECT run, number, time, agent, session, tool, tool_hash, toolset_hash, code, micros, steps, \
-    argument_bytes, result_bytes, arguments FROM calls WHERE rowid > ?1 AND rowid <= ?2 \
+    argument_bytes, result_bytes, arguments, grants FROM calls WHERE rowid > ?1 AND rowid <= ?2 \
     AND (?3 IS NULL OR time >= ?3) \
     AND (?4 IS NULL OR tool = ?4 OR substr(tool, -length(?4) - 1) = ':' || ?4) \
     AND (?5 IS NULL OR agent = ?5) AND (?6 IS NULL OR code = ?6) \
@@ -46,6 +46,8 @@ pub struct StoredCall {
     pub result_bytes: u64,
     /// The arguments or their hash, if the configuration keeps them.
     pub arguments: Option<String>,
+    /// The grants that it used, such as `dom:read (session)`.
+    pub grants: Vec<String>,
 }
 
 /// A call as a line of a journal. Read and written without a tree of values in between, which would
@@ -70,6 +72,9 @@ pub(super) struct JournalLine<'a, Steps> {
     pub(super) result_bytes: u64,
     #[serde(borrow)]
     pub(super) arguments: Option<Cow<'a, str>>,
+    /// Most calls use none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) grants: Vec<String>,
 }
 
 impl JournalLine<'_, &RawValue> {
@@ -77,8 +82,8 @@ impl JournalLine<'_, &RawValue> {
     pub(super) fn insert(&self, database: &Connection, run: &str) -> rusqlite::Result<()> {
         let mut insert = database.prepare_cached(
             "INSERT OR IGNORE INTO calls (run, number, time, agent, session, tool, tool_hash, \
-             toolset_hash, code, micros, steps, argument_bytes, result_bytes, arguments) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             toolset_hash, code, micros, steps, argument_bytes, result_bytes, arguments, grants) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         insert.execute(params![
             run,
@@ -95,6 +100,7 @@ impl JournalLine<'_, &RawValue> {
             self.argument_bytes.cast_signed(),
             self.result_bytes.cast_signed(),
             self.arguments,
+            (!self.grants.is_empty()).then(|| Json::from(self.grants.clone()).to_string()),
         ])?;
         Ok(())
     }
@@ -117,6 +123,7 @@ impl StoredCall {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
         let count = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
         let steps: String = row.get("steps")?;
+        let grants = row.get::<_, Option<String>>("grants")?.unwrap_or_default();
         Ok(StoredCall {
             time: count("time")?,
             agent: row.get("agent")?,
@@ -130,8 +137,15 @@ impl StoredCall {
             argument_bytes: count("argument_bytes")?,
             result_bytes: count("result_bytes")?,
             arguments: row.get("arguments")?,
+            grants: texts_of(&serde_json::from_str(&grants).unwrap_or_default()),
         })
     }
+}
+
+/// The texts of a list; none of anything else.
+fn texts_of(value: &Json) -> Vec<String> {
+    let texts = value.as_array().into_iter().flatten();
+    texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
 impl Store {

@@ -439,6 +439,7 @@ fn write_line(
         argument_bytes: record.arguments.to_text().len() as u64,
         result_bytes: record.result_bytes as u64,
         arguments: arguments.map(Into::into),
+        grants: record.grants.iter().map(ToString::to_string).collect(),
     };
     serde_json::to_writer(&mut *line, &call)?;
     line.push(b'\n');

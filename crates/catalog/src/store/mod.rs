@@ -1,11 +1,11 @@
-//! The user's store: the records of calls and the pins of definitions, in an SQLite database that
-//! all processes of the user share.
+//! The user's store: the records of calls, grants, and the pins of definitions, in an SQLite database
+//! that all processes of the user share.
 //!
 //! ```text
 //! call ─▶ journal of this process (append) ─▶ result leaves
 //!                 └─ now and then: into the database, by the process itself, the next one that
 //!                    starts, or `toolwright audit`
-//! $XDG_STATE_HOME/toolwright/store.db            calls, pins
+//! $XDG_STATE_HOME/toolwright/store.db            calls, grants, pins
 //! $XDG_STATE_HOME/toolwright/journals/<run>      what is not in it yet, one file per process
 //! ```
 //!
@@ -16,6 +16,7 @@
 
 mod calls;
 mod error;
+mod grants;
 mod journal;
 mod pins;
 
@@ -29,21 +30,19 @@ use rusqlite::Connection;
 
 pub use self::calls::{CallFilter, StoredCall};
 pub use self::error::StoreError;
+pub use self::grants::{GrantFilter, StoredGrant};
 pub use self::journal::Journal;
 pub use self::pins::{AcceptedBy, StoredPins};
 
 /// How long to wait for another process that holds the database.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// The steps from each version of the tables to the next, from an empty database on: the version is
-/// their number. A database with a higher one was made by a newer program.
-const STEPS: &[&str] = &[CALLS, "", pins::TABLES];
+/// What each version of the tables adds to the one before, beginning with version 1. A database
+/// with a higher version was made by a newer program. A step is never changed: databases that have
+/// taken it exist.
+const MIGRATIONS: &[&str] = &[CALLS, GRANTS, pins::TABLES];
 
-/// The version of the tables.
-const VERSION: i64 = STEPS.len() as i64;
-
-/// The table of calls. `run` and `number` name a record; `rowid` is the order in which records
-/// arrived here.
+/// Version 1. `run` and `number` name a record; `rowid` is the order in which records arrived here.
 const CALLS: &str = "
     CREATE TABLE calls (
         run TEXT NOT NULL,
@@ -63,6 +62,20 @@ const CALLS: &str = "
         UNIQUE (run, number)
     );
     CREATE INDEX calls_by_time ON calls (time);
+";
+
+/// Version 2. `hash` is empty for a grant by name; `grants` are those that a call has used, as a
+/// JSON list.
+const GRANTS: &str = "
+    CREATE TABLE grants (
+        agent TEXT NOT NULL,
+        toolset TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        capability TEXT NOT NULL,
+        time INTEGER NOT NULL,
+        UNIQUE (agent, toolset, hash, capability)
+    );
+    ALTER TABLE calls ADD COLUMN grants TEXT;
 ";
 
 /// The store of one user.
@@ -109,7 +122,8 @@ impl Store {
     }
 }
 
-/// Makes the tables of a new or older database, and refuses one of a newer program.
+/// Makes the tables of a new database, brings an older one up to date, and refuses one of a newer
+/// program.
 fn prepare(database: &mut Connection) -> rusqlite::Result<Result<(), StoreError>> {
     database.busy_timeout(BUSY)?;
     // A commit is one write to a file; the disk is not waited for. After a power failure the last
@@ -117,32 +131,33 @@ fn prepare(database: &mut Connection) -> rusqlite::Result<Result<(), StoreError>
     let version = |database: &Connection| {
         database.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
     };
-    match version(database)? {
-        VERSION => {}
-        older @ 0..VERSION => {
-            if older == 0 {
-                // Before the first table: a file that has pages cannot be changed to it.
-                database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-                database.pragma_update(None, "journal_mode", "WAL")?;
-            }
-            let make =
-                database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            // Another process may have been first.
-            let done = usize::try_from(version(&make)?).unwrap_or(STEPS.len());
-            for step in STEPS.iter().skip(done) {
-                make.execute_batch(step)?;
-            }
-            if done < STEPS.len() {
-                make.pragma_update(None, "user_version", VERSION)?;
-            }
-            make.commit()?;
+    let newest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let found = version(database)?;
+    if found > newest || found < 0 {
+        return Ok(Err(StoreError::Newer { version: found }));
+    }
+    if found == 0 {
+        // Before the first table: a file that has pages cannot be changed to it.
+        database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        database.pragma_update(None, "journal_mode", "WAL")?;
+    }
+    if found < newest {
+        let make = database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        // Another process may have been first.
+        let done = usize::try_from(version(&make)?).unwrap_or(usize::MAX);
+        for step in MIGRATIONS.iter().skip(done) {
+            make.execute_batch(step)?;
         }
-        newer => return Ok(Err(StoreError::Newer { version: newer })),
+        if done < MIGRATIONS.len() {
+            make.pragma_update(None, "user_version", newest)?;
+        }
+        make.commit()?;
     }
     database.pragma_update(None, "synchronous", "NORMAL")?;
     // Whether its tables are ours.
     drop(database.prepare(calls::SELECT)?);
     drop(database.prepare(pins::SELECT)?);
+    drop(database.prepare(grants::SELECT)?);
     // Whether it can be written to: a process that holds it is noticed before a call is made.
     let probe = database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     probe.rollback()?;

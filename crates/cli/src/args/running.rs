@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use toolwright_sandbox::JailPolicy;
 use toolwright_workspace::{CLIENTS, Client, ReadOptions};
 
-use super::{EnvironmentArgs, SelectedSources, target_ids};
+use super::{AllowArgs, EnvironmentArgs, SelectedSources, target_ids};
 
 /// `toolwright init`, in `init.rs`.
 #[derive(Debug, clap::Args)]
@@ -64,6 +64,8 @@ pub(crate) struct SourceArgs {
     #[arg(long)]
     pub(crate) compat: bool,
     #[command(flatten)]
+    pub(crate) allowed: AllowArgs,
+    #[command(flatten)]
     pub(crate) environment: EnvironmentArgs,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
@@ -112,6 +114,8 @@ pub(crate) struct TestArgs {
     /// Write results to standard output in this format
     #[arg(long, value_enum, default_value_t = TestFormat::Tree, value_name = "FORMAT")]
     pub(crate) output_format: TestFormat,
+    #[command(flatten)]
+    pub(crate) allowed: AllowArgs,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
 }
@@ -318,7 +322,8 @@ pub(crate) struct AuditArgs {
     /// Only calls of the tool with this id or name
     #[arg(long, value_name = "ID")]
     pub(crate) tool: Option<String>,
-    /// Only calls of this agent: `local` (terminal, standard streams) or `http`
+    /// Only calls of this agent: `local` (terminal, standard streams), `http`, or the name of an
+    /// `[[agent]]`
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
     /// Only calls that ended with this code; `OK` for those that succeeded

@@ -206,6 +206,7 @@ async fn load_catalog(args: &TestArgs, unread: &[String]) -> anyhow::Result<Arc<
         from: args.selected.sources.clone(),
         command: args.selected.command.clone(),
         compat: args.selected.reading.options(false).compat,
+        allowed: args.allowed.clone(),
         environment: args.selected.environment.clone(),
         sandbox: args.sandbox.clone(),
     };
@@ -219,6 +220,7 @@ async fn load_catalog(args: &TestArgs, unread: &[String]) -> anyhow::Result<Arc<
     let catalog = sources::open_catalog(
         planner,
         args.sandbox.jail_policy(),
+        &args.allowed,
         runtime::executor_context(Log::default()),
         listener,
     )?;

@@ -20,7 +20,7 @@ use toolwright_exec::knowledge::{
     FunctionRunner, KnowledgeBudget, RunnableKnowledge, ValidatorVerdict,
 };
 use toolwright_exec::{
-    Budget, CallArguments, CallLimits, CallRequest, Failure, Log, NoHost, Outcome, RunCode, code,
+    Budget, CallArguments, CallLimits, CallRequest, Failure, Log, Outcome, RunCode, code,
 };
 use toolwright_model::{Binding, Example, ExpectedError};
 use toolwright_sandbox::WorkerPool;
@@ -28,6 +28,8 @@ use toolwright_schema::{SchemaValidator, ValidateError};
 use toolwright_script::ScriptAnalyzer;
 use toolwright_source::RecordPath;
 use toolwright_workspace::examples::{ExampleCase, Expectation};
+
+use crate::grant_question::TerminalHost;
 
 /// The result of one example.
 pub(super) struct ExampleResult {
@@ -221,7 +223,7 @@ impl ExampleRunner<'_> {
         let mut request = CallRequest::new(case.reference.clone());
         let input = case.example.input.clone();
         request.arguments = input.unwrap_or_else(|| serde_json::json!({})).into();
-        let result = catalog.runner().call(request, &NoHost).await;
+        let result = catalog.runner().call(request, &TerminalHost).await;
         if let Some(expected) = &case.example.error {
             let is_api_error = case.example.scenario.as_deref() == Some(API_ERROR_SCENARIO);
             return compare_failure(expected, result, is_api_error);
@@ -231,6 +233,10 @@ impl ExampleRunner<'_> {
             // A BTCP tool that works on a page cannot run here at all.
             Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
                 return ExampleStatus::Skipped(failure.message);
+            }
+            // What nobody has allowed shows nothing about the example.
+            Err(failure) if failure.code == &code::CAPABILITY_DENIED => {
+                return ExampleStatus::Skipped(format!("{}; `--allow`", failure.message));
             }
             Err(failure) => {
                 return ExampleStatus::Failed(

@@ -281,7 +281,7 @@ fn csv_has_a_header_and_no_formulas() {
     assert!(lines[0].starts_with("time,agent,session,tool,code,"), "{csv}");
     assert_eq!(lines.len(), 3, "{csv}");
     assert!(lines[1].contains(",'=cmd|"), "{csv}");
-    assert!(lines[2].ends_with(r#""{""text"": ""a, \""b\""""}""#), "{csv}");
+    assert!(lines[2].ends_with(r#""{""text"": ""a, \""b\""""}","#), "{csv}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn a_body_beside_its_manifest_runs_when_its_tool_is_called() {
     }
     let (_, late) = call(r#"{"prices": [-3]}"#, &["shop:total", "--timeout", "300"]);
     assert_eq!(late["error"]["code"], "TIMEOUT", "{late}");
-    let (_, page) = call("{}", &["shop:look"]);
+    let (_, page) = call("{}", &["shop:look", "--allow", "dom:read"]);
     assert_eq!(page["error"]["code"], "BROWSER_REQUIRED", "{page}");
     let (_, bare) = call("{}", &["shop:bare"]);
     assert_eq!(bare["error"]["code"], "NOT_RUNNABLE", "{bare}");

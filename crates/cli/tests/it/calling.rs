@@ -74,7 +74,11 @@ const TRIGGERS: &[(&str, Trigger)] = &[
         Trigger::Call(&["board:echo", "title=unprocessable", "--from", "board.yaml"]),
     ),
     ("PAYLOAD_UNKNOWN", Trigger::Call(&["board:echo", "title=x", "--from", "odd.yaml"])),
-    ("BROWSER_REQUIRED", Trigger::Call(&["shop:look", "--from", "shop.json"])),
+    ("CAPABILITY_DENIED", Trigger::Call(&["shop:look", "--from", "shop.json"])),
+    (
+        "BROWSER_REQUIRED",
+        Trigger::Call(&["shop:look", "--from", "shop.json", "--allow", "dom:read"]),
+    ),
     ("SANDBOX_FAILED", Trigger::DeletedExecutable),
     ("CALL_LIMIT", Trigger::Call(&["all:all", "--from", "all.yaml"])),
     ("AUDIT_UNAVAILABLE", Trigger::UnusableStore(&["add", "a=1", "b=2"])),

@@ -16,7 +16,7 @@ use toolwright_exec::{
 };
 use toolwright_model::{Binding, DeclaredLimits, Draft, FieldValue, ToolName};
 use toolwright_script::InProcessAnalyzer;
-use toolwright_serve::{Gateway, HttpServer, ServeOptions};
+use toolwright_serve::{AgentTokens, Gateway, HttpServer, ServeOptions};
 use toolwright_workspace::{SourcePlan, Workspace};
 
 use crate::client::{LONG, MODERN, Reply, handshake, modern, request, until};
@@ -28,6 +28,7 @@ struct AskingExecutor;
 static ASKING: &[ExecutorKind] = &[ExecutorKind {
     id: "asking",
     accepts: |binding| matches!(binding, Binding::Script),
+    needs: |_| &[],
     build: |_| Arc::new(AskingExecutor),
 }];
 
@@ -114,7 +115,9 @@ impl InProcess {
                     Arc::new(|_| {}),
                 );
                 catalog.runner().set_tools(registry());
-                let http = HttpServer::bind("127.0.0.1:0", None).await.expect("a free port");
+                let http = HttpServer::bind("127.0.0.1:0", None, AgentTokens::None)
+                    .await
+                    .expect("a free port");
                 let url = http.url();
                 let port = url.split(&[':', '/'][..]).nth(4).and_then(|port| port.parse().ok());
                 ready.send(port.expect("a port")).expect("the test waits");

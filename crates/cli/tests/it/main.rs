@@ -31,6 +31,7 @@ mod fixing;
 mod found_sources;
 mod gate;
 mod gateway;
+mod granting;
 mod hostile_definitions;
 mod hostile_documents;
 mod hostile_scripts;

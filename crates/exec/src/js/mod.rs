@@ -27,6 +27,7 @@ use crate::{
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "js",
     accepts: |binding| matches!(binding, Binding::Script),
+    needs: |_| &[],
     build: |context| Arc::new(BodyExecutor { context: context.clone() }),
 };
 
@@ -52,7 +53,8 @@ globalThis.BTCPError = BTCPError;";
 const MAX_SUGGESTION: usize = 4001;
 
 /// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
-const PAGE_CAPABILITIES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
+const PAGE_CAPABILITIES: &[&str] =
+    &["dom:", "storage:", "network:", "clipboard:", "media:", "page:"];
 
 /// Runs bodies. Lives as long as the runner.
 struct BodyExecutor {

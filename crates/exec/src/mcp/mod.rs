@@ -129,6 +129,7 @@ impl UpstreamLog {
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "mcp",
     accepts: |binding| matches!(binding, Binding::Server { .. }),
+    needs: |_| &["mcp:connect"],
     build: |parts| Arc::new(McpExecutor { upstreams: Arc::clone(&parts.upstreams) }),
 };
 

@@ -38,6 +38,7 @@ pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
                 | Binding::Local { .. }
         )
     },
+    needs: |_| &["process:spawn"],
     build: |context| {
         let met = MetRequirements::default();
         Arc::new(ProcessExecutor { context: context.clone(), met })

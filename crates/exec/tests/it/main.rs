@@ -6,6 +6,7 @@
 mod http;
 mod load;
 mod mcp;
+mod policy;
 mod process;
 mod questions;
 mod runner;

@@ -552,6 +552,7 @@ pub(crate) mod simulated {
     static SIMULATED: &[ExecutorKind] = &[ExecutorKind {
         id: "simulated",
         accepts: |_| true,
+        needs: |_| &[],
         build: |context| Arc::new(SimulatedExecutor { log: context.log.clone() }),
     }];
 

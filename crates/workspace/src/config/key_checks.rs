@@ -10,10 +10,13 @@ use toolwright_formats::codes::{
     INVALID_ENUM_VALUE, INVALID_PATTERN, INVALID_TYPE, MISSING_REQUIRED_FIELD, OUT_OF_RANGE,
 };
 use toolwright_model::Namespace;
+use toolwright_schema::Schema;
+use toolwright_source::codes::INVALID_SCHEMA;
 use toolwright_source::words::{alternatives, nearest_word, shorten, split_words};
 use toolwright_source::{Diagnostic, DiagnosticCode, DocumentPath, Severity, Source, Span};
 
 use super::keys::{ConfigKey, KeyForm, RENAMED_KEYS, tables_with_key};
+use super::policy_settings::{json_of, parse_grantable};
 use super::{LEVEL_WORDS, OLD_NOTE};
 use crate::codes::UNKNOWN_KEY;
 use crate::server_rules::masked_text;
@@ -235,6 +238,19 @@ impl KeyForm {
             KeyForm::Choice(words) => check_choice(value, &words(), problems),
             KeyForm::Choices(words) => check_choices(value, &words(), problems),
             KeyForm::Code => check_code(value, problems),
+            KeyForm::Capabilities => check_capabilities(value, problems),
+            KeyForm::Schema => check_schema(value, problems),
+            KeyForm::Form { allowed, what, .. } => {
+                if let Some(text) = value.text(problems).filter(|text| !allowed(text)) {
+                    // It may be the token itself, by mistake.
+                    let message = format!(
+                        "`{}` of {} characters is not {what}",
+                        value.name,
+                        text.chars().count()
+                    );
+                    value.add(&INVALID_PATTERN, message, problems);
+                }
+            }
             KeyForm::Texts { allowed, what, .. } => check_texts(value, *allowed, what, problems),
             KeyForm::TextList { allowed, what, .. } => {
                 check_text_list(value, *allowed, what, problems)
@@ -397,6 +413,35 @@ fn check_text_list(
             let message = format!("`{}` is not {what}", shorten(text));
             item.add(&INVALID_PATTERN, message, problems);
         }
+    }
+}
+
+/// A list of capabilities, each with the nearest one as help.
+fn check_capabilities(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
+    let DeValue::Array(items) = value.value.get_ref() else {
+        return value.report_wrong_type("an array of strings", problems);
+    };
+    for (n, item) in items.iter().enumerate() {
+        let item = KeyValue { name: value.name, value: item, at: value.at.child(n) };
+        let Some(text) = item.text(problems) else { continue };
+        if let Err(why) = parse_grantable(&shorten(text)) {
+            item.add(&INVALID_PATTERN, why, problems);
+        }
+    }
+}
+
+/// A table that is a JSON Schema.
+fn check_schema(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
+    if !value.value.get_ref().is_table() {
+        return value.report_wrong_type("a table", problems);
+    }
+    let compiled = match json_of(value.value.get_ref()) {
+        Some(schema) => Schema::compile(&schema).map(drop).map_err(|error| error.to_string()),
+        None => Err("it has a date or a number that JSON does not have".to_owned()),
+    };
+    if let Err(why) = compiled {
+        let message = format!("`{}` is not a usable JSON Schema: {why}", value.name);
+        value.add(&INVALID_SCHEMA, message, problems);
     }
 }
 

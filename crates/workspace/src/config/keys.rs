@@ -9,6 +9,7 @@ use toolwright_schema::VendorTarget;
 
 use super::audit_settings::RECORDED_ARGUMENTS;
 use super::limits::OUTPUT_CHECKS;
+use super::policy_settings::{ANNOTATED_NEEDS, RULE_ACTIONS, is_sha256};
 use super::server_settings::{ISOLATIONS, START_MODES};
 use super::trust_settings::PIN_MODES;
 use crate::text_forms::{can_be_variable, is_header_name, is_host, is_origin};
@@ -63,6 +64,19 @@ pub(super) enum KeyForm {
     Choices(fn() -> Vec<&'static str>),
     /// The name of a diagnostic code.
     Code,
+    /// A list of capabilities that can be granted.
+    Capabilities,
+    /// A JSON Schema, as a table.
+    Schema,
+    /// A string of one form.
+    Form {
+        /// Whether a text has it.
+        allowed: fn(&str) -> bool,
+        /// The same as a regular expression, for the schema.
+        pattern: &'static str,
+        /// What it is called in messages.
+        what: &'static str,
+    },
     /// A table of strings.
     Texts {
         /// Whether a text can be a key of it.
@@ -110,6 +124,26 @@ pub(super) const TABLES: &[ConfigTable] = &[
         name: "trust",
         shape: TableShape::Once(TRUST_KEYS),
         about: "What happens when a definition differs from the one that was accepted.",
+    },
+    ConfigTable {
+        name: "policy",
+        shape: TableShape::Once(POLICY_KEYS),
+        about: "What needs a grant, and how a person is asked for one.",
+    },
+    ConfigTable {
+        name: "rule",
+        shape: TableShape::List(RULE_KEYS, &["tool", "action"]),
+        about: "Calls that are refused, or about which a person is asked.",
+    },
+    ConfigTable {
+        name: "grant",
+        shape: TableShape::List(GRANT_KEYS, &["toolset", "capabilities"]),
+        about: "Capabilities that an agent has.",
+    },
+    ConfigTable {
+        name: "agent",
+        shape: TableShape::List(AGENT_KEYS, &["name", "token_sha256"]),
+        about: "A client of `toolwright serve --http` with a token, rights and limits of its own.",
     },
     ConfigTable {
         name: "check",
@@ -344,6 +378,76 @@ pub(super) const TRUST_KEYS: &[ConfigKey] = &[
         "Whether nothing is served while pins that are enforced cannot be read.",
     ),
 ];
+
+/// The keys of `[policy]`.
+pub(super) const POLICY_KEYS: &[ConfigKey] = &[
+    key(
+        "elicit",
+        KeyForm::Flag,
+        "Whether a person is asked through MCP clients that can show questions.",
+    ),
+    key(
+        "need_grant",
+        KeyForm::Choices(|| ANNOTATED_NEEDS.iter().map(|(word, _)| *word).collect()),
+        "What tools state in their annotations that needs a grant: `destructiveHint`, \
+         `openWorldHint`, or no `readOnlyHint`.",
+    ),
+];
+
+/// The keys of `[[rule]]`.
+pub(super) const RULE_KEYS: &[ConfigKey] = &[
+    key("tool", KeyForm::Text, "The ids of the tools, with `*` and `?`, such as `git:push*`."),
+    key("agent", KeyForm::Text, "The agents, with `*` and `?`. Without it: all agents."),
+    key(
+        "action",
+        KeyForm::Choice(|| RULE_ACTIONS.iter().map(|(word, _)| *word).collect()),
+        "Whether a person is asked about the call, or it is refused.",
+    ),
+    key(
+        "arguments",
+        KeyForm::Schema,
+        "A JSON Schema. The rule is about calls whose arguments match it. Without it: all calls.",
+    ),
+    key("reason", KeyForm::Text, "Why. The agent and the person read it."),
+];
+
+/// The keys of `[[grant]]`.
+pub(super) const GRANT_KEYS: &[ConfigKey] = &[
+    key("agent", KeyForm::Text, "The name of the agent. Without it: `local`."),
+    key("toolset", KeyForm::Text, "The name of the toolset: the part of ids before the colon."),
+    key("capabilities", KeyForm::Capabilities, "What the agent may do with its tools."),
+];
+
+/// The keys of `[[agent]]`.
+pub(super) const AGENT_KEYS: &[ConfigKey] = &[
+    key("name", KeyForm::Namespace, "Its name in grants and in the records of calls."),
+    key(
+        "token_sha256",
+        KeyForm::Form {
+            allowed: is_sha256,
+            pattern: "^[0-9A-Fa-f]{64}$",
+            what: "a SHA-256 of 64 hexadecimal digits, as `toolwright agent add` prints it",
+        },
+        "The SHA-256 of its token.",
+    ),
+    key(
+        "sources",
+        KeyForm::TextList { allowed: is_pattern, pattern: "\\S", what: "the name of a source" },
+        "The sources that it may use, with `*` and `?`. Without it: all sources.",
+    ),
+    key(
+        "tools",
+        KeyForm::TextList { allowed: is_pattern, pattern: "\\S", what: "the id of a tool" },
+        "The tools that it may use, with `*` and `?`. Without it: all tools.",
+    ),
+    key("max_concurrent", KeyForm::Integer(1, 1024), "Calls that it may have at once."),
+    key("calls_per_minute", KeyForm::Integer(1, 100_000), "Calls that it may make in a minute."),
+];
+
+/// Whether a text can be a pattern for names.
+fn is_pattern(text: &str) -> bool {
+    !text.trim().is_empty()
+}
 
 /// Keys that were renamed: the table and the old name, and what to write instead.
 pub(super) const RENAMED_KEYS: &[(&str, &str, &str)] =

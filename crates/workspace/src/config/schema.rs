@@ -14,6 +14,7 @@ use super::LEVEL_WORDS;
 use super::audit_settings::{AuditSettings, DAY, RECORDED_ARGUMENTS};
 use super::keys::{ConfigKey, KIND_KEYS, KeyForm, TABLES, TableShape};
 use super::limits::OUTPUT_CHECKS;
+use super::policy_settings::{OWN_AGENTS, PolicySettings};
 use super::serve_settings::ServeSettings;
 use super::server_settings::{ISOLATIONS, START_MODES};
 use super::trust_settings::TrustSettings;
@@ -118,6 +119,12 @@ impl KeyForm {
             KeyForm::Choice(words) => json!({"enum": words()}),
             KeyForm::Choices(words) => json!({"type": "array", "items": {"enum": words()}}),
             KeyForm::Code => json!({"enum": code_names()}),
+            KeyForm::Capabilities => json!({
+                "type": "array",
+                "items": {"type": "string", "pattern": "^[a-z]+:[a-z]+(:[a-z-]+)?$"},
+            }),
+            KeyForm::Schema => json!({"type": "object"}),
+            KeyForm::Form { pattern, .. } => json!({"type": "string", "pattern": pattern}),
             KeyForm::Texts { pattern, .. } => json!({
                 "type": "object", "propertyNames": {"pattern": pattern},
                 "additionalProperties": {"type": "string"},
@@ -137,6 +144,8 @@ fn default_value(table: &str, key: &str) -> Option<Json> {
         "serve" => default_of_serve(key),
         "audit" => default_of_audit(key),
         "trust" => (key == "required").then(|| json!(TrustSettings::default().required)),
+        "policy" => (key == "elicit").then(|| json!(PolicySettings::default().elicit)),
+        "grant" => (key == "agent").then(|| json!(OWN_AGENTS[0])),
         _ => None,
     }
 }

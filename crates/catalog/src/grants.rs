@@ -1,0 +1,537 @@
+//! The policy of calls: which agent may do what, by the configuration, the command line, the
+//! answers of people, and the user's store.
+//!
+//! ```text
+//! --allow (this run) ─┐
+//! [[grant]] ──────────┤
+//! answers: session ───┼─ GrantPolicy::decide ─▶ all needs covered ─▶ Allow, with the grants used
+//! store: always ──────┘        │                 something missing ─▶ Ask, for the whole toolset
+//!                              └ [[rule]] deny ─▶ Deny
+//! ```
+//!
+//! A grant is for the content of a toolset, by its hash: a definition that changes asks again.
+//! Only `[[grant]]` and `grants add --by-name` are for a name. What a grant includes is
+//! [`Capability::implied`], and nothing else.
+//!
+//! The store is shared with other processes. It is looked at only if a call needs something that
+//! nothing else covers, and read again only if somebody has written to it, so that a grant that is
+//! revoked elsewhere does not hold for the next call here.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value as Json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use toolwright_exec::{
+    CallPolicy, Failure, GrantAnswer, GrantQuestion, GrantTerm, HTTP_AGENT, LOCAL_AGENT,
+    PolicyDecision, PolicyRequest, RegisteredTool, RuleQuestion, SessionNumber, ToolTrust,
+    UsedGrant, code, question_for, toolset_name,
+};
+use toolwright_model::Capability;
+use toolwright_schema::Schema;
+use toolwright_workspace::{
+    AgentConfig, AnnotatedNeed, PolicyRule, PolicySettings, RuleAction, fits_glob,
+};
+
+use crate::live_sources::while_blocking;
+use crate::store::{Store, StoreError, StoredGrant};
+
+/// Characters of the arguments that a question shows.
+const SHOWN_ARGUMENTS: usize = 2_000;
+
+/// The minute of `calls_per_minute`.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Decides about calls. One per process.
+pub struct GrantPolicy {
+    settings: RwLock<Arc<CompiledSettings>>,
+    /// What `--allow` grants to every agent of this run.
+    run: Vec<Capability>,
+    /// What people have allowed for a session.
+    sessions: Mutex<HashSet<SessionGrant>>,
+    /// The grants that hold until they are revoked, or why they cannot be read.
+    store: Result<GrantSnapshot, String>,
+    /// The calls of agents with limits.
+    usage: Mutex<HashMap<String, AgentUsage>>,
+}
+
+/// The settings, with the schemas of rules compiled.
+struct CompiledSettings {
+    settings: PolicySettings,
+    /// For each rule; `None` if it is about all arguments.
+    schemas: Vec<Option<Schema>>,
+}
+
+impl CompiledSettings {
+    fn new(settings: PolicySettings) -> CompiledSettings {
+        // A mistake in a schema has stopped the program before.
+        let schema = |rule: &PolicyRule| Schema::compile(rule.arguments.as_ref()?).ok();
+        let schemas = settings.rules.iter().map(schema).collect();
+        CompiledSettings { settings, schemas }
+    }
+
+    fn agent(&self, name: &str) -> Option<&AgentConfig> {
+        self.settings.agents.iter().find(|agent| agent.name == name)
+    }
+
+    /// The first rule that is about this call: refusals before questions.
+    fn rule(&self, request: &PolicyRequest<'_>) -> Option<&PolicyRule> {
+        if self.settings.rules.is_empty() {
+            return None;
+        }
+        let id = request.tool.id.to_string();
+        let is_about = |(rule, schema): &(&PolicyRule, &Option<Schema>)| {
+            fits_glob(&rule.tool, &id)
+                && rule.agent.as_ref().is_none_or(|agent| fits_glob(agent, request.agent))
+                && schema.as_ref().is_none_or(|schema| matches(schema, request.arguments))
+        };
+        let rules = || self.settings.rules.iter().zip(&self.schemas);
+        let first = |action| rules().filter(|(rule, _)| rule.action == action).find(is_about);
+        first(RuleAction::Deny).or_else(|| first(RuleAction::Ask)).map(|(rule, _)| rule)
+    }
+
+    /// What the tool states of itself that needs a grant.
+    fn annotated_needs(&self, tool: &RegisteredTool) -> Vec<Capability> {
+        let hints = &tool.tool.details.annotations;
+        let name = |need: &AnnotatedNeed| match need {
+            AnnotatedNeed::Destructive if hints.destructive == Some(true) => "tool:destructive",
+            AnnotatedNeed::OpenWorld if hints.open_world == Some(true) => "tool:openworld",
+            AnnotatedNeed::NotReadOnly if hints.read_only != Some(true) => "tool:unmarked",
+            _ => "",
+        };
+        let needs = self.settings.need_grant.iter().map(name);
+        needs.filter_map(|name| Capability::parse(name).ok()).collect()
+    }
+}
+
+/// Whether arguments match the schema of a rule. Also if that takes too long to tell: an agent
+/// must not get around a rule by arguments that are hard to check.
+fn matches(schema: &Schema, arguments: &Json) -> bool {
+    let validate = || match schema.validate(arguments) {
+        Ok(()) => true,
+        Err(errors) => errors.iter().any(|error| error.message.contains("gave up")),
+    };
+    match schema.is_quick_for(toolwright_exec::json_size(arguments, 32 << 10)) {
+        true => validate(),
+        false => while_blocking(validate),
+    }
+}
+
+/// A grant for a session.
+#[derive(PartialEq, Eq, Hash)]
+struct SessionGrant {
+    agent: String,
+    session: Option<SessionNumber>,
+    subject: GrantSubject,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum GrantSubject {
+    /// A capability for a toolset: its content hash, or its name if it has none.
+    Capability(String, Capability),
+    /// A tool that a rule asks about.
+    Tool(String),
+}
+
+/// What stands for a toolset in a session.
+fn toolset_key(request: &PolicyRequest<'_>) -> String {
+    match &request.tool.trust.toolset_hash {
+        Some(hash) => hash.to_string(),
+        None => format!("name:{}", toolset_name(request.tool)),
+    }
+}
+
+/// The grants of the store as they were read last.
+struct GrantSnapshot {
+    store: Store,
+    read: Mutex<(Option<i64>, Arc<Vec<StoredGrant>>)>,
+}
+
+impl GrantSnapshot {
+    /// The grants as they are now.
+    fn current(&self) -> Result<Arc<Vec<StoredGrant>>, StoreError> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.store.grants_version()?;
+        if read.0 != Some(version) {
+            *read = (Some(version), Arc::new(self.store.grants()?));
+        }
+        Ok(Arc::clone(&read.1))
+    }
+
+    fn add(&self, grant: &StoredGrant) -> Result<(), StoreError> {
+        self.store.add_grant(grant)?;
+        // What this connection writes does not change the version that it sees.
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).0 = None;
+        Ok(())
+    }
+}
+
+/// The running and recent calls of one agent.
+struct AgentUsage {
+    running: Arc<Semaphore>,
+    /// The limit that `running` was made for.
+    max_running: usize,
+    /// When its calls of the last minute began.
+    recent: VecDeque<Instant>,
+}
+
+/// Whether a grant of `have` includes `need`.
+fn gives(have: &Capability, need: &Capability) -> bool {
+    have == need || have.implied().as_ref() == Some(need)
+}
+
+impl GrantPolicy {
+    /// A policy by these settings. `run` is granted to every agent. `store` is the user's, or why
+    /// there is none.
+    pub fn new(
+        settings: PolicySettings,
+        run: Vec<Capability>,
+        store: Result<Store, String>,
+    ) -> GrantPolicy {
+        GrantPolicy {
+            settings: RwLock::new(Arc::new(CompiledSettings::new(settings))),
+            run,
+            sessions: Mutex::default(),
+            store: store.map(|store| GrantSnapshot { store, read: Mutex::default() }),
+            usage: Mutex::default(),
+        }
+    }
+
+    /// Replaces the settings, after a change of the configuration.
+    pub fn apply(&self, settings: PolicySettings) {
+        let compiled = Arc::new(CompiledSettings::new(settings));
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = compiled;
+    }
+
+    fn settings(&self) -> Arc<CompiledSettings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashSet<SessionGrant>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there are agents with tokens of their own.
+    pub fn has_agents(&self) -> bool {
+        !self.settings().settings.agents.is_empty()
+    }
+
+    /// The agents with tokens of their own: names, and the SHA-256 of their tokens.
+    pub fn agent_tokens(&self) -> Vec<(Arc<str>, [u8; 32])> {
+        let settings = self.settings();
+        let agents = settings.settings.agents.iter();
+        agents.map(|agent| (agent.name.as_str().into(), agent.token_hash)).collect()
+    }
+
+    /// Whether an agent may use some tools only.
+    pub fn is_restricted(&self, agent: &str) -> bool {
+        let is_own = [LOCAL_AGENT, HTTP_AGENT].contains(&agent);
+        let settings = self.settings();
+        let of_agent = settings.agent(agent);
+        !is_own && of_agent.is_none_or(|it| it.sources.is_some() || it.tools.is_some())
+    }
+
+    /// Whether the server that a definition names may be started before anybody calls it: it was
+    /// named, or some agent may connect to it.
+    pub(crate) fn may_start(&self, trust: &ToolTrust, toolset: &str) -> bool {
+        let Ok(need) = Capability::parse("mcp:connect") else { return false };
+        let settings = self.settings();
+        let configured = || {
+            let mut grants = settings.settings.grants.iter();
+            grants.any(|it| fits_glob(&it.toolset, toolset) && it.capabilities.contains(&need))
+        };
+        let stored = || {
+            let grants = self.store.as_ref().ok().and_then(|store| store.current().ok());
+            grants.is_some_and(|grants| {
+                let mut grants = grants.iter().filter(|it| it.capability == need.as_str());
+                grants.any(|grant| is_for(grant, trust, toolset))
+            })
+        };
+        trust.is_named || self.run.contains(&need) || configured() || stored()
+    }
+
+    /// The grants that an agent has for a toolset, by the least lasting one first.
+    fn granted(&self, request: &PolicyRequest<'_>, needs: &[Capability]) -> GrantCoverage {
+        let mut granted = GrantCoverage { terms: vec![None; needs.len()], trouble: None };
+        granted.cover(needs, GrantTerm::Run, &mut self.run.iter());
+        if granted.is_complete() {
+            return granted;
+        }
+        let toolset = toolset_name(request.tool);
+        let settings = self.settings();
+        let configured = settings.settings.grants.iter();
+        let configured = configured
+            .filter(|it| it.agent == request.agent && fits_glob(&it.toolset, &toolset))
+            .flat_map(|it| &it.capabilities);
+        granted.cover(needs, GrantTerm::Configured, &mut configured.into_iter());
+        if granted.is_complete() {
+            return granted;
+        }
+        let key = toolset_key(request);
+        let sessions = self.sessions();
+        let own =
+            sessions.iter().filter(|it| it.agent == request.agent && it.session == request.session);
+        let own = own.filter_map(|it| match &it.subject {
+            GrantSubject::Capability(toolset, capability) if *toolset == key => Some(capability),
+            _ => None,
+        });
+        granted.cover(needs, GrantTerm::Session, &mut own.into_iter());
+        drop(sessions);
+        if granted.is_complete() {
+            return granted;
+        }
+        match self.store.as_ref().map(GrantSnapshot::current) {
+            Ok(Ok(grants)) => {
+                let own = grants.iter().filter(|grant| {
+                    grant.agent == request.agent && is_for(grant, &request.tool.trust, &toolset)
+                });
+                let own: Vec<Capability> =
+                    own.filter_map(|grant| Capability::parse(&grant.capability).ok()).collect();
+                granted.cover(needs, GrantTerm::Always, &mut own.iter());
+            }
+            Ok(Err(error)) => granted.trouble = Some(error.to_string()),
+            Err(why) => granted.trouble = Some(why.clone()),
+        }
+        granted
+    }
+
+    /// What a call needs: what its tool declares, what its executor starts, and what its
+    /// annotations state if the configuration wants that.
+    fn needs(&self, request: &PolicyRequest<'_>) -> Vec<Capability> {
+        let mut needs = request.needs();
+        let settings = self.settings();
+        if !settings.settings.need_grant.is_empty() {
+            needs.extend(settings.annotated_needs(request.tool));
+        }
+        needs
+    }
+
+    /// Everything that the toolset would be asked for: the needs of the call, and what its manifest
+    /// declares besides.
+    fn all_needs(request: &PolicyRequest<'_>, needs: &[Capability]) -> Vec<Capability> {
+        let mut all = needs.to_vec();
+        let declared = request.tool.trust.declared.iter();
+        all.extend(declared.filter(|it| !needs.contains(it)).cloned());
+        all
+    }
+
+    fn is_rule_allowed(&self, request: &PolicyRequest<'_>) -> bool {
+        self.sessions().contains(&SessionGrant {
+            agent: request.agent.to_owned(),
+            session: request.session,
+            subject: GrantSubject::Tool(request.tool.id.to_string()),
+        })
+    }
+}
+
+/// Whether a stored grant is for this toolset.
+fn is_for(grant: &StoredGrant, trust: &ToolTrust, toolset: &str) -> bool {
+    match &grant.hash {
+        Some(hash) => trust.toolset_hash.as_ref().is_some_and(|own| own.as_str() == hash),
+        None => grant.toolset == toolset,
+    }
+}
+
+/// Which needs are granted.
+struct GrantCoverage {
+    /// For each need, by what.
+    terms: Vec<Option<GrantTerm>>,
+    /// Why the store could not be read.
+    trouble: Option<String>,
+}
+
+impl GrantCoverage {
+    fn cover(
+        &mut self,
+        needs: &[Capability],
+        term: GrantTerm,
+        grants: &mut dyn Iterator<Item = &Capability>,
+    ) {
+        for have in grants {
+            for (need, own) in needs.iter().zip(&mut self.terms) {
+                if own.is_none() && gives(have, need) {
+                    *own = Some(term);
+                }
+            }
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.terms.iter().all(Option::is_some)
+    }
+
+    /// The grants that a call with these needs uses. `answered` covers the rest.
+    fn used(&self, needs: &[Capability], answered: Option<GrantTerm>) -> Vec<UsedGrant> {
+        let used = needs.iter().zip(&self.terms).filter_map(|(need, term)| {
+            Some(UsedGrant { capability: need.as_str().into(), term: term.or(answered)? })
+        });
+        used.collect()
+    }
+}
+
+impl CallPolicy for GrantPolicy {
+    fn may_see(&self, agent: &str, tool: &RegisteredTool) -> bool {
+        if [LOCAL_AGENT, HTTP_AGENT].contains(&agent) {
+            return true;
+        }
+        let settings = self.settings();
+        // An agent that has left the configuration may nothing, although its session is open.
+        let Some(agent) = settings.agent(agent) else { return false };
+        let id = tool.id.to_string();
+        let allows = |globs: &Option<Vec<String>>, text: &str| {
+            globs.as_ref().is_none_or(|globs| globs.iter().any(|glob| fits_glob(glob, text)))
+        };
+        allows(&agent.sources, &tool.trust.source) && allows(&agent.tools, &id)
+    }
+
+    fn admit(&self, agent: &str) -> Result<Option<OwnedSemaphorePermit>, Failure> {
+        if [LOCAL_AGENT, HTTP_AGENT].contains(&agent) {
+            return Ok(None);
+        }
+        let settings = self.settings();
+        let Some(config) = settings.agent(agent) else {
+            let message = format!("there is no agent `{agent}` any more");
+            return Err(Failure::new(&code::CAPABILITY_DENIED, message));
+        };
+        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        let max = config.max_concurrent.unwrap_or(Semaphore::MAX_PERMITS);
+        let new = || AgentUsage {
+            running: Arc::new(Semaphore::new(max)),
+            max_running: max,
+            recent: VecDeque::new(),
+        };
+        let own = usage.entry(agent.to_owned()).or_insert_with(new);
+        if own.max_running != max {
+            own.running = Arc::new(Semaphore::new(max));
+            own.max_running = max;
+        }
+        if let Some(most) = config.calls_per_minute {
+            let now = Instant::now();
+            while own.recent.front().is_some_and(|then| now.duration_since(*then) >= MINUTE) {
+                own.recent.pop_front();
+            }
+            if own.recent.len() >= most {
+                let oldest = own.recent.front().map_or(MINUTE, |then| now.duration_since(*then));
+                let wait = MINUTE.saturating_sub(oldest).as_secs() + 1;
+                let message = format!("the agent `{agent}` may make {most} calls in a minute");
+                return Err(Failure::new(&code::BUSY, message)
+                    .suggest(format!("call again in {wait} seconds")));
+            }
+            own.recent.push_back(now);
+        }
+        match Arc::clone(&own.running).try_acquire_owned() {
+            Ok(permit) => Ok(Some(permit)),
+            Err(_) => {
+                let message = format!("the agent `{agent}` may have {max} calls at once");
+                Err(Failure::new(&code::BUSY, message))
+            }
+        }
+    }
+
+    fn decide(&self, request: &PolicyRequest<'_>) -> PolicyDecision {
+        let settings = self.settings();
+        let rule = settings.rule(request);
+        if let Some(rule) = rule.filter(|rule| rule.action == RuleAction::Deny) {
+            let message =
+                format!("the rule `{}` of the configuration refuses this call", rule.tool);
+            let failure = Failure::new(&code::CAPABILITY_DENIED, message);
+            return PolicyDecision::Deny(Box::new(match &rule.reason {
+                Some(reason) => failure.suggest(reason.as_str()),
+                None => failure.suggest("do without this call, or change the configuration"),
+            }));
+        }
+        let rule = rule.filter(|_| !self.is_rule_allowed(request));
+        let needs = self.needs(request);
+        if needs.is_empty() && rule.is_none() {
+            return PolicyDecision::Allow(Vec::new());
+        }
+        let granted = self.granted(request, &needs);
+        if granted.is_complete() && rule.is_none() {
+            return PolicyDecision::Allow(granted.used(&needs, None));
+        }
+        let mut missing = Vec::new();
+        if !granted.is_complete() {
+            missing = GrantPolicy::all_needs(request, &needs);
+            let all = self.granted(request, &missing);
+            let mut terms = all.terms.into_iter();
+            missing.retain(|_| terms.next().flatten().is_none());
+        }
+        let mut question = question_for(request, missing);
+        question.may_elicit = settings.settings.elicit;
+        question.rule = rule.map(|rule| RuleQuestion {
+            rule: match &rule.reason {
+                Some(reason) => format!("{}: {reason}", rule.tool),
+                None => rule.tool.clone(),
+            },
+            arguments: rule.arguments.as_ref().map(|_| {
+                let text = request.arguments.to_string();
+                text.chars().take(SHOWN_ARGUMENTS).collect()
+            }),
+        });
+        question.trouble = granted.trouble;
+        PolicyDecision::Ask(Box::new(question))
+    }
+
+    fn record(
+        &self,
+        request: &PolicyRequest<'_>,
+        question: &GrantQuestion,
+        answer: GrantAnswer,
+    ) -> Result<Vec<UsedGrant>, Failure> {
+        let Some(term) = answer.term() else { return Err(question.refusal("it was refused")) };
+        let needs = self.needs(request);
+        let granted = self.granted(request, &needs);
+        let session = |subject| SessionGrant {
+            agent: request.agent.to_owned(),
+            session: request.session,
+            subject,
+        };
+        // Lasting grants of rules do not exist: the configuration asks in every session.
+        if question.rule.is_some() && term != GrantTerm::Once {
+            let subject = GrantSubject::Tool(request.tool.id.to_string());
+            self.sessions().insert(session(subject));
+        }
+        match term {
+            GrantTerm::Session => {
+                let key = toolset_key(request);
+                let grants = question.capabilities.iter().map(|capability| {
+                    session(GrantSubject::Capability(key.clone(), capability.clone()))
+                });
+                self.sessions().extend(grants);
+            }
+            GrantTerm::Always => {
+                let fail =
+                    |why: String| question.refusal(&format!("the answer cannot be kept: {why}"));
+                let store = self.store.as_ref().map_err(|why| fail(why.clone()))?;
+                for capability in &question.capabilities {
+                    let grant = StoredGrant {
+                        agent: request.agent.to_owned(),
+                        toolset: question.toolset.clone(),
+                        hash: question.toolset_hash.as_ref().map(ToString::to_string),
+                        capability: capability.to_string(),
+                        time: now_in_micros(),
+                    };
+                    store.add(&grant).map_err(|error| fail(error.to_string()))?;
+                }
+            }
+            _ => {}
+        }
+        let mut used = granted.used(&needs, Some(term));
+        if question.rule.is_some() {
+            let term = if term == GrantTerm::Always { GrantTerm::Session } else { term };
+            used.push(UsedGrant { capability: "rule".into(), term });
+        }
+        Ok(used)
+    }
+
+    fn end_session(&self, session: SessionNumber) {
+        self.sessions().retain(|grant| grant.session != Some(session));
+    }
+}
+
+/// Microseconds since 1970.
+pub fn now_in_micros() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,278 @@
+//! `toolwright grants`: lists, gives and takes back what agents may do. Also makes the policy of
+//! the commands that make calls.
+//!
+//! ```text
+//! grants add TOOLSET ─ --hash, else the hash of its definition ─▶ store ─▶ the next call
+//! ```
+//!
+//! A toolset is looked up in files only: nothing is started to grant something.
+
+use std::path::PathBuf;
+
+use anyhow::{anyhow, bail};
+use serde_json::json;
+use toolwright_catalog::grants::{GrantPolicy, now_in_micros};
+use toolwright_catalog::store::{GrantFilter, Store, StoredGrant};
+use toolwright_model::{Capability, ContentHash, FieldValue};
+use toolwright_source::render::visible;
+use toolwright_source::words::nearest_word;
+use toolwright_workspace::content_hash::{ContentHasher, code_files};
+use toolwright_workspace::{PolicySettings, ReadOptions, SourceArgument, SourcePlan, SourceTarget};
+
+use crate::args::{GrantAddArgs, GrantsAction, GrantsArgs, GrantsFormat};
+use crate::environment::{self, variable};
+use crate::output::{self, ExitStatus};
+use crate::{messages, sources};
+
+/// The characters of a content hash that lists show.
+const SHOWN_HASH: usize = 15;
+
+/// The policy of this run: what `--allow` grants, the configuration and the user's store.
+pub(crate) fn open_policy(settings: PolicySettings, allowed: &[Capability]) -> GrantPolicy {
+    let store = environment::state_folder().and_then(|folder| Ok(Store::open(&folder)?));
+    GrantPolicy::new(settings, allowed.to_vec(), store.map_err(|error| format!("{error:#}")))
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the store cannot be used, or there is no such toolset or grant.
+pub(crate) fn run(args: &GrantsArgs) -> anyhow::Result<ExitStatus> {
+    let store = Store::open(&environment::state_folder()?)?;
+    match &args.action {
+        GrantsAction::List { agent, output_format, config } => {
+            let plan = sources::find_configuration(config.as_deref())?
+                .map(|path| SourcePlan::from_config(&path, ReadOptions::default(), &variable));
+            let settings = plan.map(|plan| plan.policy).unwrap_or_default();
+            list(&store, &settings, agent.as_deref(), *output_format)
+        }
+        GrantsAction::Add(add) => add_grants(&store, add),
+        GrantsAction::Revoke { toolset, capabilities, agent, .. } => {
+            let filter = GrantFilter {
+                toolset: toolset.clone(),
+                capabilities: capabilities.clone(),
+                agent: agent.clone(),
+            };
+            revoke(&store, &filter)
+        }
+    }
+}
+
+/// Prints the grants of the store and of the configuration.
+fn list(
+    store: &Store,
+    settings: &PolicySettings,
+    agent: Option<&str>,
+    format: GrantsFormat,
+) -> anyhow::Result<ExitStatus> {
+    let stored = store.grants()?.into_iter().map(|grant| (grant, "always"));
+    let configured = settings.grants.iter().flat_map(|grant| {
+        grant.capabilities.iter().map(|capability| StoredGrant {
+            agent: grant.agent.clone(),
+            toolset: grant.toolset.clone(),
+            hash: None,
+            capability: capability.to_string(),
+            time: 0,
+        })
+    });
+    let all = stored.chain(configured.map(|grant| (grant, "configured")));
+    let all: Vec<_> = all.filter(|(it, _)| agent.is_none_or(|agent| agent == it.agent)).collect();
+    if all.is_empty() && format == GrantsFormat::Text {
+        messages::print_note("nothing is granted");
+    }
+    for (grant, term) in &all {
+        let StoredGrant { agent, toolset, hash, capability, time } = grant;
+        let line = match format {
+            GrantsFormat::Text => {
+                let risk = Capability::parse(capability).map_or("high", |it| it.risk().name());
+                let content = match hash {
+                    Some(hash) => hash.chars().take(SHOWN_HASH).collect::<String>() + "…",
+                    None => "by name".to_owned(),
+                };
+                format!(
+                    "{:<10} {:<20} {:<28} {risk:<9} {term:<11} {content}",
+                    visible(agent),
+                    visible(toolset),
+                    visible(capability),
+                )
+            }
+            GrantsFormat::Json => {
+                let time = (*time > 0).then(|| messages::utc_time(time / 1_000_000));
+                json!({
+                    "agent": agent, "toolset": toolset, "hash": hash, "capability": capability,
+                    "term": term, "time": time,
+                })
+                .to_string()
+            }
+        };
+        output::print(&(line + "\n"))?;
+    }
+    Ok(ExitStatus::Clean)
+}
+
+/// Puts grants into the store.
+fn add_grants(store: &Store, args: &GrantAddArgs) -> anyhow::Result<ExitStatus> {
+    check_agent(args)?;
+    let (toolset, hash) = match &args.hash {
+        Some(hash) => {
+            let is_hash = hash.strip_prefix("v1:").is_some_and(|digits| {
+                digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+            });
+            if !is_hash {
+                bail!("`{hash}` is not a content hash: `v1:` and 64 hexadecimal digits");
+            }
+            (args.toolset.clone(), Some(hash.clone()))
+        }
+        None => {
+            let found = find_toolset(args)?;
+            (found.name, (!args.by_name).then(|| found.hash.to_string()))
+        }
+    };
+    for capability in &args.capabilities {
+        store.add_grant(&StoredGrant {
+            agent: args.agent.clone(),
+            toolset: toolset.clone(),
+            hash: hash.clone(),
+            capability: capability.to_string(),
+            time: now_in_micros(),
+        })?;
+        messages::print_note(&format!(
+            "`{}` may {} with the tools of `{toolset}` ({capability}, {} risk)",
+            args.agent,
+            capability.meaning(),
+            capability.risk().name()
+        ));
+    }
+    Ok(ExitStatus::Clean)
+}
+
+/// Refuses an agent that does not exist: a grant to it would never be used.
+fn check_agent(args: &GrantAddArgs) -> anyhow::Result<()> {
+    let own = [toolwright_exec::LOCAL_AGENT, toolwright_exec::HTTP_AGENT];
+    if own.contains(&args.agent.as_str()) {
+        return Ok(());
+    }
+    let plan = sources::find_configuration(args.config.as_deref())?
+        .map(|path| SourcePlan::from_config(&path, ReadOptions::default(), &variable));
+    // Without a configuration here, the agent may be that of another one.
+    let Some(plan) = plan else { return Ok(()) };
+    let agents = plan.policy.agents.iter().map(|agent| agent.name.as_str()).chain(own);
+    if agents.clone().any(|agent| agent == args.agent) {
+        return Ok(());
+    }
+    match nearest_word(&args.agent, agents) {
+        Some(near) => bail!("there is no agent `{}`; did you mean `{near}`?", args.agent),
+        None => bail!(
+            "there is no agent `{}`; `toolwright agent add {}` makes one",
+            args.agent,
+            args.agent
+        ),
+    }
+}
+
+/// A toolset of a file.
+struct FoundToolset {
+    name: String,
+    hash: ContentHash,
+    tools: Vec<String>,
+}
+
+/// The toolset that the arguments name.
+fn find_toolset(args: &GrantAddArgs) -> anyhow::Result<FoundToolset> {
+    let plan = match args.from.as_slice() {
+        [] => match sources::find_configuration(args.config.as_deref())? {
+            Some(path) => SourcePlan::from_config(&path, ReadOptions::default(), &variable),
+            None => bail!(
+                "there is no `toolwright.toml` here or above to find `{}` in; name its file with \
+                 `--from FILE`, or its content with `--hash HASH`",
+                args.toolset
+            ),
+        },
+        paths => {
+            let named: Vec<SourceArgument> =
+                paths.iter().cloned().map(SourceArgument::Path).collect();
+            SourcePlan::from_arguments(&named, ReadOptions::default(), &variable)
+        }
+    };
+    let mut toolsets = Vec::new();
+    for spec in &plan.specs {
+        let SourceTarget::Definitions(path) = &spec.target else { continue };
+        let load = sources::workspace().load(std::slice::from_ref(path), spec.options);
+        for reading in load.documents.iter().filter_map(|document| document.reading.as_ref()) {
+            toolsets.extend(toolset_of(reading, spec.implementations.clone()));
+        }
+    }
+    let is_it = |it: &FoundToolset| it.name == args.toolset || it.tools.contains(&args.toolset);
+    let mut found = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for toolset in toolsets {
+        names.push(toolset.name.clone());
+        names.extend(toolset.tools.iter().cloned());
+        if is_it(&toolset) {
+            found.push(toolset);
+        }
+    }
+    match (found.len(), found.pop()) {
+        (1, Some(toolset)) => Ok(toolset),
+        (0, _) => match nearest_word(&args.toolset, names.iter().map(String::as_str)) {
+            Some(near) => {
+                bail!("there is no toolset or tool `{}`; did you mean `{near}`?", args.toolset)
+            }
+            None => bail!(
+                "no definition here has the toolset or tool `{}`; for that of a server, use the \
+                 command that the refusal of its call names",
+                args.toolset
+            ),
+        },
+        (count, _) => {
+            bail!("{count} definitions have the toolset `{}`: name one with `--from`", args.toolset)
+        }
+    }
+}
+
+/// The toolset of a document, by the name that its tools have in grants.
+fn toolset_of(
+    reading: &toolwright_formats::Reading,
+    implementations: Option<PathBuf>,
+) -> Option<FoundToolset> {
+    let toolset = &reading.toolset;
+    let namespace = toolset.namespace.ok();
+    let ids = toolset.tools.iter().filter_map(|tool| tool.id(namespace));
+    let tools: Vec<String> = ids.map(|id| id.to_string()).collect();
+    let name = match &toolset.namespace {
+        FieldValue::Valid(namespace) => namespace.to_string(),
+        _ => tools.first()?.split(':').next()?.to_owned(),
+    };
+    let files = code_files(reading, implementations.as_deref());
+    let hash = ContentHasher::new(reading).toolset(&files);
+    Some(FoundToolset { name, hash, tools })
+}
+
+/// Removes grants from the store.
+fn revoke(store: &Store, filter: &GrantFilter) -> anyhow::Result<ExitStatus> {
+    let revoked = store.revoke_grants(filter)?;
+    if revoked.is_empty() {
+        let grants = store.grants()?;
+        let wanted = filter.toolset.as_deref().unwrap_or_default();
+        let names = grants.iter().map(|grant| grant.toolset.as_str());
+        let near = nearest_word(wanted, names.clone()).filter(|near| *near != wanted);
+        let capabilities = || {
+            let of_toolset = grants.iter().filter(|grant| grant.toolset == wanted);
+            of_toolset.map(|grant| grant.capability.as_str())
+        };
+        let near_capability = filter.capabilities.iter().find_map(|capability| {
+            nearest_word(capability, capabilities().collect::<Vec<_>>().into_iter())
+        });
+        return Err(match near.or(near_capability) {
+            Some(near) => anyhow!("nothing was revoked; did you mean `{near}`?"),
+            None => anyhow!("nothing was revoked: there is no such grant"),
+        });
+    }
+    for grant in revoked {
+        messages::print_note(&format!(
+            "revoked: `{}` of `{}` for `{}`",
+            grant.capability, grant.toolset, grant.agent
+        ));
+    }
+    Ok(ExitStatus::Clean)
+}

@@ -1,0 +1,396 @@
+//! Who may call what: the step of a call in which the capabilities that a tool needs are compared
+//! with what a person has granted to the agent that calls.
+//!
+//! ```text
+//! RegisteredTool: declared capabilities ─┐
+//! ExecutorKind::needs, unless named ─────┼─ CallPolicy::decide ─┬─ Allow ─▶ the call goes on
+//! [policy], [[rule]] ────────────────────┘                      ├─ Deny ──▶ Failure
+//!                                                               └─ Ask ─ Host::ask_grant ─ person
+//!                                                                          └─ CallPolicy::record
+//! ```
+//!
+//! Without a policy nothing is granted: a tool that needs a capability is refused. Calls that need
+//! the same grant at the same time ask once and share the answer.
+//!
+//! Not here: where grants are kept (the crate `catalog` implements [`CallPolicy`]), and how a
+//! person is asked (`cli` on a terminal, `serve` by elicitation).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use toolwright_model::{Capability, ContentHash};
+
+use crate::{BoxFuture, Failure, Host, Json, RegisteredTool, SessionNumber, code};
+
+/// How long a person may take to answer.
+pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(10 * 60);
+
+/// What the policy has to know of a tool besides its definition.
+#[derive(Clone, Debug)]
+pub struct ToolTrust {
+    /// The name of its source.
+    pub source: Arc<str>,
+    /// The content hash of the definition that grants are for. For a definition that names its
+    /// server it does not depend on what the server lists: the person was asked about the former.
+    pub toolset_hash: Option<ContentHash>,
+    /// All capabilities that its toolset declares, which are asked for at once.
+    pub declared: Arc<[Capability]>,
+    /// Whether the command line or the configuration names the definition itself, which is the
+    /// consent to start what it names. False for a definition that was met in a folder.
+    pub is_named: bool,
+}
+
+/// A tool that the caller of this crate made itself.
+impl Default for ToolTrust {
+    fn default() -> ToolTrust {
+        ToolTrust {
+            source: "".into(),
+            toolset_hash: None,
+            declared: Arc::default(),
+            is_named: true,
+        }
+    }
+}
+
+/// A call, as the policy sees it.
+pub struct PolicyRequest<'a> {
+    /// Who calls: [`Host::agent`].
+    pub agent: &'a str,
+    /// The session of the client.
+    pub session: Option<SessionNumber>,
+    /// The tool.
+    pub tool: &'a RegisteredTool,
+    /// What the executor needs and naming the source has not granted, such as `process:spawn`.
+    pub starts: &'static [&'static str],
+    /// The arguments, which match the input schema.
+    pub arguments: &'a Json,
+}
+
+impl PolicyRequest<'_> {
+    /// What the tool declares, and what its executor needs.
+    pub fn needs(&self) -> Vec<Capability> {
+        let mut needs = self.tool.tool.needs.clone();
+        let starts = self.starts.iter().filter_map(|name| Capability::parse(name).ok());
+        needs.extend(starts.filter(|own| !self.tool.tool.needs.contains(own)));
+        needs
+    }
+}
+
+/// How long a grant holds, or where it was written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrantTerm {
+    /// For one call.
+    Once,
+    /// As long as the session of the client.
+    Session,
+    /// Until it is revoked: it is in the user's store.
+    Always,
+    /// For this run, by `--allow`.
+    Run,
+    /// By `[[grant]]` of the configuration.
+    Configured,
+}
+
+impl GrantTerm {
+    /// The word in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            GrantTerm::Once => "once",
+            GrantTerm::Session => "session",
+            GrantTerm::Always => "always",
+            GrantTerm::Run => "run",
+            GrantTerm::Configured => "configured",
+        }
+    }
+}
+
+/// A grant that a call has used. Its text, such as `dom:read (session)`, is in the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsedGrant {
+    /// What the call needed.
+    pub capability: Box<str>,
+    /// The grant that gave it.
+    pub term: GrantTerm,
+}
+
+impl fmt::Display for UsedGrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.capability, self.term.name())
+    }
+}
+
+/// What a person is asked before a call, as data. Whoever shows it finds the words.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GrantQuestion {
+    /// Who would be allowed.
+    pub agent: String,
+    /// The name of the toolset: the namespace of its tools.
+    pub toolset: String,
+    /// Its content hash. A grant is for this content.
+    pub toolset_hash: Option<ContentHash>,
+    /// The id of the tool that was called.
+    pub tool: String,
+    /// All capabilities of the toolset that are not granted yet.
+    pub capabilities: Vec<Capability>,
+    /// Set if a rule of the configuration asks about this tool.
+    pub rule: Option<RuleQuestion>,
+    /// Whether a client may be asked by elicitation.
+    pub may_elicit: bool,
+    /// Why the grants that were given before are not known.
+    pub trouble: Option<String>,
+}
+
+/// The part of a question that a `[[rule]]` makes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RuleQuestion {
+    /// The rule, as a person recognises it.
+    pub rule: String,
+    /// The arguments of the call as JSON, if the rule looks at them.
+    pub arguments: Option<String>,
+}
+
+impl GrantQuestion {
+    /// The answers that can be given: what a rule asks is asked again in every session.
+    pub fn answers(&self) -> &'static [GrantAnswer] {
+        match self.rule.is_some() || self.toolset_hash.is_none() {
+            true => &[GrantAnswer::Once, GrantAnswer::Session, GrantAnswer::No],
+            false => &GrantAnswer::ALL,
+        }
+    }
+
+    /// The command that grants the capabilities until they are revoked; `None` if there is none.
+    pub fn command(&self) -> Option<String> {
+        let hash = self.toolset_hash.as_ref().filter(|_| !self.capabilities.is_empty())?;
+        let names: Vec<&str> = self.capabilities.iter().map(Capability::as_str).collect();
+        let mut command = format!(
+            "toolwright grants add {} {} --hash {hash}",
+            quoted(&self.toolset),
+            names.join(",")
+        );
+        if self.agent != crate::LOCAL_AGENT {
+            command += &format!(" --agent {}", quoted(&self.agent));
+        }
+        Some(command)
+    }
+
+    /// The failure of the call if the answer is no, or nobody was there to give one.
+    pub fn refusal(&self, why: &str) -> Failure {
+        let names: Vec<String> = self.capabilities.iter().map(|it| format!("`{it}`")).collect();
+        let mut what = Vec::new();
+        if !names.is_empty() {
+            what.push(format!(
+                "needs {}, which is not granted to the agent `{}`",
+                names.join(", "),
+                self.agent
+            ));
+        }
+        if let Some(rule) = &self.rule {
+            what.push(format!("needs your consent by the rule `{}`", rule.rule));
+        }
+        let mut message = format!("`{}` {}: {why}", self.tool, what.join(" and "));
+        if let Some(trouble) = &self.trouble {
+            message += &format!(" (earlier grants are not known: {trouble})");
+        }
+        let failure = Failure::new(&code::CAPABILITY_DENIED, message);
+        match self.command() {
+            Some(command) => failure.suggest(format!("a person can grant it with `{command}`")),
+            None => failure,
+        }
+    }
+
+    /// What two calls have in common whose answer is the same. The tool matters only to a rule.
+    fn shared(&self) -> GrantQuestion {
+        let tool = if self.rule.is_some() { self.tool.clone() } else { String::new() };
+        GrantQuestion { tool, ..self.clone() }
+    }
+}
+
+/// A word of a command line, in quotes if a shell would read it as something else.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// The answer of a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GrantAnswer {
+    /// This call only.
+    Once,
+    /// All calls of this session.
+    Session,
+    /// Until it is revoked. Only a person at a terminal can say so.
+    Always,
+    /// The call is refused.
+    No,
+}
+
+impl GrantAnswer {
+    /// All answers, in the order in which they are offered.
+    pub const ALL: [GrantAnswer; 4] =
+        [GrantAnswer::Once, GrantAnswer::Session, GrantAnswer::Always, GrantAnswer::No];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            GrantAnswer::Once => "once",
+            GrantAnswer::Session => "session",
+            GrantAnswer::Always => "always",
+            GrantAnswer::No => "no",
+        }
+    }
+
+    /// The term of the grant that it makes; `None` for a no.
+    pub fn term(self) -> Option<GrantTerm> {
+        match self {
+            GrantAnswer::Once => Some(GrantTerm::Once),
+            GrantAnswer::Session => Some(GrantTerm::Session),
+            GrantAnswer::Always => Some(GrantTerm::Always),
+            GrantAnswer::No => None,
+        }
+    }
+}
+
+/// What the policy says to a call.
+#[derive(Debug)]
+pub enum PolicyDecision {
+    /// It may be made, by these grants.
+    Allow(Vec<UsedGrant>),
+    /// A person has to be asked.
+    Ask(Box<GrantQuestion>),
+    /// It is refused, whatever a person says.
+    Deny(Box<Failure>),
+}
+
+/// Decides which agent may call which tool.
+pub trait CallPolicy: Send + Sync {
+    /// Whether the tool exists for this agent. A call of another one fails as if it did not.
+    fn may_see(&self, agent: &str, tool: &RegisteredTool) -> bool;
+
+    /// Counts a call against the limits of its agent. Called once for every call; the permit is
+    /// held until the call ends.
+    ///
+    /// # Errors
+    /// If the agent has too many calls, now or in this minute.
+    fn admit(&self, agent: &str) -> Result<Option<OwnedSemaphorePermit>, Failure>;
+
+    /// Decides about a call. Called again after a question was answered for another call.
+    fn decide(&self, request: &PolicyRequest<'_>) -> PolicyDecision;
+
+    /// Keeps the answer to a question as long as it holds. Returns the grants that the call uses.
+    ///
+    /// # Errors
+    /// If the answer is no, or cannot be kept.
+    fn record(
+        &self,
+        request: &PolicyRequest<'_>,
+        question: &GrantQuestion,
+        answer: GrantAnswer,
+    ) -> Result<Vec<UsedGrant>, Failure>;
+
+    /// Forgets the grants of a session that has ended.
+    fn end_session(&self, _: SessionNumber) {}
+}
+
+/// The question of a tool that needs something, where there is no policy: nothing is granted.
+pub(crate) fn without_policy(request: &PolicyRequest<'_>) -> Result<(), Failure> {
+    let needs = request.needs();
+    if needs.is_empty() {
+        return Ok(());
+    }
+    Err(question_for(request, needs).refusal("nothing is granted here"))
+}
+
+/// A question about these capabilities.
+pub fn question_for(request: &PolicyRequest<'_>, capabilities: Vec<Capability>) -> GrantQuestion {
+    GrantQuestion {
+        agent: request.agent.to_owned(),
+        toolset: toolset_name(request.tool),
+        toolset_hash: request.tool.trust.toolset_hash.clone(),
+        tool: request.tool.id.to_string(),
+        capabilities,
+        rule: None,
+        may_elicit: false,
+        trouble: None,
+    }
+}
+
+/// The name of a tool's toolset in grants: its namespace, or the name of a tool that has none.
+pub fn toolset_name(tool: &RegisteredTool) -> String {
+    match &tool.id.namespace {
+        Some(namespace) => namespace.to_string(),
+        None => tool.id.name.to_string(),
+    }
+}
+
+/// A question and the session in which it is asked.
+type QuestionKey = (GrantQuestion, Option<SessionNumber>);
+
+/// The answer to an open question, once it is there.
+type SharedAnswer = watch::Receiver<Option<Option<GrantAnswer>>>;
+
+/// The questions that wait for an answer. A call that needs the same as another one waits with it.
+#[derive(Default)]
+pub(crate) struct OpenQuestions(Mutex<HashMap<QuestionKey, SharedAnswer>>);
+
+impl OpenQuestions {
+    /// Asks the person behind `host`, or waits for the answer to the same question. `settle` keeps
+    /// the answer; it is called before anybody else can ask the same. Returns `None` if the policy
+    /// has to decide again: the answer was given meanwhile, or the call that asked went away.
+    pub(crate) fn ask<'a>(
+        &'a self,
+        question: &'a GrantQuestion,
+        host: &'a dyn Host,
+        is_open: &'a (dyn Fn() -> bool + Sync),
+        settle: &'a (dyn Fn(Option<GrantAnswer>) -> Result<Vec<UsedGrant>, Failure> + Sync),
+    ) -> BoxFuture<'a, Option<Result<Vec<UsedGrant>, Failure>>> {
+        Box::pin(async move {
+            let key = (question.shared(), host.session());
+            let joined = {
+                let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                match open.get(&key) {
+                    Some(answer) => Err(answer.clone()),
+                    None => {
+                        let (sender, answer) = watch::channel(None);
+                        open.insert(key.clone(), answer);
+                        Ok(sender)
+                    }
+                }
+            };
+            match joined {
+                Ok(sender) => {
+                    // Removed before the sender is dropped, also if this call is cancelled.
+                    let _entry = OpenEntry { questions: self, key };
+                    if !is_open() {
+                        return None;
+                    }
+                    let given = host.ask_grant(question).await;
+                    let settled = settle(given);
+                    let _ = sender.send(Some(given));
+                    Some(settled)
+                }
+                Err(mut answer) => {
+                    let given = answer.wait_for(Option::is_some).await.ok()?.flatten();
+                    Some(settle(given))
+                }
+            }
+        })
+    }
+}
+
+/// Removes an open question when it is dropped.
+struct OpenEntry<'q> {
+    questions: &'q OpenQuestions,
+    key: QuestionKey,
+}
+
+impl Drop for OpenEntry<'_> {
+    fn drop(&mut self) {
+        self.questions.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+    }
+}

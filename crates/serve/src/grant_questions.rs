@@ -1,0 +1,106 @@
+//! Asks the person behind a client whether a call may be made, by elicitation.
+//!
+//! Clients may answer such questions by themselves, so a client can give what ends with its
+//! session: once, or for the session. What holds until it is revoked is granted on a terminal only.
+
+use serde_json::{Value as Json, json};
+use toolwright_exec::{GivenReason, GrantAnswer, GrantQuestion, Host, ServerRequest};
+
+use crate::call_host::missing_capability;
+
+/// The answers that a client can give.
+const OFFERED: [GrantAnswer; 3] = [GrantAnswer::Once, GrantAnswer::Session, GrantAnswer::No];
+
+/// The member of the form that has the answer.
+const MEMBER: &str = "decision";
+
+/// Asks. Returns `None` if the client cannot show a form, or the configuration does not want it to
+/// be asked. Anything but one of the offered answers is a no.
+pub(crate) async fn ask(host: &dyn Host, question: &GrantQuestion) -> Option<GrantAnswer> {
+    let request = ServerRequest {
+        key: None,
+        source: "toolwright".to_owned(),
+        method: "elicitation/create".to_owned(),
+        params: form(question),
+        withdrawal: GivenReason::default(),
+    };
+    let can_answer = missing_capability(&host.client_capabilities(), &request).is_none();
+    if !question.may_elicit || !can_answer {
+        return None;
+    }
+    let answer = host.ask(vec![request]).await.pop()?;
+    Some(answer.map_or(GrantAnswer::No, |answer| read_answer(&answer)))
+}
+
+/// The parameters of the request.
+fn form(question: &GrantQuestion) -> Json {
+    json!({
+        "mode": "form",
+        "message": text(question),
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                MEMBER: {
+                    "type": "string",
+                    "title": "Allow this?",
+                    "description": "once: this call; session: until this session ends; no: refuse",
+                    "enum": OFFERED.map(GrantAnswer::name),
+                },
+            },
+            "required": [MEMBER],
+        },
+    })
+}
+
+/// The question in plain words.
+fn text(question: &GrantQuestion) -> String {
+    let GrantQuestion { agent, toolset, tool, capabilities, rule, .. } = question;
+    let mut text = format!("The agent `{agent}` wants to call `{tool}`.");
+    if !capabilities.is_empty() {
+        text += &format!(" The tools of `{toolset}` may then:");
+        for capability in capabilities {
+            let risk = capability.risk().name();
+            text += &format!("\n- {} ({capability}, {risk} risk)", capability.meaning());
+        }
+    }
+    if let Some(rule) = rule {
+        text += &format!("\nThe configuration wants you to be asked: {}", rule.rule);
+        if let Some(arguments) = &rule.arguments {
+            text += &format!("\nIts arguments: {arguments}");
+        }
+    }
+    text
+}
+
+/// The answer in the result of a client. A form that was declined or cancelled is a no.
+fn read_answer(result: &Json) -> GrantAnswer {
+    let word = result.pointer(&format!("/content/{MEMBER}")).and_then(Json::as_str);
+    let offered = OFFERED.into_iter().find(|answer| Some(answer.name()) == word);
+    match result["action"] == "accept" {
+        true => offered.unwrap_or(GrantAnswer::No),
+        false => GrantAnswer::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_can_only_give_what_it_was_offered() {
+        for (answer, expected) in [
+            (json!({"action": "accept", "content": {"decision": "once"}}), GrantAnswer::Once),
+            (json!({"action": "accept", "content": {"decision": "session"}}), GrantAnswer::Session),
+            (json!({"action": "accept", "content": {"decision": "no"}}), GrantAnswer::No),
+            (json!({"action": "accept", "content": {"decision": "always"}}), GrantAnswer::No),
+            (json!({"action": "accept", "content": {"decision": ["once"]}}), GrantAnswer::No),
+            (json!({"action": "accept", "content": {}}), GrantAnswer::No),
+            (json!({"action": "accept"}), GrantAnswer::No),
+            (json!({"action": "decline", "content": {"decision": "session"}}), GrantAnswer::No),
+            (json!({"action": "cancel"}), GrantAnswer::No),
+            (json!(null), GrantAnswer::No),
+        ] {
+            assert_eq!(read_answer(&answer), expected, "{answer}");
+        }
+    }
+}

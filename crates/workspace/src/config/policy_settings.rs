@@ -1,0 +1,338 @@
+//! `[policy]`, `[[rule]]`, `[[grant]]` and `[[agent]]` of the configuration: who may do what.
+//!
+//! Only data: `catalog` decides about calls by it. A mistake in one of these tables stops the
+//! commands that make calls (`SourcePlan::bad_limit`): a rule that is left out would allow more
+//! than its author wanted.
+
+use serde_json::{Map, Number, Value as Json};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use toolwright_formats::codes::{INVALID_ENUM_VALUE, MISSING_REQUIRED_FIELD};
+use toolwright_model::{Capability, Namespace};
+use toolwright_source::DocumentPath;
+use toolwright_source::words::nearest_word;
+
+use super::key_checks::{check_members, key_number, members_in_order};
+use super::keys::{AGENT_KEYS, ConfigKey, GRANT_KEYS, POLICY_KEYS, RULE_KEYS};
+use super::{ConfigReader, words};
+use crate::codes::DUPLICATE_SOURCE;
+
+/// What an annotation of a tool says that the configuration can put under a grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnnotatedNeed {
+    /// `destructiveHint` is true.
+    Destructive,
+    /// `openWorldHint` is true.
+    OpenWorld,
+    /// `readOnlyHint` is missing or false.
+    NotReadOnly,
+}
+
+/// The words of `need_grant`.
+pub(super) const ANNOTATED_NEEDS: &[(&str, AnnotatedNeed)] = &[
+    ("destructive", AnnotatedNeed::Destructive),
+    ("open_world", AnnotatedNeed::OpenWorld),
+    ("not_read_only", AnnotatedNeed::NotReadOnly),
+];
+
+/// What a rule does with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleAction {
+    /// A person is asked.
+    Ask,
+    /// The call is refused.
+    Deny,
+}
+
+/// The words of `action`.
+pub(super) const RULE_ACTIONS: &[(&str, RuleAction)] =
+    &[("ask", RuleAction::Ask), ("deny", RuleAction::Deny)];
+
+/// One `[[rule]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyRule {
+    /// A glob for the ids of tools.
+    pub tool: String,
+    /// A glob for agents; `None`: all of them.
+    pub agent: Option<String>,
+    /// What happens to a call that fits.
+    pub action: RuleAction,
+    /// A JSON Schema: only calls whose arguments match it fit.
+    pub arguments: Option<Json>,
+    /// Why, for the person or the agent that reads the refusal.
+    pub reason: Option<String>,
+}
+
+/// One `[[grant]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfiguredGrant {
+    /// The name of the agent.
+    pub agent: String,
+    /// A glob for the name of the toolset.
+    pub toolset: String,
+    /// What it may do.
+    pub capabilities: Vec<Capability>,
+}
+
+/// One `[[agent]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentConfig {
+    /// Its name in grants and records.
+    pub name: String,
+    /// The SHA-256 of its token.
+    pub token_hash: [u8; 32],
+    /// Globs for the names of sources; `None`: all of them.
+    pub sources: Option<Vec<String>>,
+    /// Globs for the ids of tools; `None`: all of them.
+    pub tools: Option<Vec<String>>,
+    /// How many calls it may have at once.
+    pub max_concurrent: Option<usize>,
+    /// How many calls it may make in a minute.
+    pub calls_per_minute: Option<usize>,
+}
+
+/// What the configuration says about who may do what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicySettings {
+    /// Whether a person is asked through clients that can.
+    pub elicit: bool,
+    /// What tools state of themselves that needs a grant.
+    pub need_grant: Vec<AnnotatedNeed>,
+    /// Rules about calls, in their order.
+    pub rules: Vec<PolicyRule>,
+    /// What is granted.
+    pub grants: Vec<ConfiguredGrant>,
+    /// Agents with tokens of their own.
+    pub agents: Vec<AgentConfig>,
+}
+
+impl Default for PolicySettings {
+    fn default() -> PolicySettings {
+        PolicySettings {
+            elicit: true,
+            need_grant: Vec::new(),
+            rules: Vec::new(),
+            grants: Vec::new(),
+            agents: Vec::new(),
+        }
+    }
+}
+
+/// The agents that exist without an `[[agent]]`.
+pub(super) const OWN_AGENTS: [&str; 2] = ["local", "http"];
+
+/// A capability that can be granted. Any well-formed name can, because hosts define their own, but
+/// not one that is a known name with a typing error.
+///
+/// # Errors
+/// What is wrong with it, with the nearest known name.
+pub fn parse_grantable(text: &str) -> Result<Capability, String> {
+    let capability = Capability::parse(text);
+    let near = nearest_word(text, Capability::all_grantable());
+    match (capability, near) {
+        (Ok(capability), near) if near.is_none_or(|near| near == text) => Ok(capability),
+        (_, Some(near)) => Err(format!("there is no capability `{text}`; did you mean `{near}`?")),
+        (Ok(capability), None) => Ok(capability),
+        (Err(error), None) => Err(format!("`{text}` is not a capability: {error}")),
+    }
+}
+
+/// Whether a text is a SHA-256 in hexadecimal digits.
+pub(super) fn is_sha256(text: &str) -> bool {
+    digest_of(text).is_some()
+}
+
+fn digest_of(text: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (byte, at) in digest.iter_mut().zip((0..64).step_by(2)) {
+        *byte = u8::from_str_radix(text.get(at..at + 2)?, 16).ok()?;
+    }
+    Some(digest)
+}
+
+/// A value of the configuration as JSON; `None` for a date, which JSON does not have.
+pub(super) fn json_of(value: &DeValue<'_>) -> Option<Json> {
+    Some(match value {
+        DeValue::String(text) => Json::String(text.to_string()),
+        DeValue::Boolean(flag) => Json::Bool(*flag),
+        DeValue::Integer(number) => {
+            Json::Number(i64::from_str_radix(number.as_str(), number.radix()).ok()?.into())
+        }
+        DeValue::Float(number) => Json::Number(Number::from_f64(number.as_str().parse().ok()?)?),
+        DeValue::Array(items) => {
+            Json::Array(items.iter().map(|item| json_of(item.get_ref())).collect::<Option<_>>()?)
+        }
+        DeValue::Table(table) => {
+            let members = members_in_order(table).into_iter();
+            let members = members
+                .map(|(key, value)| Some((key.get_ref().to_string(), json_of(value.get_ref())?)));
+            Json::Object(members.collect::<Option<Map<String, Json>>>()?)
+        }
+        DeValue::Datetime(_) => return None,
+    })
+}
+
+/// The text of a key.
+fn text(table: &DeTable<'_>, name: &str) -> Option<String> {
+    table.get(name)?.get_ref().as_str().map(str::to_owned)
+}
+
+/// The list of texts of a key; `None` if it is absent.
+fn texts(table: &DeTable<'_>, name: &str) -> Option<Vec<String>> {
+    let value = table.get(name)?.get_ref();
+    value.as_array().and_then(|_| words(value))
+}
+
+/// The value of a word of a table of words.
+fn choice<T: Copy>(words: &[(&str, T)], word: &str) -> Option<T> {
+    words.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
+}
+
+impl ConfigReader<'_, '_> {
+    /// Everything about who may do what.
+    pub(super) fn policy_settings(&mut self, root: &DeTable<'_>) -> PolicySettings {
+        let mut settings = PolicySettings::default();
+        if let Some((table, at)) = self.single_table(root, "policy") {
+            check_members(table, POLICY_KEYS, &at, self.problems);
+            let elicit = table.get("elicit").and_then(|value| value.get_ref().as_bool());
+            settings.elicit = elicit.unwrap_or(settings.elicit);
+            let needs = texts(table, "need_grant").unwrap_or_default();
+            settings.need_grant =
+                needs.iter().filter_map(|word| choice(ANNOTATED_NEEDS, word)).collect();
+        }
+        settings.rules = self.entries(root, "rule", RULE_KEYS, &["tool", "action"], |table| {
+            Some(PolicyRule {
+                tool: text(table, "tool")?,
+                agent: text(table, "agent"),
+                action: choice(RULE_ACTIONS, &text(table, "action")?)?,
+                arguments: table.get("arguments").and_then(|value| json_of(value.get_ref())),
+                reason: text(table, "reason"),
+            })
+        });
+        settings.grants =
+            self.entries(root, "grant", GRANT_KEYS, &["toolset", "capabilities"], |table| {
+                let names = texts(table, "capabilities")?;
+                Some(ConfiguredGrant {
+                    agent: text(table, "agent").unwrap_or_else(|| OWN_AGENTS[0].to_owned()),
+                    toolset: text(table, "toolset")?,
+                    capabilities: names
+                        .iter()
+                        .filter_map(|it| Capability::parse(it).ok())
+                        .collect(),
+                })
+            });
+        settings.agents =
+            self.entries(root, "agent", AGENT_KEYS, &["name", "token_sha256"], |table| {
+                Some(AgentConfig {
+                    name: Namespace::parse(&text(table, "name")?).ok()?.to_string(),
+                    token_hash: digest_of(&text(table, "token_sha256")?)?,
+                    sources: texts(table, "sources"),
+                    tools: texts(table, "tools"),
+                    max_concurrent: key_number(table, AGENT_KEYS, "max_concurrent"),
+                    calls_per_minute: key_number(table, AGENT_KEYS, "calls_per_minute"),
+                })
+            });
+        self.check_agents(root, &settings);
+        settings
+    }
+
+    /// The entries of a list of tables. A missing key is reported; an entry with a mistake is left
+    /// out.
+    fn entries<T>(
+        &mut self,
+        root: &DeTable<'_>,
+        name: &str,
+        keys: &'static [ConfigKey],
+        required: &[&'static str],
+        read: impl Fn(&DeTable<'_>) -> Option<T>,
+    ) -> Vec<T> {
+        let (items, usable) = self.list_of_tables(root, name, name);
+        let mut entries = Vec::new();
+        for (at, item) in items {
+            let Some(table) = self.table(item, &at) else { continue };
+            let intended = check_members(table, keys, &at, self.problems);
+            for key in required {
+                if !table.contains_key(*key) && !intended.contains(key) {
+                    let message = format!("the {name} has no `{key}`");
+                    self.problems.add(
+                        &MISSING_REQUIRED_FIELD,
+                        item.span(),
+                        &at.child(key),
+                        message,
+                    );
+                }
+            }
+            entries.extend(read(table).filter(|_| usable));
+        }
+        entries
+    }
+
+    /// Reports agents with a name that is taken, and grants for agents that do not exist.
+    fn check_agents(&mut self, root: &DeTable<'_>, settings: &PolicySettings) {
+        let list = |name: &str| root.get(name).and_then(|value| value.get_ref().as_array());
+        let name_of = |item: &Spanned<DeValue<'_>>, key: &str| {
+            let table = item.get_ref().as_table()?;
+            let value = table.get(key)?;
+            Some((value.get_ref().as_str()?.to_owned(), value.span()))
+        };
+        let mut seen: Vec<String> = OWN_AGENTS.map(str::to_owned).to_vec();
+        for (n, item) in list("agent").into_iter().flatten().enumerate() {
+            let Some((name, span)) = name_of(item, "name") else { continue };
+            if seen.contains(&name) {
+                let at = DocumentPath::root().child("agent").child(n).child("name");
+                let message = format!("the name `{name}` of an agent is taken");
+                self.problems.add(&DUPLICATE_SOURCE, span, &at, message);
+            }
+            seen.push(name);
+        }
+        let known = settings.agents.iter().map(|agent| agent.name.as_str()).chain(OWN_AGENTS);
+        for (n, item) in list("grant").into_iter().flatten().enumerate() {
+            let Some((name, span)) = name_of(item, "agent") else { continue };
+            if !known.clone().any(|own| own == name) {
+                let at = DocumentPath::root().child("grant").child(n).child("agent");
+                let message = format!("there is no agent `{name}`");
+                let diagnostic = self.problems.add(&INVALID_ENUM_VALUE, span, &at, message);
+                diagnostic.help.push(match nearest_word(&name, known.clone()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("`toolwright agent add {name}` makes one"),
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelled_capabilities_are_refused_and_those_of_hosts_are_not() {
+        for (text, expected) in [
+            ("dom:read", Ok("dom:read")),
+            ("tool:destructive", Ok("tool:destructive")),
+            ("printer:print", Ok("printer:print")),
+            ("dom:raed", Err("there is no capability `dom:raed`; did you mean `dom:read`?")),
+            (
+                "dom",
+                Err(
+                    "`dom` is not a capability: a capability is two or three lower-case words joined by `:`, such as `dom:read`",
+                ),
+            ),
+        ] {
+            let found = parse_grantable(text);
+            let found = found.as_ref().map(Capability::as_str).map_err(String::as_str);
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_64_hexadecimal_digits_are_a_hash() {
+        assert!(is_sha256(&"0aF9".repeat(16)));
+        for text in ["", "00", &"+0".repeat(32), &"0g".repeat(32), &"ä".repeat(32)] {
+            assert!(!is_sha256(text), "{text}");
+        }
+    }
+}

@@ -7,6 +7,7 @@
 //!                      │ outgoing_request                 ▲ open_request
 //!                      ▼                                  │
 //!     stdio_wire, server_process │ http_wire ─────▶ dispatcher ─▶ events, questions to the host
+//!     duplex_wire: sse_wire, websocket_wire
 //! ```
 //!
 //! Messages stay the JSON they were: only what is needed to route them is parsed. `questions` has
@@ -21,7 +22,9 @@
 mod connect_error;
 mod connection;
 mod dispatcher;
+mod duplex_wire;
 mod handshake;
+mod health_check;
 mod http_client;
 mod http_wire;
 mod open_request;
@@ -34,11 +37,13 @@ mod secret_forms;
 mod server_lists;
 mod server_process;
 mod session_upstreams;
+mod sse_wire;
 mod stdio_wire;
 mod subscription;
 mod tasks;
 mod upstream;
 mod upstreams;
+mod websocket_wire;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -141,7 +141,8 @@ pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
     key(
         "url",
         KeyForm::Url,
-        "An MCP server over HTTP. `${VAR}` is replaced by an environment variable.",
+        "An MCP server over HTTP, or over a WebSocket (`ws`, `wss`). `${VAR}` is replaced by an \
+         environment variable.",
     ),
     // Not with `url`: a server that is reached over HTTP has its own environment.
     key(

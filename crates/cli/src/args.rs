@@ -28,8 +28,8 @@ pub(crate) use authoring::{
     ValidateArgs,
 };
 pub(crate) use running::{
-    AuditArgs, AuditFormat, CallArgs, EvalArgs, FunctionSelector, InitArgs, InstallArgs, MdArgs,
-    ServeArgs, SourceArgs, TestArgs, TestFormat,
+    AuditArgs, AuditFormat, CallArgs, DoctorArgs, EvalArgs, FunctionSelector, InitArgs,
+    InstallArgs, MdArgs, ServeArgs, SourceArgs, TestArgs, TestFormat,
 };
 
 /// One toolchain for the tools that AI agents call.
@@ -79,8 +79,8 @@ pub(crate) enum CliCommand {
     Test(TestArgs),
     /// Run one function of a definition, to try it
     Eval(EvalArgs),
-    /// Check how well this system can sandbox the JavaScript of definitions
-    Doctor,
+    /// Report which layers of the sandbox work here, and which of the named servers are healthy
+    Doctor(DoctorArgs),
     /// Print a web page as Markdown
     Md(MdArgs),
     /// Print the JSON Schema of `toolwright.toml`, for editors

@@ -156,8 +156,15 @@ impl Gateway {
         self.0.catalog.wait_for_offers(self.startup_left().min(HANDSHAKE_WAIT)).await;
         // Looked up first: what a source has is there when it counts as tried.
         let are_known = self.0.catalog.are_offers_known();
-        let offered = self.offers().capabilities;
+        let offered = self.offered();
         if are_known { offered } else { offered.with_unknown_servers() }
+    }
+
+    /// What clients can use besides tools at this moment: what servers have, and documents.
+    pub(crate) fn offered(&self) -> OfferedCapabilities {
+        let offered = self.offers().capabilities;
+        let resources = offered.resources || !self.listing().documents.is_empty();
+        OfferedCapabilities { resources, ..offered }
     }
 
     /// The tools that clients see at this moment.

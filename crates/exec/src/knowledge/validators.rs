@@ -14,6 +14,7 @@ use std::time::Duration;
 use toolwright_model::{Validator, ValidatorCheck};
 use toolwright_sandbox::SandboxErrorCode;
 
+use super::field_formats;
 use super::processors::RunFailure;
 use super::{FunctionRole, FunctionRunner, KnowledgeFunction, RunnableKnowledge, function_input};
 use crate::capped_texts::{MAX_CHARS, shorten_json};
@@ -52,6 +53,12 @@ impl RunnableKnowledge {
         runner: FunctionRunner<'_>,
     ) -> ValidatorVerdict {
         let mut verdict = ValidatorVerdict::default();
+        field_formats::check_arguments(
+            &self.model.field_mappings,
+            command,
+            arguments,
+            &mut verdict.warnings,
+        );
         let validators = self.model.validators.iter().zip(&self.validators);
         let validators =
             validators.filter(|(validator, _)| validator.validates.as_deref() == Some(command));

@@ -41,7 +41,7 @@ mod misspelled_keyword;
 pub(crate) mod model_instruction;
 mod naming_convention;
 mod no_entry_point;
-mod not_runnable;
+pub(crate) mod not_runnable;
 mod not_self_contained;
 mod open_object;
 mod parameters;

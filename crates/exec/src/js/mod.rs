@@ -54,9 +54,6 @@ const MAX_SUGGESTION: usize = 4001;
 /// Characters of a code.
 const MAX_CODE: usize = 64;
 
-/// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
-const PAGE_CAPABILITIES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
-
 /// Runs bodies. Lives as long as the runner.
 struct BodyExecutor {
     context: ExecutorContext,
@@ -70,11 +67,7 @@ impl Executor for BodyExecutor {
     ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
             let name = call.tool.name.as_str();
-            let needs_page =
-                |need: &str| PAGE_CAPABILITIES.iter().any(|prefix| need.starts_with(prefix));
-            if let Some(need) =
-                call.tool.needs.iter().map(|need| need.as_str()).find(|need| needs_page(need))
-            {
+            if let Some(need) = call.tool.needs.iter().find(|need| need.needs_page()) {
                 let message =
                     format!("`{name}` needs `{need}`, which only a page in a browser has");
                 return Err(Failure::new(&code::BROWSER_REQUIRED, message));

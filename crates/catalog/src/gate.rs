@@ -106,6 +106,7 @@ pub(crate) fn gate(
     for (n, mut entry) in register(gated, &concurrency) {
         entry.environment.clone_from(environment);
         entry.knowledge.clone_from(&knowledge);
+        entry.place = place_of(&origin, n);
         let attach = |folder| javascript::attach_body(&mut entry, folder, share);
         result.body_files.extend(body_folder.and_then(attach));
         own.push((n, Arc::new(entry)));
@@ -120,6 +121,17 @@ pub(crate) fn gate(
         _ => result.entries.extend(own.into_iter().map(|(_, entry)| entry)),
     }
     result
+}
+
+/// Where the tool with this number is defined; `None` if no file defines it.
+fn place_of(origin: &Origin, n: usize) -> Option<Box<str>> {
+    let source = origin.document().source();
+    if source.is_answer() {
+        return None;
+    }
+    let place = origin.location(&RecordPath::path(&[&"tools", &n]));
+    let start = source.line_column(place.key.unwrap_or(place.value).start as usize);
+    Some(format!("{}:{}:{}", source.name(), start.line, start.column).into())
 }
 
 /// Gives a tool that its server lists without an input schema one that accepts any arguments. The

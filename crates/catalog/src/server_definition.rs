@@ -198,6 +198,7 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
     ) {
         Ok(mut entry) => {
             entry.environment.clone_from(&own.environment);
+            entry.place.clone_from(&own.place);
             entry.knowledge.clone_from(&own.knowledge);
             entry.toolset_hash = merged_hash(&own.toolset_hash, &served.toolset_hash);
             Arc::new(entry)

@@ -72,8 +72,8 @@ pub(super) fn check_arguments(
             }
         };
         if let (Some(format), Some(value)) = (format, value_of(mapping, arguments)) {
-            let of = format!("the argument `{}`", mapping.path.join("."));
-            compare(value, format, &of, &format!("`{key}` of the definition"), warnings);
+            let what = ("the argument {}", &*mapping.path);
+            compare(value, format, what, &format!("`{key}` of the definition"), warnings);
         }
     }
 }
@@ -82,8 +82,8 @@ pub(super) fn check_arguments(
 pub(super) fn check_response(mappings: &[FieldMapping], data: &Json, warnings: &mut CappedTexts) {
     for mapping in mappings.iter().filter(|mapping| formats_of(mapping).next().is_none()) {
         if let (Some(format), Some(value)) = (&mapping.structure, value_of(mapping, data)) {
-            let of = format!("the field `{}` of the answer", mapping.path.join("."));
-            compare(value, format, &of, "`structure` of the definition", warnings);
+            let what = ("the field {} of the answer", &*mapping.path);
+            compare(value, format, what, "`structure` of the definition", warnings);
         }
     }
 }
@@ -103,15 +103,29 @@ fn value_of<'v>(mapping: &FieldMapping, data: &'v Json) -> Option<&'v Json> {
     whole.or_else(own).filter(|value| !value.is_null())
 }
 
-fn compare(value: &Json, format: &Json, of: &str, by: &str, warnings: &mut CappedTexts) {
-    if let Some((expected, found)) = difference(value, format, 0) {
-        warnings.push(&format!("{of} is {found}, and {by} expects {expected}"));
+/// Adds a warning if a value differs. `{}` in `what` is replaced by the path of the difference.
+fn compare(
+    value: &Json,
+    format: &Json,
+    (what, path): (&str, &[String]),
+    by: &str,
+    warnings: &mut CappedTexts,
+) {
+    let mut at: Vec<&str> = path.iter().map(String::as_str).collect();
+    if let Some((expected, found)) = difference(value, format, &mut at) {
+        let at = at.join(".");
+        let what = what.replace("{}", &format!("`{at}`"));
+        warnings.push(&format!("{what} is {found}, and {by} expects {expected}"));
     }
 }
 
-/// What was expected and what was found, at the first difference.
-fn difference(value: &Json, format: &Json, depth: usize) -> Option<(String, &'static str)> {
-    if depth > MAX_DEPTH || value.is_null() {
+/// What was expected and what was found, at the first difference, whose path is left in `at`.
+fn difference<'f>(
+    value: &Json,
+    format: &'f Json,
+    at: &mut Vec<&'f str>,
+) -> Option<(String, &'static str)> {
+    if at.len() > MAX_DEPTH || value.is_null() {
         return None;
     }
     let found = kind_of(value);
@@ -119,20 +133,17 @@ fn difference(value: &Json, format: &Json, depth: usize) -> Option<(String, &'st
     match (format, value) {
         (Json::Array(of), Json::Array(items)) => {
             let format = of.first()?;
-            items.iter().take(MAX_ITEMS).find_map(|item| difference(item, format, depth + 1))
+            items.iter().take(MAX_ITEMS).find_map(|item| inside("0", item, format, at))
         }
         (Json::Array(_), _) => mismatch("a list"),
         (Json::Object(of), Json::Object(members)) => {
-            if !of.is_empty() && !members.is_empty() && !of.keys().any(|k| members.contains_key(k))
-            {
-                let names: Vec<String> =
-                    of.keys().take(5).map(|name| format!("`{name}`")).collect();
-                return Some((
-                    format!("an object with {}", names.join(", ")),
-                    "an object without them",
-                ));
+            let is_other = !members.is_empty() && !of.keys().any(|key| members.contains_key(key));
+            if is_other && !of.is_empty() {
+                let names: Vec<String> = of.keys().take(5).map(|it| format!("`{it}`")).collect();
+                let expected = format!("an object with {}", names.join(", "));
+                return Some((expected, "an object without them"));
             }
-            of.iter().find_map(|(name, format)| difference(members.get(name)?, format, depth + 1))
+            of.iter().find_map(|(name, format)| inside(name, members.get(name)?, format, at))
         }
         (Json::Object(_), _) => mismatch("an object"),
         (Json::String(word), value) => {
@@ -153,6 +164,21 @@ fn difference(value: &Json, format: &Json, depth: usize) -> Option<(String, &'st
         (format, value) if kind_of(format) == kind_of(value) || format.is_null() => None,
         (format, _) => mismatch(kind_of(format)),
     }
+}
+
+/// The difference in a part of a value.
+fn inside<'f>(
+    name: &'f str,
+    value: &Json,
+    format: &'f Json,
+    at: &mut Vec<&'f str>,
+) -> Option<(String, &'static str)> {
+    at.push(name);
+    let found = difference(value, format, at);
+    if found.is_none() {
+        at.pop();
+    }
+    found
 }
 
 fn kind_of(value: &Json) -> &'static str {
@@ -218,8 +244,10 @@ mod tests {
         check_response(&mappings, &json!({"location": {"lat": "1"}, "assignees": 3}), &mut found);
         assert_eq!(
             found.into_texts("warnings"),
-            ["the field `custom_fields.location` of the answer is a string, and `structure` of \
-              the definition expects `number`"]
+            [
+                "the field `custom_fields.location.lat` of the answer is a string, and `structure` of \
+              the definition expects `number`"
+            ]
         );
     }
 }

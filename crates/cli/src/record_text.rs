@@ -114,7 +114,7 @@ fn heading(out: &mut String, reading: &Reading) {
     if toolset.tools.iter().any(|tool| tool.details.binding == Binding::Script) {
         let asked = toolset.limits.sandbox;
         let asked =
-            asked.map_or("none asked for".to_owned(), |it| format!("asked for {}", it.name()));
+            asked.map_or("worker by default".to_owned(), |it| format!("asked for {}", it.name()));
         row(out, "sandbox", format!("{asked}, used: {USED_SANDBOX}"));
     }
     row(out, "knowledge", knowledge(&toolset.knowledge));

@@ -122,8 +122,8 @@ impl Failure {
     }
 
     /// The failure for a program: always `code`, `number`, `btcpCode`, `message`, `suggestion` and
-    /// `errors`; `advice` if present. Part of the stable output of `call --json` and of MCP results.
-    /// `btcpCode` is the code of the tool's own `BTCPError`, else the same as `code`.
+    /// `errors`; `advice` if present. Part of the stable output of `call --json` and of MCP
+    /// results. `btcpCode` is the code of the tool's own `BTCPError`, else the same as `code`.
     pub fn to_json(&self) -> Json {
         let errors =
             self.errors.iter().map(|e| serde_json::json!({"path": e.path, "message": e.message}));

@@ -1,7 +1,8 @@
-//! A health check can be made: its method is `tool_call`, and it names the command to call.
+//! A health check can be made: its method is `tool_call`.
 //!
 //! Source: AIOS, MCP tools, whose only method is `tool_call`. A check of another kind is not made,
-//! so the author would rely on something that does not happen.
+//! so the author would rely on something that does not happen. Silent about a method that is left
+//! out, which means `tool_call`.
 
 use toolwright_model::HealthCheck;
 use toolwright_source::words::shorten;
@@ -15,8 +16,8 @@ pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     UNKNOWN_HEALTH_CHECK Warning
-        "The `health_check` of an AIOS tool cannot be made: its `method` is not `tool_call`, or \
-         it names no `command`. The server then counts as healthy as soon as it is connected.\n\n\
+        "The `health_check` of an AIOS tool cannot be made: its `method` is not `tool_call`. The \
+         server then counts as healthy as soon as it is connected.\n\n\
          Write `method: tool_call` and the `command` to call. With an object as \
          `expected_response` the command is called, and its result must contain that; otherwise \
          the server must list the command."
@@ -50,24 +51,18 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let server = subject.toolset.server.as_deref();
     let Some(check) = server.and_then(|server| server.health_check.as_ref()) else { return };
-    if check.runnable_command().is_some() {
-        return;
-    }
+    let method = check.method.as_deref().filter(|method| *method != HealthCheck::TOOL_CALL);
+    let Some(method) = method else { return };
     // In the section of the type or at the top, as the reader looks for it.
     let own = RecordPath::root().child("mcp_specific").child("health_check");
     let at = match subject.document_value(&own) {
         Some(_) => own,
         None => RecordPath::root().child("health_check"),
     };
-    let (at, message) = match check.method.as_deref() {
-        Some(method) if method != HealthCheck::TOOL_CALL => {
-            let method = shorten(method);
-            (at.child("method"), format!("the health check has the unknown method `{method}`"))
-        }
-        _ => (at, "the health check names no command".to_owned()),
-    };
-    let help = format!("the only method is `{}`, with a `command`", HealthCheck::TOOL_CALL);
-    out.push(RecordFinding::new(&UNKNOWN_HEALTH_CHECK, at, message).help(help));
+    let message = format!("the health check has the unknown method `{}`", shorten(method));
+    let help = format!("the only method is `{}`", HealthCheck::TOOL_CALL);
+    let finding = RecordFinding::new(&UNKNOWN_HEALTH_CHECK, at.child("method"), message);
+    out.push(finding.help(help));
 }
 
 #[cfg(test)]
@@ -92,7 +87,7 @@ mod tests {
             (inside("{method: tool_call, command: x}"), ""),
             (inside("{command: x}"), ""),
             (inside("{method: ping, command: x}"), "mcp_specific/health_check/method"),
-            (inside("{method: tool_call}"), "mcp_specific/health_check"),
+            (inside("{method: tool_call}"), ""),
             (outside("{method: ping, command: x}"), "health_check/method"),
             ("tool: {id: a, type: cli, health_check: {method: ping}}".to_owned(), ""),
         ] {

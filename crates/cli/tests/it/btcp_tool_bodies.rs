@@ -260,7 +260,7 @@ fn check_reports_what_is_wrong_with_bodies() {
         };
         assert_eq!(lines.iter().filter(is_it).count(), 1, "{expected}: {}", checked.stdout);
     }
-    for silent in ["getGood", "getPage"] {
+    for silent in ["getGood.js", "getPage.js"] {
         assert!(!checked.stdout.contains(silent), "{}", checked.stdout);
     }
     // In another folder all are missing beside the manifest: they may be elsewhere.

@@ -257,7 +257,7 @@ fn tools_are_called_over_sse_and_web_sockets() {
         assert_eq!((called.code, called.stdout.as_str()), (0, "{\"n\":1}\n"), "{id}: {called:?}");
     }
     // The subprotocol is always asked for.
-    let headers = socket.seen.lock().unwrap();
+    let headers = socket.seen.lock().unwrap().clone();
     assert!(headers.iter().all(|it| it["sec-websocket-protocol"] == "mcp"), "{headers:?}");
     // On the command line as well.
     for url in [sse.sse_url(), socket.ws_url()] {

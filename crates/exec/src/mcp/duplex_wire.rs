@@ -179,7 +179,7 @@ impl UpstreamConnection {
                 UpstreamConnection::new(ServerWire::Duplex(Arc::clone(&wire)), server, links, end);
             let connection = Arc::new(own);
             // Dropped with this future, which closes the stream of a server that is not ready.
-            let closing = CloseOnDrop(Some(Arc::clone(&wire)));
+            let closing = DuplexWireGuard(Some(Arc::clone(&wire)));
             let dispatcher = Arc::clone(&connection.dispatcher);
             let reader = tokio::spawn({
                 let wire = Arc::clone(&wire);
@@ -234,15 +234,15 @@ impl UpstreamConnection {
 }
 
 /// Closes a wire whose connection was given up.
-struct CloseOnDrop(Option<Arc<dyn DuplexWire>>);
+struct DuplexWireGuard(Option<Arc<dyn DuplexWire>>);
 
-impl CloseOnDrop {
+impl DuplexWireGuard {
     fn keep(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for CloseOnDrop {
+impl Drop for DuplexWireGuard {
     fn drop(&mut self) {
         if let Some(wire) = &self.0 {
             wire.close();

@@ -602,7 +602,8 @@ impl Upstream {
         }
     }
 
-    /// Connects, and makes the health check of the definition. Processes start side by side, but no more at once than the machine can take.
+    /// Connects, and makes the health check of the definition. Processes start side by side, but
+    /// no more at once than the machine can take.
     async fn open_connection(&self) -> Result<Arc<UpstreamConnection>, Failure> {
         let time = self.server.settings.start_timeout;
         let is_process = matches!(self.server.connection, Connection::Stdio { .. });

@@ -14,7 +14,7 @@ use http::{StatusCode, header};
 use reqwest::{Upgraded, Url};
 use tokio::sync::Mutex;
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::error::CapacityError;
+use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error as FrameError, Message as Frame};
@@ -156,6 +156,9 @@ fn explain(error: &FrameError) -> String {
         FrameError::Capacity(CapacityError::MessageTooLong { .. }) => {
             let mebibytes = MAX_MESSAGE >> 20;
             format!("it sent a message of more than {mebibytes} MiB and was disconnected")
+        }
+        FrameError::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
+            "its connection broke".to_owned()
         }
         FrameError::Protocol(_) | FrameError::Utf8(_) => {
             "it sent something that is not a WebSocket frame and was disconnected".to_owned()

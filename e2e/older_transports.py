@@ -68,8 +68,15 @@ def sdk(python, transport):
 
 def toolwright(folder, *words):
     """What the program prints."""
+    # A store of its own.
+    environment = dict(os.environ, XDG_STATE_HOME=str(folder))
     run = subprocess.run(
-        [PEERS.binary, *words], cwd=folder, capture_output=True, text=True, timeout=TIME_TO_START
+        [PEERS.binary, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TIME_TO_START,
     )
     return run.stdout + run.stderr
 

@@ -35,7 +35,7 @@ mod load_for_call;
 mod pin_review;
 mod reload;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -703,7 +703,8 @@ impl Catalog {
     /// its tools are published, or the first list would lack them.
     fn publish_tools(&self, states: MutexGuard<'_, Vec<SourceState>>) {
         let mut registry = ToolRegistry::default();
-        let mut duplicates = BTreeSet::new();
+        // By id: where both are defined, as far as that is known.
+        let mut duplicates = BTreeMap::new();
         for entry in states.iter().flat_map(SourceState::tools) {
             let aside = self.pins().and_then(|pins| pins.reason_aside(entry));
             let entry = match aside {
@@ -711,7 +712,13 @@ impl Catalog {
                 None => Arc::clone(entry),
             };
             if let Err(entry) = registry.add(entry) {
-                duplicates.insert(entry.id.to_string());
+                let id = entry.id.to_string();
+                let first = registry.get(&id).and_then(|first| first.place.clone());
+                let places = match (first, &entry.place) {
+                    (Some(first), Some(second)) => format!(", at {first} and {second}"),
+                    _ => String::new(),
+                };
+                duplicates.entry(id).or_insert(places);
             }
         }
         let servers = self.needed_servers(&states);
@@ -723,13 +730,14 @@ impl Catalog {
         self.changes.send_modify(|n| *n += 1);
         drop(states);
         let mut reported = self.reported_duplicates.lock().unwrap_or_else(PoisonError::into_inner);
-        for id in duplicates.difference(&reported) {
+        for (id, places) in duplicates.iter().filter(|(id, _)| !reported.contains(*id)) {
             let code = codes::DUPLICATE_ID.name;
-            let text = format!("`{id}` is defined twice; the first definition is used ({code})");
+            let text =
+                format!("`{id}` is defined twice{places}; the first definition is used ({code})");
             self.publish_event(CatalogEvent::Note(text));
         }
         // A duplicate that disappears and comes back is reported again.
-        *reported = duplicates;
+        *reported = duplicates.into_keys().collect();
     }
 
     /// Reports the mistakes in the configuration that a plan was made from.

@@ -116,6 +116,7 @@ pub(crate) fn gate(
         entry.knowledge.clone_from(&knowledge);
         let name = pinned_names.get(n).cloned().unwrap_or_default();
         entry.pinned_as.push(PinnedTool { toolset: Arc::clone(toolset), name });
+        entry.place = place_of(&origin, n);
         let attach = |folder| javascript::attach_body(&mut entry, folder, share);
         result.body_files.extend(body_folder.and_then(attach));
         own.push((n, Arc::new(entry)));
@@ -167,6 +168,17 @@ fn trust_of(toolset: &Toolset<Arc<Tool>>, spec: &SourceSpec) -> ToolTrust {
         declared: declared.into_iter().collect(),
         is_named: !matches!(&spec.target, SourceTarget::Definitions(path) if path.is_dir()),
     }
+}
+
+/// Where the tool with this number is defined; `None` if no file defines it.
+fn place_of(origin: &Origin, n: usize) -> Option<Box<str>> {
+    let source = origin.document().source();
+    if source.is_answer() {
+        return None;
+    }
+    let place = origin.location(&RecordPath::path(&[&"tools", &n]));
+    let start = source.line_column(place.key.unwrap_or(place.value).start as usize);
+    Some(format!("{}:{}:{}", source.name(), start.line, start.column).into())
 }
 
 /// Gives a tool that its server lists without an input schema one that accepts any arguments. The

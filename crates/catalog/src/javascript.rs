@@ -37,7 +37,9 @@ pub fn knowledge(reading: &Reading) -> Option<RunnableKnowledge> {
         let at = reading.origin.value(&at)?.pointer();
         Some(in_document(Arc::clone(reading.origin.document()), at))
     };
-    RunnableKnowledge::new(reading.toolset.knowledge.clone(), place)
+    let names = reading.toolset.tools.iter().filter_map(|tool| tool.name.ok());
+    let commands = names.map(ToString::to_string).collect();
+    RunnableKnowledge::new(reading.toolset.knowledge.clone(), commands, place)
 }
 
 /// Translates positions in a text value of a document, such as a YAML block, into positions of the

@@ -208,6 +208,9 @@ pub(crate) async fn load_source(
             // that are loaded side by side can change them.
             load.found =
                 while_blocking(|| workspace.load(std::slice::from_ref(path), spec.options));
+            for document in &mut load.found.documents {
+                document.bodies.clone_from(&spec.implementations);
+            }
         }
         SourceTarget::Server(to, namespace) => match ask_tools(&context.upstreams.get(to)).await {
             Ok(answer) => load.found.documents.push(while_blocking(|| {

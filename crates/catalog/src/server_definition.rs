@@ -228,6 +228,7 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
     ) {
         Ok(mut entry) => {
             entry.environment.clone_from(&own.environment);
+            entry.place.clone_from(&own.place);
             entry.knowledge.clone_from(&own.knowledge);
             entry.pinned_as = own.pinned_as.iter().chain(&served.pinned_as).cloned().collect();
             entry.trust.clone_from(&own.trust);

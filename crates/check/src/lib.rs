@@ -52,12 +52,13 @@ use toolwright_source::{DiagnosticCode, Finding, RecordFinding};
 pub use report::{MAX_FINDINGS, MAX_NOTES};
 pub use rule::RuleScope;
 pub use rules::hidden_text::HIDDEN_TEXT;
-pub use rules::invalid_function_syntax::check_scripts;
+pub use rules::invalid_function_syntax::{check_bodies, check_scripts};
 pub use rules::invalid_schema::{
     finding as schema_finding, findings as schema_findings,
     tolerated_finding as tolerated_schema_finding, tolerated_reading as tolerated_schema_reading,
 };
 pub use rules::model_instruction::MODEL_INSTRUCTION;
+pub use rules::not_runnable::NOT_RUNNABLE;
 pub use rules::unresolved_reference::UNRESOLVED_REFERENCE;
 pub use silence::{USELESS_SILENCE, silence};
 pub use subject::Subject;

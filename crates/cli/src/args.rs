@@ -33,8 +33,9 @@ pub(crate) use granting::{
     AgentAction, AgentArgs, AllowArgs, GrantAddArgs, GrantsAction, GrantsArgs, GrantsFormat,
 };
 pub(crate) use running::{
-    AuditArgs, AuditFormat, CallArgs, EvalArgs, FunctionSelector, InitArgs, InstallArgs, MdArgs,
-    MdLinks, ServeArgs, SourceArgs, TestArgs, TestFormat, TrustArgs, TrustFormat,
+    AuditArgs, AuditFormat, CallArgs, DoctorArgs, EvalArgs, FunctionSelector, InitArgs,
+    InstallArgs, MdArgs, MdLinks, ServeArgs, SourceArgs, TestArgs, TestFormat, TrustArgs,
+    TrustFormat,
 };
 
 /// One toolchain for the tools that AI agents call.
@@ -90,8 +91,8 @@ pub(crate) enum CliCommand {
     Test(TestArgs),
     /// Run one function of a definition, to try it
     Eval(EvalArgs),
-    /// Check the sandbox for JavaScript on this system, and what agents could change
-    Doctor,
+    /// Check the sandbox on this system, what agents could change, and the named servers
+    Doctor(DoctorArgs),
     /// Print a web page as Markdown
     Md(MdArgs),
     /// Print the JSON Schema of `toolwright.toml`, for editors

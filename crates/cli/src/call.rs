@@ -210,9 +210,17 @@ async fn call(
     let mut request = CallRequest::new(id);
     request.arguments = input.for_tool(tool.map(|entry| &**entry))?;
     request.timeout = timeout;
+    request.defaults = args.defaults;
     // The deadline counts from the start of loading, not from the call.
     request.started = started;
     request.cancel = cancel.clone();
+    // Before the call, so that it is read although the call may take long.
+    let deprecated = tool.map(|entry| &entry.tool.details.deprecation);
+    if let Some(deprecation) = deprecated.filter(|it| it.deprecated) {
+        let message = deprecation.message.as_deref().map(str::trim).unwrap_or_default();
+        let separator = if message.is_empty() { "" } else { ": " };
+        messages::print_note(&format!("`{}` is deprecated{separator}{message}", request.id));
+    }
     let display = ProgressDisplay::new();
     let result = runner.call(request, &display).await;
     // Before anything is printed, or the result would be written into the bar.

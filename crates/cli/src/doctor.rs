@@ -1,12 +1,18 @@
-//! `toolwright doctor`: reports which layers of the sandbox's jail this system supports, and files
-//! by which agents could raise their rights.
+//! `toolwright doctor`: reports which layers of the sandbox's jail this system supports, files by
+//! which agents could raise their rights, and which servers of the named sources answer and pass the
+//! health checks of their definitions.
 //!
 //! It starts a real worker and runs a program in it, instead of asking the kernel for its features:
 //! container runtimes and security modules may forbid what the kernel supports. The layers are
 //! implemented in `toolwright_sandbox`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+use toolwright_catalog::{CatalogEvent, SourceFailure};
+use toolwright_model::Binding;
 use toolwright_sandbox::{
     GuestLimits, JailPolicy, JailReport, LayerState, PoolOptions, ProgramForm, ProgramInput,
     WorkerPool,
@@ -14,15 +20,19 @@ use toolwright_sandbox::{
 
 use toolwright_source::render::visible;
 
+use crate::args::{DoctorArgs, SourceArgs};
 use crate::output::{self, ExitStatus};
-use crate::{reachable_files, sandbox, sources};
+use crate::record_text::one_line;
+use crate::report::plural;
+use crate::{call, messages, reachable_files, runtime, sandbox, sources};
 
-/// Prints the report. Exits with 1 if a layer is missing or holds only in part, or agents could
-/// change what they may do.
+/// Prints the report. Exits with 1 if a layer is missing or holds only in part, agents could change
+/// what they may do, or a server does not work.
 ///
 /// # Errors
-/// If no worker can be started or it computes nonsense: then no JavaScript can run at all.
-pub(crate) fn run() -> anyhow::Result<ExitStatus> {
+/// If no worker can be started or it computes nonsense: then no JavaScript can run at all. If the
+/// sources cannot be read, or the user interrupts.
+pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitStatus> {
     let pool =
         WorkerPool::new(PoolOptions { workers: 1, ..PoolOptions::new(sandbox::worker_command()?) });
     let report = pool.jail_blocking()?;
@@ -40,8 +50,81 @@ pub(crate) fn run() -> anyhow::Result<ExitStatus> {
         let help = "help: move it, or give the server another folder";
         output::print(&format!("trust: {}\n  {help}\n", visible(sentence)))?;
     }
-    let is_fine = report.is_complete() && reachable.is_empty();
-    Ok(if is_fine { ExitStatus::Clean } else { ExitStatus::Findings })
+    let servers = match args.named_sources() {
+        Some(sources) => check_servers(&sources)?,
+        None => ServerReport::default(),
+    };
+    output::print(&servers.to_text())?;
+    let is_well = report.is_complete()
+        && reachable.is_empty()
+        && servers.rows.iter().all(|row| row.is_well);
+    Ok(if is_well { ExitStatus::Clean } else { ExitStatus::Findings })
+}
+
+/// What is reported about servers.
+#[derive(Default)]
+struct ServerReport {
+    rows: Vec<ServerRow>,
+}
+
+struct ServerRow {
+    name: String,
+    is_well: bool,
+    what: String,
+}
+
+/// Connects to all servers of the sources. Their health checks are a part of connecting.
+fn check_servers(sources: &SourceArgs) -> anyhow::Result<ServerReport> {
+    let planner = sources::planner(sources, sources.options(), "doctor")?;
+    let listener = Arc::new(|event: &CatalogEvent| match event {
+        // In the report, or the business of `check`.
+        CatalogEvent::SourceFailure(_) | CatalogEvent::Loaded { .. } | CatalogEvent::Problem(_) => {
+        }
+        event => messages::print_event(event),
+    });
+    runtime::new_runtime()?.block_on(async {
+        let context = runtime::console_context();
+        let policy = sources.sandbox.jail_policy();
+        let catalog = sources::open_catalog(planner, policy, context, listener)?;
+        let cancel = CancellationToken::new();
+        let failures = call::until_interrupted(&catalog, &cancel, catalog.load_all()).await?;
+        let mut tools: BTreeMap<String, (usize, Option<String>)> = BTreeMap::new();
+        for entry in catalog.runner().registry().iter() {
+            if let Binding::Server { server, .. } = &entry.tool.details.binding {
+                let name = entry.id.namespace.as_ref();
+                let name = name.map_or_else(|| server.settings.source.clone(), ToString::to_string);
+                let row = tools.entry(name).or_default();
+                row.0 += 1;
+                let check = server.health_check.as_ref();
+                row.1 = check.and_then(|it| it.runnable_command()).map(str::to_owned);
+            }
+        }
+        let mut report = ServerReport::default();
+        for SourceFailure { source, failure } in failures {
+            tools.remove(&source);
+            let what = format!("{}: {}", failure.code.name, failure.message);
+            report.rows.push(ServerRow { name: source, is_well: false, what });
+        }
+        for (name, (count, check)) in tools {
+            let what = plural(count, "tool");
+            let check = check.map(|command| format!(", health check `{command}` passed"));
+            let what = what + &check.unwrap_or_default();
+            report.rows.push(ServerRow { name, is_well: true, what });
+        }
+        Ok(report)
+    })
+}
+
+impl ServerReport {
+    fn to_text(&self) -> String {
+        let mut text = String::new();
+        for ServerRow { name, is_well, what } in &self.rows {
+            let state = if *is_well { "ok" } else { "failed" };
+            let (name, what) = (one_line(name), one_line(what));
+            let _ = writeln!(text, "server {name:<18} {state:<8} {what}");
+        }
+        text
+    }
 }
 
 /// A line per layer with what it protects from. Below a layer that does not hold completely, the

@@ -117,10 +117,19 @@ fn entry(reading: &Reading, tool: &Draft, id: &str, why: Option<&QuarantineReaso
         "source": reading.origin.document().source().name(),
         "description": tool.description.ok(),
         "version": tool.version.ok().map(Version::authored),
+        "tags": tool.details.tags.normalised().iter().map(|it| it.as_str()).collect::<Vec<_>>(),
         "deprecated": tool.details.deprecation.deprecated,
+        "deprecationMessage": tool.details.deprecation.message,
+        "example": example(tool),
         "unusable": unusable.collect::<Vec<_>>(),
         "quarantined": why.map(|why| &why.reason),
     })
+}
+
+/// The arguments of the first example of a success.
+fn example(tool: &Draft) -> Option<&Json> {
+    let is_success = |it: &&toolwright_model::Example| it.error.is_none();
+    tool.details.examples.iter().filter(is_success).find_map(|it| it.input.as_ref())
 }
 
 /// The versions of the tools that have one, by id.
@@ -204,8 +213,19 @@ fn about(tool: &Draft, version: Option<&Version>, why: Option<&QuarantineReason>
         marks.push(format!("quarantined: {}", why.code));
     }
     marks.extend(version.map(|version| record_text::one_line(version.authored())));
-    marks.extend(tool.details.deprecation.deprecated.then(|| "deprecated".to_owned()));
-    if marks.is_empty() { line } else { format!("[{}] {line}", marks.join(", ")) }
+    let deprecation = &tool.details.deprecation;
+    if deprecation.deprecated {
+        let message = record_text::one_line(deprecation.message.as_deref().unwrap_or_default());
+        let separator = if message.is_empty() { "" } else { ": " };
+        let message = record_text::shorten(&message, 80);
+        marks.push(format!("deprecated{separator}{message}"));
+    }
+    let tags: Vec<&str> = tool.details.tags.normalised().iter().map(|tag| tag.as_str()).collect();
+    let tags = if tags.is_empty() { String::new() } else { format!(" #{}", tags.join(" #")) };
+    match marks.is_empty() {
+        true => line + &tags,
+        false => format!("[{}] {line}{tags}", marks.join(", ")),
+    }
 }
 
 /// Writes how many problems were found, and that a filter left nothing to list.

@@ -114,7 +114,7 @@ fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
         CliCommand::Validate(args) => validate::run(&args),
         CliCommand::Test(args) => test::run(&args),
         CliCommand::Eval(args) => eval::run(&args),
-        CliCommand::Doctor => doctor::run(),
+        CliCommand::Doctor(args) => doctor::run(&args),
         CliCommand::Md(args) => md::run(&args),
         CliCommand::Schema => manual::print_schema(),
         CliCommand::Completions { shell } => manual::print_completions(shell),

@@ -16,13 +16,17 @@ use std::fmt::Write;
 
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Binding, CallLimits, Connection, DeclaredLimits, Draft, FieldValue, InputSchema, Json,
-    Knowledge,
+    AgentTexts, Binding, CallLimits, Connection, DeclaredLimits, Draft, FieldValue, InputSchema,
+    Json, Knowledge,
 };
 use toolwright_schema::{Schema, SchemaSide};
 use toolwright_source::{Anchor, RecordPath, Source, TextOrigin};
+use toolwright_workspace::record;
 
 use crate::report::plural;
+
+/// How bodies of BTCP tools are isolated, whatever their manifest prefers.
+const USED_SANDBOX: &str = "a jailed process of its own";
 
 /// The id of a tool. If it has no valid name: the invalid value from the file, or `(no name)`.
 pub(crate) fn tool_label(reading: &Reading, tool: &Draft) -> String {
@@ -55,10 +59,11 @@ pub(crate) fn one_line(text: &str) -> String {
 pub(crate) fn toolset_text(reading: &Reading, shown: &[bool], limits: &CallLimits) -> String {
     let mut out = String::new();
     heading(&mut out, reading);
+    let texts = record::agent_texts(reading);
     let tools = reading.toolset.tools.iter().zip(shown).enumerate();
     for (n, tool) in tools.filter_map(|(n, (tool, shown))| shown.then_some((n, tool))) {
         out.push('\n');
-        tool_text(&mut out, reading, limits, n, tool);
+        tool_text(&mut out, (reading, &texts), limits, n, tool);
     }
     out
 }
@@ -103,9 +108,14 @@ fn heading(out: &mut String, reading: &Reading) {
     let declared = DeclaredLimits { default_concurrent: None, ..toolset.limits };
     if declared != DeclaredLimits::default() {
         let concurrent = toolset.limits.concurrent().unwrap_or(DeclaredLimits::DEFAULT_CONCURRENT);
-        let sandbox =
-            toolset.limits.sandbox.map_or(String::new(), |s| format!(", sandbox {}", s.name()));
-        row(out, "limits", format!("{concurrent} at once{sandbox}"));
+        row(out, "limits", format!("{concurrent} at once"));
+    }
+    // A preference of the author. What is used is the same for all of them, and isolates more.
+    if toolset.tools.iter().any(|tool| tool.details.binding == Binding::Script) {
+        let asked = toolset.limits.sandbox;
+        let asked =
+            asked.map_or("worker by default".to_owned(), |it| format!("asked for {}", it.name()));
+        row(out, "sandbox", format!("{asked}, used: {USED_SANDBOX}"));
     }
     row(out, "knowledge", knowledge(&toolset.knowledge));
     row(out, "by hand", detached_processors(&toolset.knowledge));
@@ -117,7 +127,13 @@ fn heading(out: &mut String, reading: &Reading) {
 }
 
 /// Writes the block of the tool with number `n`.
-fn tool_text(out: &mut String, reading: &Reading, limits: &CallLimits, n: usize, tool: &Draft) {
+fn tool_text(
+    out: &mut String,
+    (reading, texts): (&Reading, &AgentTexts),
+    limits: &CallLimits,
+    n: usize,
+    tool: &Draft,
+) {
     let details = &tool.details;
     let version = tool.version.ok().map_or(String::new(), |v| format!(" {v}"));
     let deprecated = if details.deprecation.deprecated { " (deprecated)" } else { "" };
@@ -127,6 +143,7 @@ fn tool_text(out: &mut String, reading: &Reading, limits: &CallLimits, n: usize,
     let title = details.title.as_ref().or(details.annotations.title.as_ref());
     row(out, "title", title.map_or("", |title| title));
     description(out, tool.description.ok().map(String::as_str));
+    agent_text(out, texts, tool);
     // The message of a deprecated tool usually names its replacement.
     row(out, "instead", details.deprecation.message.as_deref().unwrap_or_default());
     row(
@@ -201,6 +218,17 @@ fn description(out: &mut String, text: Option<&str>) {
         // With the white space at its start, which shows lists and code.
         let line = toolwright_source::render::visible(line.trim_end());
         let _ = writeln!(out, "{}", format!("  {label:<11} {line}").trim_end());
+    }
+}
+
+/// Writes what an agent is given to read besides the description.
+fn agent_text(out: &mut String, texts: &AgentTexts, tool: &Draft) {
+    let served = record::served_description(texts, tool).unwrap_or_default();
+    let authored = tool.description.ok().map(String::as_str).unwrap_or_default();
+    let added = served.replacen(authored, "", 1);
+    let lines = added.lines().map(str::trim).filter(|line| !line.is_empty());
+    for (n, line) in lines.enumerate() {
+        row(out, if n == 0 { "agents read" } else { "" }, line);
     }
 }
 

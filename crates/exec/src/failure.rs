@@ -34,6 +34,12 @@ pub struct KnowledgeAdvice {
     pub description: String,
     /// The correct way (of an anti-pattern) or the mitigation (of a quirk).
     pub remedy: String,
+    /// The mistake as the definition shows it; only of an anti-pattern.
+    pub wrong: Option<String>,
+    /// Why the correct way is right; only of an anti-pattern.
+    pub rationale: Option<String>,
+    /// What follows from it.
+    pub impact: Option<String>,
 }
 
 /// Why a call did not succeed.
@@ -50,7 +56,7 @@ pub struct Failure {
     pub errors: Box<[ValueError]>,
     /// At most one anti-pattern and one quirk.
     pub advice: Box<[KnowledgeAdvice]>,
-    /// The code that a JavaScript body gave its `BTCPError`.
+    /// The code that a JavaScript body gave its `BTCPError`, as its author wrote it.
     pub tool_code: Option<Box<str>>,
     /// The JSON-RPC error with which an MCP server answered the call, whole, so that it can be
     /// passed on as one.
@@ -115,32 +121,41 @@ impl Failure {
         self
     }
 
-    /// The failure for a program: always `code`, `number`, `message`, `suggestion` and `errors`;
-    /// `toolCode` and `advice` if present. Part of the stable output of `call --json` and of MCP
-    /// results.
+    /// The failure for a program: always `code`, `number`, `btcpCode`, `message`, `suggestion` and
+    /// `errors`; `advice` if present. Part of the stable output of `call --json` and of MCP
+    /// results. `btcpCode` is the code of the tool's own `BTCPError`, else the same as `code`.
     pub fn to_json(&self) -> Json {
         let errors =
             self.errors.iter().map(|e| serde_json::json!({"path": e.path, "message": e.message}));
         let mut json = serde_json::json!({
             "code": self.code.name,
             "number": self.code.number,
+            "btcpCode": self.tool_code.as_deref().unwrap_or(self.code.name),
             "message": self.message,
             "suggestion": self.suggestion,
             "errors": errors.collect::<Vec<_>>(),
         });
-        if let Some(code) = &self.tool_code {
-            json["toolCode"] = (&**code).into();
-        }
         if !self.advice.is_empty() {
             let advice = self.advice.iter().map(|advice| {
                 // The AIOS format calls the remedy of a quirk its mitigation.
                 let remedy = if advice.kind == "quirk" { "mitigation" } else { "correct" };
-                serde_json::json!({
+                let mut json = serde_json::json!({
                     "kind": advice.kind,
                     "name": advice.name,
                     "description": advice.description,
                     remedy: advice.remedy,
-                })
+                });
+                let more = [
+                    ("wrong", &advice.wrong),
+                    ("rationale", &advice.rationale),
+                    ("impact", &advice.impact),
+                ];
+                for (name, text) in more {
+                    if let Some(text) = text {
+                        json[name] = text.as_str().into();
+                    }
+                }
+                json
             });
             json["advice"] = advice.collect();
         }
@@ -171,10 +186,17 @@ impl Failure {
         }
         for advice in &self.advice {
             let kind = if advice.kind == "quirk" { "known quirk" } else { "known mistake" };
-            text.push_str(&format!(
-                "\n{kind} `{}`: {}\n{}",
-                advice.name, advice.description, advice.remedy
-            ));
+            text.push_str(&format!("\n{kind} `{}`: {}", advice.name, advice.description));
+            if let Some(wrong) = &advice.wrong {
+                text.push_str(&format!("\nwrong: {wrong}"));
+            }
+            let remedy = if advice.kind == "quirk" { "mitigation" } else { "correct" };
+            text.push_str(&format!("\n{remedy}: {}", advice.remedy));
+            for (label, more) in [("why", &advice.rationale), ("impact", &advice.impact)] {
+                if let Some(more) = more {
+                    text.push_str(&format!("\n{label}: {more}"));
+                }
+            }
         }
         text.push_str(&format!("\nhelp: {}", self.suggestion));
         text

@@ -37,6 +37,7 @@ mod call_record;
 mod capped_texts;
 pub mod code;
 mod concurrency;
+mod defaults;
 mod executor;
 mod failure;
 mod host;

@@ -53,6 +53,8 @@ pub struct RegisteredTool {
     pub claimed_namespace: Option<Namespace>,
     /// The definition, shared with its toolset.
     pub tool: Arc<Tool>,
+    /// Where it is defined, `FILE:LINE:COLUMN`; `None` for tools of servers and programs.
+    pub place: Option<Box<str>>,
     /// Whether it may be called.
     pub status: ToolStatus,
     /// The limits that its toolset declares; those of the tool itself take precedence.
@@ -171,6 +173,7 @@ impl RegisteredTool {
             id,
             claimed_namespace: None,
             tool: tool.into(),
+            place: None,
             status: ToolStatus::Ready,
             toolset_limits: DeclaredLimits::default(),
             toolset_hash: None,

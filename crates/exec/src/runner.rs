@@ -37,7 +37,7 @@ use crate::{
     AuditLog, Budget, Call, CallAllowance, CallArguments, CallClock, CallPolicy, CallStep,
     EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, GrantAnswer, Host, InnerCaller,
     Json, KnowledgeAdvice, Outcome, PolicyDecision, PolicyRequest, RegisteredTool, ToolRegistry,
-    ToolStatus, UsedGrant, ValueError, argument_errors, code,
+    ToolStatus, UsedGrant, ValueError, argument_errors, code, defaults,
 };
 
 /// The versions of a tool that a failure names at most.
@@ -52,6 +52,9 @@ pub struct CallRequest {
     pub arguments: CallArguments,
     /// The caller's own time limit. It counts from `started`, so it includes waiting for a permit.
     pub timeout: Option<Duration>,
+    /// Whether defaults of the input schema are filled in, also if the configuration does not ask
+    /// for it.
+    pub defaults: bool,
     /// Members of the caller's request that nothing here knows, for the server of the tool.
     pub more: Arc<[(String, Box<RawValue>)]>,
     /// How the call deals with tasks of its server.
@@ -72,6 +75,7 @@ impl CallRequest {
             id: id.into(),
             arguments: Json::Object(serde_json::Map::new()).into(),
             timeout: None,
+            defaults: false,
             more: Arc::default(),
             task: TaskMode::default(),
             cancel: CancellationToken::new(),
@@ -217,6 +221,8 @@ impl Runner {
         let limits = self.limits();
         // The first two steps wait for nothing, so a wrong call fails at once.
         let tool = self.resolve(&request.id, host.agent(), &mut record.tool)?;
+        let filled = fill_defaults(&tool, request, &limits);
+        let request = filled.as_ref().unwrap_or(request);
         let mut time = TimeLimit::of(&tool, request, &limits);
         let knowledge = CallKnowledge::of(&tool, &self.context, &limits, &request.calls);
         let mut used = Duration::ZERO;
@@ -455,6 +461,19 @@ impl Runner {
         };
         executor.run(call, host).await
     }
+}
+
+/// The request with the defaults of the input schema, if they are wanted and one is missing.
+fn fill_defaults(
+    tool: &RegisteredTool,
+    request: &CallRequest,
+    limits: &CallLimits,
+) -> Option<CallRequest> {
+    if !request.defaults && !limits.defaults {
+        return None;
+    }
+    let arguments = defaults::filled(tool.tool.input.written()?, &request.arguments)?;
+    Some(CallRequest { arguments: arguments.into(), ..request.clone() })
 }
 
 /// What an executor gets of a call.

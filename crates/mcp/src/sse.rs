@@ -1,4 +1,4 @@
-//! Server-sent events, as streamable HTTP carries messages: bytes in, events out, bounded.
+//! Server-sent events, as both transports over HTTP carry messages: bytes in, events out, bounded.
 //!
 //! ```text
 //! chunks of bytes ─ push ─▶ lines ─▶ fields ─ empty line ─▶ SseEvent ─ next_event ─▶ caller
@@ -14,10 +14,14 @@ use crate::{MAX_MESSAGE, RequestId};
 
 /// The longest `id` of an event that is kept, in bytes. It is sent back in a header.
 const MAX_EVENT_ID: usize = 4 << 10;
+/// The longest name of an event that is kept, in bytes. MCP has `message` and `endpoint`.
+const MAX_EVENT_NAME: usize = 64;
 
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SseEvent {
+    /// The kind of event, if it has a name; without one it is a message.
+    pub name: Option<String>,
     /// The id to resume the stream after this event with; `None` if the event has none.
     pub id: Option<String>,
     /// How long to wait before the stream is opened again, in milliseconds, if the event sets it.
@@ -47,6 +51,7 @@ pub struct SseParser {
     data: Option<Vec<u8>>,
     /// Set while the rest of an event that is too long is skipped.
     skipping: Option<IdFinder>,
+    name: Option<String>,
     id: Option<String>,
     retry: Option<u64>,
     events: VecDeque<SseEvent>,
@@ -126,11 +131,14 @@ impl SseParser {
             b"id" if line.len() <= MAX_EVENT_ID && !line.contains(&0) => {
                 self.id = String::from_utf8(line[value..].to_vec()).ok();
             }
+            b"event" if line.len() <= MAX_EVENT_NAME => {
+                self.name = String::from_utf8(line[value..].to_vec()).ok();
+            }
             b"retry" => {
                 let text = std::str::from_utf8(&line[value..]).unwrap_or_default();
                 self.retry = text.parse().ok().or(self.retry);
             }
-            // `event`: all messages have the same type. Comments have an empty name.
+            // Comments have an empty name.
             _ => {}
         }
     }
@@ -141,7 +149,8 @@ impl SseParser {
             (None, Some(data)) if !data.is_empty() => SseData::Complete(data),
             _ => SseData::Empty,
         };
-        let event = SseEvent { id: self.id.take(), retry: self.retry.take(), data };
+        let (name, id, retry) = (self.name.take(), self.id.take(), self.retry.take());
+        let event = SseEvent { name, id, retry, data };
         if event.id.is_some() || event.retry.is_some() || event.data != SseData::Empty {
             self.events.push_back(event);
         }
@@ -167,6 +176,7 @@ mod tests {
         let text = b": hello\r\n\r\nid: 7\nevent: message\ndata: {\"a\":\ndata:1}\n\nretry: 20\r\r\
                      data:x\r\n\r\ndata: half";
         let event = |id: Option<&str>, retry, data: &[u8]| SseEvent {
+            name: id.map(|_| "message".to_owned()),
             id: id.map(str::to_owned),
             retry,
             data: match data {

@@ -100,7 +100,7 @@ pub struct Server {
     pub headers: Vec<Variable>,
     /// The working directory of the process; only for standard streams.
     pub directory: Option<String>,
-    /// A call that would show whether the server works.
+    /// A call that shows whether the server works, made on every new connection.
     pub health_check: Option<HealthCheck>,
     /// How its source wants it to be run.
     pub settings: ServerSettings,
@@ -199,7 +199,7 @@ pub struct Variable {
     pub value: Option<String>,
 }
 
-/// A call that would show whether a server works. It is checked and shown, but not made.
+/// A call that shows whether a server works. `exec` makes it on every new connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HealthCheck {
     /// The kind of check, as the definition names it.
@@ -208,8 +208,21 @@ pub struct HealthCheck {
     pub command: Option<String>,
     /// The arguments for that call.
     pub arguments: Option<Json>,
-    /// What the result must contain. A text is documentation for people and is not compared.
+    /// What the result must contain. A text is documentation for people: then the check passes if
+    /// the server lists the command.
     pub expected_response: Option<Json>,
     /// How long to wait for the result, in milliseconds.
     pub timeout_ms: Option<u64>,
+}
+
+impl HealthCheck {
+    /// The only kind of check that is specified.
+    pub const TOOL_CALL: &'static str = "tool_call";
+
+    /// The command to ask for; `None` if the check names none, or is of an unknown kind and cannot
+    /// be made.
+    pub fn runnable_command(&self) -> Option<&str> {
+        let is_known = self.method.as_deref().is_none_or(|method| method == HealthCheck::TOOL_CALL);
+        self.command.as_deref().filter(|command| is_known && !command.trim().is_empty())
+    }
 }

@@ -97,7 +97,15 @@ const IMPLIED: &[(&str, &str)] = &[
     ("network:fetch:cross-origin", "network:fetch:same-origin"),
 ];
 
+/// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
+const PAGE_PREFIXES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
+
 impl Capability {
+    /// Whether only a page in a browser has it.
+    pub fn needs_page(&self) -> bool {
+        PAGE_PREFIXES.iter().any(|prefix| self.as_str().starts_with(prefix))
+    }
+
     /// Checks the form (`^[a-z]+:[a-z]+(:[a-z-]+)?$`), not whether the name is known.
     pub fn parse(text: &str) -> Result<Capability, CapabilityError> {
         let word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());

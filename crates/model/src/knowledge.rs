@@ -6,26 +6,27 @@
 //! ```
 //!
 //! `exec::knowledge` runs the functions around a call, in the sandbox. Quirks and anti-patterns are
-//! prose for the model and are never run.
+//! prose for the model and are never run; `agent_text` is how it gets to read them.
 //!
 //! Fields are optional, although the specification requires many of them: items keep what could be
 //! read, so that a helper without an id still has its code checked.
 
 use crate::{Json, Object};
 
-/// Where the knowledge about a toolset is kept. It is shown and has no effect on calls.
+/// How the knowledge about a toolset is given to agents (see `agent_text`). It has no effect on
+/// calls: functions run in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KnowledgeStrategy {
-    /// In the definition itself.
+    /// In the descriptions of the tools.
     #[default]
     Embedded,
-    /// In other documents.
+    /// As a document, which the descriptions name.
     External,
-    /// In the definition and in other documents.
+    /// In short in the descriptions, and as a whole as a document.
     Hybrid,
-    /// In the functions of the definition.
+    /// Only by the functions of the definition, when they refuse a call.
     Executable,
-    /// The definition has no knowledge.
+    /// Not at all.
     None,
 }
 
@@ -54,7 +55,7 @@ impl KnowledgeStrategy {
 /// All knowledge of a toolset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knowledge {
-    /// Where it is kept.
+    /// How it is given to agents.
     pub strategy: KnowledgeStrategy,
     /// Functions that other functions call, as `helpers.ID`.
     pub helpers: Vec<Function>,

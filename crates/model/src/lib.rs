@@ -23,6 +23,7 @@
 //! assert_eq!(id.to_string(), "fs:read_file");
 //! ```
 
+mod agent_text;
 mod annotations;
 mod binding;
 mod capability;
@@ -42,6 +43,10 @@ mod tool_builder;
 mod toolset;
 mod version;
 
+pub use agent_text::{
+    AgentTexts, CommandNames, MAX_EMBEDDED, ServedTool, commands_named_in, document_uri,
+    has_document, knowledge_document,
+};
 pub use annotations::{Annotations, Icon};
 pub use binding::{
     Binding, Connection, HealthCheck, InstallCheck, Isolation, Server, ServerSettings, StartMode,

@@ -88,6 +88,8 @@ pub struct CallLimits {
     pub output: usize,
     /// Largest size of the images, sounds and files in a result, decoded, in bytes.
     pub media: usize,
+    /// Whether missing arguments get the defaults of the input schema.
+    pub defaults: bool,
     /// What happens to a result that breaks the output schema.
     pub output_check: OutputCheck,
     /// Calls of one toolset that run at once, if its definition does not set a number.
@@ -133,6 +135,7 @@ impl Default for CallLimits {
             max_timeout: Duration::from_secs(300),
             output: 1 << 20,
             media: 16 << 20,
+            defaults: false,
             output_check: OutputCheck::Enforce,
             max_concurrent: 64,
             queue: 1024,

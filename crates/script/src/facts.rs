@@ -17,8 +17,8 @@ pub enum ParseGoal {
     /// The `function` of a helper, processor or validator: a classic script in the sandbox. All
     /// facts are looked for.
     Function,
-    /// The body of a tool: an ES module in the sandbox. Only syntax and forbidden calls are looked
-    /// for; its entry point is always the default export.
+    /// The body of a tool: an ES module in the sandbox. Syntax, forbidden calls, the codes of its
+    /// errors, and whether it has its entry point, the default export, are looked for.
     Module,
     /// A file that Node runs, a CommonJS or an ES module by its own syntax. Only the syntax is
     /// looked at: Node has files, modules and globals of its own.
@@ -39,6 +39,18 @@ pub struct ScriptFacts {
     pub entry: EntryPoint,
     /// What the entry point returns.
     pub returns: ReturnFacts,
+    /// The codes that a body gives to `BTCPError` as texts, in source order, at most
+    /// [`MAX_LISTED`].
+    pub error_codes: Vec<ErrorCodeText>,
+}
+
+/// A code of an error that a body throws.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorCodeText {
+    /// The code, shortened.
+    pub code: String,
+    /// The bytes of its literal.
+    pub range: Range<usize>,
 }
 
 /// The most problems that are reported for one piece of code: a parser that lost its way reports
@@ -69,6 +81,7 @@ impl ScriptFacts {
             free: Vec::new(),
             entry: EntryPoint::Unknown,
             returns: ReturnFacts::UNKNOWN,
+            error_codes: Vec::new(),
         }
     }
 

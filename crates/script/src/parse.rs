@@ -13,15 +13,17 @@ use std::ops::Range;
 
 use oxc_allocator::Allocator;
 use oxc_ast::AstKind;
+use oxc_ast::ast::{Argument, Expression};
 use oxc_parser::{ParseOptions, Parser};
 use oxc_semantic::{AstNode, Semantic, SemanticBuilder};
 use oxc_span::{GetSpan, SourceType, Span};
 
+use crate::facts::shorten;
 use crate::problem_messages::problem_of_diagnostic;
 use crate::resolve::ResolvedTree;
 use crate::{
-    EntryPoint, ForbiddenCall, ForbiddenKind, MAX_PROBLEMS, ReturnFacts, ScriptFacts,
-    SyntaxProblem, SyntaxProblemKind, entry_point, forbidden_calls, free_names,
+    EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, MAX_LISTED, MAX_PROBLEMS, ReturnFacts,
+    ScriptFacts, SyntaxProblem, SyntaxProblemKind, entry_point, forbidden_calls, free_names,
 };
 
 thread_local! {
@@ -46,12 +48,11 @@ pub(crate) fn read_function(code: &str, provided: &[&str]) -> ScriptFacts {
         let free = free_names::find(&tree, &reported_names);
         let (entry, returns) = entry_point::find(&tree);
         let problems = all_problems(parsed.problems, &semantic, &forbidden);
-        ScriptFacts { problems, forbidden, free, entry, returns }
+        ScriptFacts { problems, forbidden, free, entry, returns, error_codes: Vec::new() }
     })
 }
 
-/// Reads the body of a tool: an ES module. Its entry point is its default export by definition, so
-/// only problems and forbidden calls are looked for.
+/// Reads the body of a tool: an ES module, whose entry point is its default export.
 pub(crate) fn read_module(code: &str, provided: &[&str]) -> ScriptFacts {
     in_kept_arena(|arena| {
         let parsed = parse(arena, code, SourceType::mjs());
@@ -64,10 +65,32 @@ pub(crate) fn read_module(code: &str, provided: &[&str]) -> ScriptFacts {
             problems,
             forbidden,
             free: Vec::new(),
-            entry: EntryPoint::Unknown,
+            entry: if has_default_export(&semantic) { EntryPoint::Value } else { EntryPoint::None },
             returns: ReturnFacts::UNKNOWN,
+            error_codes: error_codes(&semantic),
         }
     })
+}
+
+/// Whether a module exports something as its default.
+fn has_default_export(semantic: &Semantic) -> bool {
+    semantic.nodes().iter().any(|node| match node.kind() {
+        AstKind::ExportDefaultDeclaration(_) => true,
+        AstKind::ExportSpecifier(specifier) => specifier.exported.name() == "default",
+        _ => false,
+    })
+}
+
+/// The texts that are given to `BTCPError` as codes.
+fn error_codes(semantic: &Semantic) -> Vec<ErrorCodeText> {
+    let codes = semantic.nodes().iter().filter_map(|node| {
+        let AstKind::NewExpression(made) = node.kind() else { return None };
+        let Expression::Identifier(class) = &made.callee else { return None };
+        let Some(Argument::StringLiteral(code)) = made.arguments.first() else { return None };
+        let is_error = class.name == "BTCPError";
+        is_error.then(|| ErrorCodeText { code: shorten(&code.value), range: range(code.span) })
+    });
+    codes.take(MAX_LISTED).collect()
 }
 
 /// Reads a file that Node runs. Node's own rule: a file that is not a valid CommonJS module and

@@ -173,7 +173,7 @@ impl Gateway {
         self.0.catalog.wait_for_offers(self.startup_left().min(HANDSHAKE_WAIT)).await;
         // Looked up first: what a source has is there when it counts as tried.
         let are_known = self.0.catalog.are_offers_known();
-        let offered = self.offers().capabilities;
+        let offered = self.offered();
         if are_known { offered } else { offered.with_unknown_servers() }
     }
 
@@ -181,6 +181,13 @@ impl Gateway {
     /// resources nor prompts nor instructions name the tool that they belong to.
     pub(crate) fn is_restricted(&self, session: &ClientSession) -> bool {
         self.0.catalog.policy().is_some_and(|policy| policy.is_restricted(&session.agent))
+    }
+
+    /// What clients can use besides tools at this moment: what servers have, and documents.
+    pub(crate) fn offered(&self) -> OfferedCapabilities {
+        let offered = self.offers().capabilities;
+        let resources = offered.resources || !self.listing().documents.is_empty();
+        OfferedCapabilities { resources, ..offered }
     }
 
     /// The tools that clients see at this moment.

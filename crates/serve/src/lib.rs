@@ -35,6 +35,7 @@ mod header_checks;
 mod http_endpoint;
 mod http_server;
 mod http_sessions;
+mod knowledge_documents;
 mod list_pages;
 mod log_level;
 mod notification_forwarder;

@@ -202,8 +202,10 @@ fn changed_lists(
     if before.0.tools != now.0.tools {
         changed.push(ListChange::Tools);
     }
+    let has_same_documents = now.0.documents.is_same(&before.0.documents);
     let (before, now) = (&before.1, &now.1);
-    if before.resources != now.resources || before.templates != now.templates {
+    if !has_same_documents || before.resources != now.resources || before.templates != now.templates
+    {
         changed.push(ListChange::Resources);
     }
     if before.prompts != now.prompts {

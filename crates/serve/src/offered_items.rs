@@ -1,5 +1,6 @@
 //! Resources, prompts and completions: lists are answered from the catalog, everything else
-//! is forwarded to the server that has the item, with the names that this server knows.
+//! is forwarded to the server that has the item, with the names that this server knows. Documents
+//! with the knowledge of toolsets are this server's own resources.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -29,16 +30,11 @@ impl Gateway {
     pub(crate) async fn list_offers(&self, context: &RequestContext<'_>) -> MethodResult {
         let cursor = RequestParams::optional_text(context.params.cursor, "cursor")?;
         self.wait_for_sources().await;
-        let offers = self.offers();
+        let (offers, offered) = (self.offers(), self.offered());
         let (items, member, key, is_offered) = match context.method {
-            "prompts/list" => (&offers.prompts, "prompts", "name", offers.capabilities.prompts),
-            "resources/list" => {
-                (&offers.resources, "resources", "uri", offers.capabilities.resources)
-            }
-            _ => {
-                let is_offered = offers.capabilities.resources;
-                (&offers.templates, "resourceTemplates", "uriTemplate", is_offered)
-            }
+            "prompts/list" => (&offers.prompts, "prompts", "name", offered.prompts),
+            "resources/list" => (&offers.resources, "resources", "uri", offered.resources),
+            _ => (&offers.templates, "resourceTemplates", "uriTemplate", offered.resources),
         };
         // Many older clients ask for every list, whatever the capabilities are. They get an empty
         // one; newer ones know what the error means.
@@ -49,7 +45,10 @@ impl Gateway {
             let key = item.get(key).and_then(Json::as_str).unwrap_or_default();
             (key.to_owned(), Cow::from(item.to_string()))
         };
-        let items: Vec<_> = items.iter().map(text_of).collect();
+        let mut items: Vec<_> = items.iter().map(text_of).collect();
+        if context.method == "resources/list" {
+            items.extend(self.listing().documents.resources().map(|item| text_of(&item)));
+        }
         let list = PagedList { name: member, member, items: &items, is_sorted: false };
         let more: &[&str] = if context.terms.is_stateless() { &STATELESS_MEMBERS } else { &[] };
         list.page(cursor.as_deref(), self.options().page_size, more).map(ResultBody::Text)
@@ -64,6 +63,10 @@ impl Gateway {
     ) -> MethodResult {
         let uri = RequestParams::text(context.params.uri, "uri")?;
         self.wait_for_sources().await;
+        if let Some(document) = self.listing().documents.read(&uri) {
+            let document = adapt_result(document, context.method, context.terms, None);
+            return Ok(ResultBody::Json(document));
+        }
         let item =
             self.offers().resource(&uri).ok_or_else(|| unknown_resource(&uri, context.terms))?;
         let mut params = forwarded_params(raw)?;

@@ -174,7 +174,7 @@ impl Gateway {
 
     /// The part of a filter that is granted: what this server announces.
     async fn grant(&self, wanted: &Json, context: &RequestContext<'_>) -> (GrantedFilter, Json) {
-        let offered = self.offers().capabilities;
+        let offered = self.offered();
         let is_wanted = |name: &str| wanted.get(name) == Some(&Json::Bool(true));
         let mut filter = GrantedFilter {
             tools: is_wanted("toolsListChanged"),

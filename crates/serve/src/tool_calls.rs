@@ -276,9 +276,7 @@ pub(crate) fn protocol_error(failure: &Failure) -> Option<RpcError> {
     if failure.code != &code::TOOL_NOT_FOUND {
         return None;
     }
-    let mut data = failure.to_json();
-    // Where the BTCP specification puts the name of the code.
-    data["btcpCode"] = json!(failure.code.name);
+    let data = failure.to_json();
     // The code that the MCP specification gives for an unknown tool.
     let mut error = invalid_params(format!("{}: {}", failure.message, failure.suggestion));
     error.data = Some(data);

@@ -11,12 +11,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::{ExposedNames, Offers};
-use toolwright_exec::{RegisteredTool, ToolRegistry, ToolStatus, mcp};
+use toolwright_exec::{RegisteredTool, ToolRegistry, ToolStatus, json_size, mcp};
 use toolwright_mcp::Revision;
-use toolwright_model::Binding;
+use toolwright_model::{Binding, KnowledgeStrategy};
+
+use crate::knowledge_documents::KnowledgeDocuments;
 
 /// The `_meta` key with the id that the tool has here, since the exposed name may differ.
 const ID_KEY: &str = "toolwright/id";
+/// The `_meta` keys with its tags, its examples, and what to use instead of it.
+const TAGS_KEY: &str = "toolwright/tags";
+const EXAMPLES_KEY: &str = "toolwright/examples";
+const DEPRECATED_KEY: &str = "toolwright/deprecated";
+/// The most bytes of the examples in `_meta`; the description has the first one anyway.
+const MAX_EXAMPLES: usize = 4 << 10;
 
 /// A list as [`PagedList`](crate::list_pages::PagedList) takes it: key and JSON text.
 pub(crate) type ListedItems = Vec<(String, Cow<'static, str>)>;
@@ -34,6 +42,8 @@ pub(crate) struct ToolListing {
     tools_with_tasks: ListedItems,
     /// The input schema of each tool, by id.
     inputs: HashMap<String, Map<String, Json>>,
+    /// The knowledge of toolsets that is offered as resources.
+    pub(crate) documents: KnowledgeDocuments,
 }
 
 impl ToolListing {
@@ -49,13 +59,14 @@ impl ToolListing {
             tools_before_2026: Vec::new(),
             tools_with_tasks: Vec::new(),
             inputs: HashMap::new(),
+            documents: KnowledgeDocuments::of(&of),
         };
         let has_tasks = of.iter().any(|entry| task_execution(entry, &offers).is_some());
         for ((entry, name), id) in of.iter().zip(given).zip(ids) {
             if entry.status != ToolStatus::Ready {
                 continue;
             }
-            let mut tool = describe(entry, &name, &id, &offers);
+            let mut tool = describe(entry, &name, &id, &offers, &listing.documents);
             if let Some(Json::Object(input)) = tool.get("inputSchema") {
                 listing.inputs.insert(id.clone(), input.clone());
             }
@@ -143,7 +154,13 @@ fn task_execution<'e>(entry: &'e RegisteredTool, offers: &Offers) -> Option<&'e 
 }
 
 /// A tool as MCP describes it.
-fn describe(entry: &RegisteredTool, name: &str, id: &str, offers: &Offers) -> Json {
+fn describe(
+    entry: &RegisteredTool,
+    name: &str,
+    id: &str,
+    offers: &Offers,
+    documents: &KnowledgeDocuments,
+) -> Json {
     let record = &entry.tool;
     let details = &record.details;
     // The protocol requires an object. A boolean schema becomes `{}`.
@@ -164,7 +181,7 @@ fn describe(entry: &RegisteredTool, name: &str, id: &str, offers: &Offers) -> Js
         }
     };
     add("title", details.title.as_ref().map(|title| json!(title)));
-    add("description", record.description.as_ref().map(|text| json!(text)));
+    add("description", documents.description(entry).map(Json::String));
     add("inputSchema", Some(Json::Object(input)));
     add("outputSchema", record.output.clone().filter(Json::is_object));
     add("annotations", annotations(entry));
@@ -173,6 +190,16 @@ fn describe(entry: &RegisteredTool, name: &str, id: &str, offers: &Offers) -> Js
     // The tool's own metadata passes through; our key is added.
     let mut meta = details.meta.clone().unwrap_or_default();
     meta.insert(ID_KEY.into(), json!(id));
+    let tags = details.tags.normalised();
+    if !tags.is_empty() {
+        let tags: Vec<&str> = tags.iter().map(|tag| tag.as_str()).collect();
+        meta.insert(TAGS_KEY.into(), json!(tags));
+    }
+    meta.extend(examples(entry).map(|examples| (EXAMPLES_KEY.to_owned(), examples)));
+    if details.deprecation.deprecated {
+        let message = details.deprecation.message.as_ref();
+        meta.insert(DEPRECATED_KEY.into(), message.map_or(json!(true), |text| json!(text)));
+    }
     add("_meta", Some(Json::Object(meta)));
     if let Binding::Server { .. } = &details.binding {
         // Members that MCP may get in the future, or that only this server and its clients know.
@@ -189,6 +216,39 @@ fn describe(entry: &RegisteredTool, name: &str, id: &str, offers: &Offers) -> Js
         offers.expose(server, &mut tool);
     }
     tool
+}
+
+/// The examples of a tool that fit into `_meta`. Those of a definition whose knowledge is not meant
+/// for reading are left out.
+fn examples(entry: &RegisteredTool) -> Option<Json> {
+    let strategy = entry.knowledge.as_ref().map_or_else(Default::default, |it| it.model().strategy);
+    if !matches!(strategy, KnowledgeStrategy::Embedded | KnowledgeStrategy::Hybrid) {
+        return None;
+    }
+    let mut left = MAX_EXAMPLES;
+    let mut listed = Vec::new();
+    for example in &entry.tool.details.examples {
+        let Some(input) = &example.input else { continue };
+        let mut json = Map::from_iter([("input".to_owned(), input.clone())]);
+        let texts = [("description", &example.description), ("scenario", &example.scenario)];
+        json.extend(
+            texts.into_iter().filter_map(|(name, text)| {
+                text.as_ref().map(|text| (name.to_owned(), json!(text)))
+            }),
+        );
+        json.extend(example.output.clone().map(|output| ("output".to_owned(), output)));
+        if let Some(error) = &example.error {
+            json.insert("error".into(), json!({"code": error.code, "message": error.message}));
+        }
+        let json = Json::Object(json);
+        let size = json_size(&json, MAX_EXAMPLES);
+        if size > left {
+            break;
+        }
+        left -= size;
+        listed.push(json);
+    }
+    (!listed.is_empty()).then_some(Json::Array(listed))
 }
 
 /// The hints of a tool. Absent hints stay absent: their defaults are defined by the protocol, not

@@ -180,6 +180,7 @@ impl Workspace {
         }
         for_each_document(documents, &mut found, |document, diagnostics| {
             diagnostics.extend(script_files::missing_script(document));
+            diagnostics.extend(script_files::missing_bodies(document));
             if let Some(reading) = &document.reading {
                 // Those that were added here; the others have their tools.
                 fill_in_tools(reading, diagnostics);
@@ -259,9 +260,9 @@ pub fn find_suspicious_texts(reading: &Reading, selection: &CodeSelection) -> Ve
 fn drop_unneeded_parts(loaded: &mut LoadedDocument) {
     let Some(reading) = &mut loaded.reading else { return };
     let Toolset { namespace, conventions, tools, .. } = std::mem::take(&mut reading.toolset);
-    let names = |Draft { name, namespace, description, version, details, .. }| {
+    let names = |Draft { name, namespace, description, version, needs, details, .. }| {
         let details = Details { binding: details.binding, ..Details::default() };
-        Draft { name, namespace, description, version, details, ..Draft::default() }
+        Draft { name, namespace, description, version, needs, details, ..Draft::default() }
     };
     let mut tools: Vec<Draft> = tools.into_iter().map(names).collect();
     tools.shrink_to_fit();

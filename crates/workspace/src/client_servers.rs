@@ -295,11 +295,10 @@ fn read_entry(
         });
     }
     match url {
-        Some(url) if kind != "ws" => {
+        Some(url) => {
             let url = Some(references(url, client));
             Ok(ClientServer { name, url, headers, ..ClientServer::default() })
         }
-        Some(_) => Err("a configuration has no WebSocket servers".to_owned()),
         None => Err("it has neither a command nor an address".to_owned()),
     }
 }

@@ -208,9 +208,9 @@ impl Fixer<'_> {
     fn put(&mut self, n: usize, document: &Arc<Document>) {
         let file = &mut self.load.documents[n];
         // Reading makes a document without a path, and does not know whether its lines are secret.
-        let (path, secret) = (file.path.take(), file.secret);
+        let (path, secret, bodies) = (file.path.take(), file.secret, file.bodies.take());
         let read = self.workspace.read(document, file.options);
-        *file = LoadedDocument { path, secret, ..read };
+        *file = LoadedDocument { path, secret, bodies, ..read };
     }
 
     /// Writes the repaired files, or shows what is different in them.
@@ -316,9 +316,11 @@ impl<'a> FixTrial<'a> {
     fn check(&self, document: &Arc<Document>) -> (Vec<Diagnostic>, FindingCounts) {
         // With the options of the file, so that `--format` and `--compat` hold for the copy, too.
         let read = self.workspace.read(document, self.file.options);
-        let mut loaded = LoadedDocument { path: self.file.path.clone(), ..read };
+        let (path, bodies) = (self.file.path.clone(), self.file.bodies.clone());
+        let mut loaded = LoadedDocument { path, bodies, ..read };
         let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
         diagnostics.extend(script_files::missing_script(&loaded));
+        diagnostics.extend(script_files::missing_bodies(&loaded));
         toolwright_check::silence(document, &mut diagnostics, codes::all());
         let mut counts = FindingCounts::default();
         for diagnostic in diagnostics.iter().filter(|d| !is_about_silence(d)) {

@@ -40,6 +40,8 @@ pub struct LoadedDocument {
     pub secret: bool,
     /// How it was read; a repair reads the new text in the same way.
     pub options: ReadOptions,
+    /// The folder with the bodies of its tools, if that is not its own.
+    pub bodies: Option<PathBuf>,
 }
 
 impl LoadedDocument {
@@ -51,6 +53,7 @@ impl LoadedDocument {
             diagnostics,
             secret: false,
             options: ReadOptions::default(),
+            bodies: None,
         }
     }
 
@@ -289,6 +292,7 @@ impl Workspace {
                     diagnostics,
                     secret: false,
                     options,
+                    bodies: None,
                 }
             };
         documents.iter().zip(readings).map(loaded).collect()

@@ -36,6 +36,7 @@ use crate::lock_file::LOCK_NAME;
 use crate::server_rules::{MissingPart, SecretVariables, ServerFinding, WrittenServer};
 use crate::server_rules::{check_server, masked_connection, missing_parts, shown_connection};
 use crate::servers_file::{self, is_servers_file, read_servers, server_around};
+use crate::text_forms::is_address;
 use crate::variables::{VariableScope, Variables, workspace_of};
 
 /// A source named on the command line.
@@ -50,11 +51,11 @@ pub enum SourceArgument {
 }
 
 impl SourceArgument {
-    /// The source that a word on the command line names. Only `http` and `https` make it a URL: a
-    /// file may have `:` in its name.
+    /// The source that a word on the command line names. Only the schemes of MCP's transports make
+    /// it a URL: a file may have `:` in its name.
     pub fn parse(word: &str) -> SourceArgument {
         // `get` and not slicing: the word may have a multi-byte character at that position.
-        let is_url = ["http://", "https://"].iter().any(|scheme| {
+        let is_url = ["http://", "https://", "ws://", "wss://"].iter().any(|scheme| {
             word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
         });
         if is_url {
@@ -371,7 +372,7 @@ impl SourcePlan {
             }
             SourceKind::Url { url, headers } => {
                 let headers = variables_from(headers);
-                SourceTarget::Server(server(Connection::Http { url }, headers, None), Some(name))
+                SourceTarget::Server(server(connection_to(url), headers, None), Some(name))
             }
         };
         if let (SourceTarget::Server(server, _), Some(written)) = (&spec.target, written) {
@@ -509,7 +510,7 @@ impl SourcePlan {
             SourceArgument::Url(url) => {
                 // The name appears in messages, and a URL may have a password or a token in it.
                 let name = redacted_url(url);
-                let target = server(Connection::Http { url: url.clone() }, &name);
+                let target = server(connection_to(url.clone()), &name);
                 (name, target)
             }
             SourceArgument::Command(words) => {
@@ -714,6 +715,17 @@ const MAX_WATCHED: usize = 1_000;
 /// The connection as it may be shown, if that is not the connection itself.
 fn shown_if_different<P>(written: &WrittenServer<P>, is: &Connection) -> Option<Connection> {
     Some(shown_connection(written, is)).filter(|shown| shown != is)
+}
+
+/// The transport to a server behind this URL. Its scheme decides; an address that ends in `/sse` is
+/// by convention one of the older transport, for which streamable HTTP is tried first.
+fn connection_to(url: String) -> Connection {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    match is_address(&url, &["ws", "wss"]) {
+        true => Connection::WebSocket { url },
+        false if path.ends_with("/sse") => Connection::Sse { url },
+        false => Connection::Http { url },
+    }
 }
 
 /// The format of this name. `config` has checked that it exists.

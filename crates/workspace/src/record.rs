@@ -10,9 +10,9 @@ use crate::masked_connection;
 use serde_json::{Map, json};
 use toolwright_formats::Reading;
 use toolwright_model::{
-    Annotations, Binding, CallLimits, Connection, DeclaredLimits, Draft, Example, FieldValue,
-    Function, Icon, InputSchema, Json, Knowledge, Object, ProcessorStage, Rest, Sandbox, Server,
-    ValidatorCheck,
+    AgentTexts, Annotations, Binding, CallLimits, Connection, DeclaredLimits, Draft, Example,
+    FieldValue, Function, Icon, InputSchema, Json, Knowledge, Object, ProcessorStage, Rest,
+    Sandbox, ServedTool, Server, ValidatorCheck,
 };
 use toolwright_source::{DocumentPath, Node, RecordPath};
 
@@ -22,15 +22,38 @@ use crate::content_hash::{ContentHasher, code_files};
 /// its tools are separate lists in the output, so that each tool carries the number of its toolset
 /// instead of a copy of it. `limits` are those of the configuration under which they would run.
 pub fn tools(reading: &Reading, index: usize, limits: &CallLimits) -> Vec<Json> {
-    let hasher = ContentHasher::new(reading);
+    let (hasher, texts) = (ContentHasher::new(reading), agent_texts(reading));
     let tools = reading.toolset.tools.iter().enumerate();
-    tools.map(|(n, tool)| tool_json(reading, &hasher, limits, index, n, tool)).collect()
+    tools.map(|(n, tool)| tool_json(reading, (&hasher, &texts), limits, index, n, tool)).collect()
+}
+
+/// What agents are given to read about the tools of a document, as far as the document decides: a
+/// command of a server that has no description here gets that of the server.
+pub fn agent_texts(reading: &Reading) -> AgentTexts {
+    let toolset = &reading.toolset;
+    let commands = toolset.tools.iter().filter_map(|tool| tool.name.ok());
+    let commands = commands.map(ToString::to_string).collect();
+    let has_examples = toolset.tools.iter().any(|tool| !tool.details.examples.is_empty());
+    let namespace = toolset.namespace.ok().map_or("tools", |namespace| namespace.as_str());
+    let has_document = toolwright_model::has_document(&toolset.knowledge, has_examples);
+    let document = has_document.then(|| toolwright_model::document_uri(namespace));
+    AgentTexts::new(&toolset.knowledge, &commands, document)
+}
+
+/// The description of a tool as `serve` gives it to agents.
+pub fn served_description(texts: &AgentTexts, tool: &Draft) -> Option<String> {
+    texts.description(&ServedTool {
+        name: tool.name.ok().map_or("", |name| name.as_str()),
+        description: tool.description.ok().map(String::as_str),
+        examples: &tool.details.examples,
+        deprecation: &tool.details.deprecation,
+    })
 }
 
 /// One tool, the `n`th of its toolset.
 fn tool_json(
     reading: &Reading,
-    hasher: &ContentHasher<'_>,
+    (hasher, texts): (&ContentHasher<'_>, &AgentTexts),
     caps: &CallLimits,
     toolset: usize,
     n: usize,
@@ -50,6 +73,8 @@ fn tool_json(
         // specification of MCP states.
         "title": details.title.as_ref().or(details.annotations.title.as_ref()),
         "description": tool.description.ok(),
+        // As `serve` gives it to agents: with knowledge, an example, and whether it is deprecated.
+        "servedDescription": served_description(texts, tool),
         "version": tool.version.ok().map(ToString::to_string),
         // The form that is stored and searched, not the one that the author wrote.
         "tags": details.tags.normalised().iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -383,6 +408,8 @@ pub fn toolset(reading: &Reading) -> Json {
             "timeoutMs": toolset.limits.timeout_ms.unwrap_or(DeclaredLimits::DEFAULT_TIMEOUT_MS),
             "maxConcurrent": max_concurrent,
             "sandbox": toolset.limits.sandbox.unwrap_or(Sandbox::Worker).name(),
+            // The preference above never changes it: it isolates more than any of them.
+            "usedSandbox": "process",
         }),
         "knowledge": knowledge(&toolset.knowledge),
         "strayExamples": stray_examples,

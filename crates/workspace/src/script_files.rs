@@ -1,12 +1,13 @@
-//! JavaScript files: those that the user names, and those that local tools run. Only their syntax
-//! is checked; what they may do depends on how they are run.
+//! JavaScript files: those that the user names, those that local tools run, and the bodies of BTCP
+//! tools. Only the syntax of the first two is checked: what they may do depends on how they are
+//! run. Bodies run in the sandbox here, so everything is.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolwright_formats::Reading;
-use toolwright_model::Binding;
+use toolwright_model::{Binding, Draft};
 use toolwright_source::{Diagnostic, RecordFinding, RecordPath, Source, locate};
 
 use crate::Workspace;
@@ -15,6 +16,8 @@ use crate::load::{LoadResult, LoadedDocument, in_parallel};
 
 /// Scripts that are read and analyzed together.
 const BATCH_SCRIPTS: usize = 16;
+/// Bodies of one document that are looked for.
+const MAX_BODIES: usize = 1_000;
 
 /// Whether a file is JavaScript by its name. These are the endings that Node runs as JavaScript.
 /// The test needs no file: the command line uses it to sort arguments before anything is read.
@@ -56,7 +59,63 @@ impl Workspace {
             load.documents.extend(diagnostics.into_iter().map(LoadedDocument::only_diagnostics));
             load.failures.extend(failures);
         }
+        let bodies: BTreeSet<PathBuf> = load.documents.iter().flat_map(existing_bodies).collect();
+        let bodies: Vec<PathBuf> = bodies.into_iter().collect();
+        let batches: Vec<&[PathBuf]> = bodies.chunks(BATCH_SCRIPTS).collect();
+        let checked = in_parallel(&batches, |batch| {
+            // One that cannot be read is reported when it is called, with the reason.
+            let read = batch.iter().filter_map(|path| read_source(path).ok());
+            let sources: Vec<Arc<Source>> = read.map(Arc::new).collect();
+            toolwright_check::check_bodies(&sources, &*self.analyzer)
+        });
+        let found = checked.into_iter().flatten().filter(|diagnostics| !diagnostics.is_empty());
+        load.documents.extend(found.map(LoadedDocument::only_diagnostics));
     }
+}
+
+/// The bodies of the tools of a document: the number of each tool that runs without a page, its
+/// file, and whether that exists.
+fn bodies_of(document: &LoadedDocument) -> Vec<(usize, PathBuf, bool)> {
+    let Some((path, reading)) = document.path.as_ref().zip(document.reading.as_ref()) else {
+        return Vec::new();
+    };
+    let folder = document.bodies.as_deref().or(path.parent()).unwrap_or(Path::new(""));
+    let tools = reading.toolset.tools.iter().enumerate().filter(|(_, tool)| {
+        let needs = tool.needs.iter().filter_map(|need| need.ok());
+        tool.details.binding == Binding::Script && !needs.into_iter().any(|it| it.needs_page())
+    });
+    let file = |(n, tool): (usize, &Draft)| {
+        // A valid name has no `/`, so the path stays inside the folder.
+        let path = folder.join(format!("{}.js", tool.name.ok()?));
+        let exists = path.is_file();
+        Some((n, path, exists))
+    };
+    tools.filter_map(file).take(MAX_BODIES).collect()
+}
+
+fn existing_bodies(document: &LoadedDocument) -> Vec<PathBuf> {
+    let bodies = bodies_of(document).into_iter();
+    bodies.filter(|(_, _, exists)| *exists).map(|(_, path, _)| path).collect()
+}
+
+/// A diagnostic for each tool whose body is missing. Where all are missing, the bodies are probably
+/// elsewhere, in a page or in another folder, which is a note.
+pub(crate) fn missing_bodies(document: &LoadedDocument) -> Vec<Diagnostic> {
+    let bodies = bodies_of(document);
+    let Some(reading) = &document.reading else { return Vec::new() };
+    let code = match bodies.iter().any(|(_, _, exists)| *exists) {
+        true => &toolwright_check::UNRESOLVED_REFERENCE,
+        false => &toolwright_check::NOT_RUNNABLE,
+    };
+    let missing = bodies.into_iter().filter(|(_, _, exists)| !exists);
+    let diagnostic = |(n, path, _): (usize, PathBuf, bool)| {
+        let at = RecordPath::root().child("tools").child(n).child("name");
+        let message = format!("there is no body `{}`", path.display());
+        let help = "write one with a default export, or name its folder in `implementations`";
+        let finding = RecordFinding::new(code, at, message).help(help);
+        locate(reading.origin.in_document(finding), reading.origin.document())
+    };
+    missing.map(diagnostic).collect()
 }
 
 fn read_source(path: &Path) -> Result<Source, LoadError> {

@@ -6,15 +6,22 @@
 //! text, which for YAML blocks is a line of the file. The same check serves scripts of local tools,
 //! which are files of their own ([`check_scripts`]). Other rules about code are silent if it does
 //! not parse. Code that the analyzer could not read to its end is reported here as well: nobody
-//! knows what it does, so it must not pass.
+//! knows what it does, so it must not pass. Bodies of BTCP tools are files, too: all that is wrong
+//! with one comes from a single look ([`check_bodies`]).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use toolwright_script::{
-    ParseGoal, ScriptAnalyzer, ScriptFacts, ScriptSource, SyntaxProblem, SyntaxProblemKind,
+    EntryPoint, ForbiddenKind, ParseGoal, ScriptAnalyzer, ScriptFacts, ScriptSource, SyntaxProblem,
+    SyntaxProblemKind,
 };
+use toolwright_source::codes::NAMING_CONVENTION;
 use toolwright_source::{Diagnostic, RecordFinding, Source, Span};
 
+use super::forbidden_file_access::FORBIDDEN_FILE_ACCESS;
+use super::forbidden_require::FORBIDDEN_REQUIRE;
+use super::no_entry_point::NO_ENTRY_POINT;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -121,6 +128,67 @@ pub fn check_scripts(
         script.problems.into_iter().map(diagnostic).collect()
     };
     sources.iter().zip(facts).map(diagnostics).collect()
+}
+
+/// What is wrong with the bodies of BTCP tools, each a file of its own: syntax, modules and files
+/// that the sandbox does not have, no default export, codes of errors that are not UPPER_SNAKE.
+pub fn check_bodies(
+    sources: &[Arc<Source>],
+    analyzer: &dyn ScriptAnalyzer,
+) -> Vec<Vec<Diagnostic>> {
+    let bodies = sources.iter().enumerate().map(|(document, source)| ScriptSource {
+        code: source.text(),
+        goal: ParseGoal::Module,
+        provided: &["BTCPError"],
+        document,
+    });
+    let facts = analyzer.analyze_all(&bodies.collect::<Vec<_>>());
+    sources.iter().zip(facts).map(|(source, facts)| body_diagnostics(source, facts)).collect()
+}
+
+fn body_diagnostics(source: &Arc<Source>, facts: ScriptFacts) -> Vec<Diagnostic> {
+    let at = |code, range: Range<usize>, message: String, help: Option<String>| {
+        let span = Span::new(range.start, range.end);
+        let mut diagnostic = Diagnostic::at(code, source, span, message);
+        diagnostic.help.extend(help);
+        diagnostic
+    };
+    let parses = facts.problems.is_empty();
+    let mut found: Vec<Diagnostic> = facts
+        .problems
+        .into_iter()
+        .map(|it| at(&INVALID_FUNCTION_SYNTAX, it.range, it.message, it.help))
+        .collect();
+    for call in facts.forbidden {
+        let (code, message) = match call.kind {
+            ForbiddenKind::FileAccess => (
+                &FORBIDDEN_FILE_ACCESS,
+                format!("`{}` reads files, but the sandbox has none", call.what),
+            ),
+            _ => (
+                &FORBIDDEN_REQUIRE,
+                format!("`{}` loads a module, but the sandbox has no modules", call.what),
+            ),
+        };
+        let help = "write the needed code into the body itself".to_owned();
+        found.push(at(code, call.range, message, Some(help)));
+    }
+    if parses && facts.entry == EntryPoint::None {
+        let help = "write `export default function …`".to_owned();
+        let message = "the body has no default export to call".to_owned();
+        found.push(at(&NO_ENTRY_POINT, 0..0, message, Some(help)));
+    }
+    for error in facts.error_codes.into_iter().filter(|error| !is_upper_snake(&error.code)) {
+        let message = format!("the error code `{}` is not in UPPER_SNAKE_CASE", error.code);
+        found.push(at(&NAMING_CONVENTION, error.range, message, None));
+    }
+    found
+}
+
+/// As BTCP wants codes of errors.
+fn is_upper_snake(code: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    code.starts_with(|c: char| c.is_ascii_uppercase()) && code.chars().all(is_allowed)
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ pub(crate) mod invalid_schema;
 mod invalid_validator_result;
 mod locale_dependent;
 mod lookalike_name;
+mod mismatched_section;
+mod mismatched_transport;
 mod missing_category;
 mod missing_description;
 mod missing_output_schema;
@@ -40,7 +42,7 @@ mod misspelled_keyword;
 pub(crate) mod model_instruction;
 mod naming_convention;
 mod no_entry_point;
-mod not_runnable;
+pub(crate) mod not_runnable;
 mod not_self_contained;
 mod open_object;
 mod parameters;
@@ -54,6 +56,7 @@ mod uninformative_description;
 mod unknown_capability;
 mod unknown_check;
 mod unknown_detection;
+mod unknown_health_check;
 pub(crate) mod unresolved_reference;
 mod unsatisfiable_schema;
 mod unused_capability;
@@ -89,6 +92,8 @@ pub(crate) static RULES: &[&Rule] = &[
     &missing_category::RULE,
     &missing_parameter_description::RULE,
     &missing_scenario::RULE,
+    &mismatched_section::RULE,
+    &mismatched_transport::RULE,
     &naming_convention::RULE,
     &no_entry_point::RULE,
     &not_runnable::RULE,
@@ -101,6 +106,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &unknown_capability::RULE,
     &unknown_check::RULE,
     &unknown_detection::RULE,
+    &unknown_health_check::RULE,
     &unresolved_reference::RULE,
     &unused_capability::RULE,
     &version_feature_mismatch::RULE,

@@ -203,6 +203,9 @@ pub(crate) struct CallArgs {
     /// Give up after this many milliseconds
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
+    /// Fill in the defaults of the tool's input schema for arguments that are not given
+    #[arg(long)]
+    pub(crate) defaults: bool,
     /// Read the tool calls of this target from standard input: a response, a list of calls or one
     /// call. Run all of them and print the results that go back. `convert --help` has the targets
     #[arg(
@@ -257,6 +260,29 @@ impl ServeArgs {
             JailPolicy::AcceptAny if !self.allow_weak_jail => JailPolicy::RequireEssential,
             policy => policy,
         }
+    }
+}
+
+/// `toolwright doctor`, in `doctor.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArgs {
+    /// Also connect to the servers of these sources and make their health checks: definitions,
+    /// URLs of MCP servers, `mcpServers` files, configurations
+    #[arg(value_name = "SOURCE")]
+    sources: Vec<String>,
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+impl DoctorArgs {
+    /// The sources whose servers are looked at; `None` if none is named. Those of a configuration
+    /// that is only found are not started.
+    pub(crate) fn named_sources(&self) -> Option<SourceArgs> {
+        let mut source = self.source.clone();
+        source.from.extend(self.sources.iter().cloned());
+        let is_named =
+            !source.from.is_empty() || !source.command.is_empty() || source.config.is_some();
+        is_named.then_some(source)
     }
 }
 

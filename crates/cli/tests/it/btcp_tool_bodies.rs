@@ -60,7 +60,7 @@ fn a_body_beside_its_manifest_runs_when_its_tool_is_called() {
     let (code, own) = call(r#"{"prices": []}"#, &["shop:total"]);
     let error = &own["error"];
     assert_eq!(
-        (code, &error["code"], &error["toolCode"]),
+        (code, &error["code"], &error["btcpCode"]),
         (1, &json!("TOOL_FAILED"), &json!("EMPTY_BASKET")),
         "{own}"
     );
@@ -173,6 +173,12 @@ fn files_that_are_not_bodies_are_reported() {
             "m",
         ),
         (
+            "odd",
+            "export default () => { throw new BTCPError('cell not found', { message: '' }); };",
+            "TOOL_FAILED",
+            "cell not found",
+        ),
+        (
             "bare",
             "export default () => { throw new BTCPError('NO_WORDS', null); };",
             "TOOL_FAILED",
@@ -207,8 +213,58 @@ fn files_that_are_not_bodies_are_reported() {
             "bare" => json!("NO_WORDS"),
             "short" => json!("SHORT"),
             "long" => json!("LONG"),
-            _ => Json::Null,
+            "odd" => json!("cell not found"),
+            _ => json!(code),
         };
-        assert_eq!(error["toolCode"], own, "{name}: {error}");
+        assert_eq!(error["btcpCode"], own, "{name}: {error}");
     }
+}
+
+/// `check` reads the bodies that lie beside their manifest.
+#[test]
+fn check_reports_what_is_wrong_with_bodies() {
+    let tool = |name: &str, needs: Json| {
+        json!({
+            "name": name, "description": "A tool for trying bodies.", "capabilities": needs,
+            "inputSchema": {"type": "object", "additionalProperties": false},
+        })
+    };
+    let names = ["getGood", "getTorn", "getModule", "getNothing", "getOdd", "getMissing"];
+    let mut tools: Vec<Json> = names.iter().map(|name| tool(name, json!([]))).collect();
+    tools.push(tool("getPage", json!(["dom:read"])));
+    let manifest = json!({
+        "btcp": "1.0", "name": "b", "version": "1.0.0", "capabilities": ["dom:read"],
+        "tools": tools,
+    });
+    let folder = folder(&[
+        ("b.json", manifest.to_string().as_bytes()),
+        ("getGood.js", b"export default () => { throw new BTCPError('NOT_FOUND', 'no'); };"),
+        ("getTorn.js", b"const a = 1;\nexport default ("),
+        ("getModule.js", b"import fs from 'fs';\nexport { a as default };\nconst a = () => fs;"),
+        ("getNothing.js", b"const a = 1;"),
+        ("getOdd.js", b"export default () => {\n  throw new BTCPError('cellNotFound');\n};"),
+    ]);
+    let checked = run(folder.path(), &["check", "b.json", "--output-format", "concise"]);
+    let lines: Vec<&str> = checked.stdout.lines().collect();
+    for expected in [
+        "b.json:1:783: warning[UNRESOLVED_REFERENCE]: there is no body `getMissing.js`",
+        "getTorn.js:2:17: error[INVALID_FUNCTION_SYNTAX]",
+        "getModule.js:1:1: error[FORBIDDEN_REQUIRE]: `import fs from 'fs';` loads a module",
+        "getNothing.js:1:1: error[NO_ENTRY_POINT]: the body has no default export to call",
+        "getOdd.js:2:23: warning[NAMING_CONVENTION]: the error code `cellNotFound` is not in",
+    ] {
+        let (place, rest) = expected.split_once(": ").expect("a place");
+        let file = place.split(':').next().unwrap_or_default();
+        let is_it = |line: &&&str| {
+            line.contains(rest) && line.starts_with(if file == "b.json" { file } else { place })
+        };
+        assert_eq!(lines.iter().filter(is_it).count(), 1, "{expected}: {}", checked.stdout);
+    }
+    for silent in ["getGood.js", "getPage.js"] {
+        assert!(!checked.stdout.contains(silent), "{}", checked.stdout);
+    }
+    // In another folder all are missing beside the manifest: they may be elsewhere.
+    let alone = crate::program::folder(&[("b.json", manifest.to_string().as_bytes())]);
+    let checked = run(alone.path(), &["check", "b.json", "--output-format", "concise"]);
+    assert!(!checked.stdout.contains("UNRESOLVED_REFERENCE"), "{}", checked.stdout);
 }

@@ -12,7 +12,6 @@ const COLLECTED: &str = r#"# Written by `toolwright init` from the settings of M
 # `toolwright check toolwright.toml` checks these servers, `toolwright serve` serves them as one.
 # `off` of Claude Desktop (~/.config/Claude/claude_desktop_config.json) is left out: it is switched off
 # `extension` of Zed (~/.config/zed/settings.json) is left out: it has neither a command nor an address
-# `socket` of Gemini CLI (~/.gemini/settings.json) is left out: a configuration has no WebSocket servers
 # `toolwright` of Gemini CLI (~/.gemini/settings.json) is left out: it is Toolwright itself
 
 # from Claude Code (.mcp.json), Claude Desktop (~/.config/Claude/claude_desktop_config.json)
@@ -75,6 +74,11 @@ command = ["z", "1"]
 name = "g"
 command = ["g"]
 env = { G_LEVEL = "${LEVEL}", N = "3" }
+
+# from Gemini CLI (~/.gemini/settings.json)
+[[source]]
+name = "socket"
+url = "wss://example.com"
 "#;
 
 #[test]

@@ -3,6 +3,7 @@
 //! pages of `codes` and `rules`), those that compare findings in bulk (`mutations`, `rules`), and
 //! `gateway`, whose tool asks its caller.
 
+mod agent_texts;
 mod aios_programs;
 mod architecture;
 mod architecture_page;
@@ -42,6 +43,7 @@ mod live_servers;
 mod manual_pages;
 mod markdown_and_web_tools;
 mod mutations;
+mod older_transports;
 mod orchestrations;
 mod passing_on;
 mod pins;

@@ -261,11 +261,26 @@ fn the_page_of_rules_is_up_to_date() {
             page += "\nNot about a definition, and therefore not checked here:\n\n";
             for rule in skipped {
                 let text = |key: &str| rule[key].as_str().unwrap_or("");
-                page += &wrapped(&format!("- {}: {}", text("rule"), text("why")));
+                let shown = match rule["test"].as_str() {
+                    Some(test) => {
+                        assert_is_test(test);
+                        format!(" (shown by `{test}`)")
+                    }
+                    None => String::new(),
+                };
+                page += &wrapped(&format!("- {}: {}{shown}", text("rule"), text("why")));
             }
         }
     }
     assert_page(&project().join("docs/rules.md"), &page);
+}
+
+/// Asserts that there is a test of this name, `file::function`, among those of the program.
+fn assert_is_test(name: &str) {
+    let (file, function) = name.split_once("::").expect("file::function");
+    let path = project().join(format!("crates/cli/tests/it/{file}.rs"));
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(text.contains(&format!("#[test]\nfn {function}()")), "there is no test `{name}`");
 }
 
 /// An item of a list in lines of at most 100 columns.

@@ -74,6 +74,7 @@ fn every_tool_has_the_documented_keys() {
         "name",
         "title",
         "description",
+        "servedDescription",
         "version",
         "tags",
         "capabilities",

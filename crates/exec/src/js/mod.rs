@@ -37,7 +37,7 @@ pub(crate) const BTCP_PRELUDE: &str = "class BTCPError extends Error {
   constructor(code, options) {
     const given = typeof options === 'string' ? { message: options } : (options ?? {});
     const { message, suggestion } = given;
-    super(message ?? String(code));
+    super(message === undefined || message === null || message === '' ? String(code) : message);
     this.name = 'BTCPError';
     this.btcp = true;
     this.code = code;
@@ -56,6 +56,9 @@ const MAX_SUGGESTION: usize = 4001;
 const PAGE_CAPABILITIES: &[&str] =
     &["dom:", "storage:", "network:", "clipboard:", "media:", "page:"];
 
+/// Characters of a code.
+const MAX_CODE: usize = 64;
+
 /// Runs bodies. Lives as long as the runner.
 struct BodyExecutor {
     context: ExecutorContext,
@@ -69,11 +72,7 @@ impl Executor for BodyExecutor {
     ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
             let name = call.tool.name.as_str();
-            let needs_page =
-                |need: &str| PAGE_CAPABILITIES.iter().any(|prefix| need.starts_with(prefix));
-            if let Some(need) =
-                call.tool.needs.iter().map(|need| need.as_str()).find(|need| needs_page(need))
-            {
+            if let Some(need) = call.tool.needs.iter().find(|need| need.needs_page()) {
                 let message =
                     format!("`{name}` needs `{need}`, which only a page in a browser has");
                 return Err(Failure::new(&code::BROWSER_REQUIRED, message));
@@ -139,8 +138,10 @@ fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure
     };
     match error.code {
         SandboxErrorCode::Threw if is_btcp(error) => {
-            // Agents match on codes, so a text that does not look like a code is not passed on.
-            let own = field("code").filter(|own| is_code(own)).unwrap_or("BTCP_ERROR");
+            // As its author wrote it: `check` reports a code that is not UPPER_SNAKE.
+            let own = field("code").map(str::trim).filter(|own| !own.is_empty());
+            let own = shorten(own.unwrap_or("BTCP_ERROR"), MAX_CODE);
+            let own = own.split_whitespace().collect::<Vec<_>>().join(" ");
             let failure = Failure::new(&code::TOOL_FAILED, error.message.clone()).tool_code(own);
             match field("suggestion") {
                 // Cut again: a body can set the property without the constructor.
@@ -174,12 +175,4 @@ fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure
 /// them, because a subclass may change its `name`.
 fn is_btcp(error: &SandboxError) -> bool {
     error.fields.as_deref().is_some_and(|fields| fields.get("btcp") == Some(&Json::Bool(true)))
-}
-
-/// `UPPER_SNAKE`, at most 64 characters.
-fn is_code(text: &str) -> bool {
-    let is_allowed = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    text.starts_with(|c: char| c.is_ascii_uppercase())
-        && text.len() <= 64
-        && text.chars().all(is_allowed)
 }

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Words are compared; nothing is understood. A candidate fits if it mentions a field that the
-//! errors mention, and its example, if it has one, does not show a call of another command. Among
+//! errors mention, does not name other commands alone, and its example, if it has one, does not
+//! show a call of another command. Among
 //! several that fit, a score decides, in which a shared field counts most. Without a field in
 //! common nothing fits: wrong advice is worse than none.
 //!
@@ -20,7 +21,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use toolwright_model::Knowledge;
+use toolwright_model::{CommandNames, Knowledge, commands_named_in};
 
 use crate::capped_texts::{MAX_CHARS, shorten};
 use crate::{Json, KnowledgeAdvice};
@@ -79,6 +80,8 @@ fn words(text: &str) -> BTreeSet<String> {
 /// A call that was refused, in words.
 struct RefusedCall<'a> {
     command: &'a str,
+    /// All commands of the definition.
+    commands: &'a CommandNames,
     /// The words of all errors.
     words: BTreeSet<String>,
     /// The words that may name the wrong argument.
@@ -92,6 +95,10 @@ impl RefusedCall<'_> {
     /// How well a candidate fits, `None` if it does not. `example` is the wrong way that it shows,
     /// empty for quirks.
     fn score(&self, name: &str, description: &str, example: &str) -> Option<usize> {
+        let named = || commands_named_in([name, description].into_iter(), self.commands);
+        if named().next().is_some() && !named().any(|name| name == self.command) {
+            return None;
+        }
         let title = words(name);
         let about: BTreeSet<String> = title.union(&words(description)).cloned().collect();
         let shared = self.fields.intersection(&about).count();
@@ -133,7 +140,7 @@ fn calls_of(example: &str) -> impl Iterator<Item = &str> {
 /// The anti-pattern and the quirk that fit best. Candidates without a remedy are left out.
 pub(super) fn find_advice(
     knowledge: &Knowledge,
-    command: &str,
+    (command, commands): (&str, &CommandNames),
     arguments: &Json,
     errors: &[String],
 ) -> Vec<KnowledgeAdvice> {
@@ -146,13 +153,15 @@ pub(super) fn find_advice(
     if !has_argument {
         fields.clone_from(&in_errors);
     }
-    let call = RefusedCall { command, words: in_errors, fields, has_argument };
+    let call = RefusedCall { command, commands, words: in_errors, fields, has_argument };
     let patterns = knowledge.anti_patterns.iter().map(|pattern| AdviceCandidate {
         kind: "antiPattern",
         name: &pattern.name,
         description: &pattern.description,
         example: &pattern.wrong,
         remedy: &pattern.correct,
+        rationale: pattern.rationale.as_deref(),
+        impact: pattern.rest.get("impact").and_then(Json::as_str),
     });
     let quirks = knowledge.quirks.iter().map(|quirk| AdviceCandidate {
         kind: "quirk",
@@ -160,6 +169,8 @@ pub(super) fn find_advice(
         description: &quirk.description,
         example: &None,
         remedy: &quirk.mitigation,
+        rationale: None,
+        impact: quirk.impact.as_deref(),
     });
     [best(&call, patterns), best(&call, quirks)].into_iter().flatten().collect()
 }
@@ -173,6 +184,8 @@ struct AdviceCandidate<'a> {
     example: &'a Option<String>,
     /// The right way.
     remedy: &'a Option<String>,
+    rationale: Option<&'a str>,
+    impact: Option<&'a str>,
 }
 
 /// The candidate with the highest score; of several, the first.
@@ -200,6 +213,9 @@ fn best<'l>(
             name: shown(candidate.name, MAX_NAME),
             description: shown(candidate.description, MAX_CHARS),
             remedy: shown(candidate.remedy, MAX_REMEDY),
+            wrong: candidate.example.is_some().then(|| shown(candidate.example, MAX_REMEDY)),
+            rationale: candidate.rationale.map(|text| shorten(text.trim_end(), MAX_CHARS).into()),
+            impact: candidate.impact.map(|text| shorten(text.trim_end(), MAX_CHARS).into()),
         }
     })
 }
@@ -252,6 +268,7 @@ mod tests {
             quirks: vec![
                 quirk("rate", "100 calls a minute"),
                 quirk("owner_ids", "owners are numbers here"),
+                quirk("archive_owner", "archive_card ignores the owner, owner, owner"),
             ],
             ..Knowledge::default()
         }
@@ -260,7 +277,10 @@ mod tests {
     #[test]
     fn the_lesson_about_the_same_field_and_command_is_found() {
         let advice = |command: &str, arguments: Json, error: &str| {
-            let found = find_advice(&knowledge(), command, &arguments, &[error.to_owned()]);
+            let commands = ["create_card", "move_card", "delete_card", "archive_card"];
+            let commands = commands.map(str::to_owned).into();
+            let errors = [error.to_owned()];
+            let found = find_advice(&knowledge(), (command, &commands), &arguments, &errors);
             found.into_iter().map(|advice| advice.remedy).collect::<Vec<_>>().join(" + ")
         };
         let owner = json!({"owner": "Ann", "board": 1});

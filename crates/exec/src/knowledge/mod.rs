@@ -14,11 +14,13 @@
 //! - `validators` runs before a call, `processors` around it.
 //! - `payload` tells the shapes of an answer apart.
 //! - `advice_matching` finds the anti-pattern and the quirk that fit a refusal.
+//! - `field_formats` compares arguments and results with the formats of `field_mappings`.
 //!
 //! What is not here: reading definitions (`formats`), the engine (`sandbox`), and the order of the
 //! steps of a call, which is the runner's.
 
 mod advice_matching;
+mod field_formats;
 mod function;
 mod helper_object;
 mod knowledge_budget;
@@ -30,7 +32,7 @@ mod validators;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use toolwright_model::{Knowledge, ProcessorStage};
+use toolwright_model::{CommandNames, Knowledge, KnowledgeStrategy, ProcessorStage};
 
 pub use function::{
     ErrorLocation, FileLocation, FunctionError, FunctionRole, KnowledgeFunction, LocationFormatter,
@@ -51,6 +53,8 @@ use payload::PayloadMatcher;
 /// first needed.
 pub struct RunnableKnowledge {
     model: Knowledge,
+    /// The names of all tools of the toolset.
+    commands: CommandNames,
     /// By role and id. If several have the same id, the first one counts.
     functions: HashMap<(FunctionRole, String), Arc<KnowledgeFunction>>,
     /// In the order of the definition, which is the order in which they run; parallel to
@@ -72,10 +76,11 @@ impl RunnableKnowledge {
     /// The knowledge of a definition. `formatter` returns the formatter for the positions of one
     /// function, by its role and its index in the list of that role.
     ///
-    /// `None` if the definition has neither functions nor advice, so that its calls skip all of
-    /// this.
+    /// `None` if the definition has neither functions nor prose, so that its calls skip all of
+    /// this. `commands` are the names of its tools.
     pub fn new(
         model: Knowledge,
+        commands: CommandNames,
         formatter: impl Fn(FunctionRole, usize) -> Option<LocationFormatter>,
     ) -> Option<RunnableKnowledge> {
         let share = ShareId::new();
@@ -105,16 +110,31 @@ impl RunnableKnowledge {
         let validators = validators
             .map(|(n, validator)| add(FunctionRole::Validator, n, &validator.function))
             .collect();
-        let is_empty =
-            functions.is_empty() && model.anti_patterns.is_empty() && model.quirks.is_empty();
+        let is_empty = functions.is_empty()
+            && model.anti_patterns.is_empty()
+            && model.quirks.is_empty()
+            && model.payload_schemas.is_empty()
+            && model.field_mappings.is_empty()
+            && model.strategy == KnowledgeStrategy::default();
         let payloads = model.payload_schemas.iter().map(PayloadMatcher::new).collect();
         (!is_empty).then_some(RunnableKnowledge {
             model,
+            commands,
             functions,
             validators,
             processors,
             payloads,
         })
+    }
+
+    /// The knowledge as the definition has it.
+    pub fn model(&self) -> &Knowledge {
+        &self.model
+    }
+
+    /// The names of all tools of the toolset.
+    pub fn commands(&self) -> &CommandNames {
+        &self.commands
     }
 
     /// A function by its id.
@@ -165,6 +185,6 @@ impl RunnableKnowledge {
         arguments: &Json,
         errors: &[String],
     ) -> Vec<KnowledgeAdvice> {
-        advice_matching::find_advice(&self.model, command, arguments, errors)
+        advice_matching::find_advice(&self.model, (command, &self.commands), arguments, errors)
     }
 }

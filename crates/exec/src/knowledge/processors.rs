@@ -21,6 +21,7 @@ use toolwright_model::{Detection, FunctionLimits, ProcessorStage};
 use toolwright_sandbox::{GuestLimits, ProgramInput, ProgramOutput, SandboxErrorCode, WorkerPool};
 use toolwright_script::ScriptAnalyzer;
 
+use super::field_formats;
 use super::payload::{self, PayloadData};
 use super::{
     FunctionError, FunctionRole, KnowledgeBudget, KnowledgeFunction, RunnableKnowledge,
@@ -186,8 +187,9 @@ impl RunnableKnowledge {
         runner: FunctionRunner<'_>,
     ) -> Result<Outcome, Failure> {
         let mut processors = self.processors(command, ProcessorStage::Response).peekable();
-        let extracts = self.model.field_mappings.iter().any(|mapping| mapping.extraction.is_some());
-        if outcome.is_error || (processors.peek().is_none() && !extracts) {
+        // Fields are extracted, or compared with their structure.
+        let has_fields = !self.model.field_mappings.is_empty();
+        if outcome.is_error || (processors.peek().is_none() && !has_fields) {
             return Ok(outcome);
         }
         // Without processors the result stays as it is, and only the metadata is added.
@@ -264,6 +266,7 @@ impl RunnableKnowledge {
             }
             Err(failure) => return Err(failure),
         };
+        field_formats::check_response(&self.model.field_mappings, data.get(), &mut warnings);
         let mut fields = Json::Object(serde_json::Map::new());
         let mut field_bytes = 0;
         for (n, mapping) in self.model.field_mappings.iter().enumerate() {

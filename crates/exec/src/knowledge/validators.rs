@@ -15,6 +15,7 @@ use toolwright_model::{Validator, ValidatorCheck};
 use toolwright_sandbox::SandboxErrorCode;
 use toolwright_schema::{TEXT_FORMATS, has_format};
 
+use super::field_formats;
 use super::processors::RunFailure;
 use super::{FunctionRole, FunctionRunner, KnowledgeFunction, RunnableKnowledge, function_input};
 use crate::capped_texts::{MAX_CHARS, shorten_json};
@@ -53,6 +54,12 @@ impl RunnableKnowledge {
         runner: FunctionRunner<'_>,
     ) -> ValidatorVerdict {
         let mut verdict = ValidatorVerdict::default();
+        field_formats::check_arguments(
+            &self.model.field_mappings,
+            command,
+            arguments,
+            &mut verdict.warnings,
+        );
         let validators = self.model.validators.iter().zip(&self.validators);
         let validators =
             validators.filter(|(validator, _)| validator.validates.as_deref() == Some(command));

@@ -26,6 +26,7 @@ use toolwright_model::{Connection, Server};
 use super::client_tasks::AnnouncedTasks;
 use super::connect_error::{not_ready, unavailable};
 use super::dispatcher::{ConnectionSharing, Dispatcher, ListChangeCounter};
+use super::duplex_wire::{self, DuplexWire};
 use super::handshake::{HandshakeFailure, ProcessGreeting, run_by_hand};
 use super::http_wire::{FollowedStream, HttpWire};
 use super::param_headers::ParamHeaders;
@@ -79,6 +80,8 @@ pub(super) struct ConnectionLinks {
 pub(super) enum ServerWire {
     Stdio(StdioWire),
     Http(Arc<HttpWire>),
+    /// Legacy SSE, or a WebSocket.
+    Duplex(Arc<dyn DuplexWire>),
 }
 
 impl UpstreamConnection {
@@ -105,29 +108,36 @@ impl UpstreamConnection {
                     }
                 }
             }
-            // The HTTP+SSE transport of 2024-11-05 is not implemented. Such an address is tried as
-            // streamable HTTP: configurations often name the old type for servers of the new one.
-            Connection::Http { url } | Connection::Sse { url } => {
-                let closing = CancellationToken::new();
-                let wire = HttpWire::new(url, &server.headers, closing.clone());
-                let wire = Arc::new(wire.map_err(|why| unavailable(&why))?);
-                let (end_sender, end) = watch::channel(None);
-                let http = ServerWire::Http(Arc::clone(&wire));
-                let mut own = UpstreamConnection::new(http, server, links, end);
-                own.closing = closing;
-                let connection = Arc::new(own);
-                tokio::time::timeout(time, connection.greet_address())
-                    .await
-                    .unwrap_or_else(|_| Err(unavailable(&not_ready(time))))?;
-                tokio::spawn(Arc::clone(&connection).watch_http(wire, end_sender));
-                Ok(connection)
+            Connection::Http { url } => {
+                UpstreamConnection::open_http(url, server, links, time).await
             }
+            Connection::Sse { .. } => UpstreamConnection::open_sse(server, links, time).await,
             Connection::WebSocket { .. } => {
-                let message = "servers over web sockets cannot be reached";
-                let failure = Failure::new(&code::NOT_RUNNABLE, message);
-                Err(failure.suggest("use its streamable HTTP address"))
+                UpstreamConnection::open_duplex(server, links, time).await
             }
         }
+    }
+
+    /// Performs the handshake with a server over streamable HTTP.
+    pub(super) async fn open_http(
+        url: &str,
+        server: &Server,
+        links: ConnectionLinks,
+        time: Duration,
+    ) -> Result<Arc<UpstreamConnection>, Failure> {
+        let closing = CancellationToken::new();
+        let wire = HttpWire::new(url, &server.headers, closing.clone());
+        let wire = Arc::new(wire.map_err(|why| unavailable(&why))?);
+        let (end_sender, end) = watch::channel(None);
+        let http = ServerWire::Http(Arc::clone(&wire));
+        let mut own = UpstreamConnection::new(http, server, links, end);
+        own.closing = closing;
+        let connection = Arc::new(own);
+        tokio::time::timeout(time, connection.greet_address())
+            .await
+            .unwrap_or_else(|_| Err(unavailable(&not_ready(time))))?;
+        tokio::spawn(Arc::clone(&connection).watch_http(wire, end_sender));
+        Ok(connection)
     }
 
     /// Performs the handshake with a process that was started, and watches it from then on.
@@ -175,7 +185,7 @@ impl UpstreamConnection {
         Ok(connection)
     }
 
-    fn new(
+    pub(super) fn new(
         wire: ServerWire,
         server: &Server,
         links: ConnectionLinks,
@@ -234,12 +244,12 @@ impl UpstreamConnection {
         }
         self.end_wire();
         wire.delete_session().await;
-        let why = self.disconnect_reason.get().cloned();
+        let why = self.disconnect_reason();
         end.send_replace(Some(why.unwrap_or_else(|| "the connection was closed".to_owned())));
     }
 
     /// Fails open requests and closes the input of a process.
-    fn end_wire(&self) {
+    pub(super) fn end_wire(&self) {
         self.dispatcher.end();
         if let ServerWire::Stdio(wire) = &self.wire {
             wire.close();
@@ -264,6 +274,11 @@ impl UpstreamConnection {
     /// Starts to close the connection; [`wait_for_end`](Self::wait_for_end) waits for the rest.
     pub(super) fn close(&self) {
         self.closing.cancel();
+    }
+
+    /// Why we ended the connection, if a request has found a reason.
+    pub(super) fn disconnect_reason(&self) -> Option<String> {
+        self.disconnect_reason.get().cloned()
     }
 
     /// Completes when the connection is closed.
@@ -298,7 +313,7 @@ impl UpstreamConnection {
     pub(super) fn session(&self) -> Option<HeaderValue> {
         match &self.wire {
             ServerWire::Http(wire) => wire.session(),
-            ServerWire::Stdio(_) => None,
+            ServerWire::Stdio(_) | ServerWire::Duplex(_) => None,
         }
     }
 

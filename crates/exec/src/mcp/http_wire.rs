@@ -27,12 +27,13 @@ use toolwright_model::Variable;
 
 use super::dispatcher::{Dispatcher, NextStep};
 use super::http_client::{self, HttpFailure};
+use super::stdio_wire::FLOOD_PAUSE;
 use crate::offload::{WorkSize, offload};
 
 const SESSION_HEADER: &str = "mcp-session-id";
 const VERSION_HEADER: &str = "mcp-protocol-version";
-const EVENT_STREAM: &str = "text/event-stream";
-const JSON: &str = "application/json";
+pub(super) const EVENT_STREAM: &str = "text/event-stream";
+pub(super) const JSON: &str = "application/json";
 /// How many bytes of an unexpected body an error message shows.
 const SHOWN_BODY: usize = 200;
 /// How often a broken stream is resumed without a new event in between.
@@ -43,8 +44,6 @@ const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 const MAX_RETRY: Duration = Duration::from_secs(30);
 /// How long the end of a session may take.
 const TIME_TO_DELETE: Duration = Duration::from_secs(2);
-/// How long reading pauses during a flood of log messages.
-const FLOOD_PAUSE: Duration = Duration::from_millis(10);
 
 /// The way to one server.
 pub(super) struct HttpWire {
@@ -268,7 +267,7 @@ impl HttpWire {
         let mut parser = SseParser::default();
         while let Some(chunk) = response.chunk().await? {
             parser.push(&chunk);
-            while let Some(SseEvent { id, retry, data }) = parser.next_event() {
+            while let Some(SseEvent { id, retry, data, .. }) = parser.next_event() {
                 position.last_event = id.or(position.last_event.take());
                 let retry = retry.map(|ms| Duration::from_millis(ms).min(MAX_RETRY));
                 position.retry = retry.or(position.retry);
@@ -403,17 +402,17 @@ impl HttpWire {
     }
 }
 
-fn content_type(response: &Response) -> &str {
+pub(super) fn content_type(response: &Response) -> &str {
     let kind = response.headers().get(header::CONTENT_TYPE);
     kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default()
 }
 
-fn is_kind(response: &Response, kind: &str) -> bool {
+pub(super) fn is_kind(response: &Response, kind: &str) -> bool {
     content_type(response).starts_with(kind)
 }
 
 /// Parses a message; on another thread if it is long. Returns the bytes as well.
-async fn parse(
+pub(super) async fn parse(
     body: Vec<u8>,
     dispatcher: &Arc<Dispatcher>,
 ) -> (Result<Message, MalformedMessage>, Vec<u8>) {
@@ -436,7 +435,7 @@ async fn read_body(mut response: Response) -> Result<Option<Vec<u8>>, HttpFailur
 
 /// Words about an unexpected answer. Most often it is an error page of a proxy or of another kind
 /// of server, whose beginning helps to recognise it.
-fn describe(status: StatusCode, kind: &str, body: &[u8]) -> String {
+pub(super) fn describe(status: StatusCode, kind: &str, body: &[u8]) -> String {
     let kind = if kind.is_empty() { "no content type" } else { kind };
     let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BODY)]);
     match shown.trim() {

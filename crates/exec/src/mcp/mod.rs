@@ -7,6 +7,7 @@
 //!                      │ request_sending                  ▲ open_request, answer_waiting
 //!                      ▼                                  │
 //!     stdio_wire, server_process │ http_wire ─────▶ dispatcher, question_routing ─▶ events
+//!     duplex_wire: sse_wire, websocket_wire
 //! ```
 //!
 //! Messages stay the JSON they were: only what is needed to route them is parsed. `questions` has
@@ -24,7 +25,9 @@ mod client_tasks;
 mod connect_error;
 mod connection;
 mod dispatcher;
+mod duplex_wire;
 mod handshake;
+mod health_check;
 mod http_client;
 mod http_wire;
 mod open_request;
@@ -39,12 +42,14 @@ mod secret_forms;
 mod server_lists;
 mod server_process;
 mod session_upstreams;
+mod sse_wire;
 mod stdio_wire;
 mod subscription;
 mod tasks;
 mod upstream;
 mod upstreams;
 mod url_visit;
+mod websocket_wire;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -172,6 +172,10 @@ impl UpstreamConnection {
                 };
                 self.wait_for_answer(&pending.request, caller, exchange).await
             }
+            ServerWire::Duplex(wire) => {
+                let sending = Arc::clone(wire).send(body);
+                self.wait_for_answer(&pending.request, caller, sending).await
+            }
         }
     }
 
@@ -233,6 +237,9 @@ impl UpstreamConnection {
                 wire.write(message, false).await.map_err(|_| AttemptError::Ended)
             }
             ServerWire::Http(wire) => wire.send(message).await.map_err(AttemptError::Http),
+            ServerWire::Duplex(wire) => {
+                Arc::clone(wire).send(message).await.map_err(AttemptError::Http)
+            }
         }
     }
 
@@ -248,6 +255,7 @@ impl ServerWire {
         match self {
             ServerWire::Stdio(wire) => wire.write_later(message),
             ServerWire::Http(wire) => wire.send_later(message),
+            ServerWire::Duplex(wire) => duplex_wire::send_later(wire, message),
         }
     }
 }

@@ -24,9 +24,9 @@ use crate::offload::{WorkSize, run_blocking};
 
 /// How many lines in a row may fail to parse. Some servers log to standard output, which the
 /// protocol forbids; a program that prints more than this is not an MCP server.
-const MAX_NOISE: u32 = 100_000;
+pub(super) const MAX_NOISE: u32 = 100_000;
 /// How long reading pauses during a flood of log messages.
-const FLOOD_PAUSE: Duration = Duration::from_millis(10);
+pub(super) const FLOOD_PAUSE: Duration = Duration::from_millis(10);
 
 /// The server's standard input.
 #[derive(Clone)]

@@ -32,6 +32,7 @@ use super::client_tasks::{AnnouncedTasks, capability_of, full_capability};
 use super::connect_error::{call_failure, no_answer, seconds};
 use super::connection::{ConnectionLinks, ServerWire, UpstreamConnection};
 use super::dispatcher::ConnectionSharing;
+use super::health_check;
 use super::open_request::RequestOwner;
 use super::outgoing_request::{OutgoingRequest, ToolCall};
 use super::redact::Redactor;
@@ -619,7 +620,8 @@ impl Upstream {
         }
     }
 
-    /// Connects. Processes start side by side, but no more at once than the machine can take.
+    /// Connects, and makes the health check of the definition. Processes start side by side, but
+    /// no more at once than the machine can take.
     async fn open_connection(&self) -> Result<Arc<UpstreamConnection>, Failure> {
         let time = self.server.settings.start_timeout;
         let is_process = matches!(self.server.connection, Connection::Stdio { .. });
@@ -631,11 +633,22 @@ impl Upstream {
         let links = self.links.clone();
         let opening = UpstreamConnection::open(&self.server, &self.environment, links, time);
         tokio::pin!(opening);
-        tokio::select! {
-            opened = &mut opening => return opened,
-            () = tokio::time::sleep(START_BURST) => drop(permit),
+        let connection = tokio::select! {
+            opened = &mut opening => opened?,
+            () = tokio::time::sleep(START_BURST) => {
+                drop(permit);
+                opening.await?
+            }
+        };
+        match Box::pin(health_check::run(&connection, &self.server)).await {
+            Ok(()) => Ok(connection),
+            Err(failure) => {
+                // A process must have ended before the next one is started.
+                connection.close();
+                connection.wait_for_end().await;
+                Err(failure)
+            }
         }
-        opening.await
     }
 
     /// Subscribes to changes on a new connection: those of a stateless server, or the resources

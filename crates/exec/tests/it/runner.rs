@@ -489,7 +489,11 @@ async fn tools_that_cannot_be_run_are_refused_with_the_reason() {
         ("t:unbound", "NOT_RUNNABLE", "`t:unbound` cannot be run here (binding: none)"),
         ("t:nameless", "NOT_RUNNABLE", "`t:nameless` cannot be run here (binding: executable)"),
         ("t:helper", "NOT_RUNNABLE", "`helper` is run by the helper `h`, which is missing"),
-        ("ws:any", "NOT_RUNNABLE", "servers over web sockets cannot be reached"),
+        (
+            "ws:any",
+            "UPSTREAM_UNAVAILABLE",
+            "the server cannot be reached: no server listens at this address (connection refused)",
+        ),
     ] {
         let failure = test.call(id, json!({})).await.unwrap_err();
         assert_eq!((failure.code.name, failure.message.as_str()), (code, message));

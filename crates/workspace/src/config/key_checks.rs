@@ -321,11 +321,11 @@ fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     }
 }
 
-/// Only HTTP: MCP's other remote transports are read from servers files alone.
+/// HTTP or a WebSocket. The older transport over SSE is named in servers files and definitions.
 fn check_url(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     let Some(text) = value.text(problems) else { return };
-    if !is_address(text, &["http", "https"]) {
-        let message = "`url` is not an `http` or `https` address";
+    if !is_address(text, &["http", "https", "ws", "wss"]) {
+        let message = "`url` is not an `http`, `https`, `ws` or `wss` address";
         value
             .add(&INVALID_PATTERN, message, problems)
             .help

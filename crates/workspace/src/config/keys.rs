@@ -111,6 +111,11 @@ pub(super) const TABLES: &[ConfigTable] = &[
         about: "Limits of calls. Definitions and callers can set their own within these.",
     },
     ConfigTable {
+        name: "call",
+        shape: TableShape::Once(CALL_KEYS),
+        about: "How calls are made, by `toolwright call` and for clients of `toolwright serve`.",
+    },
+    ConfigTable {
         name: "serve",
         shape: TableShape::Once(SERVE_KEYS),
         about: "How `toolwright serve` treats its clients.",
@@ -181,7 +186,8 @@ pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
     key(
         "url",
         KeyForm::Url,
-        "An MCP server over HTTP. `${VAR}` is replaced by an environment variable.",
+        "An MCP server over HTTP, or over a WebSocket (`ws`, `wss`). `${VAR}` is replaced by an \
+         environment variable.",
     ),
     // Not with `url`: a server that is reached over HTTP has its own environment.
     key(
@@ -345,6 +351,13 @@ pub(super) const SERVE_KEYS: &[ConfigKey] = &[
         "Values of the header `Origin` that are accepted: web pages that may use the server.",
     ),
 ];
+
+/// The keys of `[call]`.
+pub(super) const CALL_KEYS: &[ConfigKey] = &[key(
+    "defaults",
+    KeyForm::Flag,
+    "Whether arguments that are missing get the defaults of the input schema.",
+)];
 
 /// The keys of `[audit]`.
 pub(super) const AUDIT_KEYS: &[ConfigKey] = &[

@@ -1,4 +1,4 @@
-//! `[limits]` of the configuration, as the limits of calls.
+//! `[limits]` and `[call]` of the configuration, as the limits of calls.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use toolwright_source::{DocumentPath, Label};
 
 use super::ConfigReader;
 use super::key_checks::{check_members, key_number, span};
-use super::keys::LIMIT_KEYS;
+use super::keys::{CALL_KEYS, LIMIT_KEYS};
 
 /// The words of `output_schema`: what happens to results that do not match the tool's schema.
 pub(super) const OUTPUT_CHECKS: &[(&str, OutputCheck)] =
@@ -20,6 +20,11 @@ impl ConfigReader<'_, '_> {
     /// makes callers refuse to serve with it.
     pub(super) fn limits(&mut self, root: &DeTable<'_>) -> CallLimits {
         let mut limits = CallLimits::default();
+        if let Some((table, at)) = self.single_table(root, "call") {
+            check_members(table, CALL_KEYS, &at, self.problems);
+            let defaults = table.get("defaults").and_then(|value| value.get_ref().as_bool());
+            limits.defaults = defaults.unwrap_or(limits.defaults);
+        }
         let Some((table, at)) = self.single_table(root, "limits") else { return limits };
         check_members(table, LIMIT_KEYS, &at, self.problems);
         let count = |name: &str| key_number(table, LIMIT_KEYS, name);

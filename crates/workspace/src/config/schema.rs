@@ -110,7 +110,7 @@ impl KeyForm {
                 json!({"anyOf": [words, text]})
             }
             KeyForm::Url => json!({
-                "type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#:@]\\S*$",
+                "type": "string", "pattern": "^([Hh][Tt][Tt][Pp]|[Ww][Ss])[Ss]?://[^\\s/?#:@]\\S*$",
             }),
             KeyForm::Flag => json!({"type": "boolean"}),
             KeyForm::Integer(min, max) => {
@@ -141,6 +141,7 @@ fn default_value(table: &str, key: &str) -> Option<Json> {
     match table {
         "limits" => default_limit(key),
         "source" => default_of_server(key),
+        "call" => (key == "defaults").then(|| json!(CallLimits::default().defaults)),
         "serve" => default_of_serve(key),
         "audit" => default_of_audit(key),
         "trust" => (key == "required").then(|| json!(TrustSettings::default().required)),

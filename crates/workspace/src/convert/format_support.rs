@@ -228,6 +228,7 @@ fn losses(
         diagnostics: Vec::new(),
         secret: false,
         options: ReadOptions::default(),
+        bodies: None,
     };
     let options = ConvertOptions {
         target,

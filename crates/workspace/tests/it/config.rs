@@ -229,6 +229,7 @@ fn an_empty_file_has_no_sources_and_default_limits() {
             max_timeout: Duration::from_millis(300_000),
             output: 1_048_576,
             media: 16 << 20,
+            defaults: false,
             output_check: OutputCheck::Enforce,
             max_concurrent: 64,
             queue: 1024,

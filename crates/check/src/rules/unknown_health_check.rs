@@ -1,0 +1,101 @@
+//! A health check can be made: its method is `tool_call`.
+//!
+//! Source: AIOS, MCP tools, whose only method is `tool_call`. A check of another kind is not made,
+//! so the author would rely on something that does not happen. Silent about a method that is left
+//! out, which means `tool_call`.
+
+use toolwright_model::HealthCheck;
+use toolwright_source::words::shorten;
+use toolwright_source::{RecordFinding, RecordPath};
+
+use crate::Subject;
+use crate::report::Report;
+use crate::rule::Rule;
+
+pub(crate) static RULE: Rule = Rule { codes: ALL, check };
+
+toolwright_source::codes! {
+    UNKNOWN_HEALTH_CHECK Warning
+        "The `health_check` of an AIOS tool cannot be made: its `method` is not `tool_call`. The \
+         server then counts as healthy as soon as it is connected.\n\n\
+         Write `method: tool_call` and the `command` to call. With an object as \
+         `expected_response` the command is called, and its result must contain that; otherwise \
+         the server must list the command."
+    => (
+        "tool.yaml",
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  commands: [status]
+  mcp_specific:
+    server_command: notes-server
+    health_check: {method: http_get, command: status}
+"#,
+        r#"tool:
+  id: notes
+  type: mcp
+  name: Notes
+  version: 1.0.0
+  description: Keeps notes
+  commands: [status]
+  mcp_specific:
+    server_command: notes-server
+    health_check: {method: tool_call, command: status}
+"#
+    )
+}
+
+fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    let server = subject.toolset.server.as_deref();
+    let Some(check) = server.and_then(|server| server.health_check.as_ref()) else { return };
+    let method = check.method.as_deref().filter(|method| *method != HealthCheck::TOOL_CALL);
+    let Some(method) = method else { return };
+    // In the section of the type or at the top, as the reader looks for it.
+    let own = RecordPath::root().child("mcp_specific").child("health_check");
+    let at = match subject.document_value(&own) {
+        Some(_) => own,
+        None => RecordPath::root().child("health_check"),
+    };
+    let message = format!("the health check has the unknown method `{}`", shorten(method));
+    let help = format!("the only method is `{}`", HealthCheck::TOOL_CALL);
+    let finding = RecordFinding::new(&UNKNOWN_HEALTH_CHECK, at.child("method"), message);
+    out.push(finding.help(help));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::found;
+
+    #[test]
+    fn a_health_check_that_cannot_be_made_is_reported() {
+        let inside = |check: &str| {
+            format!(
+                "tool: {{id: a, type: mcp, mcp_specific: {{server_command: s, \
+                 health_check: {check}}}}}"
+            )
+        };
+        let outside = |check: &str| {
+            format!(
+                "tool: {{id: a, type: mcp, mcp_specific: {{server_command: s}}, \
+                 health_check: {check}}}"
+            )
+        };
+        for (text, expected) in [
+            (inside("{method: tool_call, command: x}"), ""),
+            (inside("{command: x}"), ""),
+            (inside("{method: ping, command: x}"), "mcp_specific/health_check/method"),
+            (inside("{method: tool_call}"), ""),
+            (outside("{method: ping, command: x}"), "health_check/method"),
+            ("tool: {id: a, type: cli, health_check: {method: ping}}".to_owned(), ""),
+        ] {
+            let expected: Vec<String> = match expected {
+                "" => Vec::new(),
+                at => vec![format!("UNKNOWN_HEALTH_CHECK at /tool/{at}")],
+            };
+            assert_eq!(found("UNKNOWN_HEALTH_CHECK", &text), expected, "{text}");
+        }
+    }
+}

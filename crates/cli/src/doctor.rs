@@ -55,9 +55,8 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitStatus> {
         None => ServerReport::default(),
     };
     output::print(&servers.to_text())?;
-    let is_well = report.is_complete()
-        && reachable.is_empty()
-        && servers.rows.iter().all(|row| row.is_well);
+    let is_well =
+        report.is_complete() && reachable.is_empty() && servers.rows.iter().all(|row| row.is_well);
     Ok(if is_well { ExitStatus::Clean } else { ExitStatus::Findings })
 }
 

@@ -26,7 +26,7 @@ use toolwright_model::{Connection, Server};
 use super::client_tasks::AnnouncedTasks;
 use super::connect_error::{not_ready, unavailable};
 use super::dispatcher::{ConnectionSharing, Dispatcher, ListChangeCounter};
-use super::duplex_wire::{self, DuplexWire};
+use super::duplex_wire::DuplexWire;
 use super::handshake::{HandshakeFailure, ProcessGreeting, run_by_hand};
 use super::http_wire::{FollowedStream, HttpWire};
 use super::param_headers::ParamHeaders;

@@ -22,6 +22,7 @@ use toolwright_mcp::{Message, RequestId, RpcError, error_code, meta, raw_json, s
 use super::RequestError;
 use super::connect_error::{answer_too_large, bounded, connection_lost};
 use super::connection::{ServerWire, UpstreamConnection};
+use super::duplex_wire;
 use super::http_client::HttpFailure;
 use super::open_request::{OpenRequest, RequestOwner, UpstreamAnswer};
 use super::outgoing_request::{InputRound, OutgoingRequest};

@@ -86,8 +86,8 @@ impl Default for FetchOptions {
 
 impl FetchOptions {
     /// Reads `TOOLWRIGHT_WEB_ALLOW_PRIVATE`, `TOOLWRIGHT_WEB_TRUST_PROXY`,
-    /// `TOOLWRIGHT_WEB_USER_AGENT` and the variables that name proxies. `variable` returns the value
-    /// of an environment variable.
+    /// `TOOLWRIGHT_WEB_USER_AGENT` and the variables that name proxies. `variable` returns the
+    /// value of an environment variable.
     pub fn from_variables(variable: &dyn Fn(&str) -> Option<String>) -> FetchOptions {
         let is_on =
             |name| variable(name).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes"));

@@ -99,7 +99,7 @@ fn the_article_of_sixty_pages_is_found_and_little_else() {
             kept_sum += kept;
             article_sum += of_article;
             // Single pages may be a little worse than the whole.
-            if kept < 0.95 || of_article < 0.9 {
+            if kept < 0.95 || of_article < 0.85 {
                 poor.push(format!(
                     "{site} with {article}: kept {kept:.3}, article {of_article:.3}\n{}\n",
                     found.markdown

@@ -20,7 +20,7 @@ use toolwright_sandbox::{
 
 use toolwright_source::render::visible;
 
-use crate::args::{DoctorArgs, SourceArgs};
+use crate::args::{AllowArgs, DoctorArgs, SourceArgs};
 use crate::output::{self, ExitStatus};
 use crate::record_text::one_line;
 use crate::report::plural;
@@ -84,7 +84,8 @@ fn check_servers(sources: &SourceArgs) -> anyhow::Result<ServerReport> {
     runtime::new_runtime()?.block_on(async {
         let context = runtime::console_context();
         let policy = sources.sandbox.jail_policy();
-        let catalog = sources::open_catalog(planner, policy, context, listener)?;
+        let catalog =
+            sources::open_catalog(planner, policy, &AllowArgs::default(), context, listener)?;
         let cancel = CancellationToken::new();
         let failures = call::until_interrupted(&catalog, &cancel, catalog.load_all()).await?;
         let mut tools: BTreeMap<String, (usize, Option<String>)> = BTreeMap::new();

@@ -52,10 +52,6 @@ globalThis.BTCPError = BTCPError;";
 /// Characters of a suggestion, and the ellipsis of the prelude.
 const MAX_SUGGESTION: usize = 4001;
 
-/// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
-const PAGE_CAPABILITIES: &[&str] =
-    &["dom:", "storage:", "network:", "clipboard:", "media:", "page:"];
-
 /// Characters of a code.
 const MAX_CODE: usize = 64;
 

@@ -35,7 +35,7 @@ use super::stdio_wire::{self, StdioWire};
 use super::subscription::SubscribedUris;
 use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{ServerDescription, UpstreamLog, UpstreamNotification};
-use crate::{Failure, SessionNumber, code};
+use crate::{Failure, SessionNumber};
 
 /// An open connection.
 pub(super) struct UpstreamConnection {

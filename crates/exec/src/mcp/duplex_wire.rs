@@ -56,7 +56,7 @@ pub(super) fn send_later(wire: &Arc<dyn DuplexWire>, message: Vec<u8>) {
 
 /// Delivers the messages of a stream, and counts what is not one.
 pub(super) struct IncomingMessages<'d> {
-    dispatcher: &'d Dispatcher,
+    dispatcher: &'d Arc<Dispatcher>,
     /// Events or frames that are not messages since the last message.
     noise: u32,
     /// Bytes since the last message.
@@ -64,7 +64,7 @@ pub(super) struct IncomingMessages<'d> {
 }
 
 impl<'d> IncomingMessages<'d> {
-    pub(super) fn new(dispatcher: &'d Dispatcher) -> IncomingMessages<'d> {
+    pub(super) fn new(dispatcher: &'d Arc<Dispatcher>) -> IncomingMessages<'d> {
         IncomingMessages { dispatcher, noise: 0, bytes: 0 }
     }
 
@@ -128,7 +128,11 @@ async fn act(step: NextStep, wire: &Arc<dyn DuplexWire>) -> Result<(), String> {
         NextStep::Reply(reply) => send_later(wire, reply.to_bytes()),
         NextStep::ReplyLater(reply) => {
             let wire = Arc::clone(wire);
-            tokio::spawn(async move { send_later(&wire, reply.0.await.to_bytes()) });
+            tokio::spawn(async move {
+                if let Some(reply) = reply.0.await {
+                    send_later(&wire, reply.to_bytes());
+                }
+            });
         }
         NextStep::Pause => tokio::time::sleep(FLOOD_PAUSE).await,
         NextStep::Disconnect(why) => return Err(why),

@@ -15,8 +15,9 @@ use std::time::Duration;
 use toolwright_model::{HealthCheck, Server};
 
 use super::connect_error::{call_failure, not_ready, unavailable};
-use super::connection::{OWN_CALLER, UpstreamConnection};
+use super::connection::UpstreamConnection;
 use super::outgoing_request::{OutgoingRequest, ToolCall};
+use super::request_sending::OWN_CALLER;
 use super::server_lists::collect_pages;
 use super::{ListKind, Upstream};
 use crate::capped_texts::{shorten, shorten_json};

@@ -39,6 +39,7 @@ use crate::{
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "meta",
     accepts: |binding| matches!(binding, Binding::Orchestration { .. }),
+    needs: |_| &["tool:call"],
     build: |context| Arc::new(OrchestrationExecutor { context: context.clone() }),
 };
 

@@ -48,12 +48,20 @@ impl TestCatalog {
             Arc::new(move || SourcePlan::from_config(&config, ReadOptions::default(), &|_| None));
         let environment =
             vec![("PATH".into(), "/usr/bin:/bin".into()), ("BENCH".into(), folder.path().into())];
-        let runner = Arc::new(Runner::new(
-            ExecutorContext::new(environment, Log::default()),
-            CallLimits::default(),
+        // The definitions of these tests lie in folders, and start what they name.
+        let allowed = ["process:spawn", "mcp:connect"];
+        let allowed = allowed.map(|name| toolwright_model::Capability::parse(name).unwrap());
+        let policy = Arc::new(toolwright_catalog::grants::GrantPolicy::new(
+            Default::default(),
+            allowed.to_vec(),
+            Err("there is none".to_owned()),
         ));
+        let runner =
+            Runner::new(ExecutorContext::new(environment, Log::default()), CallLimits::default());
+        let runner = Arc::new(runner.with_policy(policy.clone()));
         let catalog =
             Catalog::new(runner, Workspace::new(Arc::new(InProcessAnalyzer)), planner, listener);
+        catalog.use_policy(policy);
         let until = CancellationToken::new();
         catalog.watch(&until);
         TestCatalog { folder, catalog, events, _until: until.drop_guard() }

@@ -2,8 +2,8 @@
 //! differ from the accepted ones, with both texts.
 //!
 //! Acceptance is written to the store and, if there is one or the person wants one, to the lock.
-//! The lock is replaced as a whole, so that it is never half written, and not at all if somebody else
-//! changed it in the meantime.
+//! The lock is replaced as a whole, so that it is never half written, and not at all if somebody
+//! else changed it in the meantime.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,6 +48,8 @@ pub struct ReviewedToolset {
     /// Whether nothing of it was ever accepted.
     pub is_new: bool,
     lists: Vec<PinList>,
+    /// The lists that are pinned in the store when something is accepted.
+    pub(crate) store_lists: Vec<PinList>,
     accepted: Accepted,
     same: Vec<PinnedPart>,
 }
@@ -101,6 +103,7 @@ impl ReviewedToolset {
             parts: reviewed.collect(),
             unchanged: same.len(),
             is_new,
+            store_lists: lists.clone(),
             lists,
             accepted,
             same,
@@ -177,7 +180,7 @@ impl PinReview {
             if new.is_empty() && gone.is_empty() && !toolset.is_new {
                 continue;
             }
-            store.accept_parts(key, &toolset.lists, &new, AcceptedBy::Person)?;
+            store.accept_parts(key, &toolset.store_lists, &new, AcceptedBy::Person)?;
             store.remove_parts(key, &gone)?;
         }
         Ok(())

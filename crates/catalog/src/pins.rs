@@ -543,7 +543,8 @@ impl Pins {
             if scope == ReviewScope::Now {
                 stored.seen.clear();
             }
-            let (accepted, is_new): (Accepted, bool) = match &state.lock {
+            let mut store_lists: Vec<PinList> = observed.lists.keys().copied().collect();
+            let (mut accepted, is_new): (Accepted, bool) = match &state.lock {
                 Some(_) => {
                     let locked = state.locked(subject);
                     let lists = observed.lists.keys();
@@ -557,11 +558,25 @@ impl Pins {
                     let lists: Vec<&PinList> =
                         observed.lists.keys().filter(|list| stored.has_list(**list)).collect();
                     let is_new = lists.is_empty();
+                    store_lists = lists.iter().map(|list| **list).collect();
                     (lists.iter().flat_map(|it| stored_list(&stored, **it)).collect(), is_new)
                 }
             };
+            if is_new {
+                store_lists = observed.lists.keys().copied().collect();
+            }
+            // A list that was never used before, such as the prompts of a server whose tools were
+            // only called, does not differ from anything.
+            for (list, parts) in &observed.lists {
+                if !store_lists.contains(list) {
+                    let hashes = parts.iter();
+                    accepted.extend(hashes.map(|it| ((it.kind, it.name.clone()), it.hash.clone())));
+                }
+            }
             let lists = observed.lists.iter().map(|(list, parts)| (*list, parts.clone())).collect();
-            toolsets.push(ReviewedToolset::new(subject, lists, accepted, &stored, is_new));
+            let mut toolset = ReviewedToolset::new(subject, lists, accepted, &stored, is_new);
+            toolset.store_lists = store_lists;
+            toolsets.push(toolset);
             keys.extend(state.lock_folder().map(|folder| subject.lock_key_in(folder)));
         }
         let entries = state.lock.iter().flat_map(|lock| lock.entries.keys());

@@ -461,7 +461,7 @@ mod tests {
 
     #[test]
     fn notes_beyond_the_budget_are_counted() {
-        let notes = vec!["a".repeat(900), "b".repeat(900), "c".repeat(900), "d".repeat(100)];
+        let notes = ["a".repeat(900), "b".repeat(900), "c".repeat(900), "d".repeat(100)];
         let kept = within(notes.iter().map(String::as_str), 2_000);
         assert_eq!(kept[..3].iter().map(String::len).collect::<Vec<_>>(), [900, 900, 100]);
         assert_eq!(kept[3], "(1 more of such notes does not fit here)");

@@ -123,7 +123,7 @@ pub struct PartChange {
 
 /// Parts of a tool's record that are not compared as values: those that identify it, those that
 /// depend on where it was read, and those that are compared in another way.
-const OTHER_TOOL_PARTS: [&str; 16] = [
+const OTHER_TOOL_PARTS: [&str; 17] = [
     "id",
     "namespace",
     "name",
@@ -135,6 +135,8 @@ const OTHER_TOOL_PARTS: [&str; 16] = [
     "binding",
     "invalid",
     "hash",
+    // Follows from the others.
+    "servedDescription",
     "format",
     "toolset",
     "origin",

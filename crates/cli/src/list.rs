@@ -88,6 +88,9 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     Ok(report::exit_status(&load))
 }
 
+/// For each document, and each of its tools: why it is set aside, if it is.
+type ReasonsAside = Vec<Vec<Option<String>>>;
+
 /// For each document, why its tools are set aside because they differ from the accepted ones; and
 /// lines about that for stderr.
 ///
@@ -96,7 +99,7 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
 fn set_aside(
     selected: &SelectedSources,
     load: &LoadResult,
-) -> anyhow::Result<(Vec<Vec<Option<String>>>, Vec<String>)> {
+) -> anyhow::Result<(ReasonsAside, Vec<String>)> {
     let config = sources::find_configuration(selected.named_configuration())?;
     let options = selected.reading.options(false);
     let plan = config.map(|config| SourcePlan::from_config(&config, options, &variable));

@@ -223,6 +223,7 @@ mod tests {
             offers: Arc::new(ServerOffers {
                 description: Some(Arc::new(description)),
                 resources: vec![json!({"uri": "a://b", "name": "b"})],
+                are_prompts_known: true,
                 ..ServerOffers::default()
             }),
         }

@@ -1,6 +1,6 @@
 //! `toolwright doctor`: reports which layers of the sandbox's jail this system supports, files by
-//! which agents could raise their rights, and which servers of the named sources answer and pass the
-//! health checks of their definitions.
+//! which agents could raise their rights, and which servers of the named sources answer and pass
+//! the health checks of their definitions.
 //!
 //! It starts a real worker and runs a program in it, instead of asking the kernel for its features:
 //! container runtimes and security modules may forbid what the kernel supports. The layers are

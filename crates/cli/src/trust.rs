@@ -225,7 +225,11 @@ fn part_text(label: &str, part: &ReviewedPart) -> String {
     if part.change == PinChange::Changed && part.old.is_none() {
         text.push_str("  the accepted text is not known on this machine; it is now:\n");
     }
-    for change in changes_of(part) {
+    let changes = changes_of(part);
+    if part.change == PinChange::Changed && changes.is_empty() {
+        text.push_str("  the change is behind the beginning of its text, which alone is kept\n");
+    }
+    for change in changes {
         let _ = writeln!(text, "  {}", render::line(&change, |text| format!("`{text}`")));
     }
     text

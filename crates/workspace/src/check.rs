@@ -204,6 +204,10 @@ impl Workspace {
         selection: &CodeSelection,
         authors: DefinitionAuthors,
     ) {
+        let own: Vec<HashSet<_>> = documents
+            .iter()
+            .map(|it| it.diagnostics.iter().map(|d| (d.code.name, d.path.clone())).collect())
+            .collect();
         let raises = selection.raises_to_error();
         if raises || authors == DefinitionAuthors::Reachable {
             let scope = if raises { RuleScope::All } else { RuleScope::Errors };
@@ -211,7 +215,11 @@ impl Workspace {
         }
         let found = documents.iter_mut().map(|it| std::mem::take(&mut it.diagnostics)).collect();
         let (reported, _) = self.report(documents, found, selection);
-        for (document, diagnostics) in documents.iter_mut().zip(reported) {
+        for ((document, mut diagnostics), own) in documents.iter_mut().zip(reported).zip(own) {
+            // Warnings and notes of the rules are the business of `check`.
+            diagnostics.retain(|d| {
+                d.severity == Severity::Error || own.contains(&(d.code.name, d.path.clone()))
+            });
             document.diagnostics = diagnostics;
         }
     }

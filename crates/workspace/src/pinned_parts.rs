@@ -21,6 +21,10 @@ use toolwright_source::{RecordPath, TextOrigin, ValueKind};
 use crate::content_hash::{ContentHasher, code_files, hash};
 use crate::server_rules::started_program;
 
+/// Bytes of a part's text that are kept, in memory and in the store: no person reads more of it. The
+/// hash is of all of it.
+const MAX_TEXT: usize = 64 << 10;
+
 /// What a pinned part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PinKind {
@@ -102,12 +106,22 @@ pub struct PinnedPart {
     pub name: String,
     /// The hash of its text.
     pub hash: String,
-    /// The text as JSON, to show what changed.
+    /// The text as JSON, to show what changed; the beginning of a very long one.
     pub text: String,
 }
 
 impl PinnedPart {
-    fn new(kind: PinKind, name: impl Into<String>, hash: &ContentHash, text: String) -> PinnedPart {
+    fn new(
+        kind: PinKind,
+        name: impl Into<String>,
+        hash: &ContentHash,
+        mut text: String,
+    ) -> PinnedPart {
+        if text.len() > MAX_TEXT {
+            text.truncate(text.floor_char_boundary(MAX_TEXT));
+            text.push('…');
+            text.shrink_to_fit();
+        }
         PinnedPart { kind, name: name.into(), hash: hash.as_str().to_owned(), text }
     }
 }

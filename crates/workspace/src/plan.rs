@@ -185,8 +185,8 @@ impl SourcePlan {
         self.failures.first().filter(|_| self.config_unreadable)
     }
 
-    /// The first error in `[limits]`, `[serve]`, `[audit]`, `[trust]` or the tables of the policy. A
-    /// limit that cannot be read is replaced by its default, which may be looser than what the
+    /// The first error in `[limits]`, `[serve]`, `[audit]`, `[trust]` or the tables of the policy.
+    /// A limit that cannot be read is replaced by its default, which may be looser than what the
     /// author wanted, so callers treat it as fatal.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
         // The first token of the path is the table that the diagnostic is about.

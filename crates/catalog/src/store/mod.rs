@@ -1,5 +1,5 @@
-//! The user's store: the records of calls, grants, and the pins of definitions, in an SQLite database
-//! that all processes of the user share.
+//! The user's store: the records of calls, grants, and the pins of definitions, in an SQLite
+//! database that all processes of the user share.
 //!
 //! ```text
 //! call ─▶ journal of this process (append) ─▶ result leaves

@@ -13,7 +13,10 @@ use toolwright_testing::faulty_tool;
 use toolwright_workspace::{ReadOptions, SourcePlan, Workspace, record};
 
 use crate::server_definitions::{served, served_with};
-use crate::support::{ANYTHING, PATIENCE, SCRIPT, TOOLS, TestCatalog, local, server, write};
+use crate::support::{
+    ANYTHING, PATIENCE, SCRIPT, TOOLS, TestCatalog, local, policy_that_allows_starting, server,
+    write,
+};
 
 #[tokio::test]
 async fn definitions_of_all_formats_are_tools() {
@@ -297,6 +300,7 @@ async fn only_the_source_of_a_called_tool_is_loaded() {
             planner,
             listener,
         );
+        catalog.use_policy(policy_that_allows_starting());
         assert!(catalog.load_for(id).await.is_empty());
         let mut events = std::mem::take(&mut *events.lock().unwrap());
         events.sort();

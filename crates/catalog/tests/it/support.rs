@@ -28,6 +28,17 @@ pub(crate) struct TestCatalog {
     _until: DropGuard,
 }
 
+/// The definitions of these tests lie in folders, and start what they name.
+pub(crate) fn policy_that_allows_starting() -> Arc<toolwright_catalog::grants::GrantPolicy> {
+    let allowed = ["process:spawn", "mcp:connect"];
+    let allowed = allowed.map(|name| toolwright_model::Capability::parse(name).unwrap());
+    Arc::new(toolwright_catalog::grants::GrantPolicy::new(
+        Default::default(),
+        allowed.to_vec(),
+        Err("there is none".to_owned()),
+    ))
+}
+
 impl TestCatalog {
     /// Files in a folder, one of them `toolwright.toml`. They are loaded and followed.
     pub(crate) async fn follow(files: &[(&str, &str)]) -> TestCatalog {
@@ -48,14 +59,7 @@ impl TestCatalog {
             Arc::new(move || SourcePlan::from_config(&config, ReadOptions::default(), &|_| None));
         let environment =
             vec![("PATH".into(), "/usr/bin:/bin".into()), ("BENCH".into(), folder.path().into())];
-        // The definitions of these tests lie in folders, and start what they name.
-        let allowed = ["process:spawn", "mcp:connect"];
-        let allowed = allowed.map(|name| toolwright_model::Capability::parse(name).unwrap());
-        let policy = Arc::new(toolwright_catalog::grants::GrantPolicy::new(
-            Default::default(),
-            allowed.to_vec(),
-            Err("there is none".to_owned()),
-        ));
+        let policy = policy_that_allows_starting();
         let runner =
             Runner::new(ExecutorContext::new(environment, Log::default()), CallLimits::default());
         let runner = Arc::new(runner.with_policy(policy.clone()));

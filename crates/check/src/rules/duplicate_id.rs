@@ -138,6 +138,7 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFind
     // For each id, the index of the first document that has it.
     let mut uses: HashMap<(Option<&Namespace>, &ToolName), IdUses<usize>> =
         HashMap::with_capacity(tools);
+    let mut repeats_tools = vec![false; subjects.len()];
     for (n, subject) in subjects.iter().enumerate() {
         let mut reported = 0;
         for (t, tool) in subject.toolset.tools.iter().enumerate() {
@@ -150,6 +151,7 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFind
                 continue;
             }
             reported += 1;
+            repeats_tools[n] = true;
             let other = words::shorten(subjects[owner].file_name());
             let id = tool_id(parts);
             let message = format!("`{id}` is also the id of a tool in `{other}`");
@@ -158,19 +160,24 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFind
             out(n, finding.help("only the first tool that is loaded with this id can be called"));
         }
     }
-    check_toolsets(subjects, out);
+    check_toolsets(subjects, &repeats_tools, out);
 }
 
 /// Reports toolsets with the id of an earlier one, in formats whose toolsets have an id of their
-/// own (AIOS, BTCP). A warning: their tools may all differ, and those that do not are errors.
-fn check_toolsets(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFinding)) {
+/// own (AIOS, BTCP). A warning: all their tools differ. If some do not, these are errors, and
+/// `repeats_tools` is set: one of the two reports is enough.
+fn check_toolsets(
+    subjects: &[Subject<'_>],
+    repeats_tools: &[bool],
+    out: &mut dyn FnMut(usize, RecordFinding),
+) {
     let mut owners: HashMap<&Namespace, usize> = HashMap::new();
     for (n, subject) in subjects.iter().enumerate() {
         let conventions = subject.conventions();
         let has_id = conventions.needs_namespace || conventions.unique_tools == UniqueTools::ByName;
         let Some(id) = subject.toolset.namespace.ok().filter(|_| has_id) else { continue };
         let owner = *owners.entry(id).or_insert(n);
-        if owner == n {
+        if owner == n || repeats_tools[n] {
             continue;
         }
         let other = words::shorten(subjects[owner].file_name());
@@ -318,7 +325,7 @@ mod tests {
             (&[now, &versioned("1.0.0")], &["1 /name `now` is also the id of a tool in `a`"]),
             (&[&versioned("1.0.0"), now], &["1 /name `now` is also the id of a tool in `a`"]),
             (&[notes, own], &["1 /0/name `notes:now` is also the id of a tool in `a`"]),
-            // Two toolsets with one id, whether their tools differ or not.
+            // Two toolsets with one id whose tools differ.
             (
                 &[notes, "tool: {id: notes, type: cli, tools: [{id: later}]}"],
                 &["1 /tool/id `notes` is also the name of the tools in `a`"],

@@ -99,7 +99,7 @@ fn every_call_of_the_command_line_is_on_record() {
     for (typed, said) in [
         ("TIMOUT", "no call ends with the code `TIMOUT` (did you mean `TIMEOUT`?)"),
         ("ok1", "no call ends with the code `ok1` (did you mean `OK`?)"),
-        ("nonsense", "the codes of calls are OK, TOOL_NOT_FOUND, TIMEOUT, "),
+        ("nonsense", "the codes of calls are OK, TOOL_NOT_FOUND, CAPABILITY_DENIED, "),
     ] {
         let unknown = project.run(&["audit", "--code", typed]);
         unknown.assert_on_stderr(said);

@@ -130,7 +130,8 @@ const OWN: &[CheckedFile] = &[
         file: "btcp/transport-fragment.json",
         found: "E MISSING_REQUIRED_FIELD /version
                 E MISSING_REQUIRED_FIELD /tools
-                E MISSING_REQUIRED_FIELD /capabilities",
+                E MISSING_REQUIRED_FIELD /capabilities
+                W DUPLICATE_ID /name",
     },
     CheckedFile { file: "btcp/name-fragment.json", found: "E UNKNOWN_FORMAT" },
     CheckedFile {

@@ -292,7 +292,7 @@ fn list_filters_tools_and_counts_problems() {
     assert!(nothing.stderr.starts_with("toolwright: no tool of 5 matches\n"), "{nothing:?}");
     let all = run(folder.path(), &["list", "page.json"]);
     assert!(all.stdout.contains("[inputSchema not usable] Does a thing to the page.\n"), "{all:?}");
-    assert!(all.stdout.contains("[deprecated] Does a thing to the page.\n"), "{all:?}");
+    assert!(all.stdout.contains("[deprecated: use plain] Does a thing to the page.\n"), "{all:?}");
     let show = run(folder.path(), &["show", "page.json"]);
     assert!(
         show.stdout.contains("  input       not usable: invalid schema at `/type`"),

@@ -614,7 +614,8 @@ fn a_store_of_the_first_version_gets_the_table_of_grants() {
     assert_eq!(office.code(&["press:count"]), "OK");
     let store = office.path().join("state/toolwright/store.db");
     let database = rusqlite::Connection::open(&store).expect("a database");
-    let older = "DROP TABLE grants; ALTER TABLE calls DROP COLUMN grants; PRAGMA user_version = 1";
+    let older = "DROP TABLE pins; DROP TABLE seen_parts; DROP TABLE grants; \
+                 ALTER TABLE calls DROP COLUMN grants; PRAGMA user_version = 1";
     database.execute_batch(older).expect("an older store");
     drop(database);
     assert_eq!(office.run(&["grants", "add", "press", "printer:print"]).code, 0);

@@ -75,8 +75,11 @@ fn oversized(answer: &Json) -> String {
     answer.to_string()
 }
 
-/// A request of HTTP: method, path, headers in lower case, body.
-fn read_request(stream: &TcpStream) -> Option<(String, String, HashMap<String, String>, Vec<u8>)> {
+/// Headers of a request, by their names in lower case.
+type Headers = HashMap<String, String>;
+
+/// A request of HTTP: method, path, headers, body.
+fn read_request(stream: &TcpStream) -> Option<(String, String, Headers, Vec<u8>)> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -99,7 +102,7 @@ fn read_request(stream: &TcpStream) -> Option<(String, String, HashMap<String, S
 struct OldServer {
     port: u16,
     /// The headers of every request.
-    seen: Arc<Mutex<Vec<HashMap<String, String>>>>,
+    seen: Arc<Mutex<Vec<Headers>>>,
 }
 
 impl OldServer {
@@ -107,11 +110,11 @@ impl OldServer {
         let streams: Arc<Mutex<Vec<Sender<Vec<u8>>>>> = Arc::default();
         OldServer::start(move |stream, seen| {
             let Some((method, path, headers, body)) = read_request(&stream) else { return };
-            seen.lock().unwrap().push(headers);
+            seen.lock().expect("no thread panicked").push(headers);
             match (&*method, &*path) {
                 ("GET", "/sse") if mode != Mode::Missing => {
                     let (sender, events) = channel();
-                    streams.lock().unwrap().push(sender);
+                    streams.lock().expect("no thread panicked").push(sender);
                     serve_events(stream, mode, &events);
                 }
                 ("POST", path) if path.starts_with("/message") => {
@@ -121,7 +124,7 @@ impl OldServer {
                         b"HTTP/1.1 202 Accepted\r\ncontent-length: 8\r\nconnection: close\r\n\r\n\
                           Accepted",
                     );
-                    let events = streams.lock().unwrap().last().cloned();
+                    let events = streams.lock().expect("no thread panicked").last().cloned();
                     let (Some(events), Some(answer)) = (events, answer(&message)) else { return };
                     let event = |text: &str| format!("event: message\ndata: {text}\n\n");
                     let text = match mode {
@@ -154,12 +157,13 @@ impl OldServer {
                 return;
             }
             let mut raw = stream.try_clone().expect("a socket");
+            #[expect(clippy::result_large_err, reason = "the library wants this type")]
             let shake = |request: &Request, mut response: Response| {
                 let headers = request.headers().iter();
                 let headers = headers.map(|(name, value)| {
                     (name.to_string(), value.to_str().unwrap_or_default().to_owned())
                 });
-                seen.lock().unwrap().push(headers.collect());
+                seen.lock().expect("no thread panicked").push(headers.collect());
                 let protocol = if mode == Mode::Foreign { "other" } else { "mcp" };
                 response
                     .headers_mut()
@@ -257,7 +261,7 @@ fn tools_are_called_over_sse_and_web_sockets() {
         assert_eq!((called.code, called.stdout.as_str()), (0, "{\"n\":1}\n"), "{id}: {called:?}");
     }
     // The subprotocol is always asked for.
-    let headers = socket.seen.lock().unwrap().clone();
+    let headers = socket.seen.lock().expect("no thread panicked").clone();
     assert!(headers.iter().all(|it| it["sec-websocket-protocol"] == "mcp"), "{headers:?}");
     // On the command line as well.
     for url in [sse.sse_url(), socket.ws_url()] {
@@ -279,7 +283,7 @@ fn servers_files_name_both_transports() {
         assert_eq!((called.code, called.stdout.as_str()), (0, "{\"n\":1}\n"), "{id}: {called:?}");
     }
     for (server, key) in [(&sse, "blue"), (&socket, "red")] {
-        let seen = server.seen.lock().unwrap();
+        let seen = server.seen.lock().expect("no thread panicked");
         assert!(seen.iter().all(|it| it.get("x-key").is_some_and(|it| it == key)), "{seen:?}");
     }
 }

@@ -39,7 +39,8 @@ use crate::{
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "meta",
     accepts: |binding| matches!(binding, Binding::Orchestration { .. }),
-    needs: |_| &["tool:call"],
+    // Nothing of its own: each tool that it calls passes the policy by itself.
+    needs: |_| &[],
     build: |context| Arc::new(OrchestrationExecutor { context: context.clone() }),
 };
 

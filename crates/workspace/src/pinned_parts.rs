@@ -21,8 +21,8 @@ use toolwright_source::{RecordPath, TextOrigin, ValueKind};
 use crate::content_hash::{ContentHasher, code_files, hash};
 use crate::server_rules::started_program;
 
-/// Bytes of a part's text that are kept, in memory and in the store: no person reads more of it. The
-/// hash is of all of it.
+/// Bytes of a part's text that are kept, in memory and in the store: no person reads more of it.
+/// The hash is of all of it.
 const MAX_TEXT: usize = 64 << 10;
 
 /// What a pinned part is.

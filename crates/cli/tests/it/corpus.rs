@@ -276,7 +276,8 @@ const SHARED: &[CheckedFile] = &[
         file: "btcp/btcp-specification__docs_protocols_index.md__L213.json",
         found: "E MISSING_REQUIRED_FIELD /version
                 E MISSING_REQUIRED_FIELD /tools
-                E MISSING_REQUIRED_FIELD /capabilities",
+                E MISSING_REQUIRED_FIELD /capabilities
+                W DUPLICATE_ID /name",
     },
     CheckedFile {
         file: "btcp/btcp-specification__docs_server_mcp-bridge.md__L262.json",

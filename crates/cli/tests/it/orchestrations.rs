@@ -53,7 +53,9 @@ esac
 
 /// A folder with the parts, meta tools by their ids, and these limits.
 fn with_meta(tools: &[(&str, &str, &str)], limits: &str) -> tempfile::TempDir {
-    let config = format!("[[source]]\nname = \"tools\"\npath = \"tools\"\n{limits}");
+    // The definitions lie in a folder, so nobody has named the program of `parts`.
+    let grant = "[[grant]]\ntoolset = \"parts\"\ncapabilities = [\"process:spawn\"]\n";
+    let config = format!("[[source]]\nname = \"tools\"\npath = \"tools\"\n{grant}{limits}");
     let mut files = vec![
         ("toolwright.toml".to_owned(), config),
         ("tools/parts.yaml".to_owned(), PARTS.to_owned()),

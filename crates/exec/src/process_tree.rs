@@ -202,6 +202,10 @@ fn hide_memory() {
     let _ = rustix::process::set_dumpable_behavior(hidden);
 }
 
+/// The rounds in which a process without an environment may get one: 100 ms. Longer than a busy
+/// machine takes to start a program, and waited for once for each process that has cleared it.
+const EXEC_ROUNDS: u32 = 200;
+
 /// Kills `killed` and the orphans of a tree, and waits until they are gone.
 ///
 /// In rounds, because killing a process can produce new orphans: its children become ours, and
@@ -211,11 +215,16 @@ fn kill_orphans(number: u64, mut killed: HashSet<i32>) {
     killed.iter().copied().for_each(kill_process);
     // 1,000 rounds of 0.5 ms: on a busy machine a large tree takes that long to die. A process in
     // an uninterruptible system call can take longer; it is killed already and will die.
-    for _ in 0..1_000 {
+    for round in 0..1_000 {
         let mut found = false;
         for pid in orphans() {
             // A dead orphan stays a zombie until its new parent, this process, reaps it.
             if reap(pid) {
+                continue;
+            }
+            // Perhaps it is just becoming another program: the environment is empty meanwhile.
+            if round < EXEC_ROUNDS && is_unmarked_yet(pid) {
+                found = true;
                 continue;
             }
             if killed.contains(&pid) || belongs_to(pid, number, &own_id) {
@@ -229,6 +238,12 @@ fn kill_orphans(number: u64, mut killed: HashSet<i32>) {
         }
         std::thread::sleep(Duration::from_micros(500));
     }
+}
+
+/// Whether a process has no environment, and was not seen so before.
+fn is_unmarked_yet(pid: i32) -> bool {
+    let is_empty = std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|text| text.is_empty());
+    is_empty && !table().unmarked.contains_key(&pid)
 }
 
 /// Our children that are neither the program of a tree nor foreign. Workers of the sandbox are our

@@ -256,7 +256,8 @@ async fn orphans_do_not_stay_zombies_while_a_server_is_connected() {
     let pid = value(test.call("good:pid", json!({})).await);
     for round in 0..5 {
         let files = json!({"args": [test.file(&format!("orphan-{round}"))]});
-        assert_eq!(word(&test.call("t:leave", files).await), "ok");
+        let left = test.call("t:leave", files).await;
+        assert_eq!(word(&left), "ok", "{left:?}");
         assert_eq!(word(&test.call_within("t:hang", json!({}), 20).await), "TIMEOUT");
     }
     wait_until("there are no zombies", || zombies().is_empty()).await;

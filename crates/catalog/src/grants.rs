@@ -130,8 +130,23 @@ struct SessionGrant {
 enum GrantSubject {
     /// A capability for a toolset: its content hash, or its name if it has none.
     Capability(String, Capability),
-    /// A tool that a rule asks about.
-    Tool(String),
+    /// A tool, and the rule that asks about it.
+    Rule(String, String),
+}
+
+/// What a rule asks about: with all parts of the rule, because another one may ask about the same
+/// tool for other reasons.
+fn rule_subject(request: &PolicyRequest<'_>, rule: &PolicyRule) -> GrantSubject {
+    GrantSubject::Rule(request.tool.id.to_string(), format!("{rule:?}"))
+}
+
+/// The arguments of a call, for the person who is asked about it.
+fn shown_arguments(arguments: &serde_json::Value) -> String {
+    let text = arguments.to_string();
+    match text.char_indices().nth(SHOWN_ARGUMENTS) {
+        Some((end, _)) => format!("{}… ({} bytes in all)", &text[..end], text.len()),
+        None => text,
+    }
 }
 
 /// What stands for a toolset in a session.
@@ -316,11 +331,11 @@ impl GrantPolicy {
         all
     }
 
-    fn is_rule_allowed(&self, request: &PolicyRequest<'_>) -> bool {
+    fn is_rule_allowed(&self, request: &PolicyRequest<'_>, rule: &PolicyRule) -> bool {
         self.sessions().contains(&SessionGrant {
             agent: request.agent.to_owned(),
             session: request.session,
-            subject: GrantSubject::Tool(request.tool.id.to_string()),
+            subject: rule_subject(request, rule),
         })
     }
 }
@@ -441,7 +456,7 @@ impl CallPolicy for GrantPolicy {
                 None => failure.suggest("do without this call, or change the configuration"),
             }));
         }
-        let rule = rule.filter(|_| !self.is_rule_allowed(request));
+        let rule = rule.filter(|rule| !self.is_rule_allowed(request, rule));
         let needs = self.needs(request);
         if needs.is_empty() && rule.is_none() {
             return PolicyDecision::Allow(Vec::new());
@@ -464,10 +479,7 @@ impl CallPolicy for GrantPolicy {
                 Some(reason) => format!("{}: {reason}", rule.tool),
                 None => rule.tool.clone(),
             },
-            arguments: rule.arguments.as_ref().map(|_| {
-                let text = request.arguments.to_string();
-                text.chars().take(SHOWN_ARGUMENTS).collect()
-            }),
+            arguments: Some(shown_arguments(request.arguments)),
         });
         question.trouble = granted.trouble;
         PolicyDecision::Ask(Box::new(question))
@@ -489,8 +501,9 @@ impl CallPolicy for GrantPolicy {
         };
         // Lasting grants of rules do not exist: the configuration asks in every session.
         if question.rule.is_some() && term != GrantTerm::Once {
-            let subject = GrantSubject::Tool(request.tool.id.to_string());
-            self.sessions().insert(session(subject));
+            let settings = self.settings();
+            let subject = settings.rule(request).map(|rule| rule_subject(request, rule));
+            self.sessions().extend(subject.map(session));
         }
         match term {
             GrantTerm::Session => {

@@ -122,7 +122,7 @@ impl fmt::Display for UsedGrant {
     }
 }
 
-/// What a person is asked before a call, as data. Whoever shows it finds the words.
+/// What a person is asked before a call, as data: the words are those of the host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GrantQuestion {
     /// Who would be allowed.
@@ -201,10 +201,9 @@ impl GrantQuestion {
         }
     }
 
-    /// What two calls have in common whose answer is the same. The tool matters only to a rule.
+    /// What two calls have in common whose answer is the same.
     fn shared(&self) -> GrantQuestion {
-        let tool = if self.rule.is_some() { self.tool.clone() } else { String::new() };
-        GrantQuestion { tool, ..self.clone() }
+        GrantQuestion { tool: String::new(), ..self.clone() }
     }
 }
 
@@ -350,6 +349,10 @@ impl OpenQuestions {
         settle: &'a (dyn Fn(Option<GrantAnswer>) -> Result<Vec<UsedGrant>, Failure> + Sync),
     ) -> BoxFuture<'a, Option<Result<Vec<UsedGrant>, Failure>>> {
         Box::pin(async move {
+            // A rule asks about one call with its arguments: another one has other arguments.
+            if question.rule.is_some() {
+                return Some(settle(host.ask_grant(question).await));
+            }
             let key = (question.shared(), host.session());
             let joined = {
                 let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -376,7 +379,11 @@ impl OpenQuestions {
                 }
                 Err(mut answer) => {
                     let given = answer.wait_for(Option::is_some).await.ok()?.flatten();
-                    Some(settle(given))
+                    match given {
+                        // That was for the other call.
+                        Some(GrantAnswer::Once) => None,
+                        given => Some(settle(given)),
+                    }
                 }
             }
         })

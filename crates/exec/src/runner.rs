@@ -360,9 +360,15 @@ impl Runner {
                 PolicyDecision::Ask(question) => question,
             };
             let is_open = || matches!(policy.decide(&asked), PolicyDecision::Ask(_));
-            let settle = |answer: Option<GrantAnswer>| match answer {
-                Some(answer) => policy.record(&asked, &question, answer),
-                None => Err(question.refusal("nobody is here to allow it")),
+            let settle = |answer: Option<GrantAnswer>| {
+                let Some(answer) = answer else {
+                    return Err(question.refusal("nobody is here to allow it"));
+                };
+                // The configuration may have changed while the person was asked.
+                match policy.decide(&asked) {
+                    PolicyDecision::Deny(failure) => Err(*failure),
+                    _ => policy.record(&asked, &question, answer),
+                }
             };
             let answer = self.questions.ask(&question, host, &is_open, &settle);
             let settled = tokio::select! {

@@ -9,6 +9,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
@@ -25,7 +26,7 @@ pub(crate) struct AccessControl {
     token_hash: Option<[u8; 32]>,
     /// Whether somebody had a token at the start. Nobody gets in without one since then, also if
     /// the last agent leaves the configuration.
-    needs_token: bool,
+    needs_token: AtomicBool,
     /// Accepted values of `Host`; `None` to accept all.
     hosts: Option<Vec<HostRule>>,
     origins: Vec<OriginRule>,
@@ -66,7 +67,7 @@ impl AccessControl {
         let allowed = options.allowed_origins.iter();
         let allowed: Vec<OriginRule> = allowed.filter_map(|it| OriginRule::parse(it)).collect();
         AccessControl {
-            needs_token: token.is_some() || agents == AgentTokens::Some,
+            needs_token: AtomicBool::new(token.is_some() || agents == AgentTokens::Some),
             token_hash: token.map(|token| Sha256::digest(token.as_bytes()).into()),
             hosts: address.ip().is_loopback().then(|| hosts.chain(configured).collect()),
             configured_origins: allowed.len(),
@@ -94,7 +95,11 @@ impl AccessControl {
         headers: &HeaderMap,
         agents: &[(Arc<str>, [u8; 32])],
     ) -> Option<Arc<str>> {
-        if !self.needs_token && agents.is_empty() {
+        // From the first agent on, for ever: one that is removed must not come back as `http`.
+        if !agents.is_empty() {
+            self.needs_token.store(true, Ordering::Relaxed);
+        }
+        if !self.needs_token.load(Ordering::Relaxed) {
             return Some(HTTP_AGENT.into());
         }
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());

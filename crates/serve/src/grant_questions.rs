@@ -2,14 +2,18 @@
 //!
 //! Clients may answer such questions by themselves, so a client can give what ends with its
 //! session: once, or for the session. What holds until it is revoked is granted on a terminal only.
+//! A client that is asked in results (2026-07-28) has no session of its own, and can allow one
+//! call. The key of such a question is random, so that it cannot be answered before it is asked.
 
 use serde_json::{Value as Json, json};
 use toolwright_exec::{GivenReason, GrantAnswer, GrantQuestion, Host, ServerRequest};
 
 use crate::call_host::missing_capability;
+use crate::handles::random_handle;
 
-/// The answers that a client can give.
+/// The answers that a client can give, and those that one without a session can give.
 const OFFERED: [GrantAnswer; 3] = [GrantAnswer::Once, GrantAnswer::Session, GrantAnswer::No];
+const OFFERED_ONCE: [GrantAnswer; 2] = [GrantAnswer::Once, GrantAnswer::No];
 
 /// The member of the form that has the answer.
 const MEMBER: &str = "decision";
@@ -17,11 +21,12 @@ const MEMBER: &str = "decision";
 /// Asks. Returns `None` if the client cannot show a form, or the configuration does not want it to
 /// be asked. Anything but one of the offered answers is a no.
 pub(crate) async fn ask(host: &dyn Host, question: &GrantQuestion) -> Option<GrantAnswer> {
+    let offered: &[GrantAnswer] = if host.is_asked_in_results() { &OFFERED_ONCE } else { &OFFERED };
     let request = ServerRequest {
-        key: None,
+        key: Some(random_handle()),
         source: "toolwright".to_owned(),
         method: "elicitation/create".to_owned(),
-        params: form(question),
+        params: form(question, offered),
         withdrawal: GivenReason::default(),
     };
     let can_answer = missing_capability(&host.client_capabilities(), &request).is_none();
@@ -29,11 +34,12 @@ pub(crate) async fn ask(host: &dyn Host, question: &GrantQuestion) -> Option<Gra
         return None;
     }
     let answer = host.ask(vec![request]).await.pop()?;
-    Some(answer.map_or(GrantAnswer::No, |answer| read_answer(&answer)))
+    Some(answer.map_or(GrantAnswer::No, |answer| read_answer(&answer, offered)))
 }
 
 /// The parameters of the request.
-fn form(question: &GrantQuestion) -> Json {
+fn form(question: &GrantQuestion, offered: &[GrantAnswer]) -> Json {
+    let words: Vec<&str> = offered.iter().map(|answer| answer.name()).collect();
     json!({
         "mode": "form",
         "message": text(question),
@@ -44,7 +50,7 @@ fn form(question: &GrantQuestion) -> Json {
                     "type": "string",
                     "title": "Allow this?",
                     "description": "once: this call; session: until this session ends; no: refuse",
-                    "enum": OFFERED.map(GrantAnswer::name),
+                    "enum": words,
                 },
             },
             "required": [MEMBER],
@@ -73,9 +79,9 @@ fn text(question: &GrantQuestion) -> String {
 }
 
 /// The answer in the result of a client. A form that was declined or cancelled is a no.
-fn read_answer(result: &Json) -> GrantAnswer {
+fn read_answer(result: &Json, offered: &[GrantAnswer]) -> GrantAnswer {
     let word = result.pointer(&format!("/content/{MEMBER}")).and_then(Json::as_str);
-    let offered = OFFERED.into_iter().find(|answer| Some(answer.name()) == word);
+    let offered = offered.iter().copied().find(|answer| Some(answer.name()) == word);
     match result["action"] == "accept" {
         true => offered.unwrap_or(GrantAnswer::No),
         false => GrantAnswer::No,
@@ -100,7 +106,9 @@ mod tests {
             (json!({"action": "cancel"}), GrantAnswer::No),
             (json!(null), GrantAnswer::No),
         ] {
-            assert_eq!(read_answer(&answer), expected, "{answer}");
+            assert_eq!(read_answer(&answer, &OFFERED), expected, "{answer}");
         }
+        let session = json!({"action": "accept", "content": {"decision": "session"}});
+        assert_eq!(read_answer(&session, &OFFERED_ONCE), GrantAnswer::No);
     }
 }

@@ -21,6 +21,7 @@ use toolwright_source::{Diagnostic, RecordFinding, Source, Span};
 
 use super::forbidden_file_access::FORBIDDEN_FILE_ACCESS;
 use super::forbidden_require::FORBIDDEN_REQUIRE;
+use super::locale_dependent::LOCALE_DEPENDENT;
 use super::no_entry_point::NO_ENTRY_POINT;
 use crate::Subject;
 use crate::report::Report;
@@ -165,7 +166,11 @@ fn body_diagnostics(source: &Arc<Source>, facts: ScriptFacts) -> Vec<Diagnostic>
                 &FORBIDDEN_FILE_ACCESS,
                 format!("`{}` reads files, but the sandbox has none", call.what),
             ),
-            _ => (
+            ForbiddenKind::Locale => (
+                &LOCALE_DEPENDENT,
+                format!("`{}` depends on a language, and the sandbox knows none", call.what),
+            ),
+            ForbiddenKind::Require | ForbiddenKind::Import | ForbiddenKind::DynamicImport => (
                 &FORBIDDEN_REQUIRE,
                 format!("`{}` loads a module, but the sandbox has no modules", call.what),
             ),

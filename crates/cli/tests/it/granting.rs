@@ -289,6 +289,8 @@ fn a_client_that_can_show_forms_is_asked_by_elicitation() {
     assert_eq!(question["method"], "elicitation/create", "{asked}");
     let mut again = params;
     again["requestState"] = asked["result"]["requestState"].clone();
+    // A key that can be guessed would let a client answer before anybody is asked.
+    assert!(key.len() >= 32 && !key.contains("question"), "{key}");
     again["inputResponses"] = json!({key: accept("once")});
     let result = web.ask_modern(8, "tools/call", again).answer(&json!(8))["result"].clone();
     assert_eq!(result["isError"], false, "{result}");

@@ -1,5 +1,5 @@
 //! What legacy SSE and WebSocket have in common: a stream of messages that stays open, and answers
-//! that arrive on it, whoever has asked.
+//! that arrive on it for all requests.
 //!
 //! ```text
 //! caller ─ DuplexWire::send ─▶ POST, or a frame

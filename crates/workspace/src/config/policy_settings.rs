@@ -279,6 +279,7 @@ impl ConfigReader<'_, '_> {
             Some((value.get_ref().as_str()?.to_owned(), value.span()))
         };
         let mut seen: Vec<String> = OWN_AGENTS.map(str::to_owned).to_vec();
+        let mut tokens: Vec<String> = Vec::new();
         for (n, item) in list("agent").into_iter().flatten().enumerate() {
             let Some((name, span)) = name_of(item, "name") else { continue };
             if seen.contains(&name) {
@@ -287,6 +288,14 @@ impl ConfigReader<'_, '_> {
                 self.problems.add(&DUPLICATE_SOURCE, span, &at, message);
             }
             seen.push(name);
+            let Some((token, span)) = name_of(item, "token_sha256") else { continue };
+            let token = token.to_ascii_lowercase();
+            if tokens.contains(&token) {
+                let at = DocumentPath::root().child("agent").child(n).child("token_sha256");
+                let message = "another agent has the same token".to_owned();
+                self.problems.add(&DUPLICATE_SOURCE, span, &at, message);
+            }
+            tokens.push(token);
         }
         let known = settings.agents.iter().map(|agent| agent.name.as_str()).chain(OWN_AGENTS);
         for (n, item) in list("grant").into_iter().flatten().enumerate() {

@@ -581,7 +581,7 @@ fn is_found_without_server(uri: &str) -> bool {
 }
 
 /// Whether a text is a URI and not a sentence: a scheme, `://`, and no space. URIs of other forms
-/// (`urn:x:y`) cannot be told from other texts.
+/// (`urn:x:y`) cannot be distinguished from other texts.
 fn looks_like_uri(text: &str) -> bool {
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())

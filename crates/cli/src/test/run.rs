@@ -328,7 +328,7 @@ fn compare_failure(
     }
 }
 
-/// Whether an expected code is that of a failure; `None` if that cannot be told. `own` are codes
+/// Whether an expected code is that of a failure; `None` if that is not known. `own` are codes
 /// that the tool reports itself.
 fn matches_code(expected: &str, own: &[String], kind: &RunCode) -> Option<bool> {
     let is_refusal = [&code::VALIDATION_FAILED, &code::INPUT_INVALID].contains(&kind);

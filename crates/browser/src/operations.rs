@@ -4,6 +4,8 @@
 //! A `target` argument is a reference that an operation returned, `{"$element": 7}`, or a CSS
 //! selector. References belong to one document: after a navigation they are `NoElement`.
 
+use crate::Json;
+
 /// Which capability an operation takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationNeed {
@@ -25,6 +27,31 @@ pub struct Operation {
     pub arguments: &'static str,
     /// What it does and returns, in a few words.
     pub meaning: &'static str,
+}
+
+impl Operation {
+    /// The operation of this name.
+    pub fn named(name: &str) -> Option<&'static Operation> {
+        OPERATIONS.iter().find(|operation| operation.name == name)
+    }
+
+    /// The capability that it takes with these arguments on a page of this origin. Addresses are
+    /// read as browsers read them; one that cannot be read counts as another origin.
+    pub fn capability(&self, arguments: &[Json], origin: &str) -> &'static str {
+        match self.need {
+            OperationNeed::Capability(capability) => capability,
+            OperationNeed::ByAddress(own, other) => {
+                let address = arguments.first().and_then(Json::as_str).unwrap_or_default();
+                if is_own_origin(address, origin) { own } else { other }
+            }
+        }
+    }
+}
+
+/// Whether an address, absolute or relative to a page of this origin, is of the same origin.
+pub(crate) fn is_own_origin(address: &str, origin: &str) -> bool {
+    let Ok(page) = url::Url::parse(origin) else { return false };
+    page.join(address).is_ok_and(|url| url.origin().is_tuple() && url.origin() == page.origin())
 }
 
 macro_rules! operations {

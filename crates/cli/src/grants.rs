@@ -74,7 +74,7 @@ fn list(
                 Some(_) => origins.map(Some).collect(),
                 None => vec![None],
             };
-            origins.into_iter().map(|origin| StoredGrant {
+            origins.into_iter().map(move |origin| StoredGrant {
                 agent: grant.agent.clone(),
                 toolset: grant.toolset.clone(),
                 hash: None,

@@ -18,9 +18,11 @@ mod page_functions;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use serde_json::Map;
 use toolwright_browser::{Browser, PageError, PageErrorCode, Tab};
 use toolwright_model::{Binding, Capability, Tool};
 use toolwright_sandbox::{GuestLimits, ProgramInput, SandboxErrorCode};
+use toolwright_script::LACKING_MEMBERS;
 
 use self::page_functions::PageFunctions;
 use crate::js::{BTCP_PRELUDE, failure_of_body};
@@ -44,7 +46,14 @@ const PAGE_FACADE: &str = include_str!("page_facade.js");
 
 /// The prelude of such bodies.
 pub(crate) fn page_prelude() -> &'static str {
-    static PRELUDE: LazyLock<String> = LazyLock::new(|| format!("{BTCP_PRELUDE}\n{PAGE_FACADE}"));
+    static PRELUDE: LazyLock<String> = LazyLock::new(|| {
+        let lacking: Map<String, Json> = LACKING_MEMBERS
+            .iter()
+            .map(|(object, members)| ((*object).to_owned(), Json::from(members.to_vec())))
+            .collect();
+        let lacking = Json::Object(lacking);
+        format!("{BTCP_PRELUDE}\ntoolwright.LACKING = {lacking};\n{PAGE_FACADE}")
+    });
     &PRELUDE
 }
 
@@ -247,11 +256,7 @@ impl PageExecutor {
     ///
     /// # Errors
     /// If there is no browser or no page, or the tool needs what is not offered.
-    async fn pages(
-        &self,
-        tool: &Tool,
-        host: &dyn Host,
-    ) -> Result<&Arc<dyn PageProvider>, Failure> {
+    async fn pages(&self, tool: &Tool, host: &dyn Host) -> Result<&Arc<dyn PageProvider>, Failure> {
         if tool.needs.iter().any(|need| need.as_str() == "page:full") {
             let message = format!(
                 "`{}` needs `page:full`: code that runs in the page itself could not be held to \

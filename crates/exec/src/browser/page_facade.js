@@ -8,48 +8,29 @@
 // replaces or digs out parts of this file gains nothing.
 //
 // Elements are wrappers around a reference, one per reference. What a page has and tools do not is
-// listed in `LACKING`, and fails with its name.
+// in `LACKING`, which the crate `script` lists, and fails with its name.
 (() => {
-  const { operate, operateLater, wait } = globalThis.toolwright;
+  const { operate, operateLater, wait, LACKING } = globalThis.toolwright;
   delete globalThis.toolwright;
 
   const lacking = (what, advice) => {
     throw new Error('`' + what + '` is not available to tools' + (advice ? ': ' + advice : ''));
   };
-  const LACKING = {
-    document: `adoptNode append caretPositionFromPoint close createAttribute createCDATASection
-      createComment createDocumentFragment createElementNS createEvent createExpression
-      createNodeIterator createRange createTreeWalker designMode domain elementFromPoint
-      elementsFromPoint evaluate execCommand exitFullscreen fonts getAnimations getSelection
-      implementation importNode open prepend replaceChildren requestStorageAccess scrollingElement
-      startViewTransition styleSheets timeline write writeln addEventListener removeEventListener
-      attachShadow childNodes firstChild lastChild currentScript`,
-    element: `addEventListener animate assignedSlot attachInternals attachShadow attributeStyleMap
-      childNodes cloneNode computedStyleMap files firstChild form getAnimations getClientRects
-      getRootNode hidePopover insertAdjacentHTML lastChild nextSibling normalize ownerDocument
-      previousSibling releasePointerCapture removeEventListener requestFullscreen
-      requestPointerLock reset scroll scrollBy scrollTo select setHTMLUnsafe setPointerCapture
-      setRangeText setSelectionRange showModal showPicker showPopover close play pause
-      contentDocument contentWindow getContext setAttributeNS sheet`,
-    window: `addEventListener alert caches close confirm cookieStore createImageBitmap crypto
-      customElements external find focus frames getSelection history indexedDB matchMedia moveBy
-      moveTo navigation open opener parent postMessage print prompt removeEventListener
-      requestAnimationFrame requestIdleCallback resizeBy resizeTo scheduler screen scroll scrollBy
-      scrollTo setInterval showDirectoryPicker showOpenFilePicker showSaveFilePicker
-      speechSynthesis stop structuredClone top trustedTypes visualViewport`,
-  };
+  const NAVIGATE = 'a person or the tool `open` of the browser opens pages';
   const HELP = {
     addEventListener: 'a tool ends with its call; wait with `btcp.dom.observe`',
+    assign: NAVIGATE,
+    replace: NAVIGATE,
+    reload: NAVIGATE,
     indexedDB: 'use `btcp.storage.indexed`',
     insertAdjacentHTML: 'set `innerHTML`, which is sanitised',
     setInterval: 'use `setTimeout`',
     childNodes: 'use `children` and `textContent`',
     attachShadow: 'read open roots with `shadowRoot`',
   };
-  const namesOf = (kind) => LACKING[kind].split(/\s+/);
   // `owner.name` throws. A prototype gets the names that it does not have itself.
   const defineLacking = (owner, kind) => {
-    for (const name of namesOf(kind)) {
+    for (const name of LACKING[kind]) {
       if (name in owner) continue;
       const fail = () => lacking(kind + '.' + name, HELP[name]);
       Object.defineProperty(owner, name, { get: fail, set: fail, configurable: true });
@@ -179,9 +160,12 @@
     set classList(names) { this.className = names; }
     get dataset() { return datasetOf(this); }
     get style() { return inlineStyle(this); }
-    set style(css) { this.setAttribute('style', css); }
+    set style(css) { this.style.cssText = css; }
 
-    get value() { return operate('dom.value', this); }
+    get value() {
+      const value = operate('dom.value', this);
+      return Array.isArray(value) ? value[0] ?? '' : value;
+    }
     set value(value) { operate('dom.setValue', this, text(value)); }
     get checked() { return operate('dom.property', this, 'checked'); }
     set checked(on) { operate('dom.setChecked', this, Boolean(on)); }
@@ -193,10 +177,7 @@
       if (option) this.value = option.value;
     }
     get selected() { return operate('dom.property', this, 'selected'); }
-    set selected(on) {
-      const owner = this.closest('select');
-      if (owner && on) owner.value = this.value;
-    }
+    set selected(on) { operate('dom.setChecked', this, Boolean(on)); }
     get text() { return this.textContent.trim(); }
     get index() { return this.closest('select')?.options.indexOf(this) ?? -1; }
     get length() { return this.tagName === 'FORM' ? this.elements.length : this.options.length; }
@@ -213,6 +194,7 @@
       const id = this.getAttribute('for');
       return id ? document.getElementById(id) : this.querySelector('input, select, textarea');
     }
+    get ariaLabel() { return this.getAttribute('aria-label'); }
     get htmlFor() { return text(this.getAttribute('for')); }
     get rows() {
       if (this.tagName === 'TEXTAREA') return Number(this.getAttribute('rows') ?? 2);
@@ -229,7 +211,10 @@
     get colSpan() { return Number(this.getAttribute('colspan') ?? 1); }
     get rowSpan() { return Number(this.getAttribute('rowspan') ?? 1); }
 
-    getBoundingClientRect() { return operate('dom.rect', this); }
+    getBoundingClientRect() {
+      const { x, y, width, height } = operate('dom.rect', this);
+      return { x, y, width, height, left: x, top: y, right: x + width, bottom: y + height };
+    }
     checkVisibility() {
       const { width, height } = this.getBoundingClientRect();
       return width > 0 && height > 0 && getComputedStyle(this).visibility === 'visible';
@@ -288,11 +273,11 @@
     tabIndex action method target rel download accept autocomplete isContentEditable
     contentEditable willValidate validationMessage naturalWidth naturalHeight complete
     offsetWidth offsetHeight offsetTop offsetLeft clientWidth clientHeight scrollWidth
-    scrollHeight scrollTop scrollLeft currentSrc indeterminate draggable role ariaLabel`;
+    scrollHeight scrollTop scrollLeft currentSrc indeterminate draggable role`;
   const BOOLEAN = /^(disabled|readOnly|required|multiple|hidden|open)$/;
   const READ_ONLY = /^(tagName|will|validation|natural|complete|offset|client|scroll|current|isC)/;
   for (const name of READ.split(/\s+/)) {
-    const attribute = name === 'ariaLabel' ? 'aria-label' : name.toLowerCase();
+    const attribute = name.toLowerCase();
     Object.defineProperty(Element.prototype, name, {
       get() { return operate('dom.property', this, name); },
       set: READ_ONLY.test(name) ? undefined : function set(value) {
@@ -351,7 +336,10 @@
       ownKeys: () => element.getAttributeNames().filter((it) => it.startsWith('data-'))
         .map((it) => camel(it.slice(5))),
       getOwnPropertyDescriptor: (_, key) => ({
-        value: element.getAttribute(name(key)), enumerable: true, configurable: true, writable: true,
+        value: element.getAttribute(name(key)),
+        enumerable: true,
+        configurable: true,
+        writable: true,
       }),
     });
   };
@@ -378,8 +366,12 @@
   const inlineStyle = (element) => styleOf(
     (name) => (name === 'css-text' ? text(element.getAttribute('style'))
       : declarations(element.getAttribute('style')).get(name) ?? ''),
-    (name, value) => (name === 'css-text' ? element.setAttribute('style', value)
-      : operate('dom.setStyle', element, name, value)),
+    (name, value) => {
+      if (name !== 'css-text') return operate('dom.setStyle', element, name, value);
+      element.removeAttribute('style');
+      for (const [own, given] of declarations(value)) operate('dom.setStyle', element, own, given);
+      return undefined;
+    },
   );
   globalThis.getComputedStyle = (element) => styleOf(
     (name) => operate('dom.style', element, name),
@@ -390,12 +382,12 @@
   const parts = (address) => {
     const found = /^([a-z][a-z0-9+.-]*:)(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/i.exec(address);
     const [, protocol = '', host = '', path = '', search = '', hash = ''] = found ?? [];
-    const [, hostname = host, port = ''] = /^(.*?)(?::(\d+))?$/.exec(host.replace(/^.*@/, '')) ?? [];
+    const bare = host.replace(/^.*@/, '');
+    const [, hostname = bare, port = ''] = /^(.*?)(?::(\d+))?$/.exec(bare) ?? [];
     const pathname = host && !path ? '/' : path;
-    const origin = host ? protocol + '//' + host.replace(/^.*@/, '') : 'null';
-    return { protocol, host, hostname, port, pathname, search, hash, origin };
+    const origin = host ? protocol + '//' + bare : 'null';
+    return { protocol, host: bare, hostname, port, pathname, search, hash, origin };
   };
-  const NAVIGATE = 'a person or the tool `open` of the browser opens pages';
   const location = {
     get href() { return page().url; },
     set href(_) { lacking('location.href = …', NAVIGATE); },
@@ -407,10 +399,7 @@
     const set = () => lacking('location.' + name + ' = …', NAVIGATE);
     Object.defineProperty(location, name, { get: () => parts(page().url)[name], set });
   }
-  for (const name of ['assign', 'replace', 'reload', 'ancestorOrigins']) {
-    const get = () => lacking('location.' + name, NAVIGATE);
-    Object.defineProperty(location, name, { get });
-  }
+  defineLacking(location, 'location');
 
   class Document extends Node {
     querySelector(selector) { return wrap(operate('dom.query', String(selector))); }
@@ -580,10 +569,12 @@
     constructor(type, init) {
       if (type === undefined) throw new TypeError('an event has a type');
       this.type = String(type);
-      this.init = { ...(init ?? {}), interface: this.constructor.name };
       Object.assign(this, init ?? {});
       this.bubbles = Boolean(init?.bubbles);
       this.cancelable = Boolean(init?.cancelable);
+      this.composed = Boolean(init?.composed);
+      const { bubbles, cancelable, composed } = this;
+      this.init = { ...(init ?? {}), bubbles, cancelable, composed };
       this.defaultPrevented = false;
     }
   }
@@ -620,7 +611,7 @@
       ? own[key] : lacking(name + '.' + key)),
   });
 
-  const LACKING_WINDOW = new Set(namesOf('window'));
+  const LACKING_WINDOW = new Set(LACKING.window);
   const viewport = { innerWidth: 'width', innerHeight: 'height', scrollX: 'scrollX',
     scrollY: 'scrollY', pageXOffset: 'scrollX', pageYOffset: 'scrollY' };
   const window = new Proxy(globalThis, {

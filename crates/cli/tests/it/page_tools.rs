@@ -155,9 +155,12 @@ fn call(needs: &[&str], body: &str, page: &Arc<FakePage>) -> Result<Outcome, Fai
 }
 
 fn value(needs: &[&str], expression: &str) -> Json {
-    let body = format!("export default async () => {{ {expression} }}");
+    let body = format!(
+        "export default async () => ({{ value: await (async () => {{ {expression} }})() }})"
+    );
     let result = call(needs, &body, &Arc::default());
-    result.unwrap_or_else(|failure| panic!("{expression}\n{failure:?}")).value()
+    let result = result.unwrap_or_else(|failure| panic!("{expression}\n{failure:?}"));
+    result.value()["value"].take()
 }
 
 #[test]

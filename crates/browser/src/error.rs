@@ -36,3 +36,22 @@ pub struct PageError {
     /// What happened, for people.
     pub message: String,
 }
+
+impl PageError {
+    pub(crate) fn new(code: PageErrorCode, message: impl Into<String>) -> PageError {
+        PageError { code, message: message.into() }
+    }
+}
+
+impl PageErrorCode {
+    /// The code that the broker wrote; `Refused` for any that it does not use.
+    pub(crate) fn from_broker(code: &str) -> PageErrorCode {
+        match code {
+            "OtherOrigin" => PageErrorCode::OtherOrigin,
+            "NoElement" => PageErrorCode::NoElement,
+            "BadOperation" => PageErrorCode::BadOperation,
+            "TooLarge" => PageErrorCode::TooLarge,
+            _ => PageErrorCode::Refused,
+        }
+    }
+}

@@ -102,17 +102,6 @@ impl Browser {
         &self.shared.settings
     }
 
-    /// The program that is started.
-    ///
-    /// # Errors
-    /// If there is none; the message says how to get one.
-    pub fn program(&self) -> Result<std::path::PathBuf, PageError> {
-        Err(PageError {
-            code: PageErrorCode::NoBrowser,
-            message: "no browser is installed".to_owned(),
-        })
-    }
-
     /// The current tab of a session, opened if it has none. Starts the browser if necessary.
     pub async fn tab(&self, session: &str) -> Result<Tab, PageError> {
         let _usage = self.shared.begin_use();

@@ -368,7 +368,7 @@ fn without_a_browser_one_sentence_says_how_to_get_one() {
     assert_eq!(error["code"], "BROWSER_REQUIRED", "{result:?}");
     let message = error["message"].as_str().expect("a text");
     assert!(message.contains("`look` needs `dom:read`"), "{message}");
-    assert!(message.contains("apt install chromium"), "{message}");
+    assert!(message.contains("apt-get install chromium"), "{message}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde_json::Map;
-use toolwright_browser::{Browser, PageError, PageErrorCode, Tab};
+use toolwright_browser::{Browser, PageError, PageErrorCode, Tab, find_browser};
 use toolwright_model::{Binding, Capability, Tool};
 use toolwright_sandbox::{GuestLimits, ProgramInput, SandboxErrorCode};
 use toolwright_script::LACKING_MEMBERS;
@@ -123,7 +123,7 @@ impl Page for Tab {
 impl PageProvider for Browser {
     fn availability<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>> {
         Box::pin(async move {
-            self.program()?;
+            find_browser(self.settings())?;
             if self.settings().start.is_some() || !self.tabs(session).await.is_empty() {
                 return Ok(());
             }

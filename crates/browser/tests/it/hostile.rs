@@ -97,7 +97,8 @@ async fn huge_results_are_refused_in_the_page() {
     );
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
-    let rows = [("dom.text", json!(["p"])), ("dom.queryAll", json!(["i"])), ("dom.html", json!(["body"]))];
+    let rows =
+        [("dom.text", json!(["p"])), ("dom.queryAll", json!(["i"])), ("dom.html", json!(["body"]))];
     for (operation, arguments) in rows {
         let error = page.ask(operation, arguments).await.unwrap_err();
         assert_eq!(error.code, PageErrorCode::TooLarge, "{operation}: {error}");

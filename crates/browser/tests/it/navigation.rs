@@ -24,8 +24,14 @@ async fn only_allowed_origins_are_opened() {
     let tab = browser.tab("session").await.unwrap();
     let page = Page { tab: &tab, origin: server.origin() };
     assert_eq!(page.get("dom.text", json!(["p"])).await, "here");
-    let refused = [other.url("/"), server.url("/away"), "file:///etc/passwd".into(),
-        "data:text/html,x".into(), "chrome://version".into(), "javascript:1".into()];
+    let refused = [
+        other.url("/"),
+        server.url("/away"),
+        "file:///etc/passwd".into(),
+        "data:text/html,x".into(),
+        "chrome://version".into(),
+        "javascript:1".into(),
+    ];
     for address in refused {
         let error = tab.navigate(&address, LONG).await.unwrap_err();
         assert_eq!(error.code, PageErrorCode::OriginRefused, "{address}: {error}");

@@ -46,8 +46,14 @@ fn the_capability_of_a_request_depends_on_its_address() {
     let fetch = Operation::named("fetch").unwrap();
     let own = ["/a", "a?b", "https://shop.test/x", "https://SHOP.test:443", "?q", "//shop.test/y"];
     let other = [
-        "//evil.test/x", "http://shop.test/", "https://shop.test:8443/", "\\\\evil.test\\x",
-        "https:\\\\evil.test", "data:text/plain,x", "https://shop.test@evil.test/", "http://",
+        "//evil.test/x",
+        "http://shop.test/",
+        "https://shop.test:8443/",
+        "\\\\evil.test\\x",
+        "https:\\\\evil.test",
+        "data:text/plain,x",
+        "https://shop.test@evil.test/",
+        "http://",
     ];
     for address in own {
         let capability = fetch.capability(&[json!(address)], "https://shop.test");
@@ -85,7 +91,11 @@ async fn reading_a_page_that_overrides_and_hides_functions() {
         ("dom.attributes", json!(["#note"]), json!({ "id": "note" })),
         ("dom.property", json!(["#gift", "checked"]), json!(true)),
         ("dom.property", json!(["#head", "tagName"]), json!("H1")),
-        ("dom.property", json!(["b", "offsetParent"]), page.get("dom.query", json!(["body"])).await),
+        (
+            "dom.property",
+            json!(["b", "offsetParent"]),
+            page.get("dom.query", json!(["body"])).await,
+        ),
         ("dom.value", json!(["#size"]), json!("large")),
         ("dom.value", json!(["#amount"]), json!("3")),
         ("dom.value", json!(["#head"]), json!(null)),
@@ -120,8 +130,10 @@ async fn reading_a_page_that_overrides_and_hides_functions() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_arguments_have_clear_errors() {
-    let server = PageServer::page("<p id=a>x</p><script>var s = '\\ud800x';
-        document.getElementById('a').title = s; document.title = 'y'.repeat(5e6)</script>");
+    let server = PageServer::page(
+        "<p id=a>x</p><script>var s = '\\ud800x';
+        document.getElementById('a').title = s; document.title = 'y'.repeat(5e6)</script>",
+    );
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
     let rows: &[(&str, Json, PageErrorCode, &str)] = &[
@@ -252,8 +264,14 @@ async fn requests_stay_within_what_was_granted() {
     assert_eq!(answer["headers"]["x-kind"], "test");
     let posted = json!(["data", { "method": "POST", "body": "b", "headers": { "x-a": 1 } }]);
     page.get("fetch", posted).await;
-    assert!(server.hits().iter().any(|hit| hit.starts_with("POST /data cookie:a=1")
-        && hit.ends_with("body:b")), "{:?}", server.hits());
+    assert!(
+        server
+            .hits()
+            .iter()
+            .any(|hit| hit.starts_with("POST /data cookie:a=1") && hit.ends_with("body:b")),
+        "{:?}",
+        server.hits()
+    );
     assert_eq!(page.get("fetch", json!(["/none"])).await["status"], 404);
     // A redirect to another origin is not followed.
     let error = page.ask("fetch", json!(["/away"])).await.unwrap_err();

@@ -13,7 +13,11 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn html(body: impl Into<String>) -> Reply {
-        Reply { status: "200 OK", headers: vec!["content-type: text/html".into()], body: body.into() }
+        Reply {
+            status: "200 OK",
+            headers: vec!["content-type: text/html".into()],
+            body: body.into(),
+        }
     }
 
     pub(crate) fn redirect(to: &str) -> Reply {
@@ -36,7 +40,9 @@ pub(crate) struct PageServer {
 }
 
 impl PageServer {
-    pub(crate) fn start(routes: impl Fn(&str) -> Option<Reply> + Send + Sync + 'static) -> PageServer {
+    pub(crate) fn start(
+        routes: impl Fn(&str) -> Option<Reply> + Send + Sync + 'static,
+    ) -> PageServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let hits = Arc::new(Mutex::new(Vec::new()));

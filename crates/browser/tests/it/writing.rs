@@ -81,8 +81,10 @@ async fn changing_a_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn observing_changes() {
-    let server = PageServer::page("<p id=a>x</p><script>setInterval(() => {
-        document.getElementById('a').append(document.createElement('i')) }, 50)</script>");
+    let server = PageServer::page(
+        "<p id=a>x</p><script>setInterval(() => {
+        document.getElementById('a').append(document.createElement('i')) }, 50)</script>",
+    );
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
     let changes = page.get("dom.observe", json!(["body", 20_000])).await;

@@ -470,6 +470,10 @@
         referrer: read(document, "referrer"),
         readyState: read(document, "readyState"),
         language: read(document, "documentElement")?.lang ?? "",
+        width: innerWidth,
+        height: innerHeight,
+        scrollX,
+        scrollY,
       };
     },
     "dom.query"(selector, within) {
@@ -587,7 +591,9 @@
       return refer(invoke(document, "createElement", name));
     },
     "dom.append"(parent, child, before) {
-      const moved = writable(child);
+      // A text, or an element.
+      const moved = typeof child?.$text === "string"
+        ? invoke(document, "createTextNode", child.$text) : writable(child);
       const into = writable(parent);
       const next = before === undefined || before === null ? null : node(before);
       invoke(into, "insertBefore", moved, next);

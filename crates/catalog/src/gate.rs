@@ -167,6 +167,7 @@ fn trust_of(toolset: &Toolset<Arc<Tool>>, spec: &SourceSpec) -> ToolTrust {
         toolset_hash: toolset.hash.clone(),
         declared: declared.into_iter().collect(),
         is_named: !matches!(&spec.target, SourceTarget::Definitions(path) if path.is_dir()),
+        origins: toolwright_formats::btcp_origins(&toolset.rest).into(),
     }
 }
 

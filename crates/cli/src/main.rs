@@ -18,6 +18,7 @@
 mod agent;
 mod args;
 mod audit;
+mod browser;
 mod call;
 mod check;
 mod convert;

@@ -14,7 +14,8 @@
 //! Each step can end the call with a [`Failure`], which carries a stable [`RunCode`].
 //!
 //! An executor is a way to run a tool: as a process ([`process`]), by asking an MCP server
-//! ([`mcp`]), as JavaScript in the sandbox, or as JavaScript that calls other tools. Each is a
+//! ([`mcp`]), as JavaScript in the sandbox, as JavaScript that works on a page
+//! ([`browser`]), or as JavaScript that calls other tools. Each is a
 //! folder of this crate and one line in [`EXECUTORS`].
 //!
 //! Not here: configuration and files of definitions (crate `catalog`), how a result is presented
@@ -32,6 +33,7 @@
 
 mod argument_errors;
 mod arguments;
+pub mod browser;
 mod budget;
 mod call_record;
 mod capped_texts;

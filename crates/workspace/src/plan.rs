@@ -26,8 +26,8 @@ use toolwright_source::{
 
 use crate::codes::{COMMAND_NOT_FOUND, SUSPICIOUS_COMMAND, is_about_server, is_advice};
 use crate::config::{
-    AuditSettings, CheckSettings, Config, ConfigPlace, Levels, PolicySettings, ServeSettings,
-    SourceConfig, SourceKind, TrustSettings,
+    AuditSettings, BrowserConfig, CheckSettings, Config, ConfigPlace, Levels, PolicySettings,
+    ServeSettings, SourceConfig, SourceKind, TrustSettings,
 };
 use crate::files::{self, LoadError};
 use crate::ignore_list::IgnoreList;
@@ -138,6 +138,8 @@ pub struct SourcePlan {
     pub serve: ServeSettings,
     /// What is kept about calls, from the configuration.
     pub audit: AuditSettings,
+    /// The browser on whose pages tools work, from the configuration.
+    pub browser: BrowserConfig,
     /// What happens when a definition differs from the accepted one, from the configuration.
     pub trust: TrustSettings,
     /// Where the lock of its sources is, if there is one: beside the configuration or servers file.
@@ -185,7 +187,8 @@ impl SourcePlan {
         self.failures.first().filter(|_| self.config_unreadable)
     }
 
-    /// The first error in `[limits]`, `[serve]`, `[audit]`, `[trust]` or the tables of the policy.
+    /// The first error in `[limits]`, `[serve]`, `[audit]`, `[browser]`, `[trust]` or the tables of
+    /// the policy.
     /// A limit that cannot be read is replaced by its default, which may be looser than what the
     /// author wanted, so callers treat it as fatal.
     pub fn bad_limit(&self) -> Option<&Diagnostic> {
@@ -280,6 +283,7 @@ impl SourcePlan {
         self.levels = config.levels;
         self.serve = config.serve;
         self.audit = config.audit;
+        self.browser = config.browser;
         self.trust = config.trust;
         self.lock = Some(folder.join(LOCK_NAME));
         self.policy = config.policy;
@@ -703,8 +707,8 @@ impl SourcePlan {
 }
 
 /// The tables in which a mistake stops commands that make calls.
-const FATAL_TABLES: [&str; 8] =
-    ["limits", "serve", "audit", "trust", "policy", "rule", "grant", "agent"];
+const FATAL_TABLES: [&str; 9] =
+    ["limits", "serve", "audit", "browser", "trust", "policy", "rule", "grant", "agent"];
 
 /// Findings of the rules about servers that are kept for one file, which may be hostile.
 const MAX_RULE_FINDINGS: usize = 1_000;

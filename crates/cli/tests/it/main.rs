@@ -45,6 +45,7 @@ mod markdown_and_web_tools;
 mod mutations;
 mod older_transports;
 mod orchestrations;
+mod page_tools;
 mod passing_on;
 mod pins;
 mod program;

@@ -5,6 +5,7 @@
 //! nobody used for a while and one that takes too much memory.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -12,7 +13,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::origin_rules::{OriginRules, shorten};
+use crate::origin_rules::OriginRules;
+use crate::program::find_browser;
 use crate::running::RunningBrowser;
 use crate::tab::TabParts;
 use crate::{BrowserSettings, PageError, PageErrorCode, Tab, TabInfo};
@@ -102,6 +104,14 @@ impl Browser {
         &self.shared.settings
     }
 
+    /// The program that is started.
+    ///
+    /// # Errors
+    /// If there is none; the message says how to get one.
+    pub fn program(&self) -> Result<PathBuf, PageError> {
+        find_browser(&self.shared.settings)
+    }
+
     /// The current tab of a session, opened if it has none. Starts the browser if necessary.
     pub async fn tab(&self, session: &str) -> Result<Tab, PageError> {
         let _usage = self.shared.begin_use();
@@ -123,8 +133,15 @@ impl Browser {
         let state = self.shared.state.lock().await;
         let Some(tabs) = state.sessions.get(session) else { return Vec::new() };
         let (all, current) = (tabs.tabs.clone(), tabs.current);
+        // The page that is opened again when the next call starts the browser.
+        let restored = tabs.restored.clone().map(|url| TabInfo {
+            number: tabs.last_number + 1,
+            title: String::new(),
+            url,
+            is_current: true,
+        });
         drop(state);
-        let mut infos = Vec::new();
+        let mut infos = Vec::from_iter(restored);
         for tab in all {
             infos.push(tab.info(tab.number() == current).await);
         }
@@ -340,6 +357,5 @@ async fn watch(shared: Weak<SharedBrowser>, running: Weak<RunningBrowser>) {
 }
 
 fn no_tab(number: u32) -> PageError {
-    let number = shorten(&number.to_string());
     PageError::new(PageErrorCode::NoElement, format!("the session has no tab {number}"))
 }

@@ -387,7 +387,10 @@ impl Tab {
         within: Duration,
     ) -> Result<Json, PageError> {
         let arguments = [Json::from(name), arguments.clone()];
-        self.ask("page.callTool", &arguments, Some(origin), within).await
+        let result = self.ask("page.callTool", &arguments, Some(origin), within).await?;
+        // Chromium hands objects over as JSON text, and texts as they are.
+        let parsed = result.as_str().and_then(|text| serde_json::from_str::<Json>(text).ok());
+        Ok(parsed.filter(|value| value.is_object() || value.is_array()).unwrap_or(result))
     }
 
     /// Changes whenever the tools of the page may have changed: navigation included.

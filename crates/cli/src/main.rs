@@ -18,6 +18,7 @@
 mod agent;
 mod args;
 mod audit;
+mod builtin_tools;
 mod call;
 mod check;
 mod convert;

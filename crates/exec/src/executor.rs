@@ -16,8 +16,8 @@ use toolwright_script::ScriptAnalyzer;
 
 use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
 use crate::{
-    BoxFuture, Budget, CallAllowance, CallArguments, Failure, Host, InnerCaller, Outcome, js, mcp,
-    meta, process,
+    BoxFuture, Budget, BuiltinToolset, CallAllowance, CallArguments, Failure, Host, InnerCaller,
+    Outcome, builtin, js, mcp, meta, process,
 };
 
 /// One call as an executor receives it: the tool is found, its arguments are valid, and the permit
@@ -84,6 +84,8 @@ pub struct ExecutorContext {
     /// Locates syntax errors in code that failed. Without it, they are reported where the engine
     /// noticed them.
     pub analyzer: Option<Arc<dyn ScriptAnalyzer>>,
+    /// The toolsets that the program brings along. Shared: the catalog asks them for their tools.
+    pub builtins: Vec<Arc<dyn BuiltinToolset>>,
 }
 
 impl ExecutorContext {
@@ -117,7 +119,16 @@ impl ExecutorContext {
             upstreams,
             sandbox: None,
             analyzer: None,
+            builtins: Vec::new(),
         }
+    }
+
+    /// The built-in toolset of this name.
+    ///
+    /// # Errors
+    /// If the program that uses this library brings no such toolset along.
+    pub fn builtin(&self, name: &str) -> Result<&Arc<dyn BuiltinToolset>, Failure> {
+        builtin::find(&self.builtins, name)
     }
 }
 
@@ -153,4 +164,4 @@ pub struct ExecutorKind {
 
 /// All kinds of executors. The first that accepts a binding runs the tool.
 pub static EXECUTORS: &[ExecutorKind] =
-    &[process::EXECUTOR, mcp::EXECUTOR, js::EXECUTOR, meta::EXECUTOR];
+    &[process::EXECUTOR, mcp::EXECUTOR, js::EXECUTOR, meta::EXECUTOR, builtin::EXECUTOR];

@@ -274,6 +274,7 @@ async fn runner_alone() {
                 environment: &[],
                 more: &[],
                 task: &toolwright_exec::mcp::TaskMode::Hidden,
+                origin: None,
                 budget: &budget,
             };
             let start = Instant::now();
@@ -309,6 +310,7 @@ fn trusted_runner(state: &Path) -> Arc<Runner> {
             toolset: "bench".to_owned(),
             hash: None,
             capability: "printer:print".to_owned(),
+            origin: None,
             time: 0,
         })
         .expect("a grant");

@@ -11,7 +11,8 @@
 //!
 //! A grant is for the content of a toolset, by its hash: a definition that changes asks again.
 //! Only `[[grant]]` and `grants add --by-name` are for a name. What a grant includes is
-//! [`Capability::implied`], and nothing else.
+//! [`Capability::implied`], and nothing else. A grant about pages is for one origin, or for all if
+//! it says so.
 //!
 //! The store is shared with other processes. It is looked at only if a call needs something that
 //! nothing else covers, and read again only if somebody has written to it, so that a grant that is
@@ -128,8 +129,9 @@ struct SessionGrant {
 
 #[derive(PartialEq, Eq, Hash)]
 enum GrantSubject {
-    /// A capability for a toolset: its content hash, or its name if it has none.
-    Capability(String, Capability),
+    /// A capability for a toolset: its content hash, or its name if it has none; and the origin of
+    /// the page, for what is about pages.
+    Capability(String, Capability, Option<String>),
     /// A tool, and the rule that asks about it.
     Rule(String, String),
 }
@@ -278,7 +280,12 @@ impl GrantPolicy {
         let configured = settings.settings.grants.iter();
         let configured = configured
             .filter(|it| it.agent == request.agent && fits_glob(&it.toolset, &toolset))
-            .flat_map(|it| &it.capabilities);
+            .flat_map(|it| {
+                let origins = it.origins.iter().map(String::as_str);
+                it.capabilities
+                    .iter()
+                    .filter(move |have| holds_on(have, &mut origins.clone(), request.origin))
+            });
         granted.cover(needs, GrantTerm::Configured, &mut configured.into_iter());
         if granted.is_complete() {
             return granted;
@@ -288,7 +295,12 @@ impl GrantPolicy {
         let own =
             sessions.iter().filter(|it| it.agent == request.agent && it.session == request.session);
         let own = own.filter_map(|it| match &it.subject {
-            GrantSubject::Capability(toolset, capability) if *toolset == key => Some(capability),
+            GrantSubject::Capability(toolset, capability, origin)
+                if *toolset == key
+                    && holds_on(capability, &mut origin.as_deref().into_iter(), request.origin) =>
+            {
+                Some(capability)
+            }
             _ => None,
         });
         granted.cover(needs, GrantTerm::Session, &mut own.into_iter());
@@ -301,8 +313,12 @@ impl GrantPolicy {
                 let own = grants.iter().filter(|grant| {
                     grant.agent == request.agent && is_for(grant, &request.tool.trust, &toolset)
                 });
-                let own: Vec<Capability> =
-                    own.filter_map(|grant| Capability::parse(&grant.capability).ok()).collect();
+                let own = own.filter_map(|grant| {
+                    let have = Capability::parse(&grant.capability).ok()?;
+                    let origins = &mut grant.origin.as_deref().into_iter();
+                    holds_on(&have, origins, request.origin).then_some(have)
+                });
+                let own: Vec<Capability> = own.collect();
                 granted.cover(needs, GrantTerm::Always, &mut own.iter());
             }
             Ok(Err(error)) => granted.trouble = Some(error.to_string()),
@@ -337,6 +353,19 @@ impl GrantPolicy {
             session: request.session,
             subject: rule_subject(request, rule),
         })
+    }
+}
+
+/// Whether a grant for these origins holds on the page of a call. What is not about pages holds
+/// everywhere; so does everything where there is no page, because nothing can be done then.
+fn holds_on(
+    have: &Capability,
+    origins: &mut dyn Iterator<Item = &str>,
+    page: Option<&str>,
+) -> bool {
+    match page.filter(|_| have.needs_page()) {
+        Some(page) => origins.any(|origin| origin == "*" || origin == page),
+        None => true,
     }
 }
 
@@ -509,7 +538,8 @@ impl CallPolicy for GrantPolicy {
             GrantTerm::Session => {
                 let key = toolset_key(request);
                 let grants = question.capabilities.iter().map(|capability| {
-                    session(GrantSubject::Capability(key.clone(), capability.clone()))
+                    let origin = origin_of(question, capability);
+                    session(GrantSubject::Capability(key.clone(), capability.clone(), origin))
                 });
                 self.sessions().extend(grants);
             }
@@ -523,6 +553,7 @@ impl CallPolicy for GrantPolicy {
                         toolset: question.toolset.clone(),
                         hash: question.toolset_hash.as_ref().map(ToString::to_string),
                         capability: capability.to_string(),
+                        origin: origin_of(question, capability),
                         time: now_in_micros(),
                     };
                     store.add(&grant).map_err(|error| fail(error.to_string()))?;
@@ -541,6 +572,11 @@ impl CallPolicy for GrantPolicy {
     fn end_session(&self, session: SessionNumber) {
         self.sessions().retain(|grant| grant.session != Some(session));
     }
+}
+
+/// The origin that an answer is kept for, if the capability is about pages.
+fn origin_of(question: &GrantQuestion, capability: &Capability) -> Option<String> {
+    question.origin.clone().filter(|_| capability.needs_page())
 }
 
 /// Microseconds since 1970.

@@ -52,7 +52,7 @@ use toolwright_source::{DiagnosticCode, Finding, RecordFinding};
 pub use report::{MAX_FINDINGS, MAX_NOTES};
 pub use rule::RuleScope;
 pub use rules::hidden_text::HIDDEN_TEXT;
-pub use rules::invalid_function_syntax::{check_bodies, check_scripts};
+pub use rules::invalid_function_syntax::{BodyPlace, check_bodies, check_scripts};
 pub use rules::invalid_schema::{
     finding as schema_finding, findings as schema_findings,
     tolerated_finding as tolerated_schema_finding, tolerated_reading as tolerated_schema_reading,

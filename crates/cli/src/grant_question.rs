@@ -40,12 +40,17 @@ fn text(question: &GrantQuestion) -> String {
     let GrantQuestion { agent, toolset, tool, capabilities, rule, .. } = question;
     let mut text = format!("`{}` calls `{}`.\n", visible(agent), visible(tool));
     if !capabilities.is_empty() {
-        text += &format!("The tools of `{}` want to:\n", visible(toolset));
+        let place = question.page_origin().map(|it| format!(" on {}", visible(it)));
+        let place = place.unwrap_or_default();
+        text += &format!("The tools of `{}` want to{place}:\n", visible(toolset));
         let width = capabilities.iter().map(|it| it.meaning().len()).max().unwrap_or(0);
         for capability in capabilities {
             let (meaning, risk) = (capability.meaning(), capability.risk().name());
             text += &format!("  {meaning:width$}  {risk} risk  {capability}\n");
         }
+    }
+    if let Some(caution) = question.caution() {
+        text += &format!("{caution}\n");
     }
     if let Some(rule) = rule {
         text += &format!("Your configuration wants you to be asked: {}\n", visible(&rule.rule));

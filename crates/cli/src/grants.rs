@@ -47,11 +47,12 @@ pub(crate) fn run(args: &GrantsArgs) -> anyhow::Result<ExitStatus> {
             list(&store, &settings, agent.as_deref(), *output_format)
         }
         GrantsAction::Add(add) => add_grants(&store, add),
-        GrantsAction::Revoke { toolset, capabilities, agent, .. } => {
+        GrantsAction::Revoke { toolset, capabilities, agent, origin, .. } => {
             let filter = GrantFilter {
                 toolset: toolset.clone(),
                 capabilities: capabilities.clone(),
                 agent: agent.clone(),
+                origin: origin.clone(),
             };
             revoke(&store, &filter)
         }
@@ -67,12 +68,20 @@ fn list(
 ) -> anyhow::Result<ExitStatus> {
     let stored = store.grants()?.into_iter().map(|grant| (grant, "always"));
     let configured = settings.grants.iter().flat_map(|grant| {
-        grant.capabilities.iter().map(|capability| StoredGrant {
-            agent: grant.agent.clone(),
-            toolset: grant.toolset.clone(),
-            hash: None,
-            capability: capability.to_string(),
-            time: 0,
+        grant.capabilities.iter().flat_map(|capability| {
+            let origins = grant.origins.iter().filter(|_| capability.needs_page());
+            let origins: Vec<Option<&String>> = match origins.clone().next() {
+                Some(_) => origins.map(Some).collect(),
+                None => vec![None],
+            };
+            origins.into_iter().map(move |origin| StoredGrant {
+                agent: grant.agent.clone(),
+                toolset: grant.toolset.clone(),
+                hash: None,
+                capability: capability.to_string(),
+                origin: origin.cloned(),
+                time: 0,
+            })
         })
     });
     let all = stored.chain(configured.map(|grant| (grant, "configured")));
@@ -81,7 +90,7 @@ fn list(
         messages::print_note("nothing is granted");
     }
     for (grant, term) in &all {
-        let StoredGrant { agent, toolset, hash, capability, time } = grant;
+        let StoredGrant { agent, toolset, hash, capability, origin, time } = grant;
         let line = match format {
             GrantsFormat::Text => {
                 let risk = Capability::parse(capability).map_or("high", |it| it.risk().name());
@@ -89,8 +98,10 @@ fn list(
                     Some(hash) => hash.chars().take(SHOWN_HASH).collect::<String>() + "…",
                     None => "by name".to_owned(),
                 };
+                let place = origin.as_ref().map(|it| format!("  {}", visible(it)));
+                let place = place.unwrap_or_default();
                 format!(
-                    "{:<10} {:<20} {:<28} {risk:<9} {term:<11} {content}",
+                    "{:<10} {:<20} {:<28} {risk:<9} {term:<11} {content}{place}",
                     visible(agent),
                     visible(toolset),
                     visible(capability),
@@ -100,7 +111,7 @@ fn list(
                 let time = (*time > 0).then(|| messages::utc_time(time / 1_000_000));
                 json!({
                     "agent": agent, "toolset": toolset, "hash": hash, "capability": capability,
-                    "term": term, "time": time,
+                    "origin": origin, "term": term, "time": time,
                 })
                 .to_string()
             }
@@ -129,15 +140,25 @@ fn add_grants(store: &Store, args: &GrantAddArgs) -> anyhow::Result<ExitStatus> 
         }
     };
     for capability in &args.capabilities {
+        let origin = args.origin.clone().filter(|_| capability.needs_page());
         store.add_grant(&StoredGrant {
             agent: args.agent.clone(),
             toolset: toolset.clone(),
             hash: hash.clone(),
             capability: capability.to_string(),
+            origin: origin.clone(),
             time: now_in_micros(),
         })?;
+        let place = match origin.as_deref() {
+            Some("*") => " on every page".to_owned(),
+            Some(origin) => format!(" on {origin}"),
+            None if capability.needs_page() => {
+                " on no page yet: name the origin of its pages with `--origin`".to_owned()
+            }
+            None => String::new(),
+        };
         messages::print_note(&format!(
-            "`{}` may {} with the tools of `{toolset}` ({capability}, {} risk)",
+            "`{}` may {} with the tools of `{toolset}` ({capability}, {} risk){place}",
             args.agent,
             capability.meaning(),
             capability.risk().name()

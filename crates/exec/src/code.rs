@@ -85,6 +85,9 @@ codes! {
     BROWSER_REQUIRED -32019
         "The tool's capabilities need a page in a browser, and there is none here."
         "use the tool where its page is open"
+    PAGE_LOST -32030
+        "The page crashed, was closed or went to another address while the tool ran."
+        "look at the page that is open now, and call again if the tool is meant for it"
     PROCESSOR_FAILED -32020
         "A processor of the definition failed on the arguments or the result."
         "the definition is at fault: calling it again the same way will not help"

@@ -1,7 +1,7 @@
 //! The interface of executors, and the list of those that exist.
 //!
 //! To add an executor: a folder beside this file with an [`ExecutorKind`], and a line in
-//! [`EXECUTORS`]. The runner asks the kinds in order which of them accepts the binding of a tool.
+//! [`EXECUTORS`]. The runner asks the kinds in order which of them accepts a tool.
 //!
 //! An executor does not implement deadlines, cancellation, queues, size limits or schemas: the
 //! runner does, around it. In return it must accept that its future is dropped at any await.
@@ -10,14 +10,14 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use toolwright_model::{Binding, FunctionLimits, Tool};
+use toolwright_model::{FunctionLimits, Tool};
 use toolwright_sandbox::WorkerPool;
 use toolwright_script::ScriptAnalyzer;
 
 use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
 use crate::{
-    BoxFuture, Budget, CallAllowance, CallArguments, Failure, Host, InnerCaller, Outcome, js, mcp,
-    meta, process,
+    BoxFuture, Budget, BuiltinToolset, CallAllowance, CallArguments, Failure, Host, InnerCaller,
+    Outcome, RegisteredTool, SessionNumber, browser, builtin, js, mcp, meta, process,
 };
 
 /// One call as an executor receives it: the tool is found, its arguments are valid, and the permit
@@ -28,7 +28,7 @@ pub struct Call<'a> {
     /// The arguments: as the caller wrote them, unless request processors of the definition
     /// replaced them.
     pub arguments: &'a CallArguments,
-    /// The JavaScript body of the tool, or why it has none. Only the executor of JavaScript looks
+    /// The JavaScript body of the tool, or why it has none. Only the executors of JavaScript look
     /// at it.
     pub body: Result<&'a KnowledgeFunction, &'a str>,
     /// The functions of the tool's definition, if it has any.
@@ -43,6 +43,8 @@ pub struct Call<'a> {
     pub more: &'a [(String, Box<RawValue>)],
     /// How the call deals with tasks of its server.
     pub task: &'a mcp::TaskMode,
+    /// What [`Executor::page_origin`] returned: the page that the call was allowed for.
+    pub origin: Option<&'a str>,
     /// Time and output that the call may use.
     pub budget: &'a Budget,
 }
@@ -58,6 +60,27 @@ pub trait Executor: Send + Sync {
         call: Call<'a>,
         host: &'a dyn Host,
     ) -> BoxFuture<'a, Result<Outcome, Failure>>;
+
+    /// The capabilities that a call of this tool takes besides those that it declares, also if its
+    /// source was named.
+    fn needs(&self, _tool: &Tool) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The origin of the page that a call of this tool would work on: grants are for an origin.
+    /// Asked only for tools that need a page, before the policy decides. `None` if there is no
+    /// page; then the call fails when it is run.
+    fn page_origin<'a>(
+        &'a self,
+        _tool: &'a RegisteredTool,
+        _arguments: &'a CallArguments,
+        _host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Releases what belongs to a client session that has ended. Must not block.
+    fn end_session(&self, _session: SessionNumber) {}
 
     /// Releases what outlives a single call, such as connections and server processes. Executors
     /// without any keep this default.
@@ -84,6 +107,10 @@ pub struct ExecutorContext {
     /// Locates syntax errors in code that failed. Without it, they are reported where the engine
     /// noticed them.
     pub analyzer: Option<Arc<dyn ScriptAnalyzer>>,
+    /// The pages that tools work on. Without it, tools that need a page are refused.
+    pub pages: Option<Arc<dyn browser::PageProvider>>,
+    /// The toolsets that the program brings along. Shared: the catalog asks them for their tools.
+    pub builtins: Vec<Arc<dyn BuiltinToolset>>,
 }
 
 impl ExecutorContext {
@@ -117,7 +144,17 @@ impl ExecutorContext {
             upstreams,
             sandbox: None,
             analyzer: None,
+            pages: None,
+            builtins: Vec::new(),
         }
+    }
+
+    /// The built-in toolset of this name.
+    ///
+    /// # Errors
+    /// If the program that uses this library brings no such toolset along.
+    pub fn builtin(&self, name: &str) -> Result<&Arc<dyn BuiltinToolset>, Failure> {
+        builtin::find(&self.builtins, name)
     }
 }
 
@@ -138,12 +175,12 @@ impl Log {
     }
 }
 
-/// A kind of executor: which bindings it accepts, what it needs, and how to make one.
+/// A kind of executor: which tools it accepts, what it needs, and how to make one.
 pub struct ExecutorKind {
     /// The word for it in messages and in the log, such as `process`.
     pub id: &'static str,
-    /// Whether it runs tools with this binding.
-    pub accepts: fn(&Binding) -> bool,
+    /// Whether it runs this tool.
+    pub accepts: fn(&Tool) -> bool,
     /// The capabilities that running this tool takes, whatever it declares. Naming the source of
     /// the tool on the command line or in the configuration grants them.
     pub needs: fn(&Tool) -> &'static [&'static str],
@@ -151,6 +188,12 @@ pub struct ExecutorKind {
     pub build: fn(&ExecutorContext) -> Arc<dyn Executor>,
 }
 
-/// All kinds of executors. The first that accepts a binding runs the tool.
-pub static EXECUTORS: &[ExecutorKind] =
-    &[process::EXECUTOR, mcp::EXECUTOR, js::EXECUTOR, meta::EXECUTOR];
+/// All kinds of executors. The first that accepts a tool runs it.
+pub static EXECUTORS: &[ExecutorKind] = &[
+    process::EXECUTOR,
+    mcp::EXECUTOR,
+    browser::EXECUTOR,
+    js::EXECUTOR,
+    meta::EXECUTOR,
+    builtin::EXECUTOR,
+];

@@ -41,6 +41,8 @@ pub struct ToolTrust {
     /// Whether the command line or the configuration names the definition itself, which is the
     /// consent to start what it names. False for a definition that was met in a folder.
     pub is_named: bool,
+    /// The origins of the pages that its manifest wants it to work on; empty: all.
+    pub origins: Arc<[String]>,
 }
 
 /// A tool that the caller of this crate made itself.
@@ -51,6 +53,7 @@ impl Default for ToolTrust {
             toolset_hash: None,
             declared: Arc::default(),
             is_named: true,
+            origins: Arc::default(),
         }
     }
 }
@@ -65,6 +68,9 @@ pub struct PolicyRequest<'a> {
     pub tool: &'a RegisteredTool,
     /// What the executor needs and naming the source has not granted, such as `process:spawn`.
     pub starts: &'static [&'static str],
+    /// The origin of the page that the tool would work on. What it may do there is granted for this
+    /// origin only.
+    pub origin: Option<&'a str>,
     /// The arguments, which match the input schema.
     pub arguments: &'a Json,
 }
@@ -135,6 +141,8 @@ pub struct GrantQuestion {
     pub tool: String,
     /// All capabilities of the toolset that are not granted yet.
     pub capabilities: Vec<Capability>,
+    /// The origin of the page that they are for, as far as they are about a page.
+    pub origin: Option<String>,
     /// Set if a rule of the configuration asks about this tool.
     pub rule: Option<RuleQuestion>,
     /// Whether a client may be asked by elicitation.
@@ -170,10 +178,27 @@ impl GrantQuestion {
             quoted(&self.toolset),
             names.join(",")
         );
+        if let Some(origin) = self.page_origin() {
+            command += &format!(" --origin {}", quoted(origin));
+        }
         if self.agent != crate::LOCAL_AGENT {
             command += &format!(" --agent {}", quoted(&self.agent));
         }
         Some(command)
+    }
+
+    /// The origin of the page, if one of the capabilities is about a page.
+    pub fn page_origin(&self) -> Option<&str> {
+        let is_about_page = self.capabilities.iter().any(Capability::needs_page);
+        self.origin.as_deref().filter(|_| is_about_page)
+    }
+
+    /// What a grant cannot hold a tool to, for the person who is asked.
+    pub fn caution(&self) -> Option<&'static str> {
+        let writes = self.capabilities.iter().any(|it| it.as_str() == "dom:write");
+        writes.then_some(
+            "Clicking and submitting run the page's own code, which may send, buy or delete.",
+        )
     }
 
     /// The failure of the call if the answer is no, or nobody was there to give one.
@@ -181,8 +206,9 @@ impl GrantQuestion {
         let names: Vec<String> = self.capabilities.iter().map(|it| format!("`{it}`")).collect();
         let mut what = Vec::new();
         if !names.is_empty() {
+            let place = self.page_origin().map(|it| format!(" on {it}")).unwrap_or_default();
             what.push(format!(
-                "needs {}, which is not granted to the agent `{}`",
+                "needs {}, which is not granted to the agent `{}`{place}",
                 names.join(", "),
                 self.agent
             ));
@@ -313,6 +339,7 @@ pub fn question_for(request: &PolicyRequest<'_>, capabilities: Vec<Capability>) 
         toolset_hash: request.tool.trust.toolset_hash.clone(),
         tool: request.tool.id.to_string(),
         capabilities,
+        origin: request.origin.map(str::to_owned),
         rule: None,
         may_elicit: false,
         trouble: None,

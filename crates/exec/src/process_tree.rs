@@ -246,8 +246,8 @@ fn is_unmarked_yet(pid: i32) -> bool {
     is_empty && !table().unmarked.contains_key(&pid)
 }
 
-/// Our children that are neither the program of a tree nor foreign. Workers of the sandbox are our
-/// children, too, and not ours to kill or reap.
+/// Our children that are neither the program of a tree nor foreign. Workers of the sandbox and the
+/// processes of the browser are our children, too, and not ours to kill or reap.
 fn orphans() -> Vec<i32> {
     let children = children();
     let watcher = process_watcher::watcher_pid();
@@ -257,6 +257,7 @@ fn orphans() -> Vec<i32> {
     table.unmarked.retain(|pid, _| children.contains(pid));
     let is_listed = |pid: &i32| {
         toolwright_sandbox::is_worker(pid.cast_unsigned())
+            || toolwright_browser::is_browser_process(pid.cast_unsigned())
             || watcher == Some(*pid)
             || table.unreaped.contains(pid)
             || table.foreign.contains(pid)

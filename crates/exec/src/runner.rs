@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use toolwright_model::{Binding, CallLimits};
+use toolwright_model::{Binding, CallLimits, Capability};
 use toolwright_sandbox::WorkerPool;
 
 use crate::SessionNumber;
@@ -151,6 +151,9 @@ impl Runner {
         if let Some(policy) = &self.policy {
             policy.end_session(session);
         }
+        for (_, executor) in &self.executors {
+            executor.end_session(session);
+        }
     }
 
     /// The current tools. A snapshot: [`Runner::set_tools`] does not change it.
@@ -237,7 +240,15 @@ impl Runner {
         }
         record.ended(CallStep::Check);
         let began = now();
-        record.grants = self.apply_policy(&tool, request, host).await?;
+        let origin = match self.works_on_page(&tool) {
+            true => {
+                let budget = time.budget(request, &limits, used);
+                let origin = Box::pin(self.page_origin(&tool, request, host));
+                within_budget(&budget, &tool, knowledge.as_ref(), origin).await?
+            }
+            false => None,
+        };
+        record.grants = self.apply_policy(&tool, request, origin.as_deref(), host).await?;
         time.started += now().saturating_duration_since(began);
         record.ended(CallStep::Policy);
         let mut warnings = Vec::new();
@@ -267,7 +278,7 @@ impl Runner {
             // A processor replaces the arguments. They are not checked against the schema
             // again: what it makes is for the tool, not for callers.
             let arguments = prepared.as_ref().unwrap_or(given);
-            let call = CallParts { arguments, request, limits: &limits };
+            let call = CallParts { arguments, request, limits: &limits, origin: origin.as_deref() };
             let outcome = self.execute(&tool, call, &budget, host).await?;
             match &knowledge {
                 // `finish_task` does the rest when there is a result.
@@ -337,17 +348,20 @@ impl Runner {
         &self,
         tool: &Arc<RegisteredTool>,
         request: &CallRequest,
+        origin: Option<&str>,
         host: &dyn Host,
     ) -> Result<Vec<UsedGrant>, Failure> {
-        let starts: &'static [&'static str] = match tool.trust.is_named {
-            true => &[],
-            false => self.executor_of(tool).map_or(&[], |(kind, _)| (kind.needs)(&tool.tool)),
+        let starts: &'static [&'static str] = match self.executor_of(tool) {
+            Some((kind, _)) if !tool.trust.is_named => (kind.needs)(&tool.tool),
+            Some((_, executor)) => executor.needs(&tool.tool),
+            None => &[],
         };
         let asked = PolicyRequest {
             agent: host.agent(),
             session: host.session(),
             tool,
             starts,
+            origin,
             arguments: &request.arguments,
         };
         let Some(policy) = &self.policy else {
@@ -394,8 +408,33 @@ impl Runner {
         &self,
         tool: &RegisteredTool,
     ) -> Option<&(&'static ExecutorKind, Arc<dyn Executor>)> {
-        let binding = &tool.tool.details.binding;
-        self.executors.iter().find(|(kind, _)| (kind.accepts)(binding))
+        self.executors.iter().find(|(kind, _)| (kind.accepts)(&tool.tool))
+    }
+
+    /// Whether what a tool needs is about pages.
+    fn works_on_page(&self, tool: &RegisteredTool) -> bool {
+        let needs = &tool.tool.needs;
+        let is_builtin = matches!(tool.tool.details.binding, Binding::Builtin { .. });
+        needs.iter().any(Capability::needs_page)
+            || is_builtin
+                && self.executor_of(tool).is_some_and(|(_, executor)| {
+                    let needs = executor.needs(&tool.tool).iter();
+                    let mut needs = needs.filter_map(|name| Capability::parse(name).ok());
+                    needs.any(|need| need.needs_page())
+                })
+    }
+
+    /// The origin of the page that a call of this tool would work on.
+    async fn page_origin(
+        &self,
+        tool: &RegisteredTool,
+        request: &CallRequest,
+        host: &dyn Host,
+    ) -> Result<Option<String>, Failure> {
+        match self.executor_of(tool) {
+            Some((_, executor)) => executor.page_origin(tool, &request.arguments, host).await,
+            None => Ok(None),
+        }
     }
 
     /// Finds a tool that may be called. `found` is set also if it may not.
@@ -463,6 +502,7 @@ impl Runner {
             environment: &tool.environment,
             more: &parts.request.more,
             task: &parts.request.task,
+            origin: parts.origin,
             budget,
         };
         executor.run(call, host).await
@@ -488,6 +528,8 @@ struct CallParts<'c> {
     arguments: &'c CallArguments,
     request: &'c CallRequest,
     limits: &'c CallLimits,
+    /// Of the page that the policy has decided about.
+    origin: Option<&'c str>,
 }
 
 /// Does the work until the caller cancels or the deadline passes; then drops it, which stops it.

@@ -63,6 +63,7 @@ use std::sync::Arc;
 use toolwright_model::{Draft, FormatId, Toolset};
 use toolwright_source::{Document, Finding, Origin};
 
+pub use btcp::btcp_origins;
 pub use detect::{DetectionResult, RECOGNISED_KEYS, detect, looks_like_definition};
 pub use field::{Field, FieldKind, FieldPresence, TextFormat, TextPattern};
 pub use webmcp::webmcp_script;

@@ -48,6 +48,23 @@ pub(crate) static BTCP_PROTOCOL: TextPattern = TextPattern {
     tolerated: &[],
 };
 
+/// Origins of web pages.
+pub(crate) static ORIGIN: TextPattern = TextPattern {
+    regex: r"^https?://[a-z0-9.-]+(:[0-9]+)?$",
+    description: "an origin, such as `https://example.org`",
+    matches: |text| {
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let (host, port) = rest.map_or(("", None), |rest| match rest.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (rest, None),
+        });
+        let in_host = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b".-".contains(&b);
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        !host.is_empty() && host.bytes().all(in_host) && port.is_none_or(is_number)
+    },
+    tolerated: &[],
+};
+
 /// Capabilities of BTCP. The tolerated ones fail BTCP's own pattern, but manifests use them.
 pub(crate) static CAPABILITY: TextPattern = TextPattern {
     regex: "^[a-z]+:[a-z]+(:[a-z-]+)?$",
@@ -81,7 +98,7 @@ mod tests {
         #[test]
         fn checks_agree_with_their_expressions(text in r"([a-zA-Z0-9_.:*-]|\PC|\n){0,12}") {
             let btcp = [&BTCP_TOOL_NAME, &BTCP_MANIFEST_NAME, &BTCP_PROTOCOL, &CAPABILITY];
-            for pattern in btcp.into_iter().chain([&TOOL_NAME]) {
+            for pattern in btcp.into_iter().chain([&TOOL_NAME, &ORIGIN]) {
                 let regex = regex::Regex::new(pattern.regex).unwrap();
                 let expected = regex.is_match(&text);
                 prop_assert_eq!((pattern.matches)(&text), expected, "{} {:?}", pattern.regex, text);
@@ -103,6 +120,11 @@ mod tests {
             (&BTCP_PROTOCOL, "1.0.0", false),
             (&BTCP_PROTOCOL, "v1.0", false),
             (&CAPABILITY, "network:fetch:same-origin", true),
+            (&ORIGIN, "https://example.org", true),
+            (&ORIGIN, "http://127.0.0.1:8080", true),
+            (&ORIGIN, "https://example.org/", false),
+            (&ORIGIN, "https://:1", false),
+            (&ORIGIN, "example.org", false),
             (&CAPABILITY, "dom:*", false),
             (&TOOL_NAME, "a.b-c_d", true),
             (&TOOL_NAME, "a b", false),

@@ -98,7 +98,7 @@ const IMPLIED: &[(&str, &str)] = &[
 ];
 
 /// Prefixes of capabilities that only a page in a browser has (btcp seed, Capabilities).
-const PAGE_PREFIXES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:"];
+const PAGE_PREFIXES: &[&str] = &["dom:", "storage:", "network:", "clipboard:", "media:", "page:"];
 
 impl Capability {
     /// Whether only a page in a browser has it.

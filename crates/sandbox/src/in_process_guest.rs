@@ -9,7 +9,7 @@ use crate::guest::{GuestRunner, ParentChannel};
 use crate::limits::GuestLimits;
 use crate::program_io::ProgramInput;
 use crate::protocol::{FRAME_HEADER, FrameKind, REQUEST_NUMBER};
-use crate::request::encode_run;
+use crate::request::{HostNames, encode_run};
 use crate::{Json, Program};
 
 /// Where the body of an answer begins: behind the header come the number of the request, processor
@@ -32,8 +32,9 @@ impl InProcessGuest {
         input: &ProgramInput,
         limits: &GuestLimits,
     ) -> io::Result<Json> {
-        let request =
-            encode_run(0, program, input, limits, &[]).map_err(io::Error::other)?.finish()?;
+        let request = encode_run(0, program, input, limits, &HostNames::default())
+            .map_err(io::Error::other)?
+            .finish()?;
         // The last byte of the request is not appended: nothing here spins.
         let mut channel = MemoryChannel { request, answer: Vec::new() };
         self.0.answer_request(&mut channel)?;

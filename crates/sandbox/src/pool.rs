@@ -29,7 +29,7 @@ use crate::limits::LEAST_ADDRESS_SPACE;
 use crate::program::{CompiledProgram, camel_case, columns_in_characters};
 use crate::program_io::{ProgramInput, ProgramOutput};
 use crate::protocol::{self, FrameKind, FrameReader, FrameWriter};
-use crate::request::{MAX_MEMORY, encode_compile, encode_run, is_large};
+use crate::request::{HostNames, MAX_MEMORY, encode_compile, encode_run, is_large};
 use crate::scheduler::{AllGuestsBusy, Scheduler, ShareId};
 use crate::worker_call::{WorkerAnswer, WorkerCall, receive_hello};
 use crate::worker_process::{WorkerCommand, WorkerProcess, WorkerSpawner};
@@ -296,7 +296,7 @@ impl WorkerPool {
         limits: &GuestLimits,
         host: Option<&dyn HostFunctions>,
     ) -> Result<ProgramOutput, SandboxError> {
-        let host_names = host.map(HostFunctions::names).unwrap_or_default();
+        let host_names = host.map(HostNames::of).unwrap_or_default();
         let number = self.inner.next_number();
         // Before a permit is taken: input that is too large does not wait for one.
         let frame = if is_large(input) {
@@ -316,7 +316,7 @@ impl WorkerPool {
             frame,
             limits,
             host,
-            host_names: &host_names,
+            host_names: &host_names.names,
         };
         let read = async |answer: WorkerAnswer| {
             let (cpu, memory) = (answer.cpu, answer.memory);

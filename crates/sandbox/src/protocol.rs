@@ -26,7 +26,7 @@ use std::io;
 /// The first bytes of a worker's greeting. A program that is not a worker does not send them.
 pub(crate) const MAGIC: &[u8; 8] = b"twsandbx";
 /// Incremented whenever the layout of a frame changes; parent and worker must have the same.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 /// The last byte of a request that is the only one in its pool: the worker then waits a moment for
 /// the next request before it sleeps. Any other value is 0.
 pub(crate) const ONLY_REQUEST: u8 = 1;

@@ -7,6 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::error::{SandboxError, SandboxErrorCode};
+use crate::host_functions::HostFunctions;
 use crate::limits::{MAX_BYTECODE, MAX_DEPTH};
 use crate::program_io::ProgramInput;
 use crate::protocol::{FrameKind, FrameReader, FrameWriter};
@@ -48,6 +49,8 @@ pub(crate) struct RunRequest<'a> {
     pub(crate) globals: Vec<(&'a str, &'a [u8])>,
     /// The names of host functions; a call refers to them by index.
     pub(crate) host: Vec<&'a str>,
+    /// For each of them, 1 if it returns its answer instead of a promise.
+    pub(crate) is_synchronous: &'a [u8],
 }
 
 impl<'a> RunRequest<'a> {
@@ -70,6 +73,7 @@ impl<'a> RunRequest<'a> {
             prelude: body.bytes()?,
             prelude_names: body.list()?,
             host: body.list()?,
+            is_synchronous: body.bytes()?,
             args: body.bytes()?,
             globals: {
                 let count = body.u32()?;
@@ -84,6 +88,22 @@ impl<'a> RunRequest<'a> {
     }
 }
 
+/// The names of host functions, as a request carries them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HostNames {
+    pub(crate) names: Vec<String>,
+    /// For each of them, 1 if it returns its answer instead of a promise.
+    is_synchronous: Vec<u8>,
+}
+
+impl HostNames {
+    pub(crate) fn of(host: &dyn HostFunctions) -> HostNames {
+        let names = host.names();
+        let is_synchronous = names.iter().map(|name| u8::from(host.is_synchronous(name))).collect();
+        HostNames { names, is_synchronous }
+    }
+}
+
 /// A `Run` request, without the last byte ([`ONLY_REQUEST`](crate::protocol::ONLY_REQUEST) or 0).
 /// Fails if the input is larger or deeper than `limits` allow.
 pub(crate) fn encode_run(
@@ -91,7 +111,7 @@ pub(crate) fn encode_run(
     program: &Program,
     input: &ProgramInput,
     limits: &GuestLimits,
-    host: &[String],
+    host: &HostNames,
 ) -> Result<FrameWriter, SandboxError> {
     let program = &*program.0;
     let mut frame = FrameWriter::of_request(FrameKind::Run, number);
@@ -103,7 +123,7 @@ pub(crate) fn encode_run(
     let code = &program.code;
     frame.bytes(&code.bytecode).list(&code.names);
     frame.bytes(&code.prelude).list(&code.prelude_names);
-    frame.list(host);
+    frame.list(&host.names).bytes(&host.is_synchronous);
     // The limit is for the sum of all values.
     let mut bytes_left = limits.input;
     put_json(&mut frame, &input.args, &mut bytes_left, limits)?;

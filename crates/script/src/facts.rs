@@ -17,8 +17,8 @@ pub enum ParseGoal {
     /// The `function` of a helper, processor or validator: a classic script in the sandbox. All
     /// facts are looked for.
     Function,
-    /// The body of a tool: an ES module in the sandbox. Syntax, forbidden calls, the codes of its
-    /// errors, and whether it has its entry point, the default export, are looked for.
+    /// The body of a tool: an ES module in the sandbox. Syntax, forbidden calls, free names, the
+    /// codes of its errors, and whether it has its entry point, the default export, are looked for.
     Module,
     /// A file that Node runs, a CommonJS or an ES module by its own syntax. Only the syntax is
     /// looked at: Node has files, modules and globals of its own.
@@ -35,6 +35,9 @@ pub struct ScriptFacts {
     /// Names that neither the code declares nor the sandbox provides, in the order of their first
     /// use, at most [`MAX_LISTED`]. A name that `forbidden` reports already is not repeated here.
     pub free: Vec<FreeName>,
+    /// Members of the page that tools do not have, such as `document.write`, in source order, at
+    /// most [`MAX_LISTED`]. Only looked for in bodies that are given the names of a page.
+    pub lacking: Vec<FreeName>,
     /// How the code offers the function to call.
     pub entry: EntryPoint,
     /// What the entry point returns.
@@ -79,6 +82,7 @@ impl ScriptFacts {
             problems,
             forbidden: Vec::new(),
             free: Vec::new(),
+            lacking: Vec::new(),
             entry: EntryPoint::Unknown,
             returns: ReturnFacts::UNKNOWN,
             error_codes: Vec::new(),

@@ -41,6 +41,8 @@ mod facts;
 mod forbidden_calls;
 mod free_names;
 mod globals;
+mod lacking_members;
+mod page_globals;
 mod parse;
 mod problem_messages;
 mod resolve;
@@ -56,4 +58,5 @@ pub use facts::{
     MAX_TEXT, ParseGoal, ReturnFacts, ScriptFacts, SyntaxProblem, SyntaxProblemKind,
 };
 pub use globals::GLOBALS;
+pub use page_globals::{LACKING_MEMBERS, PAGE_GLOBALS};
 pub use worker_analyzer::{AnalysisFailure, AnalysisLimits, AnalysisWorker, WorkerAnalyzer};

@@ -24,6 +24,7 @@ use crate::resolve::ResolvedTree;
 use crate::{
     EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, MAX_LISTED, MAX_PROBLEMS, ReturnFacts,
     ScriptFacts, SyntaxProblem, SyntaxProblemKind, entry_point, forbidden_calls, free_names,
+    lacking_members,
 };
 
 thread_local! {
@@ -48,7 +49,8 @@ pub(crate) fn read_function(code: &str, provided: &[&str]) -> ScriptFacts {
         let free = free_names::find(&tree, &reported_names);
         let (entry, returns) = entry_point::find(&tree);
         let problems = all_problems(parsed.problems, &semantic, &forbidden);
-        ScriptFacts { problems, forbidden, free, entry, returns, error_codes: Vec::new() }
+        let (lacking, error_codes) = (Vec::new(), Vec::new());
+        ScriptFacts { problems, forbidden, free, lacking, entry, returns, error_codes }
     })
 }
 
@@ -59,12 +61,14 @@ pub(crate) fn read_module(code: &str, provided: &[&str]) -> ScriptFacts {
         let Some(semantic) = parsed.semantic else {
             return ScriptFacts::only_problems(in_order(parsed.problems));
         };
-        let (forbidden, _) = forbidden_calls::find(&ResolvedTree::new(&semantic, code, provided));
+        let tree = ResolvedTree::new(&semantic, code, provided);
+        let (forbidden, reported_names) = forbidden_calls::find(&tree);
         let problems = all_problems(parsed.problems, &semantic, &forbidden);
         ScriptFacts {
             problems,
             forbidden,
-            free: Vec::new(),
+            free: free_names::find(&tree, &reported_names),
+            lacking: lacking_members::find(&tree),
             entry: if has_default_export(&semantic) { EntryPoint::Value } else { EntryPoint::None },
             returns: ReturnFacts::UNKNOWN,
             error_codes: error_codes(&semantic),

@@ -63,24 +63,32 @@ fn ranges(facts: &ScriptFacts) -> impl Iterator<Item = &Range<usize>> {
     let problems = facts.problems.iter().map(|problem| &problem.range);
     let forbidden = facts.forbidden.iter().map(|call| &call.range);
     let free = facts.free.iter().map(|free| &free.range);
+    let lacking = facts.lacking.iter().map(|lacking| &lacking.range);
     let codes = facts.error_codes.iter().map(|code| &code.range);
-    problems.chain(forbidden).chain(free).chain(&facts.returns.wrong).chain(codes)
+    problems.chain(forbidden).chain(free).chain(lacking).chain(&facts.returns.wrong).chain(codes)
 }
 
 /// Whether lists and texts are no longer than the analysis makes them.
 fn is_bounded(facts: &ScriptFacts) -> bool {
-    let ScriptFacts { problems, forbidden, free, entry, returns, error_codes } = facts;
+    let ScriptFacts { problems, forbidden, free, lacking, entry, returns, error_codes } = facts;
     let names: &[String] = match entry {
         EntryPoint::Exports(names) | EntryPoint::Ambiguous(names) => names,
         EntryPoint::Declared(name) => std::slice::from_ref(name),
         EntryPoint::Value | EntryPoint::None | EntryPoint::Unknown => &[],
     };
-    let lists = [forbidden.len(), free.len(), returns.wrong.len(), names.len(), error_codes.len()];
+    let lists = [
+        forbidden.len(),
+        free.len(),
+        lacking.len(),
+        returns.wrong.len(),
+        names.len(),
+        error_codes.len(),
+    ];
     let messages = problems.iter().map(|problem| &problem.message);
     let texts = messages
         .chain(problems.iter().filter_map(|problem| problem.help.as_ref()))
         .chain(forbidden.iter().map(|call| &call.what))
-        .chain(free.iter().map(|free| &free.name))
+        .chain(free.iter().chain(lacking).map(|free| &free.name))
         .chain(error_codes.iter().map(|code| &code.code))
         .chain(names);
     problems.len() <= MAX_PROBLEMS

@@ -63,11 +63,15 @@ fn text(question: &GrantQuestion) -> String {
     let GrantQuestion { agent, toolset, tool, capabilities, rule, .. } = question;
     let mut text = format!("The agent `{agent}` wants to call `{tool}`.");
     if !capabilities.is_empty() {
-        text += &format!(" The tools of `{toolset}` may then:");
+        let place = question.page_origin().map(|it| format!(" on {it}")).unwrap_or_default();
+        text += &format!(" The tools of `{toolset}` may then{place}:");
         for capability in capabilities {
             let risk = capability.risk().name();
             text += &format!("\n- {} ({capability}, {risk} risk)", capability.meaning());
         }
+    }
+    if let Some(caution) = question.caution() {
+        text += &format!("\n{caution}");
     }
     if let Some(rule) = rule {
         text += &format!("\nThe configuration wants you to be asked: {}", rule.rule);

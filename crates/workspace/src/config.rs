@@ -15,6 +15,7 @@
 //! Not here: whether the paths exist and what is in them (`plan`, `load`).
 
 mod audit_settings;
+mod browser_config;
 mod key_checks;
 mod keys;
 mod limits;
@@ -42,14 +43,16 @@ use toolwright_source::{
 };
 
 pub use self::audit_settings::{AuditSettings, RecordedArguments};
+pub use self::browser_config::BrowserConfig;
 use self::key_checks::{
     ConfigProblems, check_members, key_number, members_in_order, report_unknown_key, span,
     type_with_article,
 };
+pub use self::keys::BUILTIN_TOOLSETS;
 use self::keys::{CHECK_KEYS, IGNORE_KEYS, KIND_KEYS, SOURCE_KEYS, table_names};
 pub use self::policy_settings::{
     AgentConfig, AnnotatedNeed, ConfiguredGrant, PolicyRule, PolicySettings, RuleAction,
-    parse_grantable,
+    parse_grant_origin, parse_grantable,
 };
 pub use self::schema::schema as config_schema;
 pub use self::serve_settings::ServeSettings;
@@ -73,6 +76,8 @@ pub struct Config {
     pub serve: ServeSettings,
     /// What is kept about calls.
     pub audit: AuditSettings,
+    /// The browser on whose pages tools work.
+    pub browser: BrowserConfig,
     /// What happens when a definition differs from the accepted one.
     pub trust: TrustSettings,
     /// Who may do what.
@@ -178,6 +183,11 @@ pub enum SourceKind {
         /// Headers of every request, with references expanded. The values may be secrets.
         headers: Vec<(String, String)>,
     },
+    /// Tools that the program brings along.
+    Builtin {
+        /// One of [`BUILTIN_TOOLSETS`].
+        toolset: String,
+    },
 }
 
 impl Config {
@@ -264,13 +274,26 @@ impl ConfigReader<'_, '_> {
         let limits = self.limits(root);
         let serve = self.serve_settings(root);
         let audit = self.audit_settings(root);
+        let browser = self.browser_config(root);
         let trust = self.trust_settings(root);
         let policy = self.policy_settings(root);
         let check = self.check(root);
         let levels = self.levels(root);
         let ignores = self.ignores(root);
         let written = self.written;
-        Config { sources, limits, serve, audit, trust, policy, check, levels, ignores, written }
+        Config {
+            sources,
+            limits,
+            serve,
+            audit,
+            browser,
+            trust,
+            policy,
+            check,
+            levels,
+            ignores,
+            written,
+        }
     }
 
     /// The sources of the list `source`.
@@ -518,6 +541,10 @@ impl ConfigReader<'_, '_> {
                 let words =
                     words.iter().map(|word| self.expand_text(word, value.span(), &at.child(kind)));
                 SourceKind::Command { words: words.collect::<Option<_>>()?, directory }
+            }
+            "builtin" => {
+                let toolset = text(kind).filter(|name| BUILTIN_TOOLSETS.contains(name))?;
+                SourceKind::Builtin { toolset: toolset.to_owned() }
             }
             _ => {
                 let url =

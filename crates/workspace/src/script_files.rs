@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use toolwright_check::BodyPlace;
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Draft};
 use toolwright_source::{Diagnostic, RecordFinding, RecordPath, Source, locate};
@@ -59,30 +60,34 @@ impl Workspace {
             load.documents.extend(diagnostics.into_iter().map(LoadedDocument::only_diagnostics));
             load.failures.extend(failures);
         }
-        let bodies: BTreeSet<PathBuf> = load.documents.iter().flat_map(existing_bodies).collect();
-        let bodies: Vec<PathBuf> = bodies.into_iter().collect();
-        let batches: Vec<&[PathBuf]> = bodies.chunks(BATCH_SCRIPTS).collect();
-        let checked = in_parallel(&batches, |batch| {
-            // One that cannot be read is reported when it is called, with the reason.
-            let read = batch.iter().filter_map(|path| read_source(path).ok());
-            let sources: Vec<Arc<Source>> = read.map(Arc::new).collect();
-            toolwright_check::check_bodies(&sources, &*self.analyzer)
-        });
-        let found = checked.into_iter().flatten().filter(|diagnostics| !diagnostics.is_empty());
-        load.documents.extend(found.map(LoadedDocument::only_diagnostics));
+        for place in [BodyPlace::Sandbox, BodyPlace::Page] {
+            let existing = |document| existing_bodies(document, place);
+            let bodies: BTreeSet<PathBuf> = load.documents.iter().flat_map(existing).collect();
+            let bodies: Vec<PathBuf> = bodies.into_iter().collect();
+            let batches: Vec<&[PathBuf]> = bodies.chunks(BATCH_SCRIPTS).collect();
+            let checked = in_parallel(&batches, |batch| {
+                // One that cannot be read is reported when it is called, with the reason.
+                let read = batch.iter().filter_map(|path| read_source(path).ok());
+                let sources: Vec<Arc<Source>> = read.map(Arc::new).collect();
+                toolwright_check::check_bodies(&sources, place, &*self.analyzer)
+            });
+            let found = checked.into_iter().flatten().filter(|found| !found.is_empty());
+            load.documents.extend(found.map(LoadedDocument::only_diagnostics));
+        }
     }
 }
 
-/// The bodies of the tools of a document: the number of each tool that runs without a page, its
-/// file, and whether that exists.
-fn bodies_of(document: &LoadedDocument) -> Vec<(usize, PathBuf, bool)> {
+/// The bodies of the tools of a document that run there: the number of each tool, its file, and
+/// whether that exists.
+fn bodies_of(document: &LoadedDocument, place: BodyPlace) -> Vec<(usize, PathBuf, bool)> {
     let Some((path, reading)) = document.path.as_ref().zip(document.reading.as_ref()) else {
         return Vec::new();
     };
     let folder = document.bodies.as_deref().or(path.parent()).unwrap_or(Path::new(""));
     let tools = reading.toolset.tools.iter().enumerate().filter(|(_, tool)| {
         let needs = tool.needs.iter().filter_map(|need| need.ok());
-        tool.details.binding == Binding::Script && !needs.into_iter().any(|it| it.needs_page())
+        let needs_page = needs.into_iter().any(|it| it.needs_page());
+        tool.details.binding == Binding::Script && needs_page == (place == BodyPlace::Page)
     });
     let file = |(n, tool): (usize, &Draft)| {
         // A valid name has no `/`, so the path stays inside the folder.
@@ -93,15 +98,16 @@ fn bodies_of(document: &LoadedDocument) -> Vec<(usize, PathBuf, bool)> {
     tools.filter_map(file).take(MAX_BODIES).collect()
 }
 
-fn existing_bodies(document: &LoadedDocument) -> Vec<PathBuf> {
-    let bodies = bodies_of(document).into_iter();
+fn existing_bodies(document: &LoadedDocument, place: BodyPlace) -> Vec<PathBuf> {
+    let bodies = bodies_of(document, place).into_iter();
     bodies.filter(|(_, _, exists)| *exists).map(|(_, path, _)| path).collect()
 }
 
 /// A diagnostic for each tool whose body is missing. Where all are missing, the bodies are probably
 /// elsewhere, in a page or in another folder, which is a note.
 pub(crate) fn missing_bodies(document: &LoadedDocument) -> Vec<Diagnostic> {
-    let bodies = bodies_of(document);
+    // The body of a tool that works on a page may be a part of the page.
+    let bodies = bodies_of(document, BodyPlace::Sandbox);
     let Some(reading) = &document.reading else { return Vec::new() };
     let code = match bodies.iter().any(|(_, _, exists)| *exists) {
         true => &toolwright_check::UNRESOLVED_REFERENCE,

@@ -10,7 +10,7 @@ use super::{Store, StoreError};
 
 /// Finds all grants.
 pub(super) const SELECT: &str =
-    "SELECT agent, toolset, hash, capability, time FROM grants ORDER BY time, rowid";
+    "SELECT agent, toolset, hash, capability, time, origin FROM grants ORDER BY time, rowid";
 
 /// A grant in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct StoredGrant {
     pub hash: Option<String>,
     /// What is allowed.
     pub capability: String,
+    /// The origin of the pages that it is for, or `*` for all. `None` for what is not about pages.
+    pub origin: Option<String>,
     /// When it was granted, in microseconds since 1970.
     pub time: u64,
 }
@@ -36,6 +38,8 @@ pub struct GrantFilter {
     pub capabilities: Vec<String>,
     /// The agent.
     pub agent: Option<String>,
+    /// The origin of pages.
+    pub origin: Option<String>,
 }
 
 impl GrantFilter {
@@ -45,6 +49,7 @@ impl GrantFilter {
         self.toolset.as_ref().is_none_or(is_toolset)
             && (self.capabilities.is_empty() || self.capabilities.contains(&grant.capability))
             && self.agent.as_ref().is_none_or(|agent| *agent == grant.agent)
+            && (self.origin.is_none() || self.origin == grant.origin)
     }
 }
 
@@ -64,6 +69,7 @@ impl Store {
                     hash: Some(row.get::<_, String>(2)?).filter(|hash| !hash.is_empty()),
                     capability: row.get(3)?,
                     time: row.get::<_, i64>(4)?.cast_unsigned(),
+                    origin: Some(row.get::<_, String>(5)?).filter(|origin| !origin.is_empty()),
                 })
             })?;
             rows.collect()
@@ -77,14 +83,15 @@ impl Store {
     /// If the database cannot be written.
     pub fn add_grant(&self, grant: &StoredGrant) -> Result<(), StoreError> {
         let add = self.database().execute(
-            "INSERT OR IGNORE INTO grants (agent, toolset, hash, capability, time) \
-             VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO grants (agent, toolset, hash, capability, time, origin) \
+             VALUES (?, ?, ?, ?, ?, ?)",
             params![
                 grant.agent,
                 grant.toolset,
                 grant.hash.as_deref().unwrap_or_default(),
                 grant.capability,
                 grant.time.cast_signed(),
+                grant.origin.as_deref().unwrap_or_default(),
             ],
         );
         add.map(drop).map_err(|error| self.error(&error))
@@ -101,12 +108,13 @@ impl Store {
         for grant in &revoked {
             let gone = database.execute(
                 "DELETE FROM grants WHERE agent = ? AND toolset = ? AND hash = ? \
-                 AND capability = ?",
+                 AND capability = ? AND origin = ?",
                 params![
                     grant.agent,
                     grant.toolset,
                     grant.hash.as_deref().unwrap_or_default(),
-                    grant.capability
+                    grant.capability,
+                    grant.origin.as_deref().unwrap_or_default(),
                 ],
             );
             gone.map_err(|error| self.error(&error))?;

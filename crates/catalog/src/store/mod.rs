@@ -40,7 +40,7 @@ const BUSY: Duration = Duration::from_secs(5);
 /// What each version of the tables adds to the one before, beginning with version 1. A database
 /// with a higher version was made by a newer program. A step is never changed: databases that have
 /// taken it exist.
-const MIGRATIONS: &[&str] = &[CALLS, GRANTS, pins::TABLES];
+const MIGRATIONS: &[&str] = &[CALLS, GRANTS, pins::TABLES, GRANTS_BY_ORIGIN];
 
 /// Version 1. `run` and `number` name a record; `rowid` is the order in which records arrived here.
 const CALLS: &str = "
@@ -76,6 +76,24 @@ const GRANTS: &str = "
         UNIQUE (agent, toolset, hash, capability)
     );
     ALTER TABLE calls ADD COLUMN grants TEXT;
+";
+
+/// Version 4. `origin` is that of the pages that a grant is for, or `*`; empty for a grant of what
+/// is not about pages. Older grants name none, so that they hold on no page.
+const GRANTS_BY_ORIGIN: &str = "
+    CREATE TABLE grants_by_origin (
+        agent TEXT NOT NULL,
+        toolset TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        capability TEXT NOT NULL,
+        time INTEGER NOT NULL,
+        origin TEXT NOT NULL DEFAULT '',
+        UNIQUE (agent, toolset, hash, capability, origin)
+    );
+    INSERT INTO grants_by_origin (agent, toolset, hash, capability, time)
+        SELECT agent, toolset, hash, capability, time FROM grants ORDER BY rowid;
+    DROP TABLE grants;
+    ALTER TABLE grants_by_origin RENAME TO grants;
 ";
 
 /// The store of one user.

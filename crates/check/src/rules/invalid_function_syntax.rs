@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use toolwright_script::{
-    EntryPoint, ForbiddenKind, ParseGoal, ScriptAnalyzer, ScriptFacts, ScriptSource, SyntaxProblem,
-    SyntaxProblemKind,
+    EntryPoint, ForbiddenKind, PAGE_GLOBALS, ParseGoal, ScriptAnalyzer, ScriptFacts, ScriptSource,
+    SyntaxProblem, SyntaxProblemKind,
 };
 use toolwright_source::codes::NAMING_CONVENTION;
 use toolwright_source::{Diagnostic, RecordFinding, Source, Span};
@@ -23,6 +23,7 @@ use super::forbidden_file_access::FORBIDDEN_FILE_ACCESS;
 use super::forbidden_require::FORBIDDEN_REQUIRE;
 use super::locale_dependent::LOCALE_DEPENDENT;
 use super::no_entry_point::NO_ENTRY_POINT;
+use super::page_api_unavailable::page_diagnostics;
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::Rule;
@@ -133,18 +134,41 @@ pub fn check_scripts(
 
 /// What is wrong with the bodies of BTCP tools, each a file of its own: syntax, modules and files
 /// that the sandbox does not have, no default export, codes of errors that are not UPPER_SNAKE.
+///
+/// Bodies that work on a page are also checked for what pages have and tools do not.
 pub fn check_bodies(
     sources: &[Arc<Source>],
+    place: BodyPlace,
     analyzer: &dyn ScriptAnalyzer,
 ) -> Vec<Vec<Diagnostic>> {
     let bodies = sources.iter().enumerate().map(|(document, source)| ScriptSource {
         code: source.text(),
         goal: ParseGoal::Module,
-        provided: &["BTCPError"],
+        provided: match place {
+            BodyPlace::Sandbox => &["BTCPError"],
+            BodyPlace::Page => PAGE_GLOBALS,
+        },
         document,
     });
     let facts = analyzer.analyze_all(&bodies.collect::<Vec<_>>());
-    sources.iter().zip(facts).map(|(source, facts)| body_diagnostics(source, facts)).collect()
+    let found = sources.iter().zip(facts).map(|(source, facts)| {
+        let mut missing = match place {
+            BodyPlace::Page => page_diagnostics(source, &facts),
+            BodyPlace::Sandbox => Vec::new(),
+        };
+        missing.extend(body_diagnostics(source, facts));
+        missing
+    });
+    found.collect()
+}
+
+/// What a body works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyPlace {
+    /// Its arguments only.
+    Sandbox,
+    /// A page in a browser.
+    Page,
 }
 
 fn body_diagnostics(source: &Arc<Source>, facts: ScriptFacts) -> Vec<Diagnostic> {

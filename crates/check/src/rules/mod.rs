@@ -45,6 +45,7 @@ mod no_entry_point;
 pub(crate) mod not_runnable;
 mod not_self_contained;
 mod open_object;
+mod page_api_unavailable;
 mod parameters;
 mod required_not_declared;
 mod schema_value_invalid;
@@ -99,6 +100,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &not_runnable::RULE,
     &not_self_contained::RULE,
     &open_object::RULE,
+    &page_api_unavailable::RULE,
     &schemas::RULE,
     &tag_not_normalized::RULE,
     &texts::RULE,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 use toolwright_model::Capability;
-use toolwright_workspace::parse_grantable;
+use toolwright_workspace::{parse_grant_origin, parse_grantable};
 
 /// `toolwright grants`, in `grants.rs`.
 #[derive(Debug, clap::Args)]
@@ -42,6 +42,9 @@ pub(crate) enum GrantsAction {
         /// Only grants to this agent
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
+        /// Only grants for pages of this origin
+        #[arg(long, value_name = "ORIGIN")]
+        origin: Option<String>,
         /// Revoke everything
         #[arg(long, conflicts_with_all = ["toolset", "capabilities"])]
         all: bool,
@@ -65,6 +68,10 @@ pub(crate) struct GrantAddArgs {
     /// Who may
     #[arg(long, value_name = "AGENT", default_value = "local")]
     pub(crate) agent: String,
+    /// The pages that it is for, by their origin, such as `https://example.org`; `*`: all pages.
+    /// What is about pages holds on no page without it
+    #[arg(long, value_name = "ORIGIN", value_parser = parse_grant_origin)]
+    pub(crate) origin: Option<String>,
     /// The content of the toolset that is granted, as refusals name it. Default: what its
     /// definition holds now
     #[arg(long, value_name = "HASH")]

@@ -13,7 +13,7 @@ use crate::client::{
     process_tool, run_with, script, signal, until,
 };
 use crate::program::{Run, folder, state_home};
-use crate::{btcp_tool_bodies, knowledge, orchestrations};
+use crate::{btcp_tool_bodies, knowledge, orchestrations, page_tools};
 
 /// Runs in `folder` without input.
 pub(crate) fn run(folder: &Path, args: &[&str]) -> Run {
@@ -53,6 +53,8 @@ enum Trigger {
     ConcurrentCalls,
     /// A server whose executable was deleted, so that it cannot start workers.
     DeletedExecutable,
+    /// A page that goes away, which needs a double of the browser.
+    LostPage,
 }
 
 const TRIGGERS: &[(&str, Trigger)] = &[
@@ -79,6 +81,7 @@ const TRIGGERS: &[(&str, Trigger)] = &[
         "BROWSER_REQUIRED",
         Trigger::Call(&["shop:look", "--from", "shop.json", "--allow", "dom:read"]),
     ),
+    ("PAGE_LOST", Trigger::LostPage),
     ("SANDBOX_FAILED", Trigger::DeletedExecutable),
     ("CALL_LIMIT", Trigger::Call(&["all:all", "--from", "all.yaml"])),
     ("AUDIT_UNAVAILABLE", Trigger::UnusableStore(&["add", "a=1", "b=2"])),
@@ -105,6 +108,7 @@ fn every_failure_code_is_reached_by_a_call() {
             .unwrap_or_else(|| panic!("no case reaches `{}`", known.name));
         match trigger {
             Trigger::ConcurrentCalls => busy_is_reached(folder.path()),
+            Trigger::LostPage => page_tools::failures_of_the_page_have_their_codes(),
             Trigger::DeletedExecutable => {
                 btcp_tool_bodies::a_call_fails_with_its_code_when_no_worker_can_start()
             }

@@ -17,6 +17,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("TOO_MANY_TOKENS", "cli/tests/it/cost.rs"),
     // Needs two documents.
     ("LOOKALIKE_NAME", "cli/tests/it/checking.rs"),
+    // Needs the body of a tool.
+    ("PAGE_API_UNAVAILABLE", "cli/tests/it/page_tools.rs"),
     // Codes of the configuration and of servers files.
     ("UNKNOWN_KEY", "workspace/tests/it/config.rs"),
     ("DUPLICATE_SOURCE", "cli/tests/it/sources.rs"),

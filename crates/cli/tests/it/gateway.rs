@@ -27,7 +27,7 @@ struct AskingExecutor;
 
 static ASKING: &[ExecutorKind] = &[ExecutorKind {
     id: "asking",
-    accepts: |binding| matches!(binding, Binding::Script),
+    accepts: |tool| matches!(tool.details.binding, Binding::Script),
     needs: |_| &[],
     build: |_| Arc::new(AskingExecutor),
 }];

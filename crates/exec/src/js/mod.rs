@@ -1,8 +1,7 @@
 //! Runs tools whose body is JavaScript: an ES module with a default export, in the sandbox.
 //!
-//! These are BTCP tools. BTCP is made for browsers, where a tool works on the page that is open;
-//! there is no page here. A tool whose capabilities need one is refused before its body runs, with
-//! a code of its own, instead of failing on a missing `document` in the middle of its work.
+//! These are BTCP tools without a page: they compute. Those whose capabilities need a page are run
+//! by `browser`.
 //!
 //! The error that the specification gives to bodies, `BTCPError`, is defined in a prelude that runs
 //! before the body.
@@ -26,7 +25,7 @@ use crate::{
 /// The entry in the table of executors.
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "js",
-    accepts: |binding| matches!(binding, Binding::Script),
+    accepts: |tool| matches!(tool.details.binding, Binding::Script),
     needs: |_| &[],
     build: |context| Arc::new(BodyExecutor { context: context.clone() }),
 };
@@ -68,18 +67,8 @@ impl Executor for BodyExecutor {
     ) -> BoxFuture<'a, Result<Outcome, Failure>> {
         Box::pin(async move {
             let name = call.tool.name.as_str();
-            if let Some(need) = call.tool.needs.iter().find(|need| need.needs_page()) {
-                let message =
-                    format!("`{name}` needs `{need}`, which only a page in a browser has");
-                return Err(Failure::new(&code::BROWSER_REQUIRED, message));
-            }
             // The file of the body is read when the catalog loads, so its absence is known by now.
-            let body = call.body.map_err(|why| {
-                let message = format!("`{name}` has no body: {why}");
-                let help =
-                    "write one with a default export, or name its folder in `implementations`";
-                Failure::new(&code::NOT_RUNNABLE, message).suggest(help)
-            })?;
+            let body = call.body.map_err(|why| missing_body(name, why))?;
             // Only programs that embed this crate without a sandbox get here.
             let Some(pool) = &self.context.pool_for(&call.budget.calls) else {
                 return Err(Failure::new(
@@ -125,9 +114,16 @@ impl BodyExecutor {
     }
 }
 
+/// The failure of a call whose tool has no body.
+pub(crate) fn missing_body(name: &str, why: &str) -> Failure {
+    let message = format!("`{name}` has no body: {why}");
+    let help = "write one with a default export, or name its folder in `implementations`";
+    Failure::new(&code::NOT_RUNNABLE, message).suggest(help)
+}
+
 /// The failure of a call whose body failed. Errors of the tool's author, of the caller's limits and
 /// of this machine have different codes, because different people can correct them.
-fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure {
+pub(crate) fn failure_of_body(body: &KnowledgeFunction, failure: &FunctionError) -> Failure {
     let error = &failure.error;
     let field = |name: &str| {
         error.fields.as_deref().and_then(|fields: &Map<String, Json>| fields.get(name)?.as_str())

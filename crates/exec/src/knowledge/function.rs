@@ -31,6 +31,7 @@ use toolwright_sandbox::{
 use toolwright_script::{ParseGoal, ScriptAnalyzer, SyntaxProblem};
 
 use super::helper_object::mentions_helpers;
+use crate::browser::page_prelude;
 use crate::capped_texts::shorten;
 use crate::js::BTCP_PRELUDE;
 use crate::offload::{WorkSize, offload, run_blocking};
@@ -231,8 +232,13 @@ impl KnowledgeFunction {
         limits: &GuestLimits,
         host: Option<&dyn HostFunctions>,
     ) -> Result<ProgramOutput, FunctionError> {
-        // Only bodies throw the error that the prelude defines.
-        let prelude = if self.role == FunctionRole::Body { BTCP_PRELUDE } else { &self.helpers };
+        // Only bodies throw the error that the prelude defines. Those that are lent functions work
+        // on a page; a body is run by one executor, so that it always gets the same prelude.
+        let prelude = match (self.role, host) {
+            (FunctionRole::Body, None) => BTCP_PRELUDE,
+            (FunctionRole::Body, Some(_)) => page_prelude(),
+            _ => &self.helpers,
+        };
         let pool = pool.with_share(self.share);
         let compile = async || match pool
             .compile_with_prelude(prelude, &self.source, self.form, Some(&self.id))

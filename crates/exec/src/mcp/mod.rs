@@ -133,7 +133,7 @@ impl UpstreamLog {
 /// The entry in the table of executors.
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "mcp",
-    accepts: |binding| matches!(binding, Binding::Server { .. }),
+    accepts: |tool| matches!(tool.details.binding, Binding::Server { .. }),
     needs: |_| &["mcp:connect"],
     build: |parts| Arc::new(McpExecutor { upstreams: Arc::clone(&parts.upstreams) }),
 };

@@ -38,7 +38,7 @@ use crate::{
 /// The entry in the table of executors.
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "meta",
-    accepts: |binding| matches!(binding, Binding::Orchestration { .. }),
+    accepts: |tool| matches!(tool.details.binding, Binding::Orchestration { .. }),
     // Nothing of its own: each tool that it calls passes the policy by itself.
     needs: |_| &[],
     build: |context| Arc::new(OrchestrationExecutor { context: context.clone() }),

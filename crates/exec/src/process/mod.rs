@@ -30,9 +30,9 @@ use requirements::MetRequirements;
 /// The entry in [`crate::EXECUTORS`].
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "process",
-    accepts: |binding| {
+    accepts: |tool| {
         matches!(
-            binding,
+            tool.details.binding,
             Binding::Executable { program: Some(_) }
                 | Binding::Command { .. }
                 | Binding::Local { .. }

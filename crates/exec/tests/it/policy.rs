@@ -80,6 +80,7 @@ fn bindings() -> Vec<Binding> {
         },
         Binding::Server { server: Arc::new(server), tool: "it".into() },
         Binding::Orchestration { helper: "h".into(), aggregates: Vec::new() },
+        Binding::Builtin { toolset: "web".into(), tool: "fetch".into() },
     ]
 }
 
@@ -193,10 +194,14 @@ async fn no_kind_of_executor_is_reached_without_a_grant() {
     let reached = kinds_with(|_| Arc::new(PanickingExecutor));
     let answering = kinds_with(|_| Arc::new(AnsweringExecutor));
     let mut seen = HashSet::new();
-    for binding in bindings() {
-        let kind = EXECUTORS.iter().find(|kind| (kind.accepts)(&binding)).expect("some kind");
+    let needs = |binding: Binding| (binding, "printer:print");
+    // A script that needs a page has an executor of its own.
+    let on_page = (Binding::Script, "dom:read");
+    for (binding, need) in bindings().into_iter().map(needs).chain([on_page]) {
+        let declaring = tool("declaring", &binding, &[need], true);
+        let kind = EXECUTORS.iter().find(|kind| (kind.accepts)(&declaring.tool));
+        let kind = kind.expect("some kind");
         seen.insert(kind.id);
-        let declaring = tool("declaring", &binding, &["printer:print"], true);
         let met = tool("met", &binding, &[], false);
         let needs_to_start = !(kind.needs)(&met.tool).is_empty();
         assert_eq!(needs_to_start, ["mcp", "process"].contains(&kind.id), "{}", kind.id);

@@ -7,14 +7,14 @@ mod write;
 
 use std::sync::Arc;
 
-use toolwright_model::{Conventions, FormatId, NameStyle, UniqueTools};
+use toolwright_model::{Conventions, FormatId, NameStyle, Rest, UniqueTools};
 use toolwright_source::Document;
 
 use crate::field::{
     FREE, Field, FieldKind, TextFormat, address, choice, length, optional, pattern, required,
 };
 use crate::field::{TEXT, TEXTS};
-use crate::patterns::{BTCP_MANIFEST_NAME, BTCP_PROTOCOL, BTCP_TOOL_NAME, CAPABILITY};
+use crate::patterns::{BTCP_MANIFEST_NAME, BTCP_PROTOCOL, BTCP_TOOL_NAME, CAPABILITY, ORIGIN};
 use crate::{Format, Reading};
 
 pub(crate) use write::{write_manifest, write_tools};
@@ -127,4 +127,17 @@ pub(crate) static MANIFEST: &[Field] = &[
     ),
     required("capabilities", CAPABILITIES, "the list of all capabilities its tools need"),
     optional("config", FieldKind::Object(CONFIG), "limits that hold for all its tools"),
+    // Not in the specification.
+    optional("match", ORIGINS, "the origins of the pages its tools work on"),
 ];
+
+/// A list of origins, such as `https://example.org`.
+const ORIGINS: FieldKind = FieldKind::List { of: &pattern(&ORIGIN, 0, usize::MAX), min: 1 };
+
+/// The origins of the pages that the tools of a manifest work on, from the fields that only BTCP
+/// has; empty: all.
+pub fn btcp_origins(rest: &Rest) -> Vec<String> {
+    let listed = rest.get(ID, "/match").and_then(|list| list.as_array());
+    let texts = listed.into_iter().flatten().filter_map(|item| item.as_str());
+    texts.map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect()
+}

@@ -131,6 +131,10 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
         toolset.tools.push(read_tool(tool, toolset.tools.len(), origin));
     }
     extract::keep_unknown(root, MANIFEST, &DocumentPath::root(), ID, &mut toolset.rest);
+    // Only BTCP has it, so that it has no place in the record.
+    if let Some(origins) = root.get("match") {
+        toolset.rest.keep(ID, "/match", origins.to_json());
+    }
     toolset
 }
 

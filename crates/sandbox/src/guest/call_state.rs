@@ -3,6 +3,7 @@
 //! changes is in cells.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use super::failure::GuestFailure;
 use super::heap::GuestHeap;
 use crate::error::SandboxErrorCode;
 use crate::limits::MAX_HOST_CALLS;
-use crate::protocol::{FrameKind, FrameWriter};
+use crate::protocol::{FRAME_HEADER, FrameKind, FrameReader, FrameWriter, invalid_data};
 
 /// The last text of a log that reached its limit.
 pub(crate) const LOG_CUT: &str = "… [log cut here]";
@@ -31,6 +32,18 @@ pub(crate) trait ParentChannel {
 struct HostPromise {
     resolve: rquickjs_sys::JSValue,
     reject: rquickjs_sys::JSValue,
+}
+
+/// The number of a call for which the guest stands still. There is at most one at a time.
+const SYNCHRONOUS_CALL: u32 = u32::MAX;
+
+/// The answer of a host function.
+pub(super) struct HostReply {
+    /// The number of the call.
+    pub(super) id: u32,
+    pub(super) is_ok: bool,
+    /// The value or the properties of the error, with a NUL behind it.
+    pub(super) json: Vec<u8>,
 }
 
 /// The state of one call.
@@ -60,6 +73,8 @@ pub(super) struct GuestCallState<'l> {
     is_raw_json: Cell<rquickjs_sys::JSValue>,
     /// Calls to the host by number; `None` once they are answered.
     host_promises: RefCell<Vec<Option<HostPromise>>>,
+    /// Answers to promises that came while the guest stood still for another call.
+    early_replies: RefCell<VecDeque<HostReply>>,
     /// Set when the channel failed, so that no answer can be sent.
     pub(super) channel_error: RefCell<Option<io::Error>>,
 }
@@ -90,6 +105,7 @@ impl<'l> GuestCallState<'l> {
             value_of_boolean: Cell::new(rquickjs_sys::JS_UNDEFINED),
             is_raw_json: Cell::new(rquickjs_sys::JS_UNDEFINED),
             host_promises: RefCell::default(),
+            early_replies: RefCell::default(),
             channel_error: RefCell::default(),
         }
     }
@@ -218,10 +234,28 @@ impl<'l> GuestCallState<'l> {
                 .push(Some(HostPromise { resolve: resolve.into_raw(), reject: reject.into_raw() }));
             promises.len() - 1
         };
-        let mut frame = FrameWriter::of_request(FrameKind::HostCall, self.number);
-        frame.u32(id as u32).u32(function).rest(arguments);
-        self.send(frame);
+        self.send_host_call(id as u32, function, arguments);
         true
+    }
+
+    fn send_host_call(&self, id: u32, function: u32, arguments: &[u8]) {
+        let mut frame = FrameWriter::of_request(FrameKind::HostCall, self.number);
+        frame.u32(id).u32(function).rest(arguments);
+        self.send(frame);
+    }
+
+    /// Calls the host function with index `function` and waits for its answer. Answers to other
+    /// calls that come before are kept. `None` if the parent is gone.
+    pub(super) fn call_host_and_wait(&self, function: u32, arguments: &[u8]) -> Option<HostReply> {
+        self.send_host_call(SYNCHRONOUS_CALL, function, arguments);
+        while self.channel_error.borrow().is_none() {
+            match self.receive_host_reply() {
+                Ok(reply) if reply.id == SYNCHRONOUS_CALL => return Some(reply),
+                Ok(reply) => self.early_replies.borrow_mut().push_back(reply),
+                Err(error) => *self.channel_error.borrow_mut() = Some(error),
+            }
+        }
+        None
     }
 
     /// Whether any call to the host is not answered yet.
@@ -231,10 +265,26 @@ impl<'l> GuestCallState<'l> {
 
     /// Tells the parent that the guest cannot go on, which stops its wall clock, and waits for the
     /// next frame.
-    pub(super) fn wait_for_host(&self) -> io::Result<(FrameKind, Vec<u8>)> {
+    fn wait_for_host(&self) -> io::Result<(FrameKind, Vec<u8>)> {
         let mut channel = self.channel.borrow_mut();
         channel.send(&FrameWriter::of_request(FrameKind::Waiting, self.number).finish()?)?;
         channel.receive()
+    }
+
+    /// Waits for the next answer of a host function.
+    fn receive_host_reply(&self) -> io::Result<HostReply> {
+        let (kind, frame) = self.wait_for_host()?;
+        let mut body = FrameReader(&frame[FRAME_HEADER..]);
+        if kind != FrameKind::HostReply {
+            return Err(invalid_data("a frame that is not the answer of a host function"));
+        }
+        Ok(HostReply { id: body.u32()?, is_ok: body.u8()? == 1, json: body.bytes()?.to_vec() })
+    }
+
+    /// The next answer to a promise: one that is here already, or the next to come.
+    pub(super) fn next_host_reply(&self) -> io::Result<HostReply> {
+        let early = self.early_replies.borrow_mut().pop_front();
+        early.map_or_else(|| self.receive_host_reply(), Ok)
     }
 
     /// The functions that fulfil and reject the promise of call `id`, if it is not settled yet.

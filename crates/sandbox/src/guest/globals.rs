@@ -44,14 +44,23 @@ pub(super) fn install<'r>(js: JsContext<'r>) -> JsResult<JsValue<'r>> {
 }
 
 /// Defines host functions under their dotted names: `tools.call` becomes a property of the global
-/// object `tools`, which is made if it does not exist.
-pub(super) fn install_host_functions(js: JsContext, names: &[&str]) -> JsResult<()> {
+/// object `tools`, which is made if it does not exist. Those whose byte in `is_synchronous` is 1
+/// return their answer, the others a promise.
+pub(super) fn install_host_functions(
+    js: JsContext,
+    names: &[&str],
+    is_synchronous: &[u8],
+) -> JsResult<()> {
     for (index, name) in names.iter().enumerate() {
+        let callback: EngineCallback = match is_synchronous.get(index) {
+            Some(1) => synchronous_host_callback,
+            _ => host_callback,
+        };
         let mut owner = js.global();
         let mut parts = name.split('.').peekable();
         while let Some(part) = parts.next() {
             if parts.peek().is_none() {
-                owner.define(part, native_function(js, host_callback, index as c_int)?, HIDDEN)?;
+                owner.define(part, native_function(js, callback, index as c_int)?, HIDDEN)?;
                 break;
             }
             // Host functions may share an object, and may extend one that exists.
@@ -188,7 +197,7 @@ fn log_text(value: &JsValue, state: &GuestCallState) -> String {
     }
 }
 
-/// The host functions; `function` is the index in the request.
+/// The host functions that return promises; `function` is the index in the request.
 unsafe extern "C" fn host_callback(
     context: *mut qjs::JSContext,
     _: qjs::JSValue,
@@ -205,15 +214,31 @@ unsafe extern "C" fn host_callback(
     }
 }
 
-/// Sends a call to the parent. Returns the promise that its answer will settle.
-fn call_host<'r>(
+/// The host functions that return their answer; `function` is the index in the request.
+unsafe extern "C" fn synchronous_host_callback(
+    context: *mut qjs::JSContext,
+    _: qjs::JSValue,
+    count: c_int,
+    arguments: *mut qjs::JSValue,
+    function: c_int,
+    _: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: these are the arguments that the engine passed.
+    let (js, state, values) = unsafe { callback_arguments(context, count, arguments) };
+    match call_host_and_wait(js, state, &values, function as u32) {
+        Ok(answer) => answer.into_raw(),
+        Err(PendingException) => qjs::JS_EXCEPTION,
+    }
+}
+
+/// The arguments of a call to the host, as JSON. Throws if they are not.
+fn arguments_as_json<'r>(
     js: JsContext<'r>,
     state: &GuestCallState,
     arguments: &[JsValue<'r>],
-    function: u32,
-) -> JsResult<JsValue<'r>> {
+) -> JsResult<Vec<u8>> {
     let json = GuestJsonWriter::write_arguments(js, arguments, state);
-    let json = json.map_err(|(argument, error)| match error {
+    json.map_err(|(argument, error)| match error {
         JsonWriteError::Threw => PendingException,
         JsonWriteError::NotJson { what, .. } => {
             throw_error(js, &format!("argument {argument} is {what}"))
@@ -224,7 +249,33 @@ fn call_host<'r>(
         JsonWriteError::TooLarge | JsonWriteError::TimeUp => {
             throw_error(js, "the arguments are larger than allowed")
         }
-    })?;
+    })
+}
+
+/// Sends a call to the parent and waits for its answer, which is returned or thrown.
+fn call_host_and_wait<'r>(
+    js: JsContext<'r>,
+    state: &GuestCallState,
+    arguments: &[JsValue<'r>],
+    function: u32,
+) -> JsResult<JsValue<'r>> {
+    let json = arguments_as_json(js, state, arguments)?;
+    // The engine ends a guest whose parent is gone at its next look.
+    let reply = state
+        .call_host_and_wait(function, &json)
+        .ok_or_else(|| throw_error(js, "the parent is gone"))?;
+    let value = super::reply_value(js, &reply)?;
+    if reply.is_ok { Ok(value) } else { Err(js.throw(value)) }
+}
+
+/// Sends a call to the parent. Returns the promise that its answer will settle.
+fn call_host<'r>(
+    js: JsContext<'r>,
+    state: &GuestCallState,
+    arguments: &[JsValue<'r>],
+    function: u32,
+) -> JsResult<JsValue<'r>> {
+    let json = arguments_as_json(js, state, arguments)?;
     let (promise, resolve, reject) = js.promise()?;
     if state.call_host(function, &json, resolve, reject) {
         return Ok(promise);

@@ -29,11 +29,9 @@ use rquickjs_sys as qjs;
 use crate::error::SandboxErrorCode;
 use crate::limits::{MAX_BYTECODE, MAX_DEPTH, max_parts};
 use crate::program::declared_names;
-use crate::protocol::{
-    FRAME_HEADER, FrameKind, FrameReader, FrameWriter, ONLY_REQUEST, invalid_data,
-};
+use crate::protocol::{FRAME_HEADER, FrameKind, FrameWriter, ONLY_REQUEST, invalid_data};
 use crate::request::{CompileRequest, CompiledCode, RunRequest};
-use call_state::GuestCallState;
+use call_state::{GuestCallState, HostReply};
 pub(crate) use call_state::{LOG_CUT, LOG_LINE_COST, ParentChannel};
 use engine::{JsContext, JsPromiseState, JsResult, JsValue, NulTerminated, PendingException};
 use entry_point::GuestEntry;
@@ -238,7 +236,7 @@ fn answer_frame(
 /// `module` and the argument of the entry point.
 fn load_input<'r>(js: JsContext<'r>, request: &RunRequest) -> JsResult<(JsValue<'r>, JsValue<'r>)> {
     let module = globals::install(js)?;
-    globals::install_host_functions(js, &request.host)?;
+    globals::install_host_functions(js, &request.host, request.is_synchronous)?;
     let parse = |json| js.parse_json(NulTerminated::new(json).ok_or(PendingException)?);
     let args = parse(request.args)?;
     // SAFETY: the value is live and of this runtime.
@@ -392,26 +390,23 @@ fn await_promise<'r>(
 
 /// Waits for the answer of a host function and settles its promise.
 fn receive_host_reply(js: JsContext, state: &GuestCallState) -> Result<(), GuestFailure> {
-    let reply = state.wait_for_host().and_then(|(kind, frame)| {
-        let mut body = FrameReader(&frame[FRAME_HEADER..]);
-        if kind != FrameKind::HostReply {
-            return Err(invalid_data("a frame that is not the answer of a host function"));
-        }
-        Ok((body.u32()?, body.u8()? == 1, body.bytes()?.to_vec()))
-    });
-    let (id, is_ok, json) = reply.map_err(|error| {
+    let reply = state.next_host_reply().map_err(|error| {
         // `run` returns this error instead of an answer, so the failure is not sent.
         *state.channel_error.borrow_mut() = Some(error);
         GuestFailure::new(SandboxErrorCode::WorkerDied, "the parent is gone")
     })?;
     let settled = (|| {
-        let Some((resolve, reject)) = state.take_host_promise(js, id) else { return Ok(()) };
-        let value = js.parse_json(NulTerminated::new(&json).ok_or(PendingException)?)?;
-        let function = if is_ok { resolve } else { reject };
-        let value = if is_ok { value } else { error_object(js, value)? };
-        function.call(&js.undefined(), &[&value]).map(drop)
+        let Some((resolve, reject)) = state.take_host_promise(js, reply.id) else { return Ok(()) };
+        let function = if reply.is_ok { resolve } else { reject };
+        function.call(&js.undefined(), &[&reply_value(js, &reply)?]).map(drop)
     })();
     settled.map_err(|PendingException| exception::take_failure(js, state))
+}
+
+/// What a host function answered: its value, or the `Error` that it failed with.
+fn reply_value<'r>(js: JsContext<'r>, reply: &HostReply) -> JsResult<JsValue<'r>> {
+    let value = js.parse_json(NulTerminated::new(&reply.json).ok_or(PendingException)?)?;
+    if reply.is_ok { Ok(value) } else { error_object(js, value) }
 }
 
 /// An `Error` with the properties of `fields`, which a host function failed with.

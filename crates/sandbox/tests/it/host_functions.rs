@@ -28,7 +28,12 @@ struct Tools {
 
 impl HostFunctions for Tools {
     fn names(&self) -> Vec<String> {
-        vec!["tools.call".to_owned(), "tools.deep.down".to_owned(), "ping".to_owned()]
+        let names = ["tools.call", "tools.deep.down", "ping", "sync.call", "sync.ping"];
+        names.map(str::to_owned).to_vec()
+    }
+
+    fn is_synchronous(&self, name: &str) -> bool {
+        name.starts_with("sync.")
     }
 
     fn call<'a>(
@@ -39,7 +44,7 @@ impl HostFunctions for Tools {
         Box::pin(async move {
             let in_progress = self.in_progress.fetch_add(1, Ordering::SeqCst) + 1;
             self.peak.fetch_max(in_progress, Ordering::SeqCst);
-            let answer = self.answer(name, &arguments).await;
+            let answer = self.answer(&name.replace("sync.call", "tools.call"), &arguments).await;
             self.in_progress.fetch_sub(1, Ordering::SeqCst);
             answer
         })
@@ -179,16 +184,60 @@ fn arguments_and_answers_are_json_within_limits() {
 fn waiting_for_the_host_stops_both_clocks() {
     let limits = GuestLimits { wall: Duration::from_secs(3), ..GuestLimits::default() };
     assert!(limits.cpu < limits.wall && limits.wall < LONG_WAIT);
-    let source = "module.exports = () => tools.call('wait')";
-    let output = call_with(&pool(1), source, &limits).0.expect("the wait does not count");
-    assert_eq!(output.value, json!("waited"));
-    assert!(output.cpu < limits.cpu, "{:?}", output.cpu);
+    for source in
+        ["module.exports = () => tools.call('wait')", "module.exports = () => sync.call('wait')"]
+    {
+        let output = call_with(&pool(1), source, &limits).0.expect("the wait does not count");
+        assert_eq!(output.value, json!("waited"));
+        assert!(output.cpu < limits.cpu, "{:?}", output.cpu);
+    }
 }
 
 #[test]
 fn the_clocks_go_on_after_the_answer_of_the_host() {
-    let source = "module.exports = async () => { await ping(); for (;;); }";
-    assert_eq!(call(source).expect_err("it never ends").code, SandboxErrorCode::Timeout);
+    for wait in ["await ping()", "sync.ping()"] {
+        let source = format!("module.exports = async () => {{ {wait}; for (;;); }}");
+        assert_eq!(call(&source).expect_err("it never ends").code, SandboxErrorCode::Timeout);
+    }
+}
+
+#[test]
+fn synchronous_functions_return_their_answer_or_throw() {
+    for (source, expected) in [
+        ("module.exports = () => sync.ping(1).arguments", json!([1])),
+        (
+            "module.exports = () => { try { sync.call('fail'); } catch (e) { return [e instanceof \
+             Error, e.message, e.code]; } }",
+            json!([true, "no such tool", "NOT_FOUND"]),
+        ),
+        (
+            "module.exports = () => { try { sync.ping(() => 1); } catch (e) { return e.message; } }",
+            json!("argument 1 is a function"),
+        ),
+        (
+            "module.exports = () => { try { sync.call('large'); } catch (e) { return e.message; } }",
+            json!("the answer is larger than the 1048576 bytes that are allowed"),
+        ),
+        // The promise of a call that is answered meanwhile is settled later.
+        (
+            "module.exports = async () => { const later = [ping('a'), ping('b')]; const now = []; \
+             for (let i = 0; i < 50; i++) now.push(sync.ping(i).arguments[0]); const all = await \
+             Promise.all(later); return [now.length, now[49], ...all.map((it) => \
+             it.arguments[0])]; }",
+            json!([50, 49, "a", "b"]),
+        ),
+        // Also where the body never waits for anything else.
+        (
+            "let n = 0; for (let i = 0; i < 2000; i++) n += sync.ping(i).arguments[0]; \
+             module.exports = () => n",
+            json!(1_999_000),
+        ),
+    ] {
+        let output = call(source).unwrap_or_else(|error| panic!("{source}\n{error}"));
+        assert_eq!(output.value, expected, "{source}");
+    }
+    let error = call("module.exports = () => sync.call('fail')").expect_err("it is thrown");
+    assert_eq!((error.code, error.message.as_str()), (SandboxErrorCode::Threw, "no such tool"));
 }
 
 #[test]
@@ -208,6 +257,9 @@ fn a_guest_that_waits_for_the_host_gives_its_slot_back() {
     let result = call_with(&pool, source, &GuestLimits::default()).0;
     assert_eq!(result.expect("a result").value, json!([2, 3, 4]));
     assert_eq!(pool.idle().len(), 1, "additional workers end with the call");
+    let source = "module.exports = () => [1, 2].map((n) => sync.call('nested', { n }))";
+    let result = call_with(&pool, source, &GuestLimits::default()).0;
+    assert_eq!(result.expect("a result").value, json!([2, 3]));
 }
 
 /// If these calls waited for memory, each guest would wait for a guest that waits for itself.

@@ -9,7 +9,7 @@ use toolwright_schema::VendorTarget;
 
 use super::audit_settings::RECORDED_ARGUMENTS;
 use super::limits::OUTPUT_CHECKS;
-use super::policy_settings::{ANNOTATED_NEEDS, RULE_ACTIONS, is_sha256};
+use super::policy_settings::{ANNOTATED_NEEDS, RULE_ACTIONS, is_grant_origin, is_sha256};
 use super::server_settings::{ISOLATIONS, START_MODES};
 use super::trust_settings::PIN_MODES;
 use crate::text_forms::{can_be_variable, is_header_name, is_host, is_origin};
@@ -102,8 +102,8 @@ pub(super) const TABLES: &[ConfigTable] = &[
     ConfigTable {
         name: "source",
         shape: TableShape::List(SOURCE_KEYS, &["name"]),
-        about: "A source of tools: a name, and one of `path`, `executables`, `mcp`, `command` and \
-            `url`.",
+        about: "A source of tools: a name, and one of `path`, `executables`, `mcp`, `command`, \
+            `url` and `builtin`.",
     },
     ConfigTable {
         name: "limits",
@@ -124,6 +124,11 @@ pub(super) const TABLES: &[ConfigTable] = &[
         name: "audit",
         shape: TableShape::Once(AUDIT_KEYS),
         about: "What is kept about calls, for `toolwright audit`.",
+    },
+    ConfigTable {
+        name: "browser",
+        shape: TableShape::Once(BROWSER_KEYS),
+        about: "The browser on whose pages BTCP tools work. It is started on first use.",
     },
     ConfigTable {
         name: "trust",
@@ -169,7 +174,10 @@ pub(super) const TABLES: &[ConfigTable] = &[
 
 /// The keys that tell where the tools of a source are. Every source has exactly one of them. The
 /// order is that of the help text that lists them.
-pub(super) const KIND_KEYS: &[&str] = &["path", "executables", "mcp", "command", "url"];
+pub(super) const KIND_KEYS: &[&str] = &["path", "executables", "mcp", "command", "url", "builtin"];
+
+/// The built-in toolsets that `builtin` can name. The binary has each of them.
+pub const BUILTIN_TOOLSETS: &[&str] = &["web", "browser", "webmcp"];
 
 /// The keys of `[[source]]`.
 pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
@@ -189,6 +197,11 @@ pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
         "An MCP server over HTTP, or over a WebSocket (`ws`, `wss`). `${VAR}` is replaced by an \
          environment variable.",
     ),
+    key(
+        "builtin",
+        KeyForm::Choice(|| BUILTIN_TOOLSETS.to_vec()),
+        "Tools that Toolwright brings along. `web`: fetch pages as Markdown, and search.",
+    ),
     // Not with `url`: a server that is reached over HTTP has its own environment.
     key(
         "env",
@@ -197,9 +210,10 @@ pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
             pattern: "^[^=\\u0000]+$",
             what: "the name of an environment variable",
         },
-        "Variables for what the source starts. `${VAR}` and `${VAR:-default}` are replaced.",
+        "Variables for what the source starts, and for built-in tools. `${VAR}` and \
+         `${VAR:-default}` are replaced.",
     )
-    .with(&["path", "executables", "mcp", "command"]),
+    .with(&["path", "executables", "mcp", "command", "builtin"]),
     // A program that is started receives no HTTP request.
     key(
         "headers",
@@ -392,6 +406,42 @@ pub(super) const TRUST_KEYS: &[ConfigKey] = &[
     ),
 ];
 
+/// The keys of `[browser]`.
+pub(super) const BROWSER_KEYS: &[ConfigKey] = &[
+    key(
+        "program",
+        KeyForm::Text,
+        "Chromium, by name or path. Without it: the first of the usual names on the PATH.",
+    ),
+    key("start", KeyForm::Text, "The address of the page that a new tab opens."),
+    key(
+        "origins",
+        KeyForm::TextList {
+            allowed: is_origin,
+            pattern: "^[A-Za-z][A-Za-z0-9+.-]*://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$",
+            what: "an origin, such as `https://example.org`",
+        },
+        "The origins whose pages may be opened. Without it: all.",
+    ),
+    key("headless", KeyForm::Flag, "Whether it runs without a window."),
+    key(
+        "profile",
+        KeyForm::Text,
+        "The folder of its profile, relative to this file. Without it, a temporary one is used, \
+         and removed at the end.",
+    ),
+    key(
+        "idle",
+        KeyForm::Integer(1_000, 86_400_000),
+        "Milliseconds without a call after which it is ended.",
+    ),
+    key(
+        "memory",
+        KeyForm::Integer(64 << 20, 1 << 40),
+        "Bytes of memory of all its processes above which it is killed.",
+    ),
+];
+
 /// The keys of `[policy]`.
 pub(super) const POLICY_KEYS: &[ConfigKey] = &[
     key(
@@ -429,6 +479,16 @@ pub(super) const GRANT_KEYS: &[ConfigKey] = &[
     key("agent", KeyForm::Text, "The name of the agent. Without it: `local`."),
     key("toolset", KeyForm::Text, "The name of the toolset: the part of ids before the colon."),
     key("capabilities", KeyForm::Capabilities, "What the agent may do with its tools."),
+    key(
+        "origins",
+        KeyForm::TextList {
+            allowed: is_grant_origin,
+            pattern: "^\\*$|^[A-Za-z][A-Za-z0-9+.-]*://(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$",
+            what: "an origin, such as `https://example.org`, or `*`",
+        },
+        "The pages on which it may, by their origin; `*`: all pages. Without it, what is about \
+         pages is granted on none.",
+    ),
 ];
 
 /// The keys of `[[agent]]`.

@@ -16,6 +16,7 @@ use super::key_checks::{check_members, key_number, members_in_order};
 use super::keys::{AGENT_KEYS, ConfigKey, GRANT_KEYS, POLICY_KEYS, RULE_KEYS};
 use super::{ConfigReader, words};
 use crate::codes::DUPLICATE_SOURCE;
+use crate::text_forms::is_origin;
 
 /// What an annotation of a tool says that the configuration can put under a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,9 @@ pub struct ConfiguredGrant {
     pub toolset: String,
     /// What it may do.
     pub capabilities: Vec<Capability>,
+    /// The origins of the pages on which it may, or `*`. Without one, what is about pages is not
+    /// granted on any.
+    pub origins: Vec<String>,
 }
 
 /// One `[[agent]]`.
@@ -120,6 +124,23 @@ impl Default for PolicySettings {
 
 /// The agents that exist without an `[[agent]]`.
 pub(super) const OWN_AGENTS: [&str; 2] = ["local", "http"];
+
+/// Whether a grant can be for these pages: an origin, or `*` for all.
+pub(super) fn is_grant_origin(text: &str) -> bool {
+    text == "*" || is_origin(text)
+}
+
+/// The pages that a grant is for: an origin, or `*` for all.
+///
+/// # Errors
+/// What is wrong with it, in one sentence.
+pub fn parse_grant_origin(text: &str) -> Result<String, String> {
+    let text = text.trim_end_matches('/');
+    match is_grant_origin(text) {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err(format!("`{text}` is not an origin, such as `https://example.org`")),
+    }
+}
 
 /// A capability that can be granted. Any well-formed name can, because hosts define their own, but
 /// not one that is a known name with a typing error.
@@ -222,6 +243,7 @@ impl ConfigReader<'_, '_> {
                         .iter()
                         .filter_map(|it| Capability::parse(it).ok())
                         .collect(),
+                    origins: texts(table, "origins").unwrap_or_default(),
                 })
             });
         settings.agents =

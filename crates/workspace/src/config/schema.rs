@@ -12,6 +12,7 @@ use toolwright_model::{CallLimits, ServerSettings};
 
 use super::LEVEL_WORDS;
 use super::audit_settings::{AuditSettings, DAY, RECORDED_ARGUMENTS};
+use super::browser_config::BrowserConfig;
 use super::keys::{ConfigKey, KIND_KEYS, KeyForm, TABLES, TableShape};
 use super::limits::OUTPUT_CHECKS;
 use super::policy_settings::{OWN_AGENTS, PolicySettings};
@@ -144,6 +145,7 @@ fn default_value(table: &str, key: &str) -> Option<Json> {
         "call" => (key == "defaults").then(|| json!(CallLimits::default().defaults)),
         "serve" => default_of_serve(key),
         "audit" => default_of_audit(key),
+        "browser" => default_of_browser(key),
         "trust" => (key == "required").then(|| json!(TrustSettings::default().required)),
         "policy" => (key == "elicit").then(|| json!(PolicySettings::default().elicit)),
         "grant" => (key == "agent").then(|| json!(OWN_AGENTS[0])),
@@ -190,6 +192,17 @@ fn default_of_audit(name: &str) -> Option<Json> {
         }
         "keep_days" => json!(settings.keep.as_secs() / DAY),
         "max_bytes" => json!(settings.max_bytes),
+        _ => return None,
+    })
+}
+
+/// The default of a key of `[browser]`.
+fn default_of_browser(name: &str) -> Option<Json> {
+    let settings = BrowserConfig::default();
+    Some(match name {
+        "headless" => json!(settings.headless),
+        "idle" => milliseconds(settings.idle),
+        "memory" => json!(settings.memory),
         _ => return None,
     })
 }

@@ -1,0 +1,480 @@
+//! One page as the debugging protocol knows it: what its events say, and its broker.
+//!
+//! ```text
+//! events ──▶ PageState: address, crashed?, loaded?        (the task that reads the pipe)
+//!        └─▶ answers at once: dialogs dismissed, navigations continued or refused
+//! calls  ──▶ Runtime.evaluate in the isolated world, made again after each navigation
+//! ```
+//!
+//! The world is addressed by its unique id: plain numbers of contexts are used again in another
+//! renderer, and could there mean the page's own world.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+
+use crate::connection::{CallError, DebuggerConnection, DebuggerEvent};
+use crate::origin_rules::{OriginRules, shorten};
+use crate::{Json, PageError, PageErrorCode};
+
+/// The source of the operations.
+const BROKER: &str = include_str!("broker.js");
+
+/// The name of the isolated world.
+const WORLD: &str = "toolwright";
+
+/// Characters of a result.
+pub(crate) const LONGEST_RESULT: usize = 4 * 1024 * 1024;
+
+/// Notices that are kept until somebody takes them.
+const MOST_NOTICES: usize = 20;
+
+/// How long a page may leave a trivial question unanswered before it counts as hung.
+const HANG_TIME: Duration = Duration::from_secs(2);
+
+/// A page. It belongs to one tab, which replaces it after a crash.
+pub(crate) struct PageTarget {
+    pub(crate) connection: DebuggerConnection,
+    /// The session of the protocol in which commands to this page are sent.
+    pub(crate) session: String,
+    /// The id of the target, which is also that of its main frame.
+    pub(crate) id: String,
+    rules: Arc<OriginRules>,
+    state: Mutex<PageState>,
+    /// Counts every change of the state, for those who wait for one.
+    changes: watch::Sender<u64>,
+    reports: Arc<PageReports>,
+}
+
+/// What a tab reports to its users; survives the replacement of its page.
+#[derive(Default)]
+pub(crate) struct PageReports {
+    notices: Mutex<VecDeque<String>>,
+    pub(crate) tool_changes: watch::Sender<u64>,
+}
+
+/// What is known about the page.
+#[derive(Clone, Default)]
+pub(crate) struct PageState {
+    pub(crate) url: String,
+    /// Documents that this page had, and changes of its address within one.
+    pub(crate) moves: u64,
+    pub(crate) is_loaded: bool,
+    /// Its renderer is gone.
+    pub(crate) has_crashed: bool,
+    /// It was closed, by us or by itself.
+    pub(crate) is_closed: bool,
+    /// It did not answer, and is being asked again.
+    pub(crate) is_suspect: bool,
+    /// Whether an operation has succeeded since the document was loaded.
+    pub(crate) has_worked: bool,
+    /// Why the last navigation was refused.
+    pub(crate) refusal: Option<PageError>,
+    /// The unique id of the isolated world that holds the broker.
+    world: Option<String>,
+    /// A world that was just made, and does not hold it yet.
+    new_world: Option<String>,
+}
+
+/// What the broker is asked for.
+pub(crate) struct BrokerCall<'a> {
+    pub(crate) operation: &'a str,
+    pub(crate) arguments: &'a [Json],
+    /// The origin that the page must have; `None`: any.
+    pub(crate) origin: Option<&'a str>,
+    pub(crate) is_own_address: bool,
+}
+
+impl PageReports {
+    /// Keeps a notice, unless the same is the last one: pages repeat dialogs.
+    pub(crate) fn notice(&self, text: String) {
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        if notices.back() == Some(&text) {
+            return;
+        }
+        if notices.len() == MOST_NOTICES {
+            notices.pop_front();
+        }
+        notices.push_back(text);
+    }
+
+    pub(crate) fn take_notices(&self) -> Vec<String> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    }
+}
+
+impl PageTarget {
+    pub(crate) fn new(
+        connection: DebuggerConnection,
+        session: String,
+        id: String,
+        rules: Arc<OriginRules>,
+        reports: Arc<PageReports>,
+    ) -> PageTarget {
+        let state = Mutex::new(PageState { url: "about:blank".to_owned(), ..Default::default() });
+        let changes = watch::Sender::new(0);
+        PageTarget { connection, session, id, rules, state, changes, reports }
+    }
+
+    /// Switches on what this module relies on. Nothing is loaded before.
+    pub(crate) async fn prepare(&self) -> Result<(), CallError> {
+        let documents = json!([{ "urlPattern": "*", "resourceType": "Document" }]);
+        let call = |method, params| self.connection.call(Some(&self.session), method, params);
+        let (page, fetch, inspector, focus, _no_webmcp) = tokio::join!(
+            call("Page.enable", json!({})),
+            call("Fetch.enable", json!({ "patterns": documents })),
+            call("Inspector.enable", json!({})),
+            // The clipboard and focus events work as in a window that is in front.
+            call("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })),
+            call("WebMCP.enable", json!({})),
+        );
+        page.and(fetch).and(inspector).and(focus).map(drop)
+    }
+
+    pub(crate) fn state(&self) -> PageState {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, PageState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut PageState)) {
+        change(&mut self.lock());
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Forgets why an earlier navigation was refused.
+    pub(crate) fn forget_refusal(&self) {
+        self.change(|state| state.refusal = None);
+    }
+
+    /// Waits until the state fulfils a condition; `None` at the deadline.
+    pub(crate) async fn wait_until(
+        &self,
+        deadline: Instant,
+        condition: impl Fn(&PageState) -> bool,
+    ) -> Option<PageState> {
+        let mut changes = self.changes.subscribe();
+        loop {
+            let state = self.state();
+            if condition(&state) {
+                return Some(state);
+            }
+            timeout_at(deadline, changes.changed()).await.ok()?.ok()?;
+        }
+    }
+
+    /// Calls a command of this page.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        method: &str,
+        params: Json,
+        deadline: Instant,
+    ) -> Result<Json, PageError> {
+        let call = self.connection.call(Some(&self.session), method, params);
+        match timeout_at(deadline, call).await {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(error)) => Err(page_error(&error)),
+            Err(_) => {
+                self.suspect();
+                Err(PageError::new(
+                    PageErrorCode::Timeout,
+                    format!("the page `{}` did not answer in time", shorten(&self.state().url)),
+                ))
+            }
+        }
+    }
+
+    /// Asks the broker.
+    pub(crate) async fn ask_broker(
+        self: &Arc<Self>,
+        call: &BrokerCall<'_>,
+        deadline: Instant,
+    ) -> Result<Json, PageError> {
+        // A navigation may remove the world between its making and its use; the operation has not
+        // begun then, and is done on the page that is there now.
+        for _ in 0..4 {
+            let world = self.world(deadline).await?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let message = json!({
+                "operation": call.operation,
+                "arguments": call.arguments,
+                "origin": call.origin,
+                "isOwnAddress": call.is_own_address,
+                "limit": LONGEST_RESULT,
+                "milliseconds": u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
+            });
+            // Twice JSON: as a literal of JavaScript, `{"__proto__": …}` would not be a member.
+            let expression = format!("broker({})", Json::from(message.to_string()));
+            match self.evaluate(&world, &expression, deadline).await {
+                Err(error) if is_world_missing(&error) => self.forget_world(&world),
+                Err(error) => return Err(error),
+                Ok(answer) => {
+                    let value = read_answer(&answer)?;
+                    self.lock().has_worked = true;
+                    return Ok(value);
+                }
+            }
+        }
+        Err(PageError::new(PageErrorCode::Navigated, "the page keeps going to other addresses"))
+    }
+
+    /// Waits in the page until a selector matches; returns whether one did.
+    pub(crate) async fn wait_for_selector(
+        self: &Arc<Self>,
+        arguments: &[Json],
+        waited: Duration,
+        deadline: Instant,
+    ) -> Result<Json, PageError> {
+        let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+        let arguments = [arguments, &[waited.into()]].concat();
+        let call = BrokerCall {
+            operation: "page.wait",
+            arguments: &arguments,
+            origin: None,
+            is_own_address: false,
+        };
+        self.ask_broker(&call, deadline).await
+    }
+
+    async fn evaluate(
+        self: &Arc<Self>,
+        world: &str,
+        expression: &str,
+        deadline: Instant,
+    ) -> Result<Json, PageError> {
+        let params = json!({
+            "expression": expression,
+            "uniqueContextId": world,
+            "awaitPromise": true,
+            "returnByValue": true,
+        });
+        self.call("Runtime.evaluate", params, deadline).await
+    }
+
+    /// The world with the broker in it.
+    async fn world(self: &Arc<Self>, deadline: Instant) -> Result<String, PageError> {
+        static DOCUMENTS: AtomicU64 = AtomicU64::new(0);
+        for _ in 0..4 {
+            if let Some(world) = self.lock().world.clone() {
+                return Ok(world);
+            }
+            let make = json!({ "frameId": self.id, "worldName": WORLD });
+            // In this order on the wire. `enable` reports the world with its unique id, and
+            // `disable` keeps the page's console from being reported, too.
+            let (made, enabled, disabled) = tokio::join!(
+                self.call("Page.createIsolatedWorld", make, deadline),
+                self.call("Runtime.enable", json!({}), deadline),
+                self.call("Runtime.disable", json!({}), deadline),
+            );
+            match made {
+                Err(error) if is_world_missing(&error) => continue,
+                made => drop(made?),
+            }
+            enabled?;
+            disabled?;
+            let Some(world) = self.lock().new_world.take() else { continue };
+            // Numbers of references are not used again in another document.
+            let first = DOCUMENTS.fetch_add(1, Ordering::Relaxed) * 1_000_000_000;
+            let broker =
+                BROKER.replacen("lastReference = 0;", &format!("lastReference = {first};"), 1);
+            match self.evaluate(&world, &broker, deadline).await {
+                Err(error) if is_world_missing(&error) => {}
+                Err(error) => return Err(error),
+                Ok(_) => self.change(|state| state.world = Some(world)),
+            }
+        }
+        Err(PageError::new(PageErrorCode::Navigated, "the page keeps going to other addresses"))
+    }
+
+    fn forget_world(&self, world: &str) {
+        self.change(|state| {
+            if state.world.as_deref() == Some(world) {
+                state.world = None;
+            }
+        });
+    }
+
+    /// Finds out whether a page that did not answer hangs, and kills its renderer if so. Loops of
+    /// microtasks can be stopped in no other way.
+    fn suspect(self: &Arc<Self>) {
+        if std::mem::replace(&mut self.lock().is_suspect, true) {
+            return;
+        }
+        let page = Arc::clone(self);
+        tokio::spawn(async move {
+            let question = json!({ "expression": "0" });
+            let call = page.connection.call(Some(&page.session), "Runtime.evaluate", question);
+            let answer = tokio::time::timeout(HANG_TIME, call).await;
+            let is_hung = answer.is_err();
+            if is_hung {
+                page.connection.post(Some(&page.session), "Page.crash", json!({}));
+            }
+            page.change(|state| {
+                state.is_suspect = false;
+                state.has_crashed |= is_hung;
+            });
+        });
+    }
+
+    /// Takes an event of this page.
+    pub(crate) fn on_event(&self, event: &DebuggerEvent<'_>) {
+        let params = event.params;
+        let text = |pointer: &str| params.pointer(pointer).and_then(Json::as_str).unwrap_or("");
+        match event.method {
+            "Page.frameNavigated" if params.pointer("/frame/parentId").is_none() => {
+                self.on_navigated(text("/frame/url"));
+            }
+            "Page.navigatedWithinDocument" if text("/frameId") == self.id => {
+                let url = text("/url").to_owned();
+                self.change(|state| {
+                    state.url = url;
+                    state.moves += 1;
+                });
+            }
+            "Page.loadEventFired" => self.change(|state| state.is_loaded = true),
+            "Page.javascriptDialogOpening" => self.on_dialog(text("/type"), text("/message")),
+            "Page.windowOpen" => {
+                self.reports.notice(format!("a new window was refused: {}", shorten(text("/url"))));
+            }
+            "Fetch.requestPaused" => self.on_request(text("/requestId"), params),
+            "Inspector.targetCrashed" => self.on_gone(|state| state.has_crashed = true),
+            "Runtime.executionContextCreated"
+                if text("/context/name") == WORLD
+                    && text("/context/auxData/frameId") == self.id =>
+            {
+                let world = text("/context/uniqueId").to_owned();
+                self.change(|state| state.new_world = Some(world));
+            }
+            "WebMCP.toolsAdded" | "WebMCP.toolsRemoved" => self.tools_changed(),
+            _ => {}
+        }
+    }
+
+    fn tools_changed(&self) {
+        self.reports.tool_changes.send_modify(|count| *count += 1);
+    }
+
+    /// The renderer crashed or the page was closed: nothing is answered any more.
+    pub(crate) fn on_gone(&self, change: impl FnOnce(&mut PageState)) {
+        self.change(|state| {
+            change(state);
+            state.world = None;
+        });
+        self.connection.fail_calls_of(&self.session);
+    }
+
+    pub(crate) fn notice(&self, text: String) {
+        self.reports.notice(text);
+    }
+
+    fn on_navigated(&self, url: &str) {
+        self.change(|state| {
+            state.url = url.to_owned();
+            state.moves += 1;
+            state.is_loaded = false;
+            state.has_crashed = false;
+            state.has_worked = false;
+            state.world = None;
+        });
+        self.tools_changed();
+        // Requests are refused before they leave; this is for documents that come without one.
+        let inner = url.strip_prefix("blob:").unwrap_or(url);
+        if !inner.starts_with("chrome-error:") && self.rules.check(inner).is_err() {
+            self.refuse(url);
+            let blank = json!({ "url": "about:blank" });
+            self.connection.post(Some(&self.session), "Page.navigate", blank);
+        }
+    }
+
+    fn on_dialog(&self, kind: &str, message: &str) {
+        // "Leave this page?" is answered with yes, everything else with no.
+        let accept = kind == "beforeunload";
+        if !accept {
+            let message = shorten(message);
+            self.reports.notice(format!("a dialog ({kind}) of the page was dismissed: {message}"));
+        }
+        let params = json!({ "accept": accept });
+        self.connection.post(Some(&self.session), "Page.handleJavaScriptDialog", params);
+    }
+
+    /// A document is about to be requested, or a redirect followed.
+    fn on_request(&self, request: &str, params: &Json) {
+        let url = params.pointer("/request/url").and_then(Json::as_str).unwrap_or_default();
+        let is_main = params.get("frameId").and_then(Json::as_str) == Some(&self.id);
+        if is_main && self.rules.check(url).is_err() {
+            self.refuse(url);
+            // `Aborted`: the page that is there stays.
+            let params = json!({ "requestId": request, "errorReason": "Aborted" });
+            self.connection.post(Some(&self.session), "Fetch.failRequest", params);
+        } else {
+            let params = json!({ "requestId": request });
+            self.connection.post(Some(&self.session), "Fetch.continueRequest", params);
+        }
+    }
+
+    fn refuse(&self, url: &str) {
+        let Err(error) = self.rules.check(url) else { return };
+        self.reports.notice(format!("a navigation was refused: {error}"));
+        self.change(|state| state.refusal = Some(error));
+    }
+}
+
+/// The value that the broker returned, or its error.
+fn read_answer(answer: &Json) -> Result<Json, PageError> {
+    let unreadable = || {
+        let why = answer.pointer("/exceptionDetails/exception/description").and_then(Json::as_str);
+        let why = shorten(why.unwrap_or("the page gave no answer"));
+        PageError::new(PageErrorCode::Refused, why)
+    };
+    let text = answer.pointer("/result/value").and_then(Json::as_str).ok_or_else(unreadable)?;
+    let mut answer: Json = serde_json::from_str(text)
+        .map_err(|error| PageError::new(PageErrorCode::Refused, error.to_string()))?;
+    let member = |name: &str| answer.get(name).and_then(Json::as_str).unwrap_or_default();
+    match answer.get("code") {
+        Some(_) => {
+            let code = PageErrorCode::from_broker(member("code"));
+            Err(PageError::new(code, member("message")))
+        }
+        None => Ok(answer.get_mut("value").map(Json::take).unwrap_or_default()),
+    }
+}
+
+/// Whether a world was gone before anything was done in it.
+fn is_world_missing(error: &PageError) -> bool {
+    ["uniqueContextId not found", "No frame for given id", "Cannot find context"]
+        .iter()
+        .any(|text| error.message.contains(text))
+}
+
+/// An error of the protocol, for callers.
+pub(crate) fn page_error(error: &CallError) -> PageError {
+    let (code, message) = match error {
+        CallError::Protocol(message) if is_navigation(message) => {
+            (PageErrorCode::Navigated, "the page went to another address meanwhile".to_owned())
+        }
+        CallError::Protocol(message) => (PageErrorCode::Refused, message.clone()),
+        CallError::PageEnded => {
+            (PageErrorCode::PageCrashed, "the page crashed or was closed".to_owned())
+        }
+        CallError::BrowserEnded => {
+            (PageErrorCode::BrowserFailed, "the browser ended meanwhile".to_owned())
+        }
+        CallError::Unreadable(why) => {
+            (PageErrorCode::TooLarge, format!("the answer of the page cannot be read: {why}"))
+        }
+    };
+    PageError::new(code, message)
+}
+
+fn is_navigation(message: &str) -> bool {
+    ["navigated or closed", "context was destroyed", "Not attached to an active page"]
+        .iter()
+        .any(|text| message.contains(text))
+}

@@ -1,0 +1,239 @@
+//! The processes of the browser: started in a group of their own, and ended together.
+//!
+//! ```text
+//! toolwright ── sh ── chromium ── renderers, network, …   one process group
+//!      stdin, stdout of sh = descriptors 3 and 4 of chromium
+//! ```
+//!
+//! The shell maps our pipes to the descriptors that `--remote-debugging-pipe` takes, gives the
+//! browser an environment without secrets, and waits. If we are killed, the pipe closes, the
+//! browser ends by itself, and the shell removes the temporary profile.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitOptions};
+
+use crate::profile::ProfileFolder;
+use crate::program::find_browser;
+use crate::{BrowserSettings, PageError, PageErrorCode};
+
+/// `$0` is the program, the first two arguments the profile and whether it is temporary.
+const SCRIPT: &str = r#"
+profile=$1 temporary=$2
+shift 2
+exec 3<&0 4>&1 </dev/null >/dev/null
+env -i PATH="$PATH" HOME="$profile" LANG="${LANG:-C.UTF-8}" \
+  ${LC_ALL:+LC_ALL="$LC_ALL"} ${TZ:+TZ="$TZ"} \
+  ${DISPLAY:+DISPLAY="$DISPLAY"} ${WAYLAND_DISPLAY:+WAYLAND_DISPLAY="$WAYLAND_DISPLAY"} \
+  ${XAUTHORITY:+XAUTHORITY="$XAUTHORITY"} ${XDG_RUNTIME_DIR:+XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR"} \
+  ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+  ${all_proxy:+all_proxy="$all_proxy"} ${no_proxy:+no_proxy="$no_proxy"} \
+  "$0" "$@" &
+exec 3<&- 4>&-
+wait $!
+status=$?
+if [ "$temporary" = yes ]; then
+  cd / && rm -rf -- "$profile"
+fi
+exit $status
+"#;
+
+/// Flags of every start. What they switch off either talks to servers of the vendor or shows
+/// something to a person who is not there.
+const FLAGS: &[&str] = &[
+    "--remote-debugging-pipe",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-startup-window",
+    "--no-service-autorun",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--disable-extensions",
+    "--disable-breakpad",
+    "--disable-crash-reporter",
+    "--metrics-recording-only",
+    "--mute-audio",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    // No page opens another window; in full Chromium its popup blocker does this.
+    "--block-new-web-contents",
+    // WebMCP is behind features: the interface, the one for tests of older versions, the events.
+    "--enable-features=WebMCP,WebMCPTesting,DevToolsWebMCPSupport",
+    // A page that comes back from the cache or was rendered ahead is not asked about.
+    "--disable-features=BackForwardCache,Prerender2,OptimizationHints,MediaRouter,Translate",
+];
+
+/// The process groups of browsers of this process.
+static GROUPS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+
+/// Whether a process belongs to a browser that this process started. The executor of programs,
+/// which kills children that no program accounts for, leaves these alone.
+pub fn is_browser_process(pid: u32) -> bool {
+    let pid = Pid::from_raw(pid.cast_signed());
+    // The lock is held while a browser is started, so one that just appeared is in the list.
+    let groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
+    pid.and_then(|pid| rustix::process::getpgid(Some(pid)).ok())
+        .is_some_and(|group| groups.contains(&group.as_raw_pid()))
+}
+
+/// A started browser. Dropping it kills all of its processes and removes a temporary profile.
+#[derive(Debug)]
+pub(crate) struct BrowserProcess {
+    child: Child,
+    group: Pid,
+    profile: ProfileFolder,
+    stderr: Arc<Mutex<Vec<u8>>>,
+    is_ended: bool,
+}
+
+impl BrowserProcess {
+    /// Starts the browser; returns the pipes of the debugging protocol, too.
+    pub(crate) fn start(
+        settings: &BrowserSettings,
+    ) -> Result<(BrowserProcess, ChildStdin, ChildStdout), PageError> {
+        let program = find_browser(settings)?;
+        let profile = ProfileFolder::open(settings.profile.as_deref())?;
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(SCRIPT).arg(&program).arg(profile.path());
+        command.arg(if profile.is_temporary() { "yes" } else { "no" });
+        command.args(FLAGS).arg(format!("--user-data-dir={}", profile.path().display()));
+        if settings.headless {
+            command.args(["--headless", "--disable-gpu", "--hide-scrollbars"]);
+        }
+        if let Some(user) = profile.user {
+            command.uid(user.user).gid(user.group);
+        }
+        command.current_dir("/").process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let started = {
+            let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
+            let started = command.spawn();
+            groups.extend(started.as_ref().map(|child| child.id().cast_signed()).ok());
+            started
+        };
+        let mut child = started.map_err(|error| {
+            profile.remove();
+            failed(format!("cannot start the browser `{}`: {error}", program.display()))
+        })?;
+        let group = Pid::from_child(&child);
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let stderr = keep_end(child.stderr.take());
+        let process = BrowserProcess { child, group, profile, stderr, is_ended: false };
+        match pipes {
+            (Some(input), Some(output)) => Ok((process, input, output)),
+            _ => Err(failed("the browser has no pipes".to_owned())),
+        }
+    }
+
+    /// The last lines that it printed, for messages about a failed start.
+    pub(crate) fn last_words(&self) -> String {
+        let bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        lines[lines.len().saturating_sub(3)..].join("; ")
+    }
+
+    /// Bytes of resident memory of all its processes.
+    pub(crate) fn memory(&self) -> u64 {
+        resident_memory(self.group.as_raw_pid())
+    }
+
+    /// Waits for an end that was asked for, for up to this time; then kills. Blocks.
+    pub(crate) fn end(&mut self, patience: Duration) {
+        if std::mem::replace(&mut self.is_ended, true) {
+            return;
+        }
+        let asked = std::time::Instant::now();
+        while asked.elapsed() < patience && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = rustix::process::kill_process_group(self.group, Signal::KILL);
+        let _ = self.child.wait();
+        self.reap_orphans();
+        let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
+        groups.retain(|group| *group != self.group.as_raw_pid());
+        drop(groups);
+        self.profile.remove();
+    }
+
+    /// Waits until the rest of the group is gone: those whose parent has ended are our children,
+    /// if this process adopts orphans.
+    fn reap_orphans(&self) {
+        for _ in 0..400 {
+            while let Ok(Some(_)) = rustix::process::waitpgid(self.group, WaitOptions::NOHANG) {}
+            if rustix::process::test_kill_process_group(self.group).is_err() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for BrowserProcess {
+    fn drop(&mut self) {
+        self.end(Duration::ZERO);
+    }
+}
+
+/// Reads a stream to its end on a thread, and keeps the last kilobytes.
+fn keep_end(stream: Option<std::process::ChildStderr>) -> Arc<Mutex<Vec<u8>>> {
+    const MOST: usize = 4096;
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let end = Arc::clone(&kept);
+    std::thread::spawn(move || {
+        let Some(mut stream) = stream else { return };
+        let mut buffer = [0; MOST];
+        while let Ok(count @ 1..) = stream.read(&mut buffer) {
+            let mut end = end.lock().unwrap_or_else(PoisonError::into_inner);
+            end.extend_from_slice(&buffer[..count]);
+            let surplus = end.len().saturating_sub(MOST);
+            end.drain(..surplus);
+        }
+    });
+    kept
+}
+
+/// Pages that only one process has, of all of them, and the pages that the largest one shares:
+/// counted for each process, code and shared buffers would be counted ten times.
+#[cfg(target_os = "linux")]
+fn resident_memory(root: i32) -> u64 {
+    let (mut own, mut shared) = (0_u64, 0_u64);
+    let mut pids = vec![root];
+    while let Some(pid) = pids.pop() {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        own += kilobytes(&status, "RssAnon:");
+        shared = shared.max(kilobytes(&status, "RssFile:") + kilobytes(&status, "RssShmem:"));
+        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+        for thread in threads.flatten() {
+            let children = std::fs::read_to_string(thread.path().join("children"));
+            pids.extend(
+                children.iter().flat_map(|it| it.split_whitespace()).flat_map(str::parse::<i32>),
+            );
+        }
+    }
+    (own + shared) * 1024
+}
+
+/// A line such as `RssAnon:     1234 kB`.
+#[cfg(target_os = "linux")]
+fn kilobytes(status: &str, name: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
+}
+
+/// Not known on other systems: the memory is not limited there.
+#[cfg(not(target_os = "linux"))]
+fn resident_memory(_root: i32) -> u64 {
+    0
+}
+
+fn failed(message: String) -> PageError {
+    PageError::new(PageErrorCode::BrowserFailed, message)
+}

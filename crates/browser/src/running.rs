@@ -1,0 +1,245 @@
+//! A browser that runs: its processes, its connection, and the pages that belong to tabs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::connection::{CallError, DebuggerConnection, DebuggerEvent, EventHandler};
+use crate::origin_rules::{OriginRules, shorten};
+use crate::page_target::{PageReports, PageTarget, page_error};
+use crate::process::BrowserProcess;
+use crate::{BrowserSettings, Json, PageError, PageErrorCode};
+
+/// How long the browser may take to answer for the first time.
+const START_TIME: Duration = Duration::from_secs(30);
+
+/// How long a command of the browser itself may take.
+const COMMAND_TIME: Duration = Duration::from_secs(10);
+
+/// How long the browser may take to write its profile and end.
+const END_TIME: Duration = Duration::from_secs(3);
+
+/// A running browser.
+pub(crate) struct RunningBrowser {
+    connection: DebuggerConnection,
+    process: Mutex<BrowserProcess>,
+    events: Arc<BrowserEvents>,
+    rules: Arc<OriginRules>,
+}
+
+/// Routes events to pages.
+#[derive(Default)]
+struct BrowserEvents {
+    /// By the session of the protocol.
+    pages: Mutex<HashMap<String, Weak<PageTarget>>>,
+    /// Why it ended.
+    ended: OnceLock<String>,
+}
+
+impl RunningBrowser {
+    /// Starts a browser and waits until it answers.
+    pub(crate) async fn start(
+        settings: &BrowserSettings,
+        rules: Arc<OriginRules>,
+    ) -> Result<RunningBrowser, PageError> {
+        let (process, input, output) = BrowserProcess::start(settings)?;
+        let pipes = tokio::process::ChildStdin::from_std(input)
+            .and_then(|input| Ok((input, tokio::process::ChildStdout::from_std(output)?)));
+        let (input, output) = pipes.map_err(|error| {
+            PageError::new(PageErrorCode::BrowserFailed, format!("the browser's pipes: {error}"))
+        })?;
+        let events = Arc::new(BrowserEvents::default());
+        let handler: Arc<dyn EventHandler> = Arc::<BrowserEvents>::clone(&events);
+        let connection = DebuggerConnection::open(input, output, handler);
+        let discover = json!({ "discover": true, "filter": [{ "type": "page" }] });
+        let started =
+            timeout(START_TIME, connection.call(None, "Target.setDiscoverTargets", discover));
+        match started.await {
+            Ok(Ok(_)) => {}
+            Ok(Err(CallError::BrowserEnded)) | Err(_) => {
+                return Err(start_error(settings, process).await);
+            }
+            Ok(Err(error)) => return Err(page_error(&error)),
+        }
+        let process = Mutex::new(process);
+        Ok(RunningBrowser { connection, process, events, rules })
+    }
+
+    /// Calls a command of the browser itself.
+    pub(crate) async fn call(&self, method: &str, params: Json) -> Result<Json, PageError> {
+        match timeout(COMMAND_TIME, self.connection.call(None, method, params)).await {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(CallError::BrowserEnded)) => Err(self.ended_error()),
+            Ok(Err(error)) => Err(page_error(&error)),
+            Err(_) => Err(PageError::new(
+                PageErrorCode::Timeout,
+                format!("the browser did not answer `{method}` in time"),
+            )),
+        }
+    }
+
+    /// Sends a command whose answer nobody needs.
+    pub(crate) fn post(&self, method: &str, params: Json) {
+        self.connection.post(None, method, params);
+    }
+
+    /// A space of cookies and storage of its own.
+    pub(crate) async fn new_context(&self) -> Result<String, PageError> {
+        let made = self.call("Target.createBrowserContext", json!({ "disposeOnDetach": true }));
+        Ok(member(&made.await?, "browserContextId"))
+    }
+
+    /// Denies downloads; of the default context if none is named.
+    pub(crate) async fn deny_downloads(&self, context: Option<&str>) -> Result<(), PageError> {
+        let mut params = json!({ "behavior": "deny", "eventsEnabled": true });
+        if let Some(context) = context {
+            params["browserContextId"] = context.into();
+        }
+        self.call("Browser.setDownloadBehavior", params).await.map(drop)
+    }
+
+    /// Opens an empty page.
+    pub(crate) async fn new_page(
+        &self,
+        context: Option<&str>,
+        reports: Arc<PageReports>,
+    ) -> Result<Arc<PageTarget>, PageError> {
+        let mut params = json!({ "url": "about:blank" });
+        if let Some(context) = context {
+            params["browserContextId"] = context.into();
+        }
+        let id = member(&self.call("Target.createTarget", params).await?, "targetId");
+        let attach = json!({ "targetId": id, "flatten": true });
+        let session = member(&self.call("Target.attachToTarget", attach).await?, "sessionId");
+        let page = Arc::new(PageTarget::new(
+            self.connection.clone(),
+            session.clone(),
+            id,
+            Arc::clone(&self.rules),
+            reports,
+        ));
+        self.events.pages().insert(session, Arc::downgrade(&page));
+        match timeout(COMMAND_TIME, page.prepare()).await {
+            Ok(Ok(())) => Ok(page),
+            Ok(Err(error)) => Err(page_error(&error)),
+            Err(_) => {
+                Err(PageError::new(PageErrorCode::Timeout, "a new page did not answer in time"))
+            }
+        }
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.events.ended.get().is_some()
+    }
+
+    /// Why calls to it fail.
+    pub(crate) fn ended_error(&self) -> PageError {
+        let why = self.events.ended.get().map_or("the browser ended", String::as_str);
+        PageError::new(PageErrorCode::BrowserFailed, why)
+    }
+
+    /// Bytes of resident memory.
+    pub(crate) fn memory(&self) -> u64 {
+        self.process().memory()
+    }
+
+    /// Ends it: `why` is what pending and later calls are told. Gives it time to write its profile
+    /// unless it is to be killed.
+    pub(crate) async fn end(self: Arc<Self>, why: &str, is_killed: bool) {
+        let _ = self.events.ended.set(why.to_owned());
+        if !is_killed {
+            self.post("Browser.close", json!({}));
+        }
+        let patience = if is_killed { Duration::ZERO } else { END_TIME };
+        let _ = tokio::task::spawn_blocking(move || self.process().end(patience)).await;
+    }
+
+    /// Kills it at once. Blocks for some milliseconds.
+    pub(crate) fn kill(&self) {
+        let _ = self.events.ended.set("the browser was closed".to_owned());
+        self.process().end(Duration::ZERO);
+    }
+
+    fn process(&self) -> MutexGuard<'_, BrowserProcess> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl BrowserEvents {
+    fn pages(&self) -> MutexGuard<'_, HashMap<String, Weak<PageTarget>>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn page(&self, session: &str) -> Option<Arc<PageTarget>> {
+        self.pages().get(session)?.upgrade()
+    }
+
+    fn page_of_frame(&self, frame: &str) -> Option<Arc<PageTarget>> {
+        self.pages().values().filter_map(Weak::upgrade).find(|page| page.id == frame)
+    }
+}
+
+impl EventHandler for BrowserEvents {
+    fn on_event(&self, connection: &DebuggerConnection, event: &DebuggerEvent<'_>) {
+        let text = |pointer: &str| {
+            event.params.pointer(pointer).and_then(Json::as_str).unwrap_or_default()
+        };
+        match event.method {
+            "Target.detachedFromTarget" => {
+                let page = self.pages().remove(text("/sessionId"));
+                if let Some(page) = page.as_ref().and_then(Weak::upgrade) {
+                    page.on_gone(|state| state.is_closed = true);
+                }
+            }
+            // Only pages that a page opened have an opener.
+            "Target.targetCreated" if !text("/targetInfo/openerId").is_empty() => {
+                let id = text("/targetInfo/targetId");
+                connection.post(None, "Target.closeTarget", json!({ "targetId": id }));
+            }
+            "Browser.downloadWillBegin" => {
+                if let Some(page) = self.page_of_frame(text("/frameId")) {
+                    page.notice(format!("a download was refused: {}", shorten(text("/url"))));
+                }
+            }
+            _ => {
+                if let Some(page) = event.session.and_then(|session| self.page(session)) {
+                    page.on_event(event);
+                }
+            }
+        }
+    }
+
+    fn on_end(&self) {
+        let _ = self.ended.set("the browser crashed or was killed".to_owned());
+        let pages: Vec<_> = self.pages().drain().filter_map(|(_, page)| page.upgrade()).collect();
+        for page in pages {
+            page.on_gone(|state| state.is_closed = true);
+        }
+    }
+}
+
+/// What a browser that does not answer printed, and what may be the reason.
+async fn start_error(settings: &BrowserSettings, mut process: BrowserProcess) -> PageError {
+    let ended = tokio::task::spawn_blocking(move || {
+        process.end(Duration::from_millis(200));
+        process.last_words()
+    });
+    let words = ended.await.unwrap_or_default();
+    let mut message = "the browser did not start".to_owned();
+    if let Some(profile) = &settings.profile {
+        let profile = profile.display();
+        message.push_str(&format!("; perhaps another one uses the profile `{profile}`"));
+    }
+    if !words.is_empty() {
+        message.push_str(&format!("; it printed: {}", shorten(&words)));
+    }
+    PageError::new(PageErrorCode::BrowserFailed, message)
+}
+
+fn member(answer: &Json, name: &str) -> String {
+    answer.get(name).and_then(Json::as_str).unwrap_or_default().to_owned()
+}

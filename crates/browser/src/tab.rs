@@ -1,0 +1,510 @@
+//! One tab of a session, and what can be done with its page.
+//!
+//! A page that crashed or hangs is replaced by a new one. It opens the last address again if
+//! something had worked there; a page that crashes while it is loaded stays closed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use serde_json::json;
+use tokio::sync::{Mutex as AsyncMutex, OnceCell, watch};
+use tokio::time::Instant;
+
+use crate::browser::{SharedBrowser, UsageGuard};
+use crate::operations::is_own_origin;
+use crate::origin_rules::shorten;
+use crate::page_target::{BrokerCall, PageReports, PageTarget};
+use crate::running::RunningBrowser;
+use crate::{Json, Operation, OperationNeed, PageError, PageErrorCode};
+
+/// Bytes of a screenshot.
+const LARGEST_SCREENSHOT: usize = 8 * 1024 * 1024;
+
+/// How long questions without a deadline of the caller may take.
+const SHORT_TIME: Duration = Duration::from_secs(5);
+
+/// How long the last resources of a page are waited for.
+const LOAD_TIME: Duration = Duration::from_secs(10);
+
+/// How long a page may take to make way for another once that one has answered. Longer only if
+/// its scripts do not return.
+const COMMIT_TIME: Duration = Duration::from_secs(3);
+
+/// Tools of a page that are listed; more are left out.
+const MOST_PAGE_TOOLS: usize = 200;
+
+/// A tab. Clones are the same tab.
+#[derive(Clone)]
+pub struct Tab {
+    inner: Arc<TabInner>,
+}
+
+struct TabInner {
+    parts: TabParts,
+    page: AsyncMutex<Arc<PageTarget>>,
+    reports: Arc<PageReports>,
+    first_page_opened: OnceCell<()>,
+}
+
+/// What a tab is made of.
+pub(crate) struct TabParts {
+    pub(crate) shared: Arc<SharedBrowser>,
+    pub(crate) running: Arc<RunningBrowser>,
+    /// The cookies and storage that it uses; `None`: those of the profile.
+    pub(crate) context: Option<String>,
+    pub(crate) number: u32,
+    pub(crate) first_page: Option<String>,
+}
+
+/// What a list of tabs shows of one.
+#[derive(Clone, Debug)]
+pub struct TabInfo {
+    /// Its number within the session, from 1.
+    pub number: u32,
+    /// The title of its page.
+    pub title: String,
+    /// The address of its page.
+    pub url: String,
+    /// Whether calls of the session use it.
+    pub is_current: bool,
+}
+
+/// A tool that the page itself offers (WebMCP).
+#[derive(Clone, Debug)]
+pub struct PageTool {
+    /// The origin of the page that offers it.
+    pub origin: String,
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub description: String,
+    /// The schema of its arguments, if it has one.
+    pub input_schema: Option<Json>,
+}
+
+/// The markup of a page.
+#[derive(Clone, Debug)]
+pub struct PageMarkup {
+    /// The address of the page.
+    pub url: String,
+    /// Its markup as it is now: scripts have run.
+    pub html: String,
+}
+
+/// Why a page is opened anew.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recovery {
+    /// To work on it: its address is opened again if it worked before.
+    Reopen,
+    /// To open something else.
+    Blank,
+}
+
+impl Tab {
+    pub(crate) async fn open(parts: TabParts) -> Result<Tab, PageError> {
+        let reports = Arc::new(PageReports::default());
+        let context = parts.context.as_deref();
+        let page = parts.running.new_page(context, Arc::clone(&reports)).await?;
+        let first_page_opened = OnceCell::new();
+        let page = AsyncMutex::new(page);
+        Ok(Tab { inner: Arc::new(TabInner { parts, page, reports, first_page_opened }) })
+    }
+
+    /// Opens the start page, once; a failure becomes a notice.
+    pub(crate) async fn open_first_page(&self, within: Duration) {
+        let Some(address) = &self.inner.parts.first_page else { return };
+        let open = || async {
+            if let Err(error) = self.navigate(address, within).await {
+                let address = shorten(address);
+                self.inner.reports.notice(format!("cannot open `{address}`: {error}"));
+            }
+        };
+        self.inner.first_page_opened.get_or_init(open).await;
+    }
+
+    /// Its number within the session, from 1.
+    pub fn number(&self) -> u32 {
+        self.inner.parts.number
+    }
+
+    /// The address of its page.
+    pub(crate) fn last_url(&self) -> String {
+        self.inner.page.try_lock().map_or_else(|_| String::new(), |page| page.state().url)
+    }
+
+    pub(crate) async fn info(&self, is_current: bool) -> TabInfo {
+        let page = Arc::clone(&*self.inner.page.lock().await);
+        let answer =
+            self.inner.parts.running.call("Target.getTargetInfo", json!({ "targetId": page.id }));
+        let answer = answer.await.unwrap_or_default();
+        let title = answer.pointer("/targetInfo/title").and_then(Json::as_str).unwrap_or_default();
+        TabInfo {
+            number: self.number(),
+            title: title.to_owned(),
+            url: page.state().url,
+            is_current,
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        let page = self.inner.page.lock().await;
+        self.inner.parts.running.post("Target.closeTarget", json!({ "targetId": page.id }));
+    }
+
+    /// The origin of its page, `null` for a page that has none.
+    pub async fn origin(&self) -> Result<String, PageError> {
+        let origin = self.ask("page.origin", &[], None, SHORT_TIME).await?;
+        Ok(origin.as_str().unwrap_or("null").to_owned())
+    }
+
+    /// Does one operation of [`OPERATIONS`](crate::OPERATIONS), if the page is of this origin at
+    /// the moment in which it is done. The caller has checked that it is granted.
+    pub async fn operate(
+        &self,
+        operation: &str,
+        arguments: &[Json],
+        origin: &str,
+        within: Duration,
+    ) -> Result<Json, PageError> {
+        let Some(known) = Operation::named(operation) else {
+            let message = format!("there is no operation `{}`", shorten(operation));
+            return Err(PageError::new(PageErrorCode::BadOperation, message));
+        };
+        let permission = match operation {
+            "clipboard.read" => Some("clipboard-read"),
+            "clipboard.write" => Some("clipboard-write"),
+            _ => None,
+        };
+        let Some(permission) = permission else {
+            return self.operate_on(known, arguments, origin, within).await;
+        };
+        // The page has it, too, for this moment.
+        let guard = PermissionGuard { tab: self, permission, origin };
+        guard.set("granted").await?;
+        let result = self.operate_on(known, arguments, origin, within).await;
+        guard.set("denied").await?;
+        result
+    }
+
+    async fn operate_on(
+        &self,
+        operation: &Operation,
+        arguments: &[Json],
+        origin: &str,
+        within: Duration,
+    ) -> Result<Json, PageError> {
+        let address = arguments.first().and_then(Json::as_str).unwrap_or_default();
+        let is_own_address = matches!(operation.need, OperationNeed::ByAddress(..))
+            && is_own_origin(address, origin);
+        let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
+        let operation = operation.name;
+        let call = BrokerCall { operation, arguments, origin: Some(origin), is_own_address };
+        self.explain(page.ask_broker(&call, deadline).await)
+    }
+
+    /// Forgets the references to elements that operations returned.
+    pub async fn release(&self) {
+        let _ = self.ask("page.release", &[], None, SHORT_TIME).await;
+    }
+
+    /// Opens an address and waits until it is loaded. Slow resources of a page that is there
+    /// already are not an error.
+    pub async fn navigate(&self, address: &str, within: Duration) -> Result<(), PageError> {
+        let url = self.inner.parts.shared.rules.check(address)?;
+        let (_usage, page, deadline) = self.begin(Recovery::Blank, within).await?;
+        match self.navigate_page(&page, url.as_str(), deadline).await? {
+            Commit::Done => Ok(()),
+            // Its scripts do not return. Another page is not held up by them.
+            Commit::Missing => {
+                let page = self.replace(&page, Recovery::Blank, deadline).await?;
+                match self.navigate_page(&page, url.as_str(), deadline).await? {
+                    Commit::Done => Ok(()),
+                    Commit::Missing => Err(not_in_time(address)),
+                }
+            }
+        }
+    }
+
+    async fn navigate_page(
+        &self,
+        page: &Arc<PageTarget>,
+        url: &str,
+        deadline: Instant,
+    ) -> Result<Commit, PageError> {
+        page.forget_refusal();
+        let moves = page.state().moves;
+        let answer =
+            self.explain(page.call("Page.navigate", json!({ "url": url }), deadline).await)?;
+        if let Some(error) = answer.get("errorText").and_then(Json::as_str) {
+            if let Some(refusal) = page.state().refusal {
+                return Err(refusal);
+            }
+            let what = if answer.get("isDownload") == Some(&Json::Bool(true)) {
+                "it is a download"
+            } else {
+                error
+            };
+            let message = format!("cannot open `{}`: {what}", shorten(url));
+            return Err(PageError::new(PageErrorCode::Refused, message));
+        }
+        self.wait_for_load(page, moves, deadline).await
+    }
+
+    /// Waits until a new document, or a new address of the same, is there.
+    async fn wait_for_load(
+        &self,
+        page: &Arc<PageTarget>,
+        moves: u64,
+        deadline: Instant,
+    ) -> Result<Commit, PageError> {
+        let commit = deadline.min(Instant::now() + COMMIT_TIME);
+        let moved = page.wait_until(commit, |state| {
+            state.moves > moves || state.has_crashed || state.is_closed
+        });
+        let Some(state) = moved.await else { return Ok(Commit::Missing) };
+        if state.moves > moves && !state.is_loaded {
+            let loaded = deadline.min(Instant::now() + LOAD_TIME);
+            page.wait_until(loaded, |it| it.is_loaded || it.has_crashed || it.is_closed).await;
+        }
+        let state = page.state();
+        if state.has_crashed || state.is_closed {
+            let message = format!("the page `{}` crashed", shorten(&state.url));
+            return Err(PageError::new(PageErrorCode::PageCrashed, message));
+        }
+        Ok(Commit::Done)
+    }
+
+    /// Goes back to the page before.
+    pub async fn back(&self, within: Duration) -> Result<(), PageError> {
+        let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
+        let history = page.call("Page.getNavigationHistory", json!({}), deadline).await;
+        let history = self.explain(history)?;
+        let at = history.get("currentIndex").and_then(Json::as_u64).unwrap_or(0);
+        let before =
+            at.checked_sub(1).and_then(|at| history.get("entries")?.get(usize::try_from(at).ok()?));
+        let Some(entry) = before else {
+            return Err(PageError::new(PageErrorCode::Refused, "there is no page before this one"));
+        };
+        let url = entry.get("url").and_then(Json::as_str).unwrap_or_default();
+        self.inner.parts.shared.rules.check(url)?;
+        page.forget_refusal();
+        let moves = page.state().moves;
+        let go = json!({ "entryId": entry.get("id") });
+        self.explain(page.call("Page.navigateToHistoryEntry", go, deadline).await)?;
+        let arrived = page.wait_until(deadline, |state| {
+            state.moves > moves || state.refusal.is_some() || state.has_crashed
+        });
+        match arrived.await.map(|state| state.refusal) {
+            Some(Some(refusal)) => Err(refusal),
+            Some(None) => self.wait_for_load(&page, moves, deadline).await.map(drop),
+            None => Err(not_in_time(url)),
+        }
+    }
+
+    /// Waits until an element matches, also across navigations.
+    pub async fn wait_for(&self, selector: &str, within: Duration) -> Result<(), PageError> {
+        let deadline = Instant::now() + within;
+        let arguments = [Json::from(selector)];
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // The page stops waiting a moment before we do, so that it does not seem to hang.
+            let waited = left.saturating_sub(Duration::from_millis(100));
+            let found = if left.is_zero() {
+                Ok(Json::Null)
+            } else {
+                let (_usage, page, deadline) = self.begin(Recovery::Reopen, left).await?;
+                page.wait_for_selector(&arguments, waited, deadline).await
+            };
+            match found {
+                Ok(Json::Bool(true)) => return Ok(()),
+                Ok(_) => {
+                    let message = format!("no element matches `{}` in time", shorten(selector));
+                    return Err(PageError::new(PageErrorCode::Timeout, message));
+                }
+                Err(error) if error.code == PageErrorCode::Navigated => {}
+                Err(error) => return self.explain(Err(error)),
+            }
+        }
+    }
+
+    /// What is visible of the page, as PNG.
+    pub async fn screenshot(&self, within: Duration) -> Result<Vec<u8>, PageError> {
+        let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
+        let params = json!({ "format": "png", "optimizeForSpeed": true });
+        let image = self.explain(page.call("Page.captureScreenshot", params, deadline).await)?;
+        let data = image.get("data").and_then(Json::as_str).unwrap_or_default();
+        let bytes = base64::engine::general_purpose::STANDARD.decode(data).unwrap_or_default();
+        if bytes.is_empty() {
+            return Err(PageError::new(PageErrorCode::Refused, "the browser took no picture"));
+        }
+        if bytes.len() > LARGEST_SCREENSHOT {
+            let message = format!("the picture has more than {LARGEST_SCREENSHOT} bytes");
+            return Err(PageError::new(PageErrorCode::TooLarge, message));
+        }
+        Ok(bytes)
+    }
+
+    /// The address and the markup of the page, if it is of this origin.
+    pub async fn html(&self, origin: &str, within: Duration) -> Result<PageMarkup, PageError> {
+        let markup = self.ask("page.html", &[], Some(origin), within).await?;
+        let member =
+            |name: &str| markup.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
+        Ok(PageMarkup { url: member("url"), html: member("html") })
+    }
+
+    /// What happened since the last call that callers may want to report: dialogs that were
+    /// dismissed, popups and downloads that were refused, navigations that were refused.
+    pub fn take_notices(&self) -> Vec<String> {
+        self.inner.reports.take_notices()
+    }
+
+    /// The tools that the page itself offers.
+    pub async fn page_tools(&self) -> Result<Vec<PageTool>, PageError> {
+        let origin = self.origin().await?;
+        let tools = self.ask("page.tools", &[], Some(&origin), SHORT_TIME).await?;
+        let tools = tools.as_array().into_iter().flatten().take(MOST_PAGE_TOOLS);
+        let text = |tool: &Json, name: &str| {
+            tool.get(name).and_then(Json::as_str).unwrap_or_default().to_owned()
+        };
+        Ok(tools
+            .map(|tool| PageTool {
+                origin: origin.clone(),
+                name: text(tool, "name"),
+                description: text(tool, "description"),
+                input_schema: tool.get("inputSchema").filter(|it| it.is_object()).cloned(),
+            })
+            .collect())
+    }
+
+    /// Calls a tool of the page, if the page is of this origin. The arguments are not validated
+    /// here.
+    pub async fn call_page_tool(
+        &self,
+        name: &str,
+        arguments: &Json,
+        origin: &str,
+        within: Duration,
+    ) -> Result<Json, PageError> {
+        let arguments = [Json::from(name), arguments.clone()];
+        let result = self.ask("page.callTool", &arguments, Some(origin), within).await?;
+        // Chromium hands objects over as JSON text, and texts as they are.
+        let parsed = result.as_str().and_then(|text| serde_json::from_str::<Json>(text).ok());
+        Ok(parsed.filter(|value| value.is_object() || value.is_array()).unwrap_or(result))
+    }
+
+    /// Changes whenever the tools of the page may have changed: navigation included.
+    pub fn page_tool_changes(&self) -> watch::Receiver<u64> {
+        self.inner.reports.tool_changes.subscribe()
+    }
+
+    /// Asks the broker for something that is not an operation of tools.
+    async fn ask(
+        &self,
+        operation: &str,
+        arguments: &[Json],
+        origin: Option<&str>,
+        within: Duration,
+    ) -> Result<Json, PageError> {
+        let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
+        let call = BrokerCall { operation, arguments, origin, is_own_address: false };
+        self.explain(page.ask_broker(&call, deadline).await)
+    }
+
+    /// The page, ready for use.
+    async fn begin(
+        &self,
+        recovery: Recovery,
+        within: Duration,
+    ) -> Result<(UsageGuard, Arc<PageTarget>, Instant), PageError> {
+        let usage = self.inner.parts.shared.begin_use();
+        let deadline = Instant::now() + within;
+        let page = Arc::clone(&*self.inner.page.lock().await);
+        let page = match page.wait_until(deadline, |state| !state.is_suspect).await {
+            Some(state) if !state.has_crashed && !state.is_closed => page,
+            Some(_) => self.replace(&page, recovery, deadline).await?,
+            None => return Err(not_in_time(&page.state().url)),
+        };
+        Ok((usage, page, deadline))
+    }
+
+    /// Replaces a page that is of no use any more.
+    async fn replace(
+        &self,
+        old: &Arc<PageTarget>,
+        recovery: Recovery,
+        deadline: Instant,
+    ) -> Result<Arc<PageTarget>, PageError> {
+        let parts = &self.inner.parts;
+        let mut slot = self.inner.page.lock().await;
+        if !Arc::ptr_eq(&*slot, old) {
+            return Ok(Arc::clone(&*slot));
+        }
+        if parts.running.has_ended() {
+            return Err(parts.running.ended_error());
+        }
+        let reports = Arc::clone(&self.inner.reports);
+        let page = parts.running.new_page(parts.context.as_deref(), reports).await?;
+        // A renderer that loops would go on for a while after its page is closed.
+        old.connection.post(Some(&old.session), "Page.crash", json!({}));
+        parts.running.post("Target.closeTarget", json!({ "targetId": old.id }));
+        *slot = Arc::clone(&page);
+        drop(slot);
+        let state = old.state();
+        if recovery == Recovery::Reopen && state.has_worked && !state.is_closed {
+            // Should it fail, the operation finds an empty page and says so.
+            let _ = self.navigate_page(&page, &state.url, deadline).await;
+        }
+        Ok(page)
+    }
+
+    /// Says why the browser ended where that is why a call failed.
+    fn explain<T>(&self, result: Result<T, PageError>) -> Result<T, PageError> {
+        let running = &self.inner.parts.running;
+        result.map_err(|error| if running.has_ended() { running.ended_error() } else { error })
+    }
+}
+
+/// Whether a new document arrived.
+enum Commit {
+    Done,
+    Missing,
+}
+
+/// A permission that the page has while an operation runs.
+struct PermissionGuard<'a> {
+    tab: &'a Tab,
+    permission: &'static str,
+    origin: &'a str,
+}
+
+impl PermissionGuard<'_> {
+    fn params(&self, setting: &str) -> Json {
+        let mut params = json!({
+            "permission": { "name": self.permission },
+            "setting": setting,
+            "origin": self.origin,
+        });
+        if let Some(context) = &self.tab.inner.parts.context {
+            params["browserContextId"] = context.as_str().into();
+        }
+        params
+    }
+
+    async fn set(&self, setting: &str) -> Result<(), PageError> {
+        let running = &self.tab.inner.parts.running;
+        running.call("Browser.setPermission", self.params(setting)).await.map(drop)
+    }
+}
+
+impl Drop for PermissionGuard<'_> {
+    /// The caller may have given up in between.
+    fn drop(&mut self) {
+        self.tab.inner.parts.running.post("Browser.setPermission", self.params("denied"));
+    }
+}
+
+fn not_in_time(address: &str) -> PageError {
+    let message = format!("the page `{}` did not answer in time", shorten(address));
+    PageError::new(PageErrorCode::Timeout, message)
+}

@@ -1,0 +1,80 @@
+//! Tests with a real Chromium, which `TOOLWRIGHT_CHROMIUM` names; without it they are skipped.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
+
+mod hostile;
+mod lifecycle;
+mod navigation;
+mod operations;
+mod page_server;
+mod page_tools;
+mod writing;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+use toolwright_browser::{Browser, BrowserSettings, PageError, Tab};
+
+/// Longer than anything takes that works, also on a busy machine.
+const LONG: Duration = Duration::from_secs(30);
+
+/// Settings for the browser under test; `None`, with a line that says so, if there is none.
+fn settings() -> Option<BrowserSettings> {
+    let program = std::env::var_os("TOOLWRIGHT_CHROMIUM").map(PathBuf::from);
+    if program.is_none() {
+        eprintln!("skipped: TOOLWRIGHT_CHROMIUM does not name a Chromium");
+    }
+    Some(BrowserSettings {
+        program: Some(program?),
+        start: None,
+        origins: Vec::new(),
+        headless: true,
+        profile: None,
+        idle: Duration::from_secs(600),
+        memory: 4 << 30,
+        path: Vec::new(),
+    })
+}
+
+fn browser_with(settings: BrowserSettings) -> Browser {
+    Browser::new(settings, Arc::new(|line| eprintln!("log: {line}")))
+}
+
+/// A browser with a tab on a page of the server.
+async fn open(server: &page_server::PageServer, path: &str) -> Option<(Browser, Tab)> {
+    let browser = browser_with(settings()?);
+    let tab = browser.tab("session").await.unwrap();
+    tab.navigate(&server.url(path), LONG).await.unwrap();
+    Some((browser, tab))
+}
+
+/// Operations on a page of one origin.
+struct Page<'a> {
+    tab: &'a Tab,
+    origin: String,
+}
+
+impl Page<'_> {
+    async fn ask(&self, operation: &str, arguments: Json) -> Result<Json, PageError> {
+        self.ask_within(operation, arguments, LONG).await
+    }
+
+    async fn ask_within(
+        &self,
+        operation: &str,
+        arguments: Json,
+        within: Duration,
+    ) -> Result<Json, PageError> {
+        self.tab.operate(operation, arguments.as_array().unwrap(), &self.origin, within).await
+    }
+
+    async fn get(&self, operation: &str, arguments: Json) -> Json {
+        let shown = arguments.to_string();
+        match self.ask(operation, arguments).await {
+            Ok(value) => value,
+            Err(error) => panic!("{operation} {shown}: {:?} {error}", error.code),
+        }
+    }
+}

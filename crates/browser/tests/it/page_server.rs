@@ -1,0 +1,122 @@
+//! A web server on the loopback interface that counts what reaches it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+/// What a path answers.
+pub(crate) struct Reply {
+    status: &'static str,
+    headers: Vec<String>,
+    body: String,
+}
+
+impl Reply {
+    pub(crate) fn html(body: impl Into<String>) -> Reply {
+        Reply {
+            status: "200 OK",
+            headers: vec!["content-type: text/html".into()],
+            body: body.into(),
+        }
+    }
+
+    pub(crate) fn redirect(to: &str) -> Reply {
+        let headers = vec![format!("location: {to}")];
+        Reply { status: "302 Found", headers, body: String::new() }
+    }
+
+    pub(crate) fn with(mut self, header: &str) -> Reply {
+        self.headers.push(header.to_owned());
+        self
+    }
+}
+
+type Routes = Box<dyn Fn(&str) -> Option<Reply> + Send + Sync>;
+
+/// A server; it serves until the test ends.
+pub(crate) struct PageServer {
+    port: u16,
+    hits: Arc<Mutex<Vec<String>>>,
+}
+
+impl PageServer {
+    pub(crate) fn start(
+        routes: impl Fn(&str) -> Option<Reply> + Send + Sync + 'static,
+    ) -> PageServer {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let hits = Arc::new(Mutex::new(Vec::new()));
+        let routes: Arc<Routes> = Arc::new(Box::new(routes));
+        let seen = Arc::clone(&hits);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (routes, seen) = (Arc::clone(&routes), Arc::clone(&seen));
+                std::thread::spawn(move || drop(answer(stream, &routes, &seen)));
+            }
+        });
+        PageServer { port, hits }
+    }
+
+    /// One page at `/`.
+    pub(crate) fn page(body: &'static str) -> PageServer {
+        PageServer::start(move |path| (path == "/").then(|| Reply::html(body)))
+    }
+
+    pub(crate) fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.origin())
+    }
+
+    /// `GET /path cookie` of each request so far, without those for icons.
+    pub(crate) fn hits(&self) -> Vec<String> {
+        let hits = self.hits.lock().unwrap();
+        hits.iter().filter(|hit| !hit.contains("favicon")).cloned().collect()
+    }
+}
+
+fn answer(
+    mut stream: TcpStream,
+    routes: &Routes,
+    seen: &Mutex<Vec<String>>,
+) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut first = String::new();
+    reader.read_line(&mut first)?;
+    let (mut length, mut cookie) = (0, String::new());
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let line = line.trim();
+        if line.is_empty() {
+            break;
+        }
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.trim().parse().unwrap_or(0),
+            "cookie" => cookie = format!(" cookie:{}", value.trim()),
+            "referer" => cookie.push_str(&format!(" referer:{}", value.trim())),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let mut words = first.split(' ');
+    let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let body = String::from_utf8_lossy(&body);
+    let body = if body.is_empty() { String::new() } else { format!(" body:{body}") };
+    seen.lock().unwrap().push(format!("{method} {path}{cookie}{body}"));
+    let reply = routes(path);
+    let reply = reply.unwrap_or(Reply {
+        status: "404 Not Found",
+        headers: Vec::new(),
+        body: String::new(),
+    });
+    write!(stream, "HTTP/1.1 {}\r\nconnection: close\r\n", reply.status)?;
+    for header in &reply.headers {
+        write!(stream, "{header}\r\n")?;
+    }
+    write!(stream, "content-length: {}\r\n\r\n{}", reply.body.len(), reply.body)
+}

@@ -1,0 +1,335 @@
+//! Runs BTCP tools that work on a page. The body does not run in the page: it runs in the sandbox,
+//! like every other body, and reaches the page by operations that are checked one by one.
+//!
+//! ```text
+//! body ─▶ page_facade.js: document, window, fetch … ─▶ PageFunctions ─▶ Page::operate ─▶ Chromium
+//!         (a prelude in the sandbox)                    │ OPERATIONS: operation → capability
+//!                                                       └ declared by the tool? else −32001
+//! ```
+//!
+//! What a tool declares is granted before it runs, for the origin of the page ([`page_origin`] of
+//! the executor tells the runner). Every operation names this origin, and fails if the page is of
+//! another one by then: what was granted for one site is not used on another.
+//!
+//! [`page_origin`]: Executor::page_origin
+
+mod page_functions;
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use serde_json::Map;
+use toolwright_browser::{Browser, PageError, PageErrorCode, Tab, find_browser};
+use toolwright_model::{Binding, Capability, Tool};
+use toolwright_sandbox::{GuestLimits, ProgramInput, SandboxErrorCode};
+use toolwright_script::LACKING_MEMBERS;
+
+use self::page_functions::PageFunctions;
+use crate::js::{BTCP_PRELUDE, failure_of_body};
+use crate::knowledge::{FunctionRole, guest_limits};
+use crate::offload::{WorkSize, offload};
+use crate::{
+    BoxFuture, Call, CallArguments, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json,
+    Outcome, RegisteredTool, SessionNumber, code,
+};
+
+/// The entry in the table of executors.
+pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
+    id: "browser",
+    accepts: |tool| tool.details.binding == Binding::Script && page_need(tool).is_some(),
+    needs: |_| &[],
+    build: |context| Arc::new(PageExecutor { context: context.clone() }),
+};
+
+/// What runs before the body of a tool that works on a page: `document`, `window` and the rest.
+const PAGE_FACADE: &str = include_str!("page_facade.js");
+
+/// The prelude of such bodies.
+pub(crate) fn page_prelude() -> &'static str {
+    static PRELUDE: LazyLock<String> = LazyLock::new(|| {
+        let lacking: Map<String, Json> = LACKING_MEMBERS
+            .iter()
+            .map(|(object, members)| ((*object).to_owned(), Json::from(members.to_vec())))
+            .collect();
+        let lacking = Json::Object(lacking);
+        format!("{BTCP_PRELUDE}\ntoolwright.LACKING = {lacking};\n{PAGE_FACADE}")
+    });
+    &PRELUDE
+}
+
+/// The session of calls that no client makes, such as those of `toolwright call`.
+const OWN_SESSION: &str = "own";
+
+/// How much longer than the call its body may run by the clock: the runner's deadline comes first.
+const AFTER_DEADLINE: Duration = Duration::from_secs(1);
+
+/// The page that operations are done on: a tab of the browser, or a double in tests.
+pub trait Page: Send + Sync {
+    /// See [`Tab::origin`].
+    fn origin(&self) -> BoxFuture<'_, Result<String, PageError>>;
+
+    /// See [`Tab::operate`].
+    fn operate<'a>(
+        &'a self,
+        operation: &'a str,
+        arguments: &'a [Json],
+        origin: &'a str,
+        within: Duration,
+    ) -> BoxFuture<'a, Result<Json, PageError>>;
+
+    /// See [`Tab::release`].
+    fn release(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Where pages come from: the browser, or a double in tests.
+pub trait PageProvider: Send + Sync {
+    /// Why no page can be had for a session, as far as that is known without starting anything:
+    /// there is no browser, or the session has no page and none is opened by itself.
+    ///
+    /// # Errors
+    /// The reason.
+    fn availability<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>>;
+
+    /// The current page of a session. Starts the browser and opens the first page if necessary.
+    fn page<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<Arc<dyn Page>, PageError>>;
+
+    /// Closes the pages of a session that has ended.
+    fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()>;
+
+    /// Ends the browser.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+impl Page for Tab {
+    fn origin(&self) -> BoxFuture<'_, Result<String, PageError>> {
+        Box::pin(Tab::origin(self))
+    }
+
+    fn operate<'a>(
+        &'a self,
+        operation: &'a str,
+        arguments: &'a [Json],
+        origin: &'a str,
+        within: Duration,
+    ) -> BoxFuture<'a, Result<Json, PageError>> {
+        Box::pin(Tab::operate(self, operation, arguments, origin, within))
+    }
+
+    fn release(&self) -> BoxFuture<'_, ()> {
+        Box::pin(Tab::release(self))
+    }
+}
+
+impl PageProvider for Browser {
+    fn availability<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>> {
+        Box::pin(async move {
+            find_browser(self.settings())?;
+            if self.settings().start.is_some() || !self.tabs(session).await.is_empty() {
+                return Ok(());
+            }
+            let message = "no page is open; open one with a tool of `builtin = \"browser\"`, or \
+                           set `start` under `[browser]`";
+            Err(PageError { code: PageErrorCode::NoBrowser, message: message.to_owned() })
+        })
+    }
+
+    fn page<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<Arc<dyn Page>, PageError>> {
+        Box::pin(async move { Ok(Arc::new(self.tab(session).await?) as Arc<dyn Page>) })
+    }
+
+    fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {
+        Box::pin(Browser::end_session(self, session))
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(Browser::close(self))
+    }
+}
+
+/// The first capability of a tool that only a page has.
+fn page_need(tool: &Tool) -> Option<&Capability> {
+    tool.needs.iter().find(|need| need.needs_page())
+}
+
+/// The name of a session in the browser.
+pub fn page_session(session: Option<SessionNumber>) -> String {
+    session.map_or_else(|| OWN_SESSION.to_owned(), |number| number.0.to_string())
+}
+
+/// Runs bodies on pages. Lives as long as the runner.
+struct PageExecutor {
+    context: ExecutorContext,
+}
+
+impl Executor for PageExecutor {
+    fn run<'a>(
+        &'a self,
+        call: Call<'a>,
+        host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Outcome, Failure>> {
+        Box::pin(async move {
+            let name = call.tool.name.as_str();
+            let page = self.page(call.tool, host).await?;
+            let body = call.body.map_err(|why| crate::js::missing_body(name, why))?;
+            let Some(pool) = &self.context.pool_for(&call.budget.calls) else {
+                let message = format!("`{name}` cannot run: there is no sandbox");
+                return Err(Failure::new(&code::SANDBOX_FAILED, message));
+            };
+            // The runner has asked for the origin before it asked the policy.
+            let Some(origin) = call.origin else {
+                let message = format!("`{name}` has no page to work on");
+                return Err(Failure::new(&code::BROWSER_REQUIRED, message));
+            };
+            let functions = PageFunctions::new(&*page, origin, call.tool, call.budget);
+            let left = call.budget.remaining();
+            let limits = GuestLimits {
+                cpu: left,
+                wall: left + AFTER_DEADLINE,
+                output: call.budget.output,
+                ..guest_limits(call.limits, FunctionRole::Body)
+            };
+            let input = ProgramInput::args(call.arguments.shared());
+            let analyzer = self.context.analyzer.as_ref();
+            let result = body.run(pool, analyzer, &input, &limits, Some(&functions)).await;
+            page.release().await;
+            match result {
+                Ok(output) => {
+                    body.log_console(&output.log, &self.context.console);
+                    let value = output.value;
+                    Ok(offload(WorkSize::of(&value), move || Outcome::value_of(value)).await)
+                }
+                Err(failure) => {
+                    body.log_console(&failure.error.log, &self.context.console);
+                    // An exception that the body did not catch may be that of an operation.
+                    let of_page = match failure.error.code {
+                        SandboxErrorCode::Threw => functions.failure_of(&failure.error.message),
+                        _ => None,
+                    };
+                    Err(of_page.unwrap_or_else(|| failure_of_body(body, &failure)))
+                }
+            }
+        })
+    }
+
+    fn page_origin<'a>(
+        &'a self,
+        entry: &'a RegisteredTool,
+        _: &'a CallArguments,
+        host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
+        Box::pin(async move {
+            let tool = &entry.tool;
+            // What cannot be run needs no grant for an origin: the policy decides without one, and
+            // `run` gives the reason.
+            let Ok(pages) = self.pages(tool, host).await else { return Ok(None) };
+            let session = page_session(host.session());
+            let failed = |error: PageError| failure_of_page(tool, &error);
+            let page = pages.page(&session).await.map_err(failed)?;
+            let origin = page.origin().await.map_err(failed)?;
+            if origin == "null" {
+                let message = format!("`{}` needs a page, and none is open", tool.name);
+                return Err(Failure::new(&code::BROWSER_REQUIRED, message));
+            }
+            refuse_other_origin(tool, &entry.trust.origins, &origin)?;
+            Ok(Some(origin))
+        })
+    }
+
+    fn end_session(&self, session: SessionNumber) {
+        let Some(pages) = self.context.pages.clone() else { return };
+        // A session may end where no runtime is left; the browser then ends with the process.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { pages.end_session(&page_session(Some(session))).await });
+        }
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(pages) = &self.context.pages {
+                pages.close().await;
+            }
+        })
+    }
+}
+
+impl PageExecutor {
+    /// Where the pages of a tool come from.
+    ///
+    /// # Errors
+    /// If there is no browser or no page, or the tool needs what is not offered.
+    async fn pages(&self, tool: &Tool, host: &dyn Host) -> Result<&Arc<dyn PageProvider>, Failure> {
+        if tool.needs.iter().any(|need| need.as_str() == "page:full") {
+            let message = format!(
+                "`{}` needs `page:full`: code that runs in the page itself could not be held to \
+                 any grant, and is not run",
+                tool.name
+            );
+            return Err(Failure::new(&code::NOT_RUNNABLE, message)
+                .suggest("declare what it does, such as `dom:read`, and use `document` as usual"));
+        }
+        let Some(pages) = &self.context.pages else {
+            let message = "no browser is set up here".to_owned();
+            let error = PageError { code: PageErrorCode::NoBrowser, message };
+            return Err(failure_of_page(tool, &error));
+        };
+        let session = page_session(host.session());
+        let available = pages.availability(&session).await;
+        available.map_err(|error| failure_of_page(tool, &error))?;
+        Ok(pages)
+    }
+
+    async fn page(&self, tool: &Tool, host: &dyn Host) -> Result<Arc<dyn Page>, Failure> {
+        let pages = self.pages(tool, host).await?;
+        let page = pages.page(&page_session(host.session())).await;
+        page.map_err(|error| failure_of_page(tool, &error))
+    }
+}
+
+/// Refuses a page on which the manifest does not want its tools to work (`match`).
+fn refuse_other_origin(tool: &Tool, allowed: &[String], origin: &str) -> Result<(), Failure> {
+    if allowed.is_empty() || allowed.iter().any(|own| own == origin) {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` works on pages of `{}`, and the page is of `{origin}`",
+        tool.name,
+        allowed.join("`, `")
+    );
+    Err(Failure::new(&code::BROWSER_REQUIRED, message))
+}
+
+/// The failure of a call whose page could not be had.
+fn failure_of_page(tool: &Tool, error: &PageError) -> Failure {
+    let name = &tool.name;
+    match error.code {
+        PageErrorCode::NoBrowser => {
+            let need = page_need(tool).map_or("page", Capability::as_str);
+            let message =
+                format!("`{name}` needs `{need}`, which only a page in a browser has: {error}");
+            Failure::new(&code::BROWSER_REQUIRED, message)
+        }
+        other => Failure::new(code_of(other), format!("`{name}` has no page: {error}")),
+    }
+}
+
+/// The failure of a call that a page failed for this reason.
+pub fn failure_of_operation(error: PageErrorCode, message: String) -> Failure {
+    Failure::new(code_of(error), message)
+}
+
+/// The code of a call that failed for this reason.
+fn code_of(error: PageErrorCode) -> &'static crate::RunCode {
+    match error {
+        PageErrorCode::NoBrowser => &code::BROWSER_REQUIRED,
+        PageErrorCode::BrowserFailed => &code::SPAWN_FAILED,
+        PageErrorCode::PageCrashed | PageErrorCode::Navigated | PageErrorCode::OtherOrigin => {
+            &code::PAGE_LOST
+        }
+        PageErrorCode::TooLarge => &code::OUTPUT_TOO_LARGE,
+        PageErrorCode::Timeout => &code::TIMEOUT,
+        PageErrorCode::OriginRefused => &code::CAPABILITY_DENIED,
+        PageErrorCode::NoElement | PageErrorCode::BadOperation | PageErrorCode::Refused => {
+            &code::TOOL_FAILED
+        }
+    }
+}

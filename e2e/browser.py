@@ -1,0 +1,578 @@
+"""BTCP tools on real pages: Debian's chromium and chromium-headless-shell, each with its own
+Toolwright. Two servers on loopback: the site whose pages are worked on, and another one that counts
+what reaches it.
+
+    browser.py BINARY WORK
+"""
+
+import contextlib
+import http.server
+import json
+import os
+import pathlib
+import signal
+import socketserver
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BINARY, WORK = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+PROGRAMS = ["chromium-headless-shell", "chromium"]
+
+SHEET = """<!doctype html><html lang="en"><head><title>Sheet</title></head><body>
+<table id="data-table"><thead><tr><th>Item</th><th>Price</th></tr></thead>
+<tbody><tr><td data-cell="A2">Tea</td><td data-cell="B2" data-formula="=2*21">42</td></tr>
+<tr><td>Cake</td><td>7</td></tr></tbody></table>
+<form id="order" action="/ordered"><label for="mail">E-mail</label>
+<input id="mail" name="email"><select name="size"><option>S<option selected>M</select>
+<input type="checkbox" name="agree"><textarea name="note">none</textarea></form>
+<p id="out"></p><button id="talk" onclick="alert('hi'); out.textContent = 'talked'">Talk</button>
+<a id="away" href="{other}/away">away</a> <a id="near" href="/sheet?2">near</a>
+<div id="host"></div>
+<script>
+host.attachShadow({mode: 'open'}).innerHTML = '<i>inside</i>';
+localStorage.setItem('kept', 'yes'); sessionStorage.setItem('tab', 'mine');
+document.cookie = 'visible=1';
+const opening = indexedDB.open('db', 1);
+opening.onupgradeneeded = () => opening.result.createObjectStore('s').put({n: 1}, 'k');
+</script></body></html>"""
+HOSTILE = """<!doctype html><title>Hostile</title><p id="out">true</p><script>
+Document.prototype.querySelector = () => { throw new Error('page'); };
+Object.defineProperty(Node.prototype, 'textContent', { get: () => 'lie' });
+JSON.stringify = () => '"lie"'; Promise = undefined; Map = undefined;
+</script>"""
+STRICT = "<!doctype html><title>Strict</title><p id=out>calm</p>"
+WEBMCP = """<!doctype html><title>Desk</title><form toolname="order_tea"
+tooldescription="Orders tea for the desk." toolautosubmit action="/ordered">
+<input name="kind" required></form><script>
+const add = (name, description, inputSchema, execute) =>
+  navigator.modelContext?.registerTool({ name, description, inputSchema, execute });
+add('add_numbers', 'Adds two numbers.', { type: 'object',
+  properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+  ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }] }));
+add('read_desk', 'Says what is on the desk.', { type: 'object', properties: {} }, () => 'a lamp');
+add('fails', 'Always fails, for tests.', { type: 'object', properties: {} },
+  () => { throw new Error('broken'); });
+</script>"""
+
+PAGES = {"/sheet": SHEET, "/hostile": HOSTILE, "/strict": STRICT, "/webmcp": WEBMCP}
+
+
+class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    """A site on loopback, which remembers the requests that reach it."""
+
+    daemon_threads = True
+
+    def __init__(self, other=None):
+        self.requests, self.other = [], other
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def origin(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        path = self.path.split("?")[0]
+        self.server.requests.append(f"{self.command} {self.path}")
+        length = int(self.headers.get("content-length") or 0)
+        body = self.rfile.read(length).decode()
+        if path == "/redirect":
+            self.send_response(302)
+            self.send_header("location", self.server.other + "/redirected")
+            self.end_headers()
+            return
+        if path in PAGES:
+            text = PAGES[path].replace("{other}", self.server.other or "")
+            kind = "text/html"
+        else:
+            text, kind = json.dumps({"path": self.path, "body": body}), "application/json"
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("access-control-allow-origin", "*")
+        self.send_header("set-cookie", "hidden=1; HttpOnly")
+        if path == "/strict":
+            self.send_header(
+                "content-security-policy",
+                "default-src 'none'; require-trusted-types-for 'script'; sandbox allow-same-origin",
+            )
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    do_POST = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+# The seed's own sample of a body, unchanged; what it calls is below it.
+SEED = """export default function getCellValue({ cell, includeFormatting = false }) {
+  // Inputs are already validated against inputSchema
+  // 'cell' is guaranteed to match pattern ^[A-Z]+[0-9]+$
+
+  const element = findCellElement(cell);
+
+  if (!element) {
+    throw new BTCPError('CELL_NOT_FOUND', {
+      message: `Cell ${cell} not found in the active sheet`,
+      suggestion: 'Verify the cell address and ensure a sheet is active'
+    });
+  }
+
+  const result = {
+    value: extractValue(element),
+    formula: extractFormula(element),
+    displayValue: element.textContent
+  };
+
+  if (includeFormatting) {
+    result.formatting = extractFormatting(element);
+  }
+
+  return result;
+}
+const findCellElement = (cell) => document.querySelector(`[data-cell="${cell}"]`);
+const extractValue = (element) => Number(element.textContent) || element.innerText;
+const extractFormula = (element) => element.dataset.formula ?? null;
+const extractFormatting = (element) => ({ bold: getComputedStyle(element).fontWeight > 500 });
+"""
+FILL = """export default function fillFormField({ identifier, value, identifierType = 'auto' }) {
+  const byLabel = () => [...document.querySelectorAll('label')]
+    .find((label) => label.textContent.trim() === identifier)?.control;
+  const field = document.getElementById(identifier) ?? document.getElementsByName(identifier)[0]
+    ?? byLabel();
+  if (!field) throw new BTCPError('NO_FIELD', { message: identifier });
+  const previousValue = field.value;
+  field.value = value;
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+  return { success: field.value === value, fieldType: field.tagName.toLowerCase(), previousValue };
+}"""
+EXPORT = """export default async function exportTable({ selector }) {
+  const table = document.querySelector(selector);
+  const rows = [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent));
+  await navigator.clipboard.writeText(rows.map((row) => row.join(',')).join('\\n'));
+  return { success: true, rowCount: rows.length, columnCount: rows[0].length };
+}"""
+
+# What each capability allows: expression, and what it returns.
+ALLOWED = [
+    ("dom:read", "return [document.title, document.querySelector('#data-table td').textContent, "
+     "document.forms.length, document.getElementsByName('size')[0].value]", ["Sheet", "Tea", 1, "M"]),
+    ("dom:read", "return document.querySelectorAll('tbody tr').map((row) => row.cells[1].innerText)",
+     ["42", "7"]),
+    ("dom:write", "const out = document.getElementById('out'); out.textContent = 'a'; "
+     "out.classList.add('hot'); out.style.color = 'red'; out.dataset.x = 1; "
+     "return [out.textContent, out.className, out.style.color, out.dataset.x]", ["a", "hot", "red", "1"]),
+    ("dom:write", "const out = document.querySelector('#out'); "
+     "out.innerHTML = '<b>x</b><img src=x onerror=alert(1)><script>1<\\/script>'; "
+     "return out.innerHTML", "<b>x</b>"),
+    ("dom:write", "const out = document.querySelector('#out'); out.textContent = ''; "
+     "const b = document.createElement('b'); b.append('bold'); out.append('plain ', b); "
+     "return out.innerHTML", "plain <b>bold</b>"),
+    ("dom:write", "document.querySelector('[name=agree]').checked = true; "
+     "document.querySelector('select').selectedIndex = 0; "
+     "return [document.querySelector('[name=agree]').checked, document.querySelector('select').value]",
+     [True, "S"]),
+    ("dom:observe", "return btcp.dom.observe('body', 10)", []),
+    ("dom:shadow", "return btcp.dom.shadow('#host').then((it) => typeof it.$element)", "number"),
+    ("storage:local:read", "return localStorage.getItem('kept')", "yes"),
+    ("storage:local:write", "localStorage.setItem('b', '2'); return localStorage.b", "2"),
+    ("storage:session:read", "return sessionStorage.tab", "mine"),
+    ("storage:session:write", "sessionStorage.removeItem('x'); return sessionStorage.length", 1),
+    ("storage:indexed:read", "return btcp.storage.indexed.get('db', 's', 'k')", {"n": 1}),
+    ("storage:indexed:write", "await btcp.storage.indexed.put('db', 's', 5, 'five'); "
+     "return btcp.storage.indexed.get('db', 's', 'five')", 5),
+    ("storage:cookie:read", "return document.cookie", "visible=1"),
+    ("storage:cookie:write", "document.cookie = 'made=1'; return 1", 1),
+    ("network:fetch:same-origin", "const r = await fetch('/data', { method: 'POST', body: 'b' }); "
+     "return [r.status, await r.json()]", [200, {"path": "/data", "body": "b"}]),
+    ("network:fetch:cross-origin", "return (await fetch('{other}/asked')).status", 200),
+    ("clipboard:write", "await navigator.clipboard.writeText('copied'); return 1", 1),
+    ("clipboard:read", "return navigator.clipboard.readText()", "copied"),
+]
+# What is refused to a tool that declares only the first, and must reach nothing.
+REFUSED = [
+    ("dom:read", "document.getElementById('out').textContent = 'no'"),
+    ("dom:read", "document.querySelector('#talk').click()"),
+    ("dom:read", "document.querySelector('#order').submit()"),
+    ("dom:read", "await btcp.dom.setHTML('#out', '<b>no</b>')"),
+    ("dom:read", "localStorage.setItem('no', '1')"),
+    ("dom:read", "document.cookie"),
+    ("dom:read", "await fetch('/data')"),
+    ("dom:read", "await fetch('{other}/leak')"),
+    ("dom:read", "await navigator.clipboard.readText()"),
+    ("dom:read", "await btcp.storage.indexed.databases()"),
+    ("dom:read", "await btcp.dom.observe('body', 1)"),
+    ("network:fetch:same-origin", "await fetch('{other}/leak')"),
+    ("network:fetch:same-origin", "await fetch('//127.0.0.1:{port}/leak')"),
+    ("network:fetch:same-origin", "document.title"),
+    ("storage:local:read", "localStorage.clear()"),
+    ("clipboard:write", "await btcp.clipboard.read()"),
+]
+# Ways out that do not exist, with everything declared but requests to other sites.
+PROBES = [
+    "new XMLHttpRequest().open('GET', '{other}/xhr')",
+    "new WebSocket('ws://127.0.0.1:{port}/ws')",
+    "new EventSource('{other}/events')",
+    "navigator.sendBeacon('{other}/beacon')",
+    "new Image().src = '{other}/image'",
+    "await import('{other}/module.js')",
+    "new Worker('{other}/worker.js')",
+    "new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:{port}' }] })",
+    "location.href = '{other}/moved'",
+    "window.open('{other}/popup')",
+    "const i = document.createElement('iframe'); i.src = '{other}/frame'; document.body.append(i)",
+    "const i = document.createElement('img'); i.src = '{other}/img'; document.body.append(i)",
+    "document.body.innerHTML += '<img src=\"{other}/markup\"><link rel=prefetch href=\"{other}/l\">'",
+    "document.querySelector('#out').style.backgroundImage = 'url({other}/style)'",
+    "document.querySelector('#out').setAttribute('style', 'background: url({other}/attribute)')",
+    "document.querySelector('#out').setAttribute('onclick', 'fetch(\"{other}/handler\")')",
+    "document.querySelector('#order').setAttribute('action', '{other}/form')",
+    "(await fetch('/redirect')).status",
+    "Function('return this')().document.defaultView.fetch('{other}/function')",
+]
+EVERYTHING_HERE = ["dom:write", "dom:shadow", "storage:local:write", "storage:session:write",
+                   "network:fetch:same-origin", "clipboard:write"]
+# Bodies that misbehave: code, and the code of the failure.
+HOSTILE_BODIES = [
+    ("for (;;) document.title", "CALL_LIMIT TIMEOUT"),
+    ("for (;;);", "TIMEOUT"),
+    ("for (;;) await 0", "TIMEOUT"),
+    ("const all = []; for (;;) all.push(new Array(1e5).fill(document.title))", "TOOL_FAILED"),
+    ("await new Promise(() => 1)", "OUTPUT_INVALID"),
+    ("await btcp.dom.observe('body', 1e9)", "TIMEOUT"),
+    ("document.querySelector('#away').click(); for (let n = 0; n < 200; n++) "
+     "{ document.title; await new Promise((r) => setTimeout(r, 20)); }", "PAGE_LOST"),
+]
+
+
+class Client:
+    """A client of `toolwright serve` on standard streams."""
+
+    def __init__(self, folder, *words):
+        environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+        command = [str(BINARY), "serve", "--config", str(folder / "toolwright.toml"), *words]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=environment, cwd=folder,
+        )
+        self.number = 0
+        self.log, self.notices = [], []
+        threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
+        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+                                    "clientInfo": {"name": "e2e", "version": "1"}})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message):
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def request(self, method, params):
+        self.number += 1
+        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        for line in self.process.stdout:
+            message = json.loads(line)
+            if message.get("id") == self.number and "method" not in message:
+                return message.get("result") or message
+            self.notices.append(message.get("method"))
+        raise AssertionError("the server ended: " + "".join(self.log))
+
+    def call(self, name, arguments=None):
+        """The value of a result, or the code of a failure."""
+        result = self.request("tools/call", {"name": name, "arguments": arguments or {}})
+        error = (result.get("_meta") or {}).get("toolwright/error")
+        if error:
+            return error["code"], error
+        if result.get("isError"):
+            return "ERROR", result
+        block = result["content"][0]
+        return "OK", result.get("structuredContent", block.get("text", block.get("mimeType")))
+
+    def tools(self):
+        return {tool["name"]: tool for tool in self.request("tools/list", {})["tools"]}
+
+    def browsers(self):
+        """The processes of Chromium below this server."""
+        found, wanted = [], {self.process.pid}
+        listing = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout
+        rows = [line.split(None, 2) for line in listing.splitlines()[1:]]
+        for _ in range(6):
+            wanted |= {int(pid) for pid, parent, *_ in rows if int(parent) in wanted}
+        for pid, _, *command in rows:
+            if int(pid) in wanted and command and "chrom" in command[0]:
+                found.append((int(pid), command[0]))
+        return found
+
+    def close(self):
+        pids = [pid for pid, _ in self.browsers()]
+        self.process.stdin.close()
+        self.process.wait(timeout=20)
+        end = time.monotonic() + 10
+        while any(alive(pid) for pid in pids):
+            assert time.monotonic() < end, "a browser is left"
+            time.sleep(0.05)
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def write_tools(folder, tools, start, program, more=""):
+    """A manifest with these tools, name: (capabilities, body), and its configuration."""
+    listed = [
+        {"name": name, "description": "A tool of the browser tests.", "capabilities": needs,
+         "inputSchema": {"type": "object"}, "timeout": 4000}
+        for name, (needs, _) in tools.items()
+    ]
+    union = sorted({need for needs, _ in tools.values() for need in needs})
+    manifest = {"btcp": "1.0", "name": "set", "version": "1.0.0", "capabilities": union, "tools": listed}
+    (folder / "set.json").write_text(json.dumps(manifest))
+    for name, (_, body) in tools.items():
+        text = body if "export default" in body else f"export default async (args) => {{ {body} }}"
+        (folder / f"{name}.js").write_text(text)
+    (folder / "toolwright.toml").write_text(
+        f'[browser]\nprogram = "{program}"\nstart = "{start}"\n{more}\n'
+        '[[source]]\nname = "set"\npath = "set.json"\n'
+    )
+
+
+class Checks:
+    def __init__(self):
+        self.count = 0
+
+    def same(self, found, expected, what):
+        self.count += 1
+        assert found == expected, f"{what}: {found!r} instead of {expected!r}"
+
+
+def fill(text, other):
+    return text.replace("{other}", other.origin).replace("{port}", str(other.server_address[1]))
+
+
+@contextlib.contextmanager
+def serving(tools, start, program, *words, more=""):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_tools(folder, tools, start, program, more)
+        client = Client(folder, *words)
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+def capabilities(tools):
+    return ",".join(sorted({need for needs, _ in tools.values() for need in needs}))
+
+
+def seed_samples(site, program, checks):
+    tools = {
+        "getCellValue": (["dom:read"], SEED),
+        "getPageTitle": (["dom:read"], "export default () => ({ title: document.title });"),
+        "fillFormField": (["dom:read", "dom:write"], FILL),
+        "exportTable": (["dom:read", "clipboard:write"], EXPORT),
+    }
+    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools)) as client:
+        cell = {"value": 42, "formula": "=2*21", "displayValue": "42"}
+        checks.same(client.call("set__getCellValue", {"cell": "B2"}), ("OK", cell), "the seed's sample")
+        code, error = client.call("set__getCellValue", {"cell": "Z9"})
+        checks.same((code, error["btcpCode"]), ("TOOL_FAILED", "CELL_NOT_FOUND"), "its error")
+        checks.same(client.call("set__getPageTitle"), ("OK", {"title": "Sheet"}), "the title")
+        for identifier, kind, before in [("E-mail", "input", ""), ("note", "textarea", "none"), ("size", "select", "M")]:
+            filled = {"success": True, "fieldType": kind, "previousValue": before}
+            value = "S" if kind == "select" else "x"
+            found = client.call("set__fillFormField", {"identifier": identifier, "value": value})
+            checks.same(found, ("OK", filled), f"filling {identifier}")
+        exported = {"success": True, "rowCount": 3, "columnCount": 2}
+        checks.same(client.call("set__exportTable", {"selector": "#data-table"}), ("OK", exported), "the table")
+
+
+def every_capability(site, other, program, checks):
+    tools = {}
+    for n, (need, body, _) in enumerate(ALLOWED):
+        tools[f"may{n}"] = ([need], fill(body, other))
+    for n, (need, body) in enumerate(REFUSED):
+        tools[f"not{n}"] = ([need], fill(body, other))
+    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools)) as client:
+        for n, (need, body, expected) in enumerate(ALLOWED):
+            code, value = client.call(f"set__may{n}")
+            if isinstance(value, dict) and set(value) == {"result"}:
+                value = value["result"]
+            value = json.loads(value) if isinstance(value, str) and not isinstance(expected, str) else value
+            checks.same((code, value), ("OK", expected), f"{need}: {body}")
+        before = (list(site.requests), list(other.requests))
+        for n, (need, body) in enumerate(REFUSED):
+            code, error = client.call(f"set__not{n}")
+            checks.same((code, error["number"]), ("CAPABILITY_DENIED", -32001), f"{need}: {body}: {error}")
+        checks.same((site.requests, other.requests), before, "requests of what was refused")
+    # Nothing granted: refused before anything is done, with the command that grants it.
+    with serving({"look": (["dom:read"], "return document.title")}, site.origin + "/sheet", program) as client:
+        code, error = client.call("set__look")
+        checks.same(code, "CAPABILITY_DENIED", "without a grant")
+        assert f"--origin {site.origin}" in error["suggestion"], error
+    # A grant for another origin does not hold here; one for this does; one for all does.
+    for origin, expected in [(other.origin, "CAPABILITY_DENIED"), (site.origin, "OK"), ("*", "OK")]:
+        grant = f'[[grant]]\ntoolset = "set"\ncapabilities = ["dom:read"]\norigins = ["{origin}"]\n'
+        tools = {"look": (["dom:read"], "return document.title")}
+        with serving(tools, site.origin + "/sheet", program, more=grant) as client:
+            checks.same(client.call("set__look")[0], expected, f"a grant for {origin}")
+
+
+def probes(site, other, program, checks):
+    tools = {f"probe{n}": (EVERYTHING_HERE, fill(body, other)) for n, body in enumerate(PROBES)}
+    tools["bare"] = (["dom:read"], "return document.title")
+    other.requests.clear()
+    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools)) as client:
+        for n in range(len(PROBES)):
+            client.call(f"set__probe{n}")
+        checks.same(client.call("set__bare")[0], "OK", "the page after the probes")
+        time.sleep(0.5)
+    checks.same(other.requests, [], "what the probes sent to another site")
+
+
+def misbehaviour(site, other, program, checks):
+    tools = {f"bad{n}": (["dom:write", "dom:observe"], body) for n, (body, _) in enumerate(HOSTILE_BODIES)}
+    tools["good"] = (["dom:read"], "return document.title")
+    tools["talk"] = (["dom:write"], "document.querySelector('#talk').click(); "
+                     "return document.querySelector('#out').textContent")
+    tools["large"] = (["dom:write"], "const out = document.querySelector('#out'); "
+                      "out.textContent = 'x'.repeat(900000); return out.textContent + out.textContent")
+    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools)) as client:
+        checks.same(client.call("set__talk")[0], "OK", "a dialog")
+        checks.same(client.call("set__large")[0], "OUTPUT_TOO_LARGE", "a huge result")
+        for n, (body, expected) in enumerate(HOSTILE_BODIES):
+            began = time.monotonic()
+            code, error = client.call(f"set__bad{n}")
+            checks.same(code in expected.split(), True, f"{body}: {code}, not {expected}: {error}")
+            assert time.monotonic() - began < 30, body
+            if expected != "PAGE_LOST":
+                checks.same(client.call("set__good")[0], "OK", f"the call after {body}")
+    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools)) as client:
+        checks.same(client.call("set__good")[0], "OK", "a page")
+        for pid, command in client.browsers():
+            if "--type=renderer" in command:
+                os.kill(pid, signal.SIGKILL)
+        codes = [client.call("set__good")[0] for _ in range(3)]
+        checks.same(codes[-1], "OK", f"after the renderer was killed: {codes}")
+        pids = [pid for pid, _ in client.browsers()]
+        client.process.kill()
+        end = time.monotonic() + 10
+        while any(alive(pid) for pid in pids):
+            assert time.monotonic() < end, "a browser is left after kill -9"
+            time.sleep(0.05)
+        client.close = lambda: None
+    for path, title, text in [("/hostile", "Hostile", "true"), ("/strict", "Strict", "calm")]:
+        tools = {"look": (["dom:read"], "return [document.title, document.querySelector('#out').textContent]")}
+        with serving(tools, site.origin + path, program, "--allow", "dom:read") as client:
+            code, value = client.call("set__look")
+            value = value["result"] if isinstance(value, dict) and "result" in value else json.loads(value)
+            checks.same((code, value), ("OK", [title, text]), path)
+
+
+def matched_origins(site, other, program, checks):
+    tools = {"look": (["dom:read"], "return document.title")}
+    for origin, expected in [(site.origin, "OK"), (other.origin, "BROWSER_REQUIRED")]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            write_tools(folder, tools, site.origin + "/sheet", program)
+            manifest = json.loads((folder / "set.json").read_text())
+            (folder / "set.json").write_text(json.dumps({**manifest, "match": [origin]}))
+            client = Client(folder, "--allow", "dom:read")
+            try:
+                checks.same(client.call("set__look")[0], expected, f"match {origin}")
+            finally:
+                client.close()
+
+
+def page_tools(site, other, program, checks):
+    """The built-in tools, and those of a page itself."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "toolwright.toml").write_text(
+            f'[browser]\nprogram = "{program}"\norigins = ["{site.origin}"]\n'
+            '[[source]]\nname = "browser"\nbuiltin = "browser"\n'
+            '[[source]]\nname = "webmcp"\nbuiltin = "webmcp"\n'
+        )
+        client = Client(folder, "--allow", "page:navigate,dom:read,dom:write")
+        try:
+            checks.same(client.call("browser__read")[0], "BROWSER_REQUIRED", "before a page is open")
+            code, opened = client.call("browser__open", {"url": site.origin + "/sheet"})
+            checks.same((code, opened["tabs"][0]["title"]), ("OK", "Sheet"), "open")
+            code, text = client.call("browser__read")
+            checks.same((code, "Tea" in text), ("OK", True), "read")
+            checks.same(client.call("browser__screenshot"), ("OK", "image/png"), "screenshot")
+            checks.same(client.call("browser__wait", {"selector": "#out"})[0], "OK", "wait")
+            refused = client.call("browser__open", {"url": other.origin + "/sheet"})[0]
+            checks.same(refused, "CAPABILITY_DENIED", "an origin that is not allowed")
+            client.call("browser__open", {"url": site.origin + "/webmcp"})
+            wanted = {"webmcp__add_numbers", "webmcp__read_desk", "webmcp__fails", "webmcp__order_tea"}
+            wait_for(lambda: wanted <= set(client.tools()), "the tools of the page")
+            checks.same(client.call("webmcp__add_numbers", {"a": 2, "b": 3}), ("OK", "5"), "a tool of the page")
+            checks.same(client.call("webmcp__read_desk"), ("OK", "a lamp"), "another one")
+            checks.same(client.call("webmcp__add_numbers", {"a": 2})[0], "INPUT_INVALID", "wrong arguments")
+            checks.same(client.call("webmcp__fails")[0] in ["TOOL_FAILED", "ERROR"], True, "one that fails")
+            client.call("browser__open", {"url": site.origin + "/sheet"})
+            wait_for(lambda: not wanted & set(client.tools()), "the tools are gone")
+            checks.same("notifications/tools/list_changed" in client.notices, True, "the client is told")
+            code, tabs = client.call("browser__back")
+            checks.same((code, tabs["tabs"][0]["title"]), ("OK", "Desk"), "back")
+        finally:
+            client.close()
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + 15
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.1)
+
+
+def examples(program, checks):
+    """The manifest of the examples, on its page."""
+    handler = lambda *words: http.server.SimpleHTTPRequestHandler(*words, directory=ROOT / "examples/btcp")
+    http.server.SimpleHTTPRequestHandler.log_message = lambda *_: None
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    origin = f"http://127.0.0.1:{server.server_address[1]}"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "toolwright.toml").write_text(
+            f'[browser]\nprogram = "{program}"\nstart = "{origin}/page.html"\n[[source]]\n'
+            f'name = "page-tools"\npath = "{ROOT}/examples/btcp/page-tools.json"\n'
+        )
+        client = Client(folder, "--allow", "dom:read,dom:write")
+        try:
+            links = {"links": [{"text": "Docs", "href": origin + "/docs"}]}
+            found = client.call("page-tools__listLinks", {"contains": "docs", "limit": 1})
+            checks.same(found, ("OK", links), "listLinks")
+            found = client.call("page-tools__fillField", {"field": "E-mail", "value": "ada@example.org"})
+            checks.same(found, ("OK", {"previous": ""}), "fillField")
+        finally:
+            client.close()
+    server.shutdown()
+
+
+def main():
+    other = Site()
+    site = Site(other.origin)
+    for program in PROGRAMS:
+        checks, began = Checks(), time.monotonic()
+        seed_samples(site, program, checks)
+        every_capability(site, other, program, checks)
+        probes(site, other, program, checks)
+        misbehaviour(site, other, program, checks)
+        matched_origins(site, other, program, checks)
+        examples(program, checks)
+        page_tools(site, other, program, checks)
+        print(f"browser: {program}: {checks.count} checks in {time.monotonic() - began:.0f} s")
+
+
+main()

@@ -144,8 +144,7 @@ fn per_pair(mcp: &str) {
 
 /// Reading, converting and writing against reading and writing.
 fn against_serde_json(mcp: &str) {
-    for target in ["mcp-plain", "openai", "anthropic", "gemini", "bedrock", "openai-strict"] {
-        let target = WriteTarget::by_id(target).expect("a target");
+    for target in WriteTarget::all() {
         let options = options(target, false);
         let peer = || {
             let value: Value = serde_json::from_str(mcp).expect("JSON");
@@ -158,7 +157,7 @@ fn against_serde_json(mcp: &str) {
         let (_, _, unchecked) = compare(ROUNDS, || ours(load(mcp, "mcp")), peer);
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         println!(
-            "  mcp to {:14} {:6.2} ms   serde_json, read and written {:6.2} ms   {ratio:.2}x the \
+            "  mcp to {:23} {:6.2} ms   serde_json, read and written {:6.2} ms   {ratio:.2}x the \
              time (bound {RATIO:.2}) {}; {unchecked:.2}x without looking for errors",
             target.id(),
             ms(time),

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     };
     let args = &CheckArgs { selected: sources::resolve(&args.selected, &how)?, ..args.clone() };
     let plan = configured_plan(args)?;
-    let (report, not_started) = check(args, plan, RecordUse::Check)?;
+    let (report, not_started) = check(args, plan, RecordUse::Check, WaitingLine::Printed)?;
     let CheckReport { mut load, fixes, silenced } = report;
     let known = remove_known(baseline.as_ref(), &mut load, args)?;
     // Files that have fixes but could not be written, and sources that are not files.
@@ -100,10 +100,13 @@ enum RecordUse {
 ///
 /// # Errors
 /// If the configuration is unusable, the async runtime cannot start, or the user interrupts.
-pub(crate) fn check_selected(selected: &SelectedSources) -> anyhow::Result<LoadResult> {
+pub(crate) fn check_selected(
+    selected: &SelectedSources,
+    line: WaitingLine,
+) -> anyhow::Result<LoadResult> {
     let args = CheckArgs::without_options(selected);
     let plan = configured_plan(&args)?;
-    let (report, _) = check(&args, plan, RecordUse::Show)?;
+    let (report, _) = check(&args, plan, RecordUse::Show, line)?;
     Ok(report.load)
 }
 
@@ -175,6 +178,7 @@ fn check(
     args: &CheckArgs,
     configured: Option<SourcePlan>,
     records: RecordUse,
+    line: WaitingLine,
 ) -> anyhow::Result<(CheckReport, SkippedSources)> {
     let (levels, ignores) = match &configured {
         Some(plan) => (plan.levels.clone(), Arc::clone(&plan.ignores)),
@@ -211,7 +215,7 @@ fn check(
             plan_to_check(configured_plan(args)?, targets)
         })?;
         let not_started = SkippedSources::of(&mut plan, args);
-        let load = sources::load_plan(plan, WaitingLine::Printed)?;
+        let load = sources::load_plan(plan, line)?;
         let report = workspace.check_loaded(load, &[], &options);
         return Ok((with_fixes(report, fixes), not_started));
     }
@@ -240,7 +244,7 @@ fn check(
     if args.no_start {
         not_started.servers += in_folders().servers();
     }
-    let mut load = sources::load_plan(plan, WaitingLine::Printed)?;
+    let mut load = sources::load_plan(plan, line)?;
     if !files_in_folders.is_empty() {
         load.failures.retain(|failure| !matches!(failure, LoadError::NoDefinitions(_)));
     }

@@ -187,6 +187,8 @@ fn finish(
         }
         match &args.output {
             Some(path) if !single.is_empty() => {
+                let problem = || format!("cannot create the folder `{}`", path.display());
+                std::fs::create_dir_all(path).with_context(problem)?;
                 for (name, text) in &single {
                     write(&path.join(format!("{name}.json")), text)?;
                 }
@@ -240,10 +242,14 @@ fn single_tools(
     }
     let written: Json = serde_json::from_str(text).context("a list of tools")?;
     let tools = written["tools"].as_array().cloned().unwrap_or_default();
-    if !args.output.as_ref().is_some_and(|path| path.is_dir()) {
+    // A folder that does not exist yet is named with a `/` at the end.
+    let is_folder = |path: &PathBuf| {
+        path.is_dir() || path.as_os_str().to_string_lossy().ends_with(std::path::is_separator)
+    };
+    if !args.output.as_ref().is_some_and(is_folder) {
         bail!(
-            "an ikigai document describes one tool, and the source has {}; `-o DIR`, the path of a \
-             folder, writes a file for each",
+            "an ikigai document describes one tool, and the source has {}; `-o DIR/` writes a file \
+             for each into a folder",
             tools.len()
         );
     }

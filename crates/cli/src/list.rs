@@ -18,7 +18,7 @@ use toolwright_workspace::{LoadResult, SourcePlan};
 use crate::args::{ListArgs, SelectedSources};
 use crate::environment::{state_folder, variable};
 use crate::output::{self, ExitStatus};
-use crate::sources::{self, FoundSources};
+use crate::sources::{self, FoundSources, WaitingLine};
 use crate::{check, messages, record_text, report};
 
 /// Prints the tools to stdout, and failures and the number of problems to stderr.
@@ -30,7 +30,8 @@ pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     let how = FoundSources { command: "list", starts: true, announced: !args.quiet };
     sources::refuse_tool_ids(&args.selected, "list")?;
     let selected = sources::resolve(&args.selected, &how)?;
-    let load = check::check_selected(&selected)?;
+    let line = if args.quiet { WaitingLine::LeftOut } else { WaitingLine::Printed };
+    let load = check::check_selected(&selected, line)?;
     let (aside, lines) = set_aside(&selected, &load)?;
     // Collected first: the widths of the columns depend on all rows.
     let mut rows: Vec<(String, String, String)> = Vec::new();

@@ -134,7 +134,7 @@ impl HiddenRun {
             HiddenKind::Bidi => (
                 format!(
                     "{names} makes {} appear in another order than it is read in",
-                    quote(piece)
+                    quote(reordered(text, &self.range))
                 ),
                 "remove it: letters of right-to-left scripts need no override",
             ),
@@ -177,6 +177,16 @@ fn surroundings(text: &str, range: &Range<usize>) -> String {
         text[..range.start].char_indices().rev().take(12).last().map_or(range.start, |(at, _)| at);
     let end = text[range.end..].char_indices().nth(12).map_or(text.len(), |(at, _)| range.end + at);
     text[start..end].to_owned()
+}
+
+/// The text that a run of bidirectional characters reorders: what is inside of it, or else the rest
+/// of the line that follows.
+fn reordered<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
+    let piece = &text[range.clone()];
+    match piece.chars().all(|c| kind_of(c) == Some(HiddenKind::Bidi)) {
+        true => text[range.end..].lines().next().unwrap_or_default(),
+        false => piece,
+    }
 }
 
 /// What kind of hidden character this is, if it is one.

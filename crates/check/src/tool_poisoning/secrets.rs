@@ -119,6 +119,13 @@ const ISSUED_TOKENS: &[IssuedToken] = &[
     issued("ntn_", "a Notion token", 40, 64, is_alnum),
     issued("tvly-", "a Tavily API key", 24, 64, is_dashed),
     issued("gsk_", "a Groq API key", 40, 64, is_alnum),
+    issued("figd_", "a Figma token", 36, 64, is_dashed),
+    issued("sbp_", "a Supabase token", 40, 48, is_alnum),
+    issued("sntryu_", "a Sentry token", 64, 64, is_alnum),
+    issued("glsa_", "a Grafana token", 40, 64, is_word),
+    issued("dckr_pat_", "a Docker token", 27, 40, is_dashed),
+    issued("pplx-", "a Perplexity API key", 40, 64, is_alnum),
+    issued("ATATT3x", "an Atlassian token", 100, 255, is_dashed),
     issued("https://hooks.slack.com/services/T", "a Slack webhook", 30, 90, is_path),
     issued("https://discord.com/api/webhooks/", "a Discord webhook", 70, 120, is_path),
 ];

@@ -430,6 +430,17 @@ fn messages_quote_the_text_that_invisible_characters_encode() {
     }
 }
 
+#[test]
+fn messages_quote_the_text_that_is_reordered() {
+    for (text, quoted) in [
+        ("Reads \u{202E}txt.exe as text\nand more", "U+202E makes `txt.exe as text` appear"),
+        ("main \u{202E}yek\u{202C}", "makes `yek` appear"),
+    ] {
+        let found = find_hidden_text(text);
+        assert!(found[0].message.contains(quoted), "{:?}", messages(&found));
+    }
+}
+
 /// A value that nobody has issued, so that no scanner takes this file for a leak.
 fn random(len: usize) -> String {
     "q7Zt3Vb9Kx2Lm8Wc5Rj4Np6Hd1Gs".chars().cycle().take(len).collect()
@@ -450,6 +461,8 @@ fn secrets_are_found_and_not_repeated_in_messages() {
         format!("`sk-{}-{}`", "ant", random(40)),
         format!("key=AI{}{}", "za", random(35)),
         format!("xox{}-{}", "b", random(30)),
+        format!("fig{}_{}", "d", random(40)),
+        format!("ATATT{}{}", "3x", random(180)),
         jwt,
         format!("{begin}\n{}\n-----END", random(64)),
         "postgres://app:q7Zt3Vb9@db.internal/main".to_owned(),

@@ -495,6 +495,8 @@ fn a_silent_server_is_named_after_a_while() {
     for line in shown.stderr.lines() {
         assert!(serde_json::from_str::<Json>(line).is_ok(), "{line}");
     }
+    let quiet = run(here.path(), &["list", "-q", "short.toml"]);
+    assert!(!quiet.stderr.contains("waiting for"), "{}", quiet.stderr);
     let mut command = terminal(here.path(), &["check", "toolwright.toml"], "");
     command.stdin(std::process::Stdio::piped());
     let waiting = RunningProgram::of(&mut command);

@@ -228,6 +228,24 @@ fn the_calls_of_every_vendor_are_restored_run_and_answered() {
     }
 }
 
+/// The libraries of Google and Amazon hand calls out without the part or block around them.
+#[test]
+fn calls_without_the_block_around_them_are_read() {
+    let folder = echo_folder();
+    let name = converted_name(folder.path(), "gemini");
+    for (target, call) in [
+        (VendorTarget::Gemini, json!({"name": name, "args": {"text": "x"}, "id": "c1"})),
+        (VendorTarget::Bedrock, json!({"name": name, "input": {"text": "x"}, "toolUseId": "c1"})),
+    ] {
+        for input in [json!([call]), call] {
+            let run = call_as(folder.path(), target.id(), &[], &input);
+            assert_eq!(run.code, 0, "{}: {}", target.id(), run.stderr);
+            let found = results(target, &run.stdout);
+            assert_eq!(found, [("c1".to_owned(), r#"{"text":"x"}"#.to_owned(), false)]);
+        }
+    }
+}
+
 #[test]
 fn calls_without_arguments_have_none() {
     let folder = echo_folder();
@@ -320,4 +338,36 @@ fn images_of_other_types_are_named_in_a_text() {
         let kind = at(kind);
         assert!(kind.contains("jpeg"), "{}: {kind} {results:#}", target.id());
     }
+}
+
+/// Bedrock takes a result as JSON and images side by side.
+#[test]
+fn images_beside_a_structured_result_are_passed_on() {
+    let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
+    let text = json!({"type": "text", "text": "{\"width\":3}"});
+    let script = json!({
+        "initialize": {"result": {
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "draw", "version": "1"},
+        }},
+        "tools/list": {"result": {"tools": [{
+            "name": "draw", "description": "Draws", "inputSchema": {"type": "object"},
+            "outputSchema": {"type": "object", "properties": {"width": {"type": "integer"}}},
+        }]}},
+        "tools/call": {"result": {"content": [text, image], "structuredContent": {"width": 3}}},
+    });
+    let folder = folder(&[("script.json", script.to_string().as_bytes())]);
+    let script = folder.path().join("script.json");
+    let server = json!({"command": faulty_server(), "args": ["scripted", script]});
+    let servers = json!({"mcpServers": {"art": server}}).to_string();
+    std::fs::write(folder.path().join(".mcp.json"), servers).expect("a file");
+    let input = call(VendorTarget::Bedrock, "c1", "art__draw", &json!({})).to_string();
+    let args = ["call", "--as", "bedrock", "--from", ".mcp.json"];
+    let run = run_with(folder.path(), &args, &[], &input);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let results: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(
+        results["content"][0]["toolResult"]["content"],
+        json!([{"json": {"width": 3}}, {"image": {"format": "png", "source": {"bytes": "AAAA"}}}])
+    );
 }

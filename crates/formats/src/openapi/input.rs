@@ -9,7 +9,7 @@
 
 use serde_json::json;
 use toolwright_model::{Json, Object};
-use toolwright_source::{Node, ValueKind};
+use toolwright_source::{Node, Severity, ValueKind};
 
 use super::schemas::{Definitions, OpenApiSchemas, SchemaUse};
 use crate::extract;
@@ -45,8 +45,8 @@ pub(super) fn operation_input<'d>(
         origins.push((name.clone(), node));
         properties.insert(name, schema);
     }
-    if let Some(body) = extract::object(operation, "requestBody").map(|body| context.resolve(body))
-    {
+    if let Some(body) = extract::object(operation, "requestBody") {
+        let body = context.resolve(body, Severity::Error);
         let name = free_name("body", "request", &properties);
         let schema = extract::object(body, "content").and_then(json_media_type);
         let (mut value, node) = match schema.and_then(|media| media.get("schema")) {
@@ -87,10 +87,11 @@ struct Parameter<'d> {
 fn parameters<'d>(
     path_item: Node<'d>,
     operation: Node<'d>,
-    context: &OpenApiSchemas<'d>,
+    context: &mut OpenApiSchemas<'d>,
 ) -> Vec<Parameter<'d>> {
-    let read = |object: Node<'d>| -> Vec<Parameter<'d>> {
-        let nodes = extract::objects(object, "parameters").map(|node| context.resolve(node));
+    let mut read = |object: Node<'d>| -> Vec<Parameter<'d>> {
+        let nodes = extract::objects(object, "parameters");
+        let nodes = nodes.map(|node| context.resolve(node, Severity::Error));
         let parameter = |node: Node<'d>| {
             let name = extract::text(node, "name")?;
             let place = node.get("in").and_then(Node::text)?;

@@ -7,9 +7,9 @@ use toolwright_model::{
     Deprecation, Details, Draft, FieldValue, Json, Rest, Tags, ToolName, Toolset, Version,
     short_hash,
 };
-use toolwright_source::codes::TOO_LARGE;
+use toolwright_source::codes::{EXTERNAL_REF, INVALID_SCHEMA, TOO_LARGE};
 use toolwright_source::{
-    Document, DocumentPath, Finding, Node, Origin, RecordPath, ValueKind, words,
+    Document, DocumentPath, Finding, Node, Origin, RecordPath, Severity, ValueKind, words,
 };
 
 use super::fields::{METHODS, ROOT};
@@ -35,8 +35,10 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
         shape::check_object(root, ROOT, &mut findings);
         read_info(root, &mut toolset, &mut origin);
         let is_version_3_0 = version.is_some_and(|version| version.starts_with("3.0"));
-        let context = OpenApiSchemas { root, is_version_3_0, budget: MAX_VALUES };
-        read_operations(context, &mut toolset, &mut origin, &mut findings);
+        let mut context =
+            OpenApiSchemas { root, is_version_3_0, budget: MAX_VALUES, unresolved: Vec::new() };
+        read_operations(&mut context, &mut toolset, &mut origin, &mut findings);
+        report_unresolved(&context, &mut findings);
         keep_rest(root, &mut toolset.rest);
     } else {
         report_version(root, version, &mut findings);
@@ -102,7 +104,7 @@ fn keep_rest(root: Node<'_>, rest: &mut Rest) {
 
 /// Adds a tool for each operation.
 fn read_operations(
-    mut context: OpenApiSchemas<'_>,
+    context: &mut OpenApiSchemas<'_>,
     toolset: &mut Toolset<Draft>,
     origin: &mut Origin,
     findings: &mut FindingList,
@@ -110,7 +112,8 @@ fn read_operations(
     let mut names = HashSet::new();
     let paths = extract::object(context.root, "paths").map(Node::members).unwrap_or_default();
     for path in paths {
-        let item = context.resolve(path.value);
+        // The tools of other paths are as good without it.
+        let item = context.resolve(path.value, Severity::Warning);
         for member in item.members() {
             let (method, operation) = (member.name(), member.value);
             if !METHODS.contains(&method) || operation.kind() != ValueKind::Map {
@@ -118,7 +121,7 @@ fn read_operations(
             }
             let at = RecordPath::root().child("tools").child(toolset.tools.len());
             let draft = (toolset.tools.len() < MAX_ITEMS)
-                .then(|| read_operation(item, operation, &at, &mut context, origin))
+                .then(|| read_operation(item, operation, &at, context, origin))
                 .flatten();
             let Some(mut draft) = draft else {
                 let message = format!(
@@ -139,6 +142,32 @@ fn read_operations(
             }
             toolset.tools.push(draft);
         }
+    }
+}
+
+/// Reports the parameters, bodies, responses and paths that are references to nothing, or to
+/// another document. What they stand for is in no tool.
+fn report_unresolved(context: &OpenApiSchemas<'_>, findings: &mut FindingList) {
+    let mut seen = HashSet::new();
+    for (node, severity) in &context.unresolved {
+        let at = node.pointer().child("$ref");
+        // Parameters of a path are read for each of its operations.
+        if !seen.insert(at.clone()) {
+            continue;
+        }
+        let reference = node.get("$ref").and_then(Node::text).unwrap_or_default();
+        let shown = words::shorten(reference);
+        let finding = match reference.starts_with('#') {
+            true => {
+                Finding::new(&INVALID_SCHEMA, at, format!("`$ref` `{shown}` points to nothing"))
+            }
+            false => {
+                let message = format!("`{shown}` is not in this document");
+                let help = "nothing is ever fetched: bundle the documents into one first";
+                Finding::new(&EXTERNAL_REF, at, message).help(help)
+            }
+        };
+        findings.push(finding.severity(*severity));
     }
 }
 
@@ -261,7 +290,9 @@ fn operation_output<'d>(
         successes.extend(responses.iter().find(|response| response.name() == "default"));
     }
     let schema = successes.into_iter().find_map(|response| {
-        let content = extract::object(context.resolve(response.value), "content")?;
+        // Without it, the result is not described.
+        let response = context.resolve(response.value, Severity::Warning);
+        let content = extract::object(response, "content")?;
         json_media_type(content)?.get("schema").filter(|schema| schema.kind() == ValueKind::Map)
     });
     let Some(node) = schema else { return Some(None) };

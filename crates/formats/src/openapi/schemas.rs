@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use toolwright_model::{Json, Object};
-use toolwright_source::{DocumentPath, Node};
+use toolwright_source::{DocumentPath, Node, Severity};
 
 use crate::openapi_schema::{SchemaVariant, each_subschema, to_json_schema};
 
@@ -25,6 +25,9 @@ pub(super) struct OpenApiSchemas<'d> {
     /// How many more values may be copied. Each tool has its own copies, so that a small document
     /// could otherwise become a record that fills the memory.
     pub(super) budget: usize,
+    /// The objects with a reference that leads nowhere or out of the document, and how much that
+    /// matters. The checks find those of schemas.
+    pub(super) unresolved: Vec<(Node<'d>, Severity)>,
 }
 
 /// References from objects that are not schemas are followed this often: `$ref` to a `$ref` is
@@ -32,15 +35,18 @@ pub(super) struct OpenApiSchemas<'d> {
 const MAX_HOPS: usize = 16;
 
 impl<'d> OpenApiSchemas<'d> {
-    /// The object that `node` is or refers to.
-    pub(super) fn resolve(&self, mut node: Node<'d>) -> Node<'d> {
+    /// The object that `first` is or refers to. A reference that cannot be followed is noted with
+    /// the severity.
+    pub(super) fn resolve(&mut self, first: Node<'d>, severity: Severity) -> Node<'d> {
+        let mut node = first;
         for _ in 0..MAX_HOPS {
-            let target = node.get("$ref").and_then(Node::text).and_then(|text| self.target(text));
-            match target {
+            let Some(reference) = node.get("$ref").and_then(Node::text) else { return node };
+            match self.target(reference) {
                 Some(target) => node = target,
                 None => break,
             }
         }
+        self.unresolved.push((first, severity));
         node
     }
 

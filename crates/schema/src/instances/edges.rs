@@ -16,6 +16,9 @@ const MAX_ABSENT: usize = 64;
 /// Strings that ordinary patterns tell apart.
 const TEXTS: [&str; 9] = ["", "a", "A", "0", "-", " ", "é", "\n", "a b"];
 
+/// Words of one pattern that are tried as they are.
+const MAX_WORDS: usize = 8;
+
 impl InstanceBuilder<'_> {
     /// Values on both sides of what `keyword` of `flat` demands. `other` is the value of the same
     /// keyword in a schema to compare with: what differs is tried first.
@@ -174,8 +177,11 @@ impl InstanceBuilder<'_> {
                     let each = names.keys().map(String::as_str).collect::<Vec<_>>();
                     each.into_iter().flat_map(|keyword| self.values_at_edge(names, keyword, None))
                 });
-                let names: Vec<Value> = edges.chain(TEXTS.map(Value::from)).collect();
-                for name in names.iter().filter_map(Value::as_str).take(MAX_ABSENT) {
+                let edges: Vec<Value> = edges.collect();
+                let mut names: Vec<&str> = edges.iter().filter_map(Value::as_str).collect();
+                names.extend(TEXTS);
+                names.sort_by_key(|name| name.ends_with('\n'));
+                for name in names.into_iter().take(MAX_ABSENT) {
                     let member = self.smallest(self.member_schema(flat, name));
                     values.push(with(name, member.unwrap_or(Value::Null)));
                 }
@@ -285,6 +291,8 @@ fn texts_at_edge(flat: &FlatSchema, value: &Value, other: Option<&Value>) -> Vec
         for length in [bound.saturating_sub(1), bound, bound.saturating_add(1)] {
             texts.extend(padded(&model, length));
             texts.extend(padded("", length));
+            // Where a pattern of another branch is about the letters of the others.
+            texts.extend(padded("0", length));
         }
     }
     let least = count(flat, "minLength").unwrap_or(0);
@@ -296,7 +304,12 @@ fn texts_at_edge(flat: &FlatSchema, value: &Value, other: Option<&Value>) -> Vec
         texts.push(format!("{witness}{witness}"));
         texts.extend(TEXTS.iter().filter_map(|text| padded(text, least)));
         texts.extend(TEXTS.iter().map(|text| format!("{witness}{text}")));
+        // `^(?!internal)` refuses the word that it names.
+        let words = pattern.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        texts.extend(words.take(MAX_WORDS).map(str::to_owned));
     }
+    // Validators disagree whether `$` matches before a line break at the end, so these come last.
+    texts.sort_by_key(|text| text.ends_with('\n'));
     texts.dedup();
     texts.into_iter().map(Value::from).collect()
 }

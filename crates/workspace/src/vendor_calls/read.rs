@@ -71,6 +71,7 @@ fn blocks(shape: CallShape, value: &Json) -> Vec<&Json> {
 /// The call in a block, if it is one.
 fn call(shape: CallShape, block: &Json) -> Option<VendorCall> {
     let has_type = |name: &str| block.get("type").and_then(Json::as_str) == Some(name);
+    let has_members = |names: &[&str]| names.iter().all(|name| block.get(name).is_some());
     // The object with the name, its key for the arguments, and where the id is.
     let (call, arguments, id) = match shape {
         // A custom tool was never sent; the answer to its call is an error, but there must be one.
@@ -85,12 +86,15 @@ fn call(shape: CallShape, block: &Json) -> Option<VendorCall> {
             has_type("tool_use").then_some((block, "input", block.get("id")))?
         }
         CallShape::Gemini => {
-            // Google's Python library writes the names of its own fields unless asked otherwise.
-            let call = block.get("functionCall").or_else(|| block.get("function_call"))?;
+            // Google's Python library writes the names of its own fields unless asked otherwise,
+            // and its `response.function_calls` are the calls without the part around them.
+            let part = block.get("functionCall").or_else(|| block.get("function_call"));
+            let call = part.or_else(|| has_members(&["name", "args"]).then_some(block))?;
             (call, "args", call.get("id"))
         }
         CallShape::Bedrock => {
-            let call = block.get("toolUse")?;
+            let is_call = || has_members(&["name", "toolUseId"]);
+            let call = block.get("toolUse").or_else(|| is_call().then_some(block))?;
             (call, "input", call.get("toolUseId"))
         }
     };

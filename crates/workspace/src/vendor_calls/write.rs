@@ -189,7 +189,10 @@ fn bedrock_block(result: &VendorResult) -> Json {
     };
     let content: Vec<Json> = match &result.structured {
         // Bedrock accepts only an object here, not a list or a number.
-        Some(value) if value.is_object() && !result.is_error => vec![json!({ "json": value })],
+        Some(value) if value.is_object() && !result.is_error => {
+            let images = result.content.iter().filter(|block| image(block).is_some());
+            std::iter::once(json!({ "json": value })).chain(images.map(part)).collect()
+        }
         _ if result.content.is_empty() => vec![json!({"text": result.text()})],
         _ => result.content.iter().map(part).collect(),
     };

@@ -339,9 +339,32 @@ fn several_tools_for_ikigai_are_several_files() {
     let args = ["convert", "source.json", "--to", "ikigai", "-o", "out"];
     let run = run_in(folder.path(), &args, b"");
     assert_eq!(run.code, 0, "{}", run.stderr);
-    for name in ["one", "two"] {
-        let check = run_in(folder.path(), &["check", &format!("out/{name}.json")], b"");
+    // A folder that does not exist is created if its name ends with a `/`.
+    let args = ["convert", "source.json", "--to", "ikigai", "-o", "new/folder/"];
+    let run = run_in(folder.path(), &args, b"");
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    for name in ["out/one", "out/two", "new/folder/one"] {
+        let check = run_in(folder.path(), &["check", &format!("{name}.json")], b"");
         assert_eq!(check.code, 0, "{}{}", check.stdout, check.stderr);
+    }
+}
+
+/// Validators disagree whether `$` matches before a line break at the end of a text.
+#[test]
+fn instances_for_patterns_do_not_depend_on_a_line_break() {
+    for pattern in ["^[a-z]+$", "^(?!internal).*$", "^\\d{3}$", "a$"] {
+        for schema in [
+            json!({ "type": "string", "pattern": pattern }),
+            json!({ "type": "object", "propertyNames": { "pattern": pattern } }),
+        ] {
+            let schema = json!({ "type": "object", "properties": { "a": schema } });
+            let (run, report) = losses(&tool(&schema), &["--to", "ollama"]);
+            assert_eq!(run.code, 0, "{}", run.stderr);
+            let losses = report["losses"].as_array().expect("a list");
+            let loss = losses.iter().find(|loss| loss["effect"] == "widened").expect("a loss");
+            let instance = loss["witnesses"][0]["value"].to_string();
+            assert!(!instance.contains("\\n"), "{pattern}: {instance}");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{lines, losses};
+use crate::program::{folder, run_in};
 
 /// A document of OpenAPI 3.0 with these paths and schemas.
 fn api(paths: &Json, schemas: &Json) -> String {
@@ -43,6 +44,60 @@ fn references_with_escapes_are_followed() {
     let definitions = tools[1]["inputSchema"]["$defs"].as_object().expect("definitions");
     let definition = definitions.values().next();
     assert_eq!(definition.map(|own| &own["minLength"]), Some(&json!(3)));
+}
+
+/// What cannot be followed is not silently left out of the tools.
+#[test]
+fn references_to_nothing_and_to_other_documents_are_reported() {
+    let paths = json!({
+        "/a": {
+            "get": {
+                "operationId": "get_a", "summary": "Gets a thing of the shop",
+                "parameters": [
+                    { "$ref": "#/components/parameters/Gone" },
+                    { "$ref": "#/components/parameters/Loop" }
+                ],
+                "responses": { "200": { "$ref": "#/components/responses/Gone" } }
+            },
+            "post": {
+                "operationId": "add_a", "summary": "Adds a thing to the shop",
+                "requestBody": { "$ref": "./bodies.yaml#/Add" }, "responses": {}
+            },
+            "delete": {
+                "operationId": "delete_a", "summary": "Takes a thing out of the shop",
+                "responses": {}
+            }
+        },
+        "/b": { "$ref": "./b.yaml" }
+    });
+    let document = json!({
+        "openapi": "3.1.0", "info": { "title": "Pets", "version": "1.0.0" }, "paths": paths,
+        "components": { "parameters": { "Loop": { "$ref": "#/components/parameters/Loop" } } }
+    });
+    let folder = folder(&[("api.json", document.to_string().as_bytes())]);
+    let run = run_in(folder.path(), &["check", "api.json", "--output-format", "json"], b"");
+    let findings = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    let said = |it: &Json| {
+        let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
+        (text("severity"), text("code"), text("path"))
+    };
+    let found: Vec<(String, String, String)> = findings.map(|it: Json| said(&it)).collect();
+    for (severity, code, path) in [
+        ("error", "INVALID_SCHEMA", "/paths/~1a/get/parameters/0/$ref"),
+        ("error", "INVALID_SCHEMA", "/paths/~1a/get/parameters/1/$ref"),
+        ("warning", "INVALID_SCHEMA", "/paths/~1a/get/responses/200/$ref"),
+        ("error", "EXTERNAL_REF", "/paths/~1a/post/requestBody/$ref"),
+        ("warning", "EXTERNAL_REF", "/paths/~1b/$ref"),
+    ] {
+        let expected = (severity.to_owned(), code.to_owned(), path.to_owned());
+        assert!(found.contains(&expected), "{path}: {found:#?}");
+    }
+    // The tool that needs none of them is as good as before.
+    let args = ["convert", "api.json", "--to", "openai", "--force", "--losses", "none"];
+    let run = run_in(folder.path(), &args, b"");
+    let tools: Json = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(tools.as_array().map(Vec::len), Some(1), "{}", run.stdout);
+    assert_eq!(tools[0]["function"]["name"], "delete_a");
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 #![allow(clippy::print_stdout, reason = "figures are this program's output")]
 
+mod browser;
 mod calls;
 mod checking;
 mod converting;
@@ -44,6 +45,7 @@ fn main() {
         ["wrong-calls", folder] => wrong_calls::run(folder.as_ref()),
         ["fairness"] => fairness::run(),
         ["web", peers] => web::run(peers.as_ref()),
+        ["browser", peers] => browser::run(peers.as_ref()),
         ["proxies", peers] => proxies::run(peers.as_ref()),
         ["soak"] => soak::run(200_000),
         ["soak", calls] => soak::run(calls.parse().expect("a number of calls")),
@@ -52,7 +54,7 @@ fn main() {
             println!(
                 "usage: toolwright-bench read | validate | cases | check PEERS | convert | cost | \
                  servers-file | calls | sandbox PEERS | knowledge | wrong-calls FOLDER | fairness | \
-                 web PEERS | proxies PEERS | soak [CALLS] | client URL"
+                 web PEERS | browser PEERS | proxies PEERS | soak [CALLS] | client URL"
             );
             std::process::exit(2);
         }

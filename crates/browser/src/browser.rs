@@ -29,7 +29,7 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 const START_PAGE_TIME: Duration = Duration::from_secs(15);
 
 /// Receives lines for the log.
-pub(crate) type LogLine = Arc<dyn Fn(&str) + Send + Sync>;
+pub(crate) type BrowserLog = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The browser. Nothing is started before the first tab is needed. Dropping it ends it.
 pub struct Browser {
@@ -39,7 +39,7 @@ pub struct Browser {
 /// What tabs, the watching task and the browser itself share.
 pub(crate) struct SharedBrowser {
     settings: BrowserSettings,
-    log: LogLine,
+    log: BrowserLog,
     pub(crate) rules: Arc<OriginRules>,
     state: AsyncMutex<BrowserState>,
     /// The same as in `state`, for `drop`, which cannot wait.

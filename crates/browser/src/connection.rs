@@ -24,7 +24,7 @@ const MOST_WAITING: usize = 1024;
 
 /// Why a call has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CallError {
+pub(crate) enum CommandError {
     /// The browser refused it.
     Protocol(String),
     /// The renderer of the page crashed, or the page was closed.
@@ -54,11 +54,11 @@ pub(crate) struct DebuggerEvent<'a> {
 #[derive(Clone)]
 pub(crate) struct DebuggerConnection {
     outgoing: mpsc::Sender<Vec<u8>>,
-    calls: Arc<CallTable>,
+    calls: Arc<CommandTable>,
 }
 
 #[derive(Default)]
-struct CallTable {
+struct CommandTable {
     last_id: AtomicU64,
     open: Mutex<OpenCalls>,
 }
@@ -71,17 +71,17 @@ struct OpenCalls {
 
 struct OpenCall {
     session: Option<String>,
-    reply: oneshot::Sender<Result<Json, CallError>>,
+    reply: oneshot::Sender<Result<Json, CommandError>>,
 }
 
-impl CallTable {
+impl CommandTable {
     fn lock(&self) -> MutexGuard<'_, OpenCalls> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Removes a call that its caller has given up.
-struct CallGuard<'a>(&'a CallTable, u64);
+struct CallGuard<'a>(&'a CommandTable, u64);
 
 impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
@@ -113,20 +113,20 @@ impl DebuggerConnection {
         session: Option<&str>,
         method: &str,
         params: Json,
-    ) -> Result<Json, CallError> {
+    ) -> Result<Json, CommandError> {
         let id = self.calls.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (reply, answer) = oneshot::channel();
         {
             let mut open = self.calls.lock();
             if open.has_ended {
-                return Err(CallError::BrowserEnded);
+                return Err(CommandError::BrowserEnded);
             }
             open.by_id.insert(id, OpenCall { session: session.map(str::to_owned), reply });
         }
         let _guard = CallGuard(&self.calls, id);
         let message = message_bytes(id, session, method, params);
-        self.outgoing.send(message).await.map_err(|_| CallError::BrowserEnded)?;
-        answer.await.unwrap_or(Err(CallError::BrowserEnded))
+        self.outgoing.send(message).await.map_err(|_| CommandError::BrowserEnded)?;
+        answer.await.unwrap_or(Err(CommandError::BrowserEnded))
     }
 
     /// Sends a command whose answer nobody needs. For handlers of events.
@@ -145,7 +145,7 @@ impl DebuggerConnection {
             .map(|(id, _)| *id)
             .collect();
         for call in ended.iter().filter_map(|id| open.by_id.remove(id)) {
-            let _ = call.reply.send(Err(CallError::PageEnded));
+            let _ = call.reply.send(Err(CommandError::PageEnded));
         }
     }
 
@@ -161,7 +161,7 @@ impl DebuggerConnection {
                 Ok(message) => self.take_message(message, handler),
                 Err(why) => {
                     if let Some(id) = id_at_start(&message) {
-                        self.answer(id, Err(CallError::Unreadable(why)));
+                        self.answer(id, Err(CommandError::Unreadable(why)));
                     }
                 }
             }
@@ -172,14 +172,14 @@ impl DebuggerConnection {
         let mut open = self.calls.lock();
         open.has_ended = true;
         for (_, call) in open.by_id.drain() {
-            let _ = call.reply.send(Err(CallError::BrowserEnded));
+            let _ = call.reply.send(Err(CommandError::BrowserEnded));
         }
     }
 
     fn take_message(&self, mut message: Json, handler: &dyn EventHandler) {
         if let Some(id) = message.get("id").and_then(Json::as_u64) {
             let result = match message.get("error") {
-                Some(error) => Err(CallError::Protocol(
+                Some(error) => Err(CommandError::Protocol(
                     error.get("message").and_then(Json::as_str).unwrap_or("an error").to_owned(),
                 )),
                 None => Ok(message.get_mut("result").map(Json::take).unwrap_or_default()),
@@ -192,7 +192,7 @@ impl DebuggerConnection {
         }
     }
 
-    fn answer(&self, id: u64, result: Result<Json, CallError>) {
+    fn answer(&self, id: u64, result: Result<Json, CommandError>) {
         let call = self.calls.lock().by_id.remove(&id);
         if let Some(call) = call {
             let _ = call.reply.send(result);

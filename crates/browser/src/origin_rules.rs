@@ -7,12 +7,12 @@ use crate::{PageError, PageErrorCode};
 /// The origins that may be opened; without any, all of http and https.
 #[derive(Debug)]
 pub(crate) struct OriginRules {
-    rules: Vec<OriginRule>,
+    rules: Vec<AllowedOrigin>,
     is_open: bool,
 }
 
 #[derive(Debug)]
-struct OriginRule {
+struct AllowedOrigin {
     scheme: String,
     host: String,
     port: Option<u16>,
@@ -21,7 +21,7 @@ struct OriginRule {
 impl OriginRules {
     /// Reads origins such as `https://example.org`. One that cannot be read allows nothing.
     pub(crate) fn new(origins: &[String]) -> OriginRules {
-        let rules = origins.iter().filter_map(|origin| OriginRule::parse(origin)).collect();
+        let rules = origins.iter().filter_map(|origin| AllowedOrigin::parse(origin)).collect();
         OriginRules { rules, is_open: origins.is_empty() }
     }
 
@@ -47,10 +47,10 @@ impl OriginRules {
     }
 }
 
-impl OriginRule {
-    fn parse(origin: &str) -> Option<OriginRule> {
+impl AllowedOrigin {
+    fn parse(origin: &str) -> Option<AllowedOrigin> {
         let url = Url::parse(origin).ok()?;
-        Some(OriginRule {
+        Some(AllowedOrigin {
             scheme: url.scheme().to_owned(),
             host: url.host_str()?.to_owned(),
             port: url.port_or_known_default(),
@@ -58,7 +58,7 @@ impl OriginRule {
     }
 
     fn allows(&self, url: &Url) -> bool {
-        url.host_str() == Some(&self.host)
+        url.host_str() == Some(self.host.as_str())
             && url.scheme() == self.scheme
             && url.port_or_known_default() == self.port
     }

@@ -18,7 +18,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use crate::connection::{CallError, DebuggerConnection, DebuggerEvent};
+use crate::connection::{CommandError, DebuggerConnection, DebuggerEvent};
 use crate::origin_rules::{OriginRules, shorten};
 use crate::{Json, PageError, PageErrorCode};
 
@@ -122,9 +122,11 @@ impl PageTarget {
     }
 
     /// Switches on what this module relies on. Nothing is loaded before.
-    pub(crate) async fn prepare(&self) -> Result<(), CallError> {
+    pub(crate) async fn prepare(&self) -> Result<(), CommandError> {
         let documents = json!([{ "urlPattern": "*", "resourceType": "Document" }]);
-        let call = |method, params| self.connection.call(Some(&self.session), method, params);
+        let call = |method: &'static str, params| {
+            self.connection.call(Some(&self.session), method, params)
+        };
         let (page, fetch, inspector, focus, _no_webmcp) = tokio::join!(
             call("Page.enable", json!({})),
             call("Fetch.enable", json!({ "patterns": documents })),
@@ -261,7 +263,7 @@ impl PageTarget {
     /// The world with the broker in it.
     async fn world(self: &Arc<Self>, deadline: Instant) -> Result<String, PageError> {
         static DOCUMENTS: AtomicU64 = AtomicU64::new(0);
-        for _ in 0..4 {
+        for _ in 0..20 {
             if let Some(world) = self.lock().world.clone() {
                 return Ok(world);
             }
@@ -274,7 +276,13 @@ impl PageTarget {
                 self.call("Runtime.disable", json!({}), deadline),
             );
             match made {
-                Err(error) if is_world_missing(&error) => continue,
+                // Between two documents there is no frame for a moment.
+                Err(error)
+                    if is_world_missing(&error) || error.code == PageErrorCode::Navigated =>
+                {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    continue;
+                }
                 made => drop(made?),
             }
             enabled?;
@@ -407,7 +415,7 @@ impl PageTarget {
     /// A document is about to be requested, or a redirect followed.
     fn on_request(&self, request: &str, params: &Json) {
         let url = params.pointer("/request/url").and_then(Json::as_str).unwrap_or_default();
-        let is_main = params.get("frameId").and_then(Json::as_str) == Some(&self.id);
+        let is_main = params.get("frameId").and_then(Json::as_str) == Some(self.id.as_str());
         if is_main && self.rules.check(url).is_err() {
             self.refuse(url);
             // `Aborted`: the page that is there stays.
@@ -436,14 +444,11 @@ fn read_answer(answer: &Json) -> Result<Json, PageError> {
     let text = answer.pointer("/result/value").and_then(Json::as_str).ok_or_else(unreadable)?;
     let mut answer: Json = serde_json::from_str(text)
         .map_err(|error| PageError::new(PageErrorCode::Refused, error.to_string()))?;
-    let member = |name: &str| answer.get(name).and_then(Json::as_str).unwrap_or_default();
-    match answer.get("code") {
-        Some(_) => {
-            let code = PageErrorCode::from_broker(member("code"));
-            Err(PageError::new(code, member("message")))
-        }
-        None => Ok(answer.get_mut("value").map(Json::take).unwrap_or_default()),
+    if let Some(code) = answer.get("code").and_then(Json::as_str) {
+        let message = answer.get("message").and_then(Json::as_str).unwrap_or_default();
+        return Err(PageError::new(PageErrorCode::from_broker(code), message));
     }
+    Ok(answer.get_mut("value").map(Json::take).unwrap_or_default())
 }
 
 /// Whether a world was gone before anything was done in it.
@@ -454,19 +459,19 @@ fn is_world_missing(error: &PageError) -> bool {
 }
 
 /// An error of the protocol, for callers.
-pub(crate) fn page_error(error: &CallError) -> PageError {
+pub(crate) fn page_error(error: &CommandError) -> PageError {
     let (code, message) = match error {
-        CallError::Protocol(message) if is_navigation(message) => {
+        CommandError::Protocol(message) if is_navigation(message) => {
             (PageErrorCode::Navigated, "the page went to another address meanwhile".to_owned())
         }
-        CallError::Protocol(message) => (PageErrorCode::Refused, message.clone()),
-        CallError::PageEnded => {
+        CommandError::Protocol(message) => (PageErrorCode::Refused, message.clone()),
+        CommandError::PageEnded => {
             (PageErrorCode::PageCrashed, "the page crashed or was closed".to_owned())
         }
-        CallError::BrowserEnded => {
+        CommandError::BrowserEnded => {
             (PageErrorCode::BrowserFailed, "the browser ended meanwhile".to_owned())
         }
-        CallError::Unreadable(why) => {
+        CommandError::Unreadable(why) => {
             (PageErrorCode::TooLarge, format!("the answer of the page cannot be read: {why}"))
         }
     };

@@ -62,8 +62,6 @@ const FLAGS: &[&str] = &[
     "--mute-audio",
     "--password-store=basic",
     "--use-mock-keychain",
-    // No page opens another window; in full Chromium its popup blocker does this.
-    "--block-new-web-contents",
     // WebMCP is behind features: the interface, the one for tests of older versions, the events.
     "--enable-features=WebMCP,WebMCPTesting,DevToolsWebMCPSupport",
     // A page that comes back from the cache or was rendered ahead is not asked about.
@@ -105,7 +103,13 @@ impl BrowserProcess {
         command.arg(if profile.is_temporary() { "yes" } else { "no" });
         command.args(FLAGS).arg(format!("--user-data-dir={}", profile.path().display()));
         if settings.headless {
-            command.args(["--headless", "--disable-gpu", "--hide-scrollbars"]);
+            command.args([
+                "--headless",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                // No page opens another window. In full Chromium its popup blocker does this.
+                "--block-new-web-contents",
+            ]);
         }
         if let Some(user) = profile.user {
             command.uid(user.user).gid(user.group);

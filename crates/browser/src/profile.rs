@@ -121,7 +121,7 @@ impl ProfileFolder {
 fn nobody() -> BrowserUser {
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let line = users.lines().find_map(|line| line.strip_prefix("nobody:"));
-    let mut ids = line.into_iter().flat_map(|line| line.split(':').skip(1)).map(str::parse);
+    let mut ids = line.into_iter().flat_map(|line| line.split(':').skip(1)).map(str::parse::<u32>);
     let mut next = || ids.next().and_then(Result::ok).unwrap_or(65534);
     BrowserUser { user: next(), group: next() }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::connection::{CallError, DebuggerConnection, DebuggerEvent, EventHandler};
+use crate::connection::{CommandError, DebuggerConnection, DebuggerEvent, EventHandler};
 use crate::origin_rules::{OriginRules, shorten};
 use crate::page_target::{PageReports, PageTarget, page_error};
 use crate::process::BrowserProcess;
@@ -35,6 +35,9 @@ pub(crate) struct RunningBrowser {
 struct BrowserEvents {
     /// By the session of the protocol.
     pages: Mutex<HashMap<String, Weak<PageTarget>>>,
+    /// Whether windows that pages open are closed. Not if a person sees them, who may need one to
+    /// sign in.
+    closes_windows: bool,
     /// Why it ended.
     ended: OnceLock<String>,
 }
@@ -51,7 +54,8 @@ impl RunningBrowser {
         let (input, output) = pipes.map_err(|error| {
             PageError::new(PageErrorCode::BrowserFailed, format!("the browser's pipes: {error}"))
         })?;
-        let events = Arc::new(BrowserEvents::default());
+        let events = BrowserEvents { closes_windows: settings.headless, ..Default::default() };
+        let events = Arc::new(events);
         let handler: Arc<dyn EventHandler> = Arc::<BrowserEvents>::clone(&events);
         let connection = DebuggerConnection::open(input, output, handler);
         let discover = json!({ "discover": true, "filter": [{ "type": "page" }] });
@@ -59,7 +63,7 @@ impl RunningBrowser {
             timeout(START_TIME, connection.call(None, "Target.setDiscoverTargets", discover));
         match started.await {
             Ok(Ok(_)) => {}
-            Ok(Err(CallError::BrowserEnded)) | Err(_) => {
+            Ok(Err(CommandError::BrowserEnded)) | Err(_) => {
                 return Err(start_error(settings, process).await);
             }
             Ok(Err(error)) => return Err(page_error(&error)),
@@ -72,7 +76,7 @@ impl RunningBrowser {
     pub(crate) async fn call(&self, method: &str, params: Json) -> Result<Json, PageError> {
         match timeout(COMMAND_TIME, self.connection.call(None, method, params)).await {
             Ok(Ok(result)) => Ok(result),
-            Ok(Err(CallError::BrowserEnded)) => Err(self.ended_error()),
+            Ok(Err(CommandError::BrowserEnded)) => Err(self.ended_error()),
             Ok(Err(error)) => Err(page_error(&error)),
             Err(_) => Err(PageError::new(
                 PageErrorCode::Timeout,
@@ -196,7 +200,9 @@ impl EventHandler for BrowserEvents {
                 }
             }
             // Only pages that a page opened have an opener.
-            "Target.targetCreated" if !text("/targetInfo/openerId").is_empty() => {
+            "Target.targetCreated"
+                if self.closes_windows && !text("/targetInfo/openerId").is_empty() =>
+            {
                 let id = text("/targetInfo/targetId");
                 connection.post(None, "Target.closeTarget", json!({ "targetId": id }));
             }

@@ -359,6 +359,14 @@ impl Tab {
         self.inner.reports.take_notices()
     }
 
+    /// Waits until the page is closed, by a person or with the browser.
+    pub async fn closed(&self) {
+        let page = Arc::clone(&*self.inner.page.lock().await);
+        // No deadline: a century.
+        let never = Instant::now() + Duration::from_secs(3_000_000_000);
+        page.wait_until(never, |state| state.is_closed).await;
+    }
+
     /// The tools that the page itself offers.
     pub async fn page_tools(&self) -> Result<Vec<PageTool>, PageError> {
         let origin = self.origin().await?;

@@ -217,7 +217,7 @@ fn resident_memory(root: i32) -> u64 {
         let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
         for thread in threads.flatten() {
             let children = std::fs::read_to_string(thread.path().join("children"));
-            pids.extend(children.iter().flat_map(|it| it.split_whitespace()).flat_map(str::parse));
+            pids.extend(children.iter().flat_map(|it| it.split_whitespace()).flat_map(str::parse::<i32>));
         }
     }
     (own + shared) * 1024

@@ -1,4 +1,7 @@
 //! Tests with a real Chromium, which `TOOLWRIGHT_CHROMIUM` names; without it they are skipped.
+//!
+//! Some kill all browsers of their process: nextest runs each test in a process of its own, and
+//! `cargo test` needs `--test-threads=1`.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)]
 

@@ -112,7 +112,7 @@ fn answer(
     let reply = reply.unwrap_or(Reply {
         status: "404 Not Found",
         headers: Vec::new(),
-        body: String::new(),
+        body: "not found".to_owned(),
     });
     write!(stream, "HTTP/1.1 {}\r\nconnection: close\r\n", reply.status)?;
     for header in &reply.headers {

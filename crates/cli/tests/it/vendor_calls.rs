@@ -232,11 +232,12 @@ fn the_calls_of_every_vendor_are_restored_run_and_answered() {
 #[test]
 fn calls_without_the_block_around_them_are_read() {
     let folder = echo_folder();
-    let name = converted_name(folder.path(), "gemini");
-    for (target, call) in [
-        (VendorTarget::Gemini, json!({"name": name, "args": {"text": "x"}, "id": "c1"})),
-        (VendorTarget::Bedrock, json!({"name": name, "input": {"text": "x"}, "toolUseId": "c1"})),
-    ] {
+    for target in [VendorTarget::Gemini, VendorTarget::Bedrock] {
+        let name = converted_name(folder.path(), target.id());
+        let call = match target {
+            VendorTarget::Gemini => json!({"name": name, "args": {"text": "x"}, "id": "c1"}),
+            _ => json!({"name": name, "input": {"text": "x"}, "toolUseId": "c1"}),
+        };
         for input in [json!([call]), call] {
             let run = call_as(folder.path(), target.id(), &[], &input);
             assert_eq!(run.code, 0, "{}: {}", target.id(), run.stderr);

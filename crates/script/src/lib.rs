@@ -52,8 +52,8 @@ pub use analyzer::{
     InProcessAnalyzer, MAX_CODE_BYTES, ScriptAnalyzer, ScriptSource, answer_analysis_request, read,
 };
 pub use facts::{
-    EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, FreeName, MAX_LISTED, MAX_PROBLEMS,
-    MAX_TEXT, ParseGoal, ReturnFacts, ScriptFacts, SyntaxProblem, SyntaxProblemKind,
+    EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, FreeName, HelperName, MAX_LISTED,
+    MAX_PROBLEMS, MAX_TEXT, ParseGoal, ReturnFacts, ScriptFacts, SyntaxProblem, SyntaxProblemKind,
 };
 pub use globals::GLOBALS;
 pub use worker_analyzer::{AnalysisFailure, AnalysisLimits, AnalysisWorker, WorkerAnalyzer};

@@ -87,6 +87,7 @@ pub(crate) fn gate(
 ) -> GateResult {
     let environment = &environment_of(spec);
     let mut result = GateResult { diagnostics: loaded.diagnostics, ..GateResult::default() };
+    let in_bodies = loaded.in_bodies;
     // A document of unknown format has no tools, but its diagnostics are shown.
     let Some(mut reading) = loaded.reading else { return result };
     let concurrency = concurrency_of(&reading, limits, concurrency);
@@ -99,9 +100,10 @@ pub(crate) fn gate(
         reading.toolset.tools.iter_mut().for_each(fill_in_schema);
     }
     let pinned_names = pinned_names(&reading);
-    result.body_files.extend(script_files(&reading, folder.as_deref()));
+    result.body_files.extend(code_paths(&reading, folder.as_deref(), body_folder));
     // Before `finish`, which adds diagnostics about schemas.
-    let errors = DocumentErrors::new(&reading, &result.diagnostics, is_live);
+    let errors = DocumentErrors::new(&reading, &result.diagnostics, &in_bodies, is_live);
+    result.diagnostics.extend(in_bodies.into_iter().map(|(_, diagnostic)| diagnostic));
     let command = check_command(reading.origin.document().source().name(), spec);
     let gated = finish(reading, &errors, spec, environment, &command, &mut result.diagnostics);
     let server = gated.toolset.server.clone();
@@ -117,8 +119,9 @@ pub(crate) fn gate(
         let name = pinned_names.get(n).cloned().unwrap_or_default();
         entry.pinned_as.push(PinnedTool { toolset: Arc::clone(toolset), name });
         entry.place = place_of(&origin, n);
-        let attach = |folder| javascript::attach_body(&mut entry, folder, share);
-        result.body_files.extend(body_folder.and_then(attach));
+        if let Some(folder) = body_folder {
+            javascript::attach_body(&mut entry, folder, share);
+        }
         own.push((n, Arc::new(entry)));
     }
     match (server, namespace) {
@@ -139,7 +142,7 @@ pub fn quarantine_reasons(loaded: &LoadedDocument) -> Vec<Option<QuarantineReaso
     let Some(reading) = &loaded.reading else { return Vec::new() };
     let is_listed = |tool: &Draft| tool.details.binding.is_listed();
     let is_live = loaded.path.is_none() && reading.toolset.tools.iter().any(is_listed);
-    let errors = DocumentErrors::new(reading, &loaded.diagnostics, is_live);
+    let errors = DocumentErrors::new(reading, &loaded.diagnostics, &loaded.in_bodies, is_live);
     let first = |n: usize| {
         let ToolError { reason, code, .. } = errors.of(n).next()?;
         Some(QuarantineReason { code, reason: reason.clone() })
@@ -321,7 +324,12 @@ struct ToolError {
 }
 
 impl DocumentErrors {
-    fn new(reading: &Reading, diagnostics: &[Diagnostic], is_live: bool) -> DocumentErrors {
+    fn new(
+        reading: &Reading,
+        diagnostics: &[Diagnostic],
+        in_bodies: &[(usize, Diagnostic)],
+        is_live: bool,
+    ) -> DocumentErrors {
         let tools: Vec<DocumentPath> =
             (0..reading.toolset.tools.len()).map(|n| path_of(reading, n)).collect();
         // A list item that is not an object is not a tool, and concerns no other item.
@@ -342,6 +350,16 @@ impl DocumentErrors {
                 None if is_live || is_item(&d.path) => {}
                 None => errors.of_all.push(error),
             }
+        }
+        for (n, d) in in_bodies {
+            let reason = match d.line_column() {
+                Some((line, column)) => {
+                    format!("{} at {}:{line}:{column}", reason_of(d), d.source.name())
+                }
+                None => reason_of(d),
+            };
+            let error = ToolError { reason, code: d.code.name, is_tolerable: false };
+            errors.of_tools.entry(*n).or_default().push(error);
         }
         errors
     }
@@ -384,16 +402,17 @@ fn is_within(at: &DocumentPath, place: &DocumentPath) -> bool {
     at == place || at.below(place).is_some()
 }
 
-/// The scripts of local tools, whether they exist or not: without its script a tool is quarantined,
-/// and the file may be written later.
-fn script_files(reading: &Reading, folder: Option<&Path>) -> Vec<PathBuf> {
-    let scripts = reading.toolset.tools.iter().filter_map(|tool| match &tool.details.binding {
+/// The scripts of local tools and the bodies of BTCP tools, whether they exist or not: without its
+/// code a tool may be quarantined, and the file may be written later.
+fn code_paths(reading: &Reading, folder: Option<&Path>, bodies: Option<&Path>) -> Vec<PathBuf> {
+    let paths = reading.toolset.tools.iter().filter_map(|tool| match &tool.details.binding {
         Binding::Local { entry_point, .. } => Some(folder?.join(entry_point)),
+        Binding::Script => Some(javascript::body_path(tool.name.ok()?, bodies?)),
         _ => None,
     });
-    let mut scripts: Vec<PathBuf> = scripts.collect();
-    scripts.dedup();
-    scripts
+    let mut paths: Vec<PathBuf> = paths.collect();
+    paths.dedup();
+    paths
 }
 
 /// The concurrency limit of a toolset: the one it had, unless its numbers have changed.

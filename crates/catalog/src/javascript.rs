@@ -58,20 +58,16 @@ fn in_document(document: Arc<Document>, at: DocumentPath) -> LocationFormatter {
 }
 
 /// The file of a tool's body. The name cannot leave the folder: a tool name has no separators.
-fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
+pub(crate) fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
     folder.join(format!("{name}.js"))
 }
 
 /// Reads the body of a BTCP tool; tools with another binding are left alone. A body that is missing
 /// or unreadable becomes the reason why a call fails. All bodies of a toolset are in one `share` of
-/// the sandbox. Returns the path that was tried, so that the catalog can watch it.
-pub(crate) fn attach_body(
-    entry: &mut RegisteredTool,
-    folder: &Path,
-    share: ShareId,
-) -> Option<PathBuf> {
+/// the sandbox.
+pub(crate) fn attach_body(entry: &mut RegisteredTool, folder: &Path, share: ShareId) {
     if entry.tool.details.binding != Binding::Script {
-        return None;
+        return;
     }
     let path = body_path(&entry.tool.name, folder);
     let file = path.display().to_string();
@@ -83,7 +79,6 @@ pub(crate) fn attach_body(
     let name = entry.tool.name.to_string();
     entry.body =
         body.map(|source| Arc::new(KnowledgeFunction::body(name, source, share, Some(formatter))));
-    Some(path)
 }
 
 /// The text of a body.

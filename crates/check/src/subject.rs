@@ -311,14 +311,14 @@ impl<'a> Subject<'a> {
             // Blank code counts as missing code, which the table of fields reports.
             let code = function.code.as_deref().filter(|code| !code.trim().is_empty())?;
             // Names that the runner defines around the code (AIOS: a processor receives `data` and
-            // `fields`, the orchestration of a meta tool calls `tools`; all see the helpers).
+            // `fields`, the orchestration of a meta tool `tools` and `command`; all see `helpers`).
             let provided: &[&str] = match role {
                 _ if knowledge.helpers.is_empty() => match role {
                     FunctionList::Processor => &["data", "fields"],
                     _ => &[],
                 },
                 FunctionList::Helper if self.is_orchestrator(function.id.as_deref()) => {
-                    &["helpers", "tools"]
+                    &["command", "helpers", "tools"]
                 }
                 FunctionList::Processor => &["data", "fields", "helpers"],
                 _ => &["helpers"],

@@ -84,12 +84,16 @@ impl CappedTexts {
     /// Adds all texts of another list that are not in this one: a validator often repeats what its
     /// own checks have said.
     pub(crate) fn append(&mut self, other: CappedTexts) {
-        for text in other.texts {
-            if !self.texts.contains(&text) {
-                self.push(&text);
-            }
-        }
+        other.texts.iter().for_each(|text| self.push_once(text));
         self.left_out += other.left_out;
+    }
+
+    /// Adds a text that is not among the others.
+    pub(crate) fn push_once(&mut self, text: &str) {
+        let text = shorten(text, MAX_CHARS);
+        if !self.texts.iter().any(|known| *known == *text) {
+            self.push(&text);
+        }
     }
 
     /// Whether nothing was added.

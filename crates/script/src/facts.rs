@@ -45,6 +45,18 @@ pub struct ScriptFacts {
     /// The codes that a body gives to `BTCPError` as texts, in source order, at most
     /// [`MAX_LISTED`].
     pub error_codes: Vec<ErrorCodeText>,
+    /// The members of the global `helpers` that a function uses, if the caller provides it, in
+    /// source order, at most [`MAX_LISTED`].
+    pub helper_names: Vec<HelperName>,
+}
+
+/// A helper that a function uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HelperName {
+    /// The name as it is written, shortened.
+    pub name: String,
+    /// The bytes of it.
+    pub range: Range<usize>,
 }
 
 /// A code of an error that a body throws.
@@ -86,6 +98,7 @@ impl ScriptFacts {
             entry: EntryPoint::Unknown,
             returns: ReturnFacts::UNKNOWN,
             error_codes: Vec::new(),
+            helper_names: Vec::new(),
         }
     }
 

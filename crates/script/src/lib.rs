@@ -54,8 +54,8 @@ pub use analyzer::{
     InProcessAnalyzer, MAX_CODE_BYTES, ScriptAnalyzer, ScriptSource, answer_analysis_request, read,
 };
 pub use facts::{
-    EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, FreeName, MAX_LISTED, MAX_PROBLEMS,
-    MAX_TEXT, ParseGoal, ReturnFacts, ScriptFacts, SyntaxProblem, SyntaxProblemKind,
+    EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, FreeName, HelperName, MAX_LISTED,
+    MAX_PROBLEMS, MAX_TEXT, ParseGoal, ReturnFacts, ScriptFacts, SyntaxProblem, SyntaxProblemKind,
 };
 pub use globals::GLOBALS;
 pub use page_globals::{LACKING_MEMBERS, PAGE_GLOBALS};

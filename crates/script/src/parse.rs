@@ -22,9 +22,9 @@ use crate::facts::shorten;
 use crate::problem_messages::problem_of_diagnostic;
 use crate::resolve::ResolvedTree;
 use crate::{
-    EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, MAX_LISTED, MAX_PROBLEMS, ReturnFacts,
-    ScriptFacts, SyntaxProblem, SyntaxProblemKind, entry_point, forbidden_calls, free_names,
-    lacking_members,
+    EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, HelperName, MAX_LISTED, MAX_PROBLEMS,
+    ReturnFacts, ScriptFacts, SyntaxProblem, SyntaxProblemKind, entry_point, forbidden_calls,
+    free_names, lacking_members,
 };
 
 thread_local! {
@@ -49,8 +49,16 @@ pub(crate) fn read_function(code: &str, provided: &[&str]) -> ScriptFacts {
         let free = free_names::find(&tree, &reported_names);
         let (entry, returns) = entry_point::find(&tree);
         let problems = all_problems(parsed.problems, &semantic, &forbidden);
-        let (lacking, error_codes) = (Vec::new(), Vec::new());
-        ScriptFacts { problems, forbidden, free, lacking, entry, returns, error_codes }
+        ScriptFacts {
+            problems,
+            forbidden,
+            free,
+            lacking: Vec::new(),
+            entry,
+            returns,
+            error_codes: Vec::new(),
+            helper_names: helper_names(&tree),
+        }
     })
 }
 
@@ -72,8 +80,34 @@ pub(crate) fn read_module(code: &str, provided: &[&str]) -> ScriptFacts {
             entry: if has_default_export(&semantic) { EntryPoint::Value } else { EntryPoint::None },
             returns: ReturnFacts::UNKNOWN,
             error_codes: error_codes(&semantic),
+            helper_names: Vec::new(),
         }
     })
+}
+
+/// The members of the global `helpers` that the code names, if the caller provides it.
+fn helper_names(tree: &ResolvedTree) -> Vec<HelperName> {
+    if !tree.is_provided_by_caller("helpers") {
+        return Vec::new();
+    }
+    let names = tree.nodes().filter_map(|node| {
+        let (object, name, span) = match node.kind() {
+            AstKind::StaticMemberExpression(it) => {
+                (&it.object, it.property.name.as_str(), it.property.span)
+            }
+            AstKind::ComputedMemberExpression(it) => {
+                (&it.object, it.static_property_name()?.as_str(), it.expression.span())
+            }
+            _ => return None,
+        };
+        let is_helper = tree.global_name(object) == Some("helpers");
+        // Asking whether there is such a helper is not using it.
+        (is_helper && !tree.is_typeof_operand(node.id()))
+            .then(|| HelperName { name: shorten(name), range: range(span) })
+    });
+    let mut names: Vec<HelperName> = names.take(MAX_LISTED).collect();
+    names.sort_by_key(|it| it.range.start);
+    names
 }
 
 /// Whether a module exports something as its default.

@@ -65,12 +65,23 @@ fn ranges(facts: &ScriptFacts) -> impl Iterator<Item = &Range<usize>> {
     let free = facts.free.iter().map(|free| &free.range);
     let lacking = facts.lacking.iter().map(|lacking| &lacking.range);
     let codes = facts.error_codes.iter().map(|code| &code.range);
-    problems.chain(forbidden).chain(free).chain(lacking).chain(&facts.returns.wrong).chain(codes)
+    let helpers = facts.helper_names.iter().map(|helper| &helper.range);
+    let of_names = lacking.chain(codes).chain(helpers);
+    problems.chain(forbidden).chain(free).chain(&facts.returns.wrong).chain(of_names)
 }
 
 /// Whether lists and texts are no longer than the analysis makes them.
 fn is_bounded(facts: &ScriptFacts) -> bool {
-    let ScriptFacts { problems, forbidden, free, lacking, entry, returns, error_codes } = facts;
+    let ScriptFacts {
+        problems,
+        forbidden,
+        free,
+        lacking,
+        entry,
+        returns,
+        error_codes,
+        helper_names,
+    } = facts;
     let names: &[String] = match entry {
         EntryPoint::Exports(names) | EntryPoint::Ambiguous(names) => names,
         EntryPoint::Declared(name) => std::slice::from_ref(name),
@@ -83,6 +94,7 @@ fn is_bounded(facts: &ScriptFacts) -> bool {
         returns.wrong.len(),
         names.len(),
         error_codes.len(),
+        helper_names.len(),
     ];
     let messages = problems.iter().map(|problem| &problem.message);
     let texts = messages
@@ -90,9 +102,10 @@ fn is_bounded(facts: &ScriptFacts) -> bool {
         .chain(forbidden.iter().map(|call| &call.what))
         .chain(free.iter().chain(lacking).map(|free| &free.name))
         .chain(error_codes.iter().map(|code| &code.code))
+        .chain(helper_names.iter().map(|helper| &helper.name))
         .chain(names);
     problems.len() <= MAX_PROBLEMS
-        && lists.iter().all(|len| *len <= MAX_LISTED)
+        && lists.into_iter().all(|len| len <= MAX_LISTED)
         && texts.into_iter().all(|text| text.len() <= MAX_TEXT)
         // Counts of values in at most a megabyte of code. Sums of them must not overflow.
         && [returns.found, returns.shaped, returns.unknown].iter().all(|count| *count <= 1 << 32)

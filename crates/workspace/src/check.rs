@@ -153,6 +153,7 @@ impl Workspace {
         }
         for (document, diagnostics) in load.documents.iter_mut().zip(reported) {
             document.diagnostics = diagnostics;
+            keep_errors_in_bodies(document, selection);
         }
         selection.apply(&mut about_silences);
         if !about_silences.is_empty() {
@@ -213,6 +214,7 @@ impl Workspace {
             let scope = if raises { RuleScope::All } else { RuleScope::Errors };
             self.run_rules(documents, scope, authors);
         }
+        self.check_bodies(documents);
         let found = documents.iter_mut().map(|it| std::mem::take(&mut it.diagnostics)).collect();
         let (reported, _) = self.report(documents, found, selection);
         for ((document, mut diagnostics), own) in documents.iter_mut().zip(reported).zip(own) {
@@ -221,6 +223,7 @@ impl Workspace {
                 d.severity == Severity::Error || own.contains(&(d.code.name, d.path.clone()))
             });
             document.diagnostics = diagnostics;
+            keep_errors_in_bodies(document, selection);
         }
     }
 
@@ -246,6 +249,19 @@ impl Workspace {
     }
 }
 
+/// Applies the levels and silences to what was found in the bodies of a document's tools, and keeps
+/// the errors, for the gate.
+fn keep_errors_in_bodies(document: &mut LoadedDocument, selection: &CodeSelection) {
+    document.in_bodies.retain_mut(|(_, diagnostic)| {
+        let mut one = vec![diagnostic.clone()];
+        selection.apply(&mut one);
+        one.pop().is_some_and(|kept| {
+            *diagnostic = kept;
+            diagnostic.severity == Severity::Error
+        })
+    });
+}
+
 /// The texts of a document that look like an attack on the model that reads them: what `check`
 /// reports as `HIDDEN_TEXT` or `MODEL_INSTRUCTION`, without the time of all other rules.
 pub fn find_suspicious_texts(reading: &Reading, selection: &CodeSelection) -> Vec<Diagnostic> {
@@ -267,14 +283,15 @@ pub fn find_suspicious_texts(reading: &Reading, selection: &CodeSelection) -> Ve
 /// quarter of a gigabyte.
 fn drop_unneeded_parts(loaded: &mut LoadedDocument) {
     let Some(reading) = &mut loaded.reading else { return };
-    let Toolset { namespace, conventions, tools, .. } = std::mem::take(&mut reading.toolset);
+    let Toolset { namespace, conventions, tools, server, .. } =
+        std::mem::take(&mut reading.toolset);
     let names = |Draft { name, namespace, description, version, needs, details, .. }| {
         let details = Details { binding: details.binding, ..Details::default() };
         Draft { name, namespace, description, version, needs, details, ..Draft::default() }
     };
     let mut tools: Vec<Draft> = tools.into_iter().map(names).collect();
     tools.shrink_to_fit();
-    reading.toolset = Toolset { namespace, conventions, tools, ..Toolset::default() };
+    reading.toolset = Toolset { namespace, conventions, tools, server, ..Toolset::default() };
     // They have been turned into diagnostics.
     reading.findings = Vec::new();
 }

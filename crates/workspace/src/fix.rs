@@ -209,8 +209,9 @@ impl Fixer<'_> {
         let file = &mut self.load.documents[n];
         // Reading makes a document without a path, and does not know whether its lines are secret.
         let (path, secret, bodies) = (file.path.take(), file.secret, file.bodies.take());
+        let in_bodies = std::mem::take(&mut file.in_bodies);
         let read = self.workspace.read(document, file.options);
-        *file = LoadedDocument { path, secret, bodies, ..read };
+        *file = LoadedDocument { path, secret, bodies, in_bodies, ..read };
     }
 
     /// Writes the repaired files, or shows what is different in them.

@@ -42,6 +42,9 @@ pub struct LoadedDocument {
     pub options: ReadOptions,
     /// The folder with the bodies of its tools, if that is not its own.
     pub bodies: Option<PathBuf>,
+    /// What is wrong in the bodies of its tools, each with the number of the tool. The places are
+    /// those in the bodies.
+    pub in_bodies: Vec<(usize, Diagnostic)>,
 }
 
 impl LoadedDocument {
@@ -54,6 +57,7 @@ impl LoadedDocument {
             secret: false,
             options: ReadOptions::default(),
             bodies: None,
+            in_bodies: Vec::new(),
         }
     }
 
@@ -293,6 +297,7 @@ impl Workspace {
                     secret: false,
                     options,
                     bodies: None,
+                    in_bodies: Vec::new(),
                 }
             };
         documents.iter().zip(readings).map(loaded).collect()

@@ -2,14 +2,14 @@
 //! tools. Only the syntax of the first two is checked: what they may do depends on how they are
 //! run. Bodies run in the sandbox here, so everything is.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use toolwright_check::BodyPlace;
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Draft};
-use toolwright_source::{Diagnostic, RecordFinding, RecordPath, Source, locate};
+use toolwright_source::{Diagnostic, RecordFinding, RecordPath, Severity, Source, locate};
 
 use crate::Workspace;
 use crate::files::{self, LoadError};
@@ -60,20 +60,65 @@ impl Workspace {
             load.documents.extend(diagnostics.into_iter().map(LoadedDocument::only_diagnostics));
             load.failures.extend(failures);
         }
-        for place in [BodyPlace::Sandbox, BodyPlace::Page] {
-            let existing = |document| existing_bodies(document, place);
-            let bodies: BTreeSet<PathBuf> = load.documents.iter().flat_map(existing).collect();
-            let bodies: Vec<PathBuf> = bodies.into_iter().collect();
-            let batches: Vec<&[PathBuf]> = bodies.chunks(BATCH_SCRIPTS).collect();
-            let checked = in_parallel(&batches, |batch| {
-                // One that cannot be read is reported when it is called, with the reason.
-                let read = batch.iter().filter_map(|path| read_source(path).ok());
-                let sources: Vec<Arc<Source>> = read.map(Arc::new).collect();
-                toolwright_check::check_bodies(&sources, place, &*self.analyzer)
-            });
-            let found = checked.into_iter().flatten().filter(|found| !found.is_empty());
-            load.documents.extend(found.map(LoadedDocument::only_diagnostics));
+        let found = self.check_bodies(&mut load.documents);
+        load.documents.extend(found.into_iter().map(LoadedDocument::only_diagnostics));
+    }
+
+    /// Checks the bodies that exist, notes what is wrong with them at their documents, and returns
+    /// it for each body with a mistake.
+    pub(crate) fn check_bodies(&self, documents: &mut [LoadedDocument]) -> Vec<Vec<Diagnostic>> {
+        let mut reports = self.check_bodies_for(BodyPlace::Sandbox, documents);
+        reports.extend(self.check_bodies_for(BodyPlace::Page, documents));
+        reports
+    }
+
+    /// The same for the bodies that run there, in the order of their paths.
+    fn check_bodies_for(
+        &self,
+        place: BodyPlace,
+        documents: &mut [LoadedDocument],
+    ) -> Vec<Vec<Diagnostic>> {
+        // Two manifests in one folder may have a tool of the same name.
+        let mut users: BTreeMap<PathBuf, Vec<(usize, usize)>> = BTreeMap::new();
+        for (document, loaded) in documents.iter().enumerate() {
+            let bodies = bodies_of(loaded, place).into_iter();
+            for (n, path, _) in bodies.filter(|(_, _, exists)| *exists) {
+                users.entry(path).or_default().push((document, n));
+            }
         }
+        let paths: Vec<&PathBuf> = users.keys().collect();
+        let batches: Vec<&[&PathBuf]> = paths.chunks(BATCH_SCRIPTS).collect();
+        let checked = in_parallel(&batches, |batch| {
+            let mut sources = Vec::new();
+            let mut read = Vec::new();
+            for path in *batch {
+                let source = read_source(path).map(|source| sources.push(Arc::new(source)));
+                read.push(source.map_err(|error| error.to_string()));
+            }
+            let found = toolwright_check::check_bodies(&sources, place, &*self.analyzer);
+            let mut found = found.into_iter();
+            let of_each = read.into_iter().map(|it| it.map(|()| found.next().unwrap_or_default()));
+            of_each.collect::<Vec<Result<Vec<Diagnostic>, String>>>()
+        });
+        let mut reports = Vec::new();
+        for (users, found) in users.into_values().zip(checked.into_iter().flatten()) {
+            for (document, n) in users {
+                let loaded = &mut documents[document];
+                match &found {
+                    Ok(found) => {
+                        loaded.in_bodies.extend(found.iter().map(|it| (n, it.clone())));
+                    }
+                    Err(why) => loaded.diagnostics.extend(at_name(loaded, n, |at| {
+                        let help = "write a file of UTF-8 text there";
+                        RecordFinding::new(&toolwright_check::UNRESOLVED_REFERENCE, at, why)
+                            .severity(Severity::Error)
+                            .help(help)
+                    })),
+                }
+            }
+            reports.extend(found.ok().filter(|found| !found.is_empty()));
+        }
+        reports
     }
 }
 
@@ -92,36 +137,44 @@ fn bodies_of(document: &LoadedDocument, place: BodyPlace) -> Vec<(usize, PathBuf
     let file = |(n, tool): (usize, &Draft)| {
         // A valid name has no `/`, so the path stays inside the folder.
         let path = folder.join(format!("{}.js", tool.name.ok()?));
-        let exists = path.is_file();
+        let exists = path.exists();
         Some((n, path, exists))
     };
     tools.filter_map(file).take(MAX_BODIES).collect()
 }
 
-fn existing_bodies(document: &LoadedDocument, place: BodyPlace) -> Vec<PathBuf> {
-    let bodies = bodies_of(document, place).into_iter();
-    bodies.filter(|(_, _, exists)| *exists).map(|(_, path, _)| path).collect()
-}
-
-/// A diagnostic for each tool whose body is missing. Where all are missing, the bodies are probably
+/// A diagnostic for each tool whose body is missing. That is an error where the configuration names
+/// the folder of the bodies. Where all are missing beside their manifest, they are probably
 /// elsewhere, in a page or in another folder, which is a note.
 pub(crate) fn missing_bodies(document: &LoadedDocument) -> Vec<Diagnostic> {
     // The body of a tool that works on a page may be a part of the page.
     let bodies = bodies_of(document, BodyPlace::Sandbox);
-    let Some(reading) = &document.reading else { return Vec::new() };
-    let code = match bodies.iter().any(|(_, _, exists)| *exists) {
+    let is_named = document.bodies.is_some();
+    let code = match is_named || bodies.iter().any(|(_, _, exists)| *exists) {
         true => &toolwright_check::UNRESOLVED_REFERENCE,
         false => &toolwright_check::NOT_RUNNABLE,
     };
+    let severity = if is_named { Severity::Error } else { code.severity };
     let missing = bodies.into_iter().filter(|(_, _, exists)| !exists);
     let diagnostic = |(n, path, _): (usize, PathBuf, bool)| {
-        let at = RecordPath::root().child("tools").child(n).child("name");
-        let message = format!("there is no body `{}`", path.display());
-        let help = "write one with a default export, or name its folder in `implementations`";
-        let finding = RecordFinding::new(code, at, message).help(help);
-        locate(reading.origin.in_document(finding), reading.origin.document())
+        at_name(document, n, |at| {
+            let message = format!("there is no body `{}`", path.display());
+            let help = "write one with a default export, or name its folder in `implementations`";
+            RecordFinding::new(code, at, message).severity(severity).help(help)
+        })
     };
-    missing.map(diagnostic).collect()
+    missing.filter_map(diagnostic).collect()
+}
+
+/// A finding at the name of a tool, with its place.
+fn at_name(
+    document: &LoadedDocument,
+    n: usize,
+    finding: impl FnOnce(RecordPath) -> RecordFinding,
+) -> Option<Diagnostic> {
+    let reading = document.reading.as_ref()?;
+    let at = RecordPath::root().child("tools").child(n).child("name");
+    Some(locate(reading.origin.in_document(finding(at)), reading.origin.document()))
 }
 
 fn read_source(path: &Path) -> Result<Source, LoadError> {

@@ -1,4 +1,5 @@
-//! An AIOS tool has the section and the field that running it needs.
+//! An AIOS tool has the section and the field that running it needs. The workspace reports the same
+//! code for a BTCP manifest without bodies, because rules read no files.
 //!
 //! Source: AIOS, type-specific extensions. The specification makes the sections optional, and a
 //! definition without them is useful as documentation, so this is a note.
@@ -17,10 +18,11 @@ pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     NOT_RUNNABLE Info
-        "An AIOS tool does not define how it is run: the section for its type is missing, or \
-         lacks the field that running needs. The definition can be read, shown and converted, \
-         but none of its commands can be called.\n\n\
-         Add the missing field. A tool of type `mcp` needs `server_command`, or a `connection` \
+        "Nothing here says how a tool is run. In AIOS the section for its type is missing, or \
+         lacks the field that running needs; of a BTCP manifest no body was found. The \
+         definition can be read, shown and converted, but its tools cannot be called.\n\n\
+         For a BTCP tool write the body, `NAME.js` beside the manifest, or name the folder of the \
+         bodies as `implementations` of the source. In AIOS add the missing field. A tool of type `mcp` needs `server_command`, or a `connection` \
          with a `url`, under `mcp_specific`; `cli` needs `executable` under `cli_specific`; \
          `local` needs `entry_point` under `local_specific`; `meta` needs `orchestration` under \
          `meta_specific`."

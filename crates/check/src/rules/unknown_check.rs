@@ -1,13 +1,15 @@
-//! A check of a validator is one that is run.
+//! A check of a validator, and that of an installation, is one that is run.
 //!
 //! Source: AIOS, validators, `checks`. The specification shows `required_fields` and `format` and
 //! defines neither. `required_fields` can be run as it is. A `format` without the name of a field,
 //! as in the specification's own example, cannot be run; with a `field` beside it, it is run.
 //!
+//! An `install_check` is run without a shell, so one with `&&` or a variable is not run.
+//!
 //! Silent about checks that are not objects (the shape reports them). Unknown checks only get a
 //! warning: they are documentation that looks like a guarantee.
 
-use toolwright_model::{Json, ValidatorCheck};
+use toolwright_model::{Binding, Json, ValidatorCheck};
 use toolwright_schema::TEXT_FORMATS;
 use toolwright_source::words::{nearest, shorten};
 use toolwright_source::{Edit, Node, RecordFinding, RecordPath, Safety};
@@ -23,10 +25,12 @@ toolwright_source::codes! {
         "A validator lists a check that is not run. `required_fields` with a list of names, and \
          a `format` with the `field` that has it, are run before the validator's function; every \
          other key is only documentation. A `format` without a `field` does not say what has the \
-         format. The arguments that such a check seems to reject are accepted.\n\n\
+         format. The arguments that such a check seems to reject are accepted. An `install_check` \
+         that needs a shell, such as `a && b`, is not run either.\n\n\
          Test them in the validator's `function`, or use `required_fields` or a `format` with \
          its `field`: `date`, `date-time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, \
-         `json-pointer`, `regex`, `time`, `uri`, `uri-reference` or `uuid`."
+         `json-pointer`, `regex`, `time`, `uri`, `uri-reference` or `uuid`. As `install_check` \
+         write one command, such as `gh --version` or `command -v gh`."
     => (
         "tool.yaml",
         r#"tool:
@@ -82,6 +86,17 @@ toolwright_source::codes! {
 const REQUIRED_FIELDS: &str = "required_fields";
 
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
+    // All commands of a tool share one check.
+    if let Some(Binding::Command { install_check: Some(check), .. }) =
+        subject.toolset.tools.first().map(|tool| &tool.details.binding)
+        && check.words.is_empty()
+        && !check.line.trim().is_empty()
+    {
+        let at = RecordPath::path(&[&"cli_specific", &"install_check"]);
+        let message = "the install check needs a shell; it is not run";
+        let help = "write one command that fails if the program is missing";
+        out.push(RecordFinding::new(&UNKNOWN_CHECK, at, message).help(help));
+    }
     let validators = RecordPath::root().child("knowledge").child("validators");
     for (n, validator) in subject.toolset.knowledge.validators.iter().enumerate() {
         for (m, check) in validator.checks.iter().enumerate() {

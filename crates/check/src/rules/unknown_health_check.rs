@@ -1,12 +1,12 @@
-//! A health check can be made: its method is `tool_call`.
+//! A health check can be made: its method is `tool_call`, and it names a command.
 //!
-//! Source: AIOS, MCP tools, whose only method is `tool_call`. A check of another kind is not made,
-//! so the author would rely on something that does not happen. Silent about a method that is left
-//! out, which means `tool_call`.
+//! Source: AIOS, MCP tools, whose only method is `tool_call`. A check of another kind, or of
+//! nothing, is not made, so the author would rely on something that does not happen. Silent about a
+//! method that is left out, which means `tool_call`.
 
 use toolwright_model::HealthCheck;
 use toolwright_source::words::shorten;
-use toolwright_source::{RecordFinding, RecordPath};
+use toolwright_source::{RecordFinding, RecordPath, ValueKind};
 
 use crate::Subject;
 use crate::report::Report;
@@ -16,8 +16,8 @@ pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
 toolwright_source::codes! {
     UNKNOWN_HEALTH_CHECK Warning
-        "The `health_check` of an AIOS tool cannot be made: its `method` is not `tool_call`. The \
-         server then counts as healthy as soon as it is connected.\n\n\
+        "The `health_check` of an AIOS tool cannot be made: its `method` is not `tool_call`, or \
+         it names no `command`. The server then counts as healthy as soon as it is connected.\n\n\
          Write `method: tool_call` and the `command` to call. With an object as \
          `expected_response` the command is called, and its result must contain that; otherwise \
          the server must list the command."
@@ -51,13 +51,26 @@ toolwright_source::codes! {
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let server = subject.toolset.server.as_deref();
     let Some(check) = server.and_then(|server| server.health_check.as_ref()) else { return };
-    let method = check.method.as_deref().filter(|method| *method != HealthCheck::TOOL_CALL);
-    let Some(method) = method else { return };
+    if check.runnable_command().is_some() {
+        return;
+    }
     // In the section of the type or at the top, as the reader looks for it.
     let own = RecordPath::root().child("mcp_specific").child("health_check");
     let at = match subject.document_value(&own) {
         Some(_) => own,
         None => RecordPath::root().child("health_check"),
+    };
+    let method = check.method.as_deref().filter(|method| *method != HealthCheck::TOOL_CALL);
+    let Some(method) = method else {
+        // A command of another type was reported by its shape.
+        let command = subject.document_value(&at.child("command"));
+        if command.is_some_and(|it| ![ValueKind::Null, ValueKind::String].contains(&it.kind())) {
+            return;
+        }
+        let message = "the health check names no command, so it is not made";
+        let help = "add `command`: the tool of the server that is called or looked for";
+        out.push(RecordFinding::new(&UNKNOWN_HEALTH_CHECK, at, message).help(help));
+        return;
     };
     let message = format!("the health check has the unknown method `{}`", shorten(method));
     let help = format!("the only method is `{}`", HealthCheck::TOOL_CALL);
@@ -87,7 +100,9 @@ mod tests {
             (inside("{method: tool_call, command: x}"), ""),
             (inside("{command: x}"), ""),
             (inside("{method: ping, command: x}"), "mcp_specific/health_check/method"),
-            (inside("{method: tool_call}"), ""),
+            (inside("{method: tool_call}"), "mcp_specific/health_check"),
+            (inside("{method: tool_call, command: ' '}"), "mcp_specific/health_check"),
+            (outside("{expected_response: {status: ok}}"), "health_check"),
             (outside("{method: ping, command: x}"), "health_check/method"),
             ("tool: {id: a, type: cli, health_check: {method: ping}}".to_owned(), ""),
         ] {

@@ -3,7 +3,8 @@
 //! Source: AIOS. What refers to what:
 //!
 //! ```text
-//! helpers.ID ......... field_mappings (extraction), payload_schemas (detection), orchestration
+//! helpers.ID ......... field_mappings (extraction), payload_schemas (detection), orchestration,
+//!                      code of functions
 //! validator id ....... error.validator of an example
 //! command name ....... validates, processes, keys of examples, health_check.command
 //! toolset or tool .... aggregates of a meta tool, in all documents that are used together
@@ -13,15 +14,18 @@
 //! commands that the document need not list, so no reference to a command is questioned.
 //!
 //! Silent about: lists that are malformed or were not read to their end (they may define anything),
-//! and what a meta tool aggregates if it is checked alone: the others are elsewhere.
+//! and whether what a meta tool aggregates exists if it is checked alone, which is a note.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use toolwright_model::{Binding, Detection, Draft, Example, FieldValue, Json};
 use toolwright_source::words::{alternatives, nearest, shorten};
-use toolwright_source::{Edit, InRecord, Node, RecordFinding, RecordPath, Safety, ValueKind};
+use toolwright_source::{
+    Edit, InRecord, Node, RecordFinding, RecordPath, Safety, Severity, ValueKind,
+};
 
+use super::naming_convention::{camel, split};
 use crate::Subject;
 use crate::report::Report;
 use crate::rule::{Rule, RuleBetween};
@@ -40,8 +44,9 @@ toolwright_source::codes! {
          `orchestration` refer to helpers as `helpers.ID`; the `validator` of an example's \
          error refers to a validator; `validates`, `processes`, the keys of `examples` and the \
          health check refer to commands. `aggregates` of a meta tool refers to other \
-         documents, by the id of a tool's toolset or as `toolset:tool`; it is checked where \
-         several documents are checked together. The commands of a tool are those under `commands` and \
+         documents, by the id of a tool's toolset or as `toolset:tool`; a file that is checked \
+         alone cannot show that, which is a note. The code of functions refers to helpers as \
+         `helpers.ID`, with the id as it is or in camelCase. The commands of a tool are those under `commands` and \
          `tools`. Without these, examples and validators define the commands, and their names \
          are not checked."
     => (
@@ -106,6 +111,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
     if is_readable(subject, "helpers") {
         check_helper_references(subject, out);
+        check_helper_calls(subject, out);
     }
     if is_readable(subject, "validators") {
         check_validator_references(subject, out);
@@ -117,9 +123,6 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// Reports what meta tools aggregate and no other document defines.
 fn check_aggregates(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
-    if subjects.len() < 2 {
-        return;
-    }
     let is_orchestration =
         |tool: &Draft| matches!(tool.details.binding, Binding::Orchestration { .. });
     // Few loads have a meta tool, and the sets below are of all tools.
@@ -149,6 +152,14 @@ fn check_aggregates(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Reco
                 continue;
             }
             let at = RecordPath::path(&[&"tools", &0, &"binding", &"aggregates", &m]);
+            if subjects.len() == 1 {
+                let message = format!("`{}` is not defined in this file", shorten(named));
+                let finding = RecordFinding::new(&UNRESOLVED_REFERENCE, at, message);
+                let help = "`toolwright check` with the other definitions, or with the \
+                            configuration that names them, tells whether it exists";
+                report(n, finding.severity(Severity::Info).help(help));
+                continue;
+            }
             let message = format!("`{}` is not among the tools that are loaded", shorten(named));
             let finding = RecordFinding::new(&UNRESOLVED_REFERENCE, at, message);
             let candidates = known.iter().copied().chain(tools.iter().map(String::as_str));
@@ -334,6 +345,24 @@ fn check_helper_references(subject: &Subject<'_>, out: &mut Report<'_>) {
             written,
             out,
         );
+    }
+}
+
+/// Reports members of the global `helpers` in the code of functions that no helper has. Without any
+/// helper there is no such global, which NOT_SELF_CONTAINED reports.
+fn check_helper_calls(subject: &Subject<'_>, out: &mut Report<'_>) {
+    let helpers = &subject.toolset.knowledge.helpers;
+    let ids: Vec<&str> = helpers.iter().filter_map(|helper| helper.id.as_deref()).collect();
+    let in_code: Vec<String> = ids.iter().map(|id| camel(&split(id))).collect();
+    let names = ids.into_iter().chain(in_code.iter().map(String::as_str));
+    let defined = DefinedIds::new("helper", names.map(Some));
+    for function in subject.functions().iter().filter(|it| it.script.problems.is_empty()) {
+        for used in function.script.helper_names.iter().filter(|used| !defined.has(&used.name)) {
+            if !out.is_full() {
+                let finding = defined.undefined_finding(&used.name, function.at.clone(), |_| None);
+                out.push(finding.within(used.range.clone()));
+            }
+        }
     }
 }
 

@@ -346,8 +346,8 @@ fn matches_code(expected: &str, own: &[String], kind: &RunCode) -> Option<bool> 
 /// Compares what the validators decided with the error that the example expects; `None` if it
 /// expects that they accept the input.
 ///
-/// An expected error without a message is met by any refusal. Its code is not compared: validators
-/// report messages only.
+/// An expected error without a message is met by any refusal. Validators report messages only, so
+/// its code is compared with that of a refused call; one of another vocabulary is not compared.
 fn compare_verdict(verdict: ValidatorVerdict, refused: Option<&ExpectedError>) -> ExampleStatus {
     let message = refused.and_then(|expected| expected.message.as_deref());
     // A validator may throw the expected message instead of returning it. An empty message would be
@@ -373,6 +373,14 @@ fn compare_verdict(verdict: ValidatorVerdict, refused: Option<&ExpectedError>) -
         (None, false) => failed("the validators must accept it, but report:".to_owned(), errors),
         (Some(_), true) => {
             failed("the validators must refuse it, but accept it".to_owned(), errors)
+        }
+        (Some(ExpectedError { code: Some(code), .. }), false)
+            if matches_code(code, &[], &code::VALIDATION_FAILED) == Some(false) =>
+        {
+            let actual = code::VALIDATION_FAILED.name;
+            let first =
+                format!("expected the code `{code}`, but the validators refuse it (`{actual}`):");
+            failed(first, errors)
         }
         (Some(_), false) => match message {
             Some(message) if !reported.iter().any(|error| error.contains(message)) => {

@@ -219,10 +219,10 @@ fn arguments_and_results_that_differ_from_field_formats_cause_warnings() {
     assert_eq!(
         answer["_meta"]["toolwright/warnings"],
         json!([
-            "the field `custom_fields.place.lat` of the answer is a string, and `structure` of the \
-             definition expects `number`",
-            "the argument `custom_fields.place.lat` is a string, and `structure` of the definition \
+            "the field `place.lat` of the answer is a string, and `structure` of the definition \
              expects `number`",
+            "the argument `place.lat` is a string, and `structure` of the definition expects \
+             `number`",
         ]),
         "{answer}"
     );

@@ -86,6 +86,14 @@ fn a_program_that_is_not_installed_is_answered_with_the_guide() {
             "executable: ./words, install_check: ./missing --version",
             "its check `./missing --version` cannot be started",
         ),
+        (
+            "executable: ./words, install_check: command -v no-such-words >/dev/null 2>&1",
+            "does not find `no-such-words` on the PATH",
+        ),
+        (
+            "executable: ./words, install_check: which sh no-such-words",
+            "its check `which sh no-such-words` does not find `no-such-words` on the PATH",
+        ),
     ] {
         let folder = folder_with(&cli(&format!("{section}, {guide}"), ""));
         executable(folder.path(), "words", WORDS);
@@ -120,7 +128,63 @@ fn an_install_check_runs_once() {
     executable(folder.path(), "words", WORDS);
     let args = ["call", "--from", "tool.yaml", "notes:notes", "--args", "{\"args\": [\"a\"]}"];
     assert_eq!(run(folder.path(), &args).stdout, "a\n");
+    let checked = run(folder.path(), &["check", "tool.yaml", "--output-format", "concise"]);
+    let finding = "warning[UNKNOWN_CHECK]: the install check needs a shell; it is not run";
+    assert!(checked.stdout.contains(finding), "{}", checked.stdout);
 }
+
+/// Builtins of a shell that ask for a program are answered without one.
+#[test]
+fn an_install_check_may_ask_where_a_program_is() {
+    for check in ["command -v sh", "command -v sh > /dev/null", "which sh", "type sh"] {
+        let section = format!("executable: ./words, install_check: {check}");
+        let folder = folder_with(&cli(&section, ""));
+        executable(folder.path(), "words", WORDS);
+        let args = ["call", "--from", "tool.yaml", "notes:notes", "--args", "{\"args\": [\"a\"]}"];
+        let called = run(folder.path(), &args);
+        assert_eq!(called.stdout, "a\n", "{check}: {}", called.stderr);
+        let checked = run(folder.path(), &["check", "tool.yaml", "--output-format", "concise"]);
+        assert!(!checked.stdout.contains("UNKNOWN_CHECK"), "{}", checked.stdout);
+    }
+}
+
+/// The program of a tool may be a path in one place and a name in the other.
+#[test]
+fn a_program_is_the_same_by_its_path_and_by_its_name() {
+    for (program, lines) in [
+        ("./bin/words", ["words remote add", "words"]),
+        ("./bin/words", ["./bin/words remote add", "./bin/words"]),
+        ("words", ["/opt/bin/words remote add", "./words"]),
+    ] {
+        let [line, alone] = lines;
+        let groups = format!(
+            "  command_groups:\n    more:\n      - {{command: {line}}}\n      - {{command: {alone}}}\n"
+        );
+        let folder = folder_with(&cli(&format!("executable: {program}"), &groups));
+        std::fs::create_dir(folder.path().join("bin")).expect("a folder");
+        executable(&folder.path().join("bin"), "words", WORDS);
+        let shown = run(folder.path(), &["list", "tool.yaml"]);
+        let names: Vec<&str> =
+            shown.stdout.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(names, ["notes:remote_add", "notes:words"], "{line}: {}", shown.stdout);
+        if program == "words" {
+            continue;
+        }
+        for (id, expected) in [("notes:remote_add", "remote\nadd\n-s\n"), ("notes:words", "-s\n")] {
+            let args = ["call", "--from", "tool.yaml", id, "--args", "{\"args\": [\"-s\"]}"];
+            let run = run(folder.path(), &args);
+            assert_eq!(run.stdout, expected, "{line} {id}: {}", run.stderr);
+        }
+    }
+    // Two paths are two programs.
+    let groups = "  command_groups:\n    more:\n      - {command: /opt/words remote}\n";
+    let folder = folder_with(&cli("executable: ./words", groups));
+    let checked = run(folder.path(), &["check", "tool.yaml", "--output-format", "concise"]);
+    assert!(checked.stdout.contains("INVALID_PATTERN"), "{}", checked.stdout);
+}
+
+/// What pip writes of a package that it has installed.
+const OLD_ONE: &str = "Metadata-Version: 2.1\nName: old-one\nVersion: 2.4.0\n";
 
 #[test]
 fn a_script_is_looked_for_before_it_is_called() {
@@ -146,7 +210,12 @@ fn a_script_is_looked_for_before_it_is_called() {
             "runtime: python3, entry_point: ./notes.py, \
              dependencies: [json, 'no-such-package>=1', beside]",
             "the script needs `no-such-package`, which is not installed",
-            "pip install no-such-package",
+            "pip install 'no-such-package>=1'",
+        ),
+        (
+            "runtime: python3, entry_point: ./notes.py, dependencies: ['old-one>=2.31,<3']",
+            "the script needs `old-one>=2.31,<3`, but version 2.4.0 is installed",
+            "pip install 'old-one>=2.31,<3'",
         ),
     ] {
         let folder = folder(&[
@@ -154,17 +223,20 @@ fn a_script_is_looked_for_before_it_is_called() {
             ("notes.sh", b"echo '{}'"),
             ("notes.py", b"print('{}')"),
             ("beside.py", b""),
+            ("old_one-2.4.0.dist-info/METADATA", OLD_ONE.as_bytes()),
         ]);
         let failure = failure(folder.path(), "notes:notes");
         assert_eq!(failure["code"], "SPAWN_FAILED", "{section}: {failure}");
         assert!(failure["message"].as_str().expect("a text").contains(message), "{failure}");
         assert!(failure["suggestion"].as_str().expect("a text").contains(help), "{failure}");
     }
-    let all = "runtime: python3, entry_point: ./notes.py, dependencies: [json, beside]";
+    let all = "runtime: python3, entry_point: ./notes.py, \
+               dependencies: [json, beside, old-one~=2.4, 'gone>=1; python_version < \"3\"']";
     let folder = folder(&[
         ("tool.yaml", local(all).as_bytes()),
         ("notes.py", b"print('{}')"),
         ("beside.py", b""),
+        ("old_one-2.4.0.dist-info/METADATA", OLD_ONE.as_bytes()),
     ]);
     let run = run(folder.path(), &["call", "--from", "tool.yaml", "notes:notes"]);
     assert_eq!(run.stdout.trim(), "{}", "{}", run.stderr);
@@ -203,6 +275,8 @@ fn examples_are_really_called() {
     let examples = "      - {scenario: success, description: right, input: {item: pen}, output: {price: 3}}
       - {scenario: success, description: wrong, input: {item: pen}, output: {price: 4}}
       - {scenario: failure_invalid_param, description: refused, input: {}, error: {code: VALIDATION_ERROR, message: item is required}}
+      - {scenario: failure_invalid_param, description: refused with another code, input: {}, error: {code: API_ERROR, message: item is required}}
+      - {scenario: failure_invalid_param, description: refused with the code of a call, input: {}, error: {code: VALIDATION_FAILED}}
       - {scenario: failure_api_error, description: fails, input: {item: broken}, error: {code: API_ERROR, message: out of stock}}
       - {scenario: failure_api_error, description: fails otherwise, input: {item: broken}, error: {message: too heavy}}
       - {scenario: failure_api_error, description: other code, input: {item: broken}, error: {code: TIMEOUT, message: out of stock}}
@@ -220,7 +294,9 @@ fn examples_are_really_called() {
     for (name, expected) in [
         ("right", "ok"),
         ("wrong", "FAIL"),
-        ("refused", "ok"),
+        ("refused (", "ok"),
+        ("refused with another code", "FAIL"),
+        ("refused with the code of a call", "ok"),
         ("fails (", "ok"),
         ("fails otherwise", "FAIL"),
         ("other code", "FAIL"),
@@ -233,6 +309,7 @@ fn examples_are_really_called() {
         "expected an error that contains `too heavy`, but the call failed:",
         "expected the code `TIMEOUT`, but the call failed with `TOOL_FAILED`:",
         "the call failed, but it reports no code that could be compared",
+        "expected the code `API_ERROR`, but the validators refuse it (`VALIDATION_FAILED`):",
         "the service did not fail, so there was no error to compare",
     ] {
         assert!(called.stdout.contains(line), "{line}\n{}", called.stdout);
@@ -268,4 +345,34 @@ fn show_lists_processors_that_no_call_runs() {
     let shown = run(folder.path(), &["show", "tool.yaml"]);
     let line = "by hand     shorten runs only with `eval`; `processes: COMMAND` makes calls run it";
     assert!(shown.stdout.contains(line), "{}", shown.stdout);
+}
+
+/// The example with everything that a definition of version 2 can say, in front of its own server.
+#[test]
+fn the_example_of_an_mcp_tool_works() {
+    let root = crate::program::project();
+    let file = "examples/aios/tickets.yaml";
+    let tested = run(&root, &["test", "--run", file]);
+    assert!(tested.stdout.contains("8 examples: 7 passed, 0 failed, 1 skipped"), "{tested:?}");
+    let skipped = "the service did not fail, so there was no error to compare";
+    assert!(tested.stdout.contains(skipped), "{tested:?}");
+    let checked = run(&root, &["doctor", file]);
+    assert!(checked.stdout.contains("health check `update_ticket` passed"), "{checked:?}");
+    let call = |id: &str, args: Json| -> Json {
+        let args = args.to_string();
+        let called = run(&root, &["call", "--from", file, id, "--json", "--args", &args]);
+        serde_json::from_str(&called.stdout).unwrap_or_else(|error| panic!("{error}: {called:?}"))
+    };
+    // The payload is found inside of `ticket`, a helper extracts the labels, and a processor makes
+    // the result.
+    let created =
+        call("tickets:create_ticket", json!({"title": "No paper", "labels": ["Paper", "paper"]}));
+    let short = json!({"id": 8, "url": "https://tickets.example.com/8"});
+    assert_eq!(created["structuredContent"], short, "{created}");
+    assert_eq!(created["_meta"]["toolwright/fields"], json!({"labels": ["paper"]}), "{created}");
+    let updated = call("tickets:update_ticket", json!({"id": 7, "labels": {"add": ["urgent"]}}));
+    assert_eq!(updated["structuredContent"]["labels"], json!(["hardware", "urgent"]), "{updated}");
+    let refused = call("tickets:update_ticket", json!({"id": 7, "labels": ["urgent"]}));
+    assert_eq!(refused["error"]["code"], "VALIDATION_FAILED", "{refused}");
+    assert_eq!(refused["error"]["advice"][0]["name"], "list_in_update", "{refused}");
 }

@@ -149,9 +149,14 @@ fn files_that_are_not_bodies_are_reported() {
             .to_string()
     };
     let bodies = [
-        ("torn", "export default (", "NOT_RUNNABLE", "SYNTAX"),
-        ("wants", "import fs from 'fs'; export default () => 1;", "NOT_RUNNABLE", "wants.js:1:1)"),
-        ("empty", "const a = 1;", "NOT_RUNNABLE", "NO_ENTRY_POINT"),
+        ("torn", "export default (", "QUARANTINED", "(INVALID_FUNCTION_SYNTAX) at torn.js:1:17"),
+        (
+            "wants",
+            "import fs from 'fs'; export default () => 1;",
+            "QUARANTINED",
+            "(FORBIDDEN_REQUIRE) at wants.js:1:1",
+        ),
+        ("empty", "const a = 1;", "QUARANTINED", "(NO_ENTRY_POINT) at empty.js:1:1"),
         ("value", "export default 7;", "NOT_RUNNABLE", "NO_ENTRY_POINT"),
         ("text", "export default () => { throw 'a text'; };", "TOOL_FAILED", "a text"),
         (
@@ -198,9 +203,9 @@ fn files_that_are_not_bodies_are_reported() {
         .expect("a file");
     std::fs::write(folder.path().join("huge.js"), vec![b' '; 2 << 20]).expect("a file");
     let unread = [
-        ("pipe", "", "NOT_RUNNABLE", "pipe.js` is not a file"),
-        ("latin", "", "NOT_RUNNABLE", "latin.js` is not UTF-8 (byte 22 is wrong)"),
-        ("huge", "", "NOT_RUNNABLE", "huge.js` is larger than 1024 KiB"),
+        ("pipe", "", "QUARANTINED", "cannot read `pipe.js`: it is a named pipe"),
+        ("latin", "", "QUARANTINED", "cannot read `latin.js`"),
+        ("huge", "", "QUARANTINED", "at huge.js:"),
     ];
     for (name, _, code, part) in bodies.into_iter().chain(unread) {
         let run = run(folder.path(), &["call", &format!("b:{name}"), "--from", "b.json", "--json"]);
@@ -263,8 +268,61 @@ fn check_reports_what_is_wrong_with_bodies() {
     for silent in ["getGood.js", "getPage.js"] {
         assert!(!checked.stdout.contains(silent), "{}", checked.stdout);
     }
+    // What `check` calls an error, and nothing else, keeps a tool from being listed and called.
+    let listed = run(folder.path(), &["list", "b.json"]);
+    let mut client = StdioClient::start(folder.path(), &["b.json"], &[]);
+    let served = client.names();
+    for (name, is_refused) in [
+        ("getGood", false),
+        ("getTorn", true),
+        ("getModule", true),
+        ("getNothing", true),
+        ("getOdd", false),
+        ("getMissing", false),
+    ] {
+        let line = listed.stdout.lines().find(|line| line.starts_with(&format!("b:{name}")));
+        let line = line.unwrap_or_else(|| panic!("{name}: {}", listed.stdout));
+        assert_eq!(line.contains("quarantined"), is_refused, "{line}");
+        let is_served = served.iter().any(|it| it.ends_with(name));
+        assert_eq!(is_served, !is_refused, "{name}: {served:?}");
+        let called =
+            run(folder.path(), &["call", "--from", "b.json", &format!("b:{name}"), "--json"]);
+        let code = json_of(&called)["error"]["code"].as_str().map(str::to_owned);
+        assert_eq!(code.as_deref() == Some("QUARANTINED"), is_refused, "{name}: {code:?}");
+    }
     // In another folder all are missing beside the manifest: they may be elsewhere.
     let alone = crate::program::folder(&[("b.json", manifest.to_string().as_bytes())]);
     let checked = run(alone.path(), &["check", "b.json", "--output-format", "concise"]);
     assert!(!checked.stdout.contains("UNRESOLVED_REFERENCE"), "{}", checked.stdout);
+}
+
+/// A folder that the configuration names is where the bodies are: one that is missing there is an
+/// error, until it is written.
+#[test]
+fn a_body_that_is_missing_where_it_is_named_quarantines_its_tool() {
+    let (folder, path) = configured(
+        "[[source]]\nname = \"shop\"\npath = \"shop.json\"\nimplementations = \"bodies\"\n",
+    );
+    std::fs::write(path.join("shop.json"), SHOP).expect("a file");
+    std::fs::create_dir(path.join("bodies")).expect("a folder");
+    std::fs::write(path.join("bodies/total.js"), "export default (").expect("a file");
+    let checked = run(&path, &["check", "--output-format", "concise"]);
+    let missing = "error[UNRESOLVED_REFERENCE]: there is no body `";
+    assert!(checked.stdout.contains(missing), "{}", checked.stdout);
+    assert!(checked.stdout.contains("bodies/bare.js`"), "{}", checked.stdout);
+    assert_eq!(checked.code, 1, "{}", checked.stdout);
+    let called = run(&path, &["call", "shop:bare", "--json"]);
+    let error = &json_of(&called)["error"];
+    assert_eq!(error["code"], "QUARANTINED", "{error}");
+    // Both come back when their files are there.
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    for (name, body) in [("bare", "export default () => 'here';"), ("total", TOTAL)] {
+        std::fs::write(path.join(format!("bodies/{name}.js")), body).expect("a file");
+    }
+    until("both are called", LONG, || {
+        let said = client.call("shop__bare", json!({}));
+        let total = client.call("shop__total", json!({"prices": [1, 2]}));
+        (said["content"][0]["text"] == "here" && total["structuredContent"]["total"] == 3)
+            .then_some(())
+    });
 }

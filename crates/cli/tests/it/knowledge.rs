@@ -188,8 +188,9 @@ fn a_refused_call_reports_errors_and_advice() {
     let errors: Vec<&Json> =
         error["errors"].as_array().expect("a list").iter().map(|e| &e["message"]).collect();
     assert_eq!(errors, ["title must be a text", "owner must be a number"], "{result}");
-    assert_eq!(error["advice"][0]["correct"], "echo({ title: 'x', owner: 17 })", "{result}");
-    assert_eq!(error["advice"][1]["mitigation"], "Look the owner's number up first", "{result}");
+    assert_eq!(error["advice"][0]["correct"], "echo({ title: 'a, b' })", "{result}");
+    assert_eq!(error["advice"][1]["correct"], "echo({ title: 'x', owner: 17 })", "{result}");
+    assert_eq!(error["advice"][2]["mitigation"], "Look the owner's number up first", "{result}");
     let (_, missing) = call(folder.path(), "board:echo", json!({}));
     assert_eq!(missing["error"]["errors"][0]["message"], "title is required", "{missing}");
 }
@@ -575,4 +576,171 @@ fn code_that_is_too_long_is_refused_without_a_worker() {
     let message = "`odd:echo` is quarantined: the code has 1048605 bytes, more than 1048576 \
                    (INVALID_FUNCTION_SYNTAX)";
     assert_eq!(result["error"]["message"], message, "{result}");
+}
+
+/// A script that repeats its arguments, behind a validator with this code and these checks.
+fn repeater(checks: &str, code: &str, more: &str) -> tempfile::TempDir {
+    let definition = format!(
+        "tool:
+  schema_version: 2.0
+  id: desk
+  type: local
+  name: Desk
+  version: 1.0.0
+  description: Repeats its arguments
+  commands: [create_card]
+  local_specific: {{runtime: sh, entry_point: ./desk.sh}}
+  executable_knowledge:
+    helpers:
+      - id: first-word
+        language: javascript
+        runtime: isolated_vm
+        function: |
+          function firstWord(args) {{
+            return args.text
+              .split(' ')[0];
+          }}
+    validators:
+      - id: validate-card
+        validates: create_card
+        language: javascript
+        checks: {checks}
+        function: |
+          function validateCard(args) {{
+            {code}
+          }}
+{more}"
+    );
+    folder(&[("desk.yaml", definition.as_bytes()), ("desk.sh", b"cat")])
+}
+
+fn call_desk(folder: &Path, args: Json) -> Json {
+    let args = args.to_string();
+    let called = run(
+        folder,
+        &["call", "--from", "desk.yaml", "desk:create_card", "--json", "--args", &args],
+    );
+    json_of(&called)
+}
+
+/// A field of a check may be a member of an argument.
+#[test]
+fn checks_follow_dotted_fields() {
+    let checks = "[{required_fields: [customer.name]}, {field: customer.email, format: email}]";
+    let folder = repeater(checks, "return { valid: true, errors: [] };", "");
+    for (args, expected) in [
+        (json!({"customer": {"name": "Ann", "email": "ann@example.com"}}), json!(null)),
+        (json!({"customer": {"name": "Ann"}}), json!(null)),
+        (
+            json!({"customer": {"email": "ann"}}),
+            json!(["customer.name is required", "customer.email is not a valid email"]),
+        ),
+        (json!({"customer": "Ann"}), json!(["customer.name is required"])),
+        // A name with a dot in it is a name first.
+        (
+            json!({"customer.name": "Ann", "customer.email": "ann"}),
+            json!(["customer.email is not a valid email"]),
+        ),
+    ] {
+        let answer = call_desk(folder.path(), args.clone());
+        let errors = answer["error"]["errors"].as_array();
+        let errors = errors.map(|it| it.iter().map(|it| it["message"].clone()).collect::<Json>());
+        assert_eq!(errors.unwrap_or_default(), expected, "{args}: {answer}");
+    }
+}
+
+/// A helper that does not exist is found by `check`, at its name, and named when it is called. An
+/// error inside of a helper says where in the helper.
+#[test]
+fn unknown_helpers_and_errors_of_helpers_have_a_place() {
+    let folder = repeater(
+        "[]",
+        "helpers.firstWrod(args); helpers['last-word'](args); helpers.firstWord(args);",
+        "",
+    );
+    let checked = run(folder.path(), &["check", "desk.yaml", "--output-format", "concise"]);
+    for line in [
+        "desk.yaml:27:21: warning[UNRESOLVED_REFERENCE]: helper `firstWrod` is not defined",
+        "desk.yaml:27:46: warning[UNRESOLVED_REFERENCE]: helper `last-word` is not defined",
+    ] {
+        assert!(checked.stdout.contains(line), "{line}\n{}", checked.stdout);
+    }
+    assert_eq!(checked.stdout.matches("UNRESOLVED_REFERENCE").count(), 2, "{}", checked.stdout);
+    let answer = call_desk(folder.path(), json!({}));
+    let error = answer["error"]["errors"][0]["message"].as_str().expect("an error").to_owned();
+    assert!(error.contains("TypeError: not a function"), "{error}");
+    assert!(error.contains("desk.yaml:27:"), "{error}");
+    let folder =
+        repeater("[]", "return { valid: helpers.firstWord(args) === 'a', errors: [] };", "");
+    let answer = call_desk(folder.path(), json!({}));
+    let error = answer["error"]["errors"][0]["message"].as_str().expect("an error").to_owned();
+    assert!(error.contains("caused by helper `first-word`: line 2, column "), "{error}");
+    assert!(error.contains("desk.yaml:27:"), "{error}");
+}
+
+/// Each error of a refused call brings its own advice, and no other.
+#[test]
+fn every_error_of_a_refusal_has_its_advice() {
+    let advice = "  anti_patterns:
+    - {pattern: owner_by_name, description: Naming the owner, wrong: \"create_card({ owner: 'Ann' })\", correct: \"create_card({ owner: 17 })\"}
+    - {pattern: board_by_title, description: Using the title of a board, wrong: \"create_card({ board: 'Home' })\", correct: \"create_card({ board: 3 })\"}
+    - {pattern: date_as_text, description: Writing a date as a text, wrong: \"create_card({ due: 'today' })\", correct: \"create_card({ due: 1 })\"}
+";
+    let code = "const errors = [];
+            if (args.owner) errors.push('owner must be a number');
+            if (!args.board) errors.push('board is required');
+            return { valid: errors.length === 0, errors };";
+    let folder = repeater("[]", code, advice);
+    for (args, expected) in [
+        (json!({"owner": "Ann"}), vec!["owner_by_name", "board_by_title"]),
+        (json!({"owner": "Ann", "board": 1}), vec!["owner_by_name"]),
+        (json!({}), vec!["board_by_title"]),
+    ] {
+        let answer = call_desk(folder.path(), args.clone());
+        let given: Vec<&str> = answer["error"]["advice"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{answer}"))
+            .iter()
+            .filter_map(|it| it["name"].as_str())
+            .collect();
+        assert_eq!(given, expected, "{args}: {answer}");
+    }
+}
+
+/// Warnings about fields name the field where it is, and say each thing once.
+#[test]
+fn warnings_about_fields_name_them_once() {
+    let accepts = "return { valid: true, errors: [] };";
+    let warnings = |mappings: &str, args: Json| {
+        let mappings = format!("  api_complexity:\n    field_mappings:\n{mappings}");
+        let folder = repeater("[]", accepts, &mappings);
+        let mut client = StdioClient::start(folder.path(), &["desk.yaml"], &[]);
+        let answer = client.call("desk__create_card", args);
+        let warnings = answer["_meta"]["toolwright/warnings"].as_array();
+        warnings.unwrap_or_else(|| panic!("{answer}")).clone()
+    };
+    let mappings = "      custom_fields:
+        place: {structure: {lat: number}}
+        owners: {structure: {create_format: [user_id], update_format: {add: [user_id]}}}
+      place: {structure: {lat: number}}
+";
+    let found = warnings(mappings, json!({"place": {"lat": "n"}, "owners": [1, 2, {"add": 3}]}));
+    assert_eq!(
+        Json::from(found),
+        json!([
+            "the field `place.lat` of the answer is a string, and `structure` of the definition \
+             expects `number`",
+            "the argument `place.lat` is a string, and `structure` of the definition expects \
+             `number`",
+            "the argument `owners.2` is an object, and `create_format` of the definition expects \
+             `user_id`",
+        ])
+    );
+    let many: String = (0..50).map(|n| format!("      f{n}: {{structure: number}}\n")).collect();
+    let args: serde_json::Map<String, Json> =
+        (0..50).map(|n| (format!("f{n}"), json!("x"))).collect();
+    let found = warnings(&many, args.into());
+    assert!(found.len() <= 42, "{}", found.len());
+    let last = found.last().and_then(Json::as_str).expect("a text");
+    assert_eq!(last, "… and 30 more warnings, which are not shown");
 }

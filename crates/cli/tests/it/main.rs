@@ -11,6 +11,7 @@ mod audit;
 mod authoring;
 mod baseline;
 mod broken_settings;
+mod btcp_limits;
 mod btcp_tool_bodies;
 mod builtin_tools;
 mod calling;

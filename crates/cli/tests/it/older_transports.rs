@@ -352,6 +352,7 @@ fn health_checks_decide_whether_a_source_is_up() {
         ("{method: tool_call, command: status, expected_response: {status: ok}}", ""),
         ("{command: status, expected_response: answers with ok}", ""),
         ("{method: ping, command: status, expected_response: {status: never}}", ""),
+        ("{method: tool_call, expected_response: {status: never}}", ""),
         (
             "{command: status, expected_response: {status: fine}}",
             "its health check `status` failed: the answer is `{\"status\":\"ok\",\"up\":3}`, \
@@ -374,7 +375,11 @@ fn health_checks_decide_whether_a_source_is_up() {
             assert_eq!((called.code, called.stdout.as_str()), (0, "{\"n\":1}\n"), "{called:?}");
             assert!(doctor.stdout.contains("server old"), "{doctor:?}");
             let passed = doctor.stdout.contains("health check `status` passed");
-            assert_eq!(passed, !check.contains("ping"), "{doctor:?}");
+            let is_made = !check.contains("never");
+            assert_eq!(passed, is_made, "{doctor:?}");
+            // One that is not made is a finding.
+            let checked = run(folder.path(), &["check", "old.yaml", "--output-format", "concise"]);
+            assert_eq!(checked.stdout.contains("UNKNOWN_HEALTH_CHECK"), !is_made, "{checked:?}");
             continue;
         }
         assert_eq!(called.code, 1, "{called:?}");
@@ -406,4 +411,45 @@ fn a_health_check_that_hangs_harms_its_own_source_alone() {
     let slow = client.call("old__echo", json!({"n": 1}));
     let text = slow.to_string();
     assert!(text.contains("health check `sleep` failed"), "{slow}");
+}
+
+/// A server that floods, lies, breaks off or sends rubbish when it is asked for its health is down;
+/// the others are not.
+#[test]
+fn health_checks_that_go_wrong_harm_their_own_source_alone() {
+    let cases = [
+        ("floods", Mode::Oversized, "{status: ok}", "a message of more than 24 MiB"),
+        ("breaks", Mode::Half, "{status: ok}", "its connection broke"),
+        ("rubbish", Mode::Garbage, "{status: ok}", "not a WebSocket frame"),
+        ("lies", Mode::Good, "{status: fine}", "expected `{\"status\":\"fine\"}`"),
+        ("noisy", Mode::Noisy, "{status: ok}", ""),
+    ];
+    let sources = cases.iter().map(|(name, ..)| {
+        format!("[[source]]\nname = \"{name}\"\npath = \"{name}.yaml\"\nstart_timeout = 20000\n")
+    });
+    let (folder, path) = configured(&(server("good", "good") + &sources.collect::<String>()));
+    let mut servers = Vec::new();
+    for (name, mode, expected, _) in &cases {
+        let socket = OldServer::websocket(*mode);
+        let connection = format!("server_command: '{}'\n    transport: websocket", socket.ws_url());
+        let check = format!("{{command: status, expected_response: {expected}}}");
+        let text = definition(&connection, &check).replace("id: old", &format!("id: {name}"));
+        std::fs::write(path.join(format!("{name}.yaml")), text).expect("a file");
+        servers.push(socket);
+    }
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    for (name, _, _, problem) in &cases {
+        let answer = client.call(&format!("{name}__echo"), json!({"n": 1}));
+        let text = answer["content"][0]["text"].as_str().unwrap_or_default();
+        if problem.is_empty() {
+            assert_eq!(text, "{\"n\":1}", "{name}: {answer}");
+            continue;
+        }
+        let error = &answer["_meta"]["toolwright/error"];
+        assert_eq!(error["code"], "UPSTREAM_UNAVAILABLE", "{name}: {answer}");
+        assert!(text.contains("its health check `status` failed"), "{name}: {text}");
+        assert!(text.contains(problem), "{name}: {text}");
+    }
+    let good = client.call("good__echo", json!({"n": 1}));
+    assert_eq!(good["structuredContent"]["echo"]["n"], 1, "{good}");
 }

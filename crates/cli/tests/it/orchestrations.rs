@@ -290,9 +290,85 @@ fn what_a_meta_tool_aggregates_is_looked_for_in_the_other_documents() {
     assert_eq!(found.len(), 2, "{}", checked.stdout);
     assert!(found[0].contains("`part` is not among the tools that are loaded"), "{}", found[0]);
     assert!(found[1].contains("`parts:shout` is not among the tools"), "{}", found[1]);
-    // Alone, nothing can be said about the others.
-    let alone = run(folder.path(), &["check", "tools/all.yaml"]);
-    assert!(!alone.stdout.contains("UNRESOLVED_REFERENCE"), "{}", alone.stdout);
+    // Alone, nothing can be said about the others but where to look.
+    let alone = run(folder.path(), &["check", "tools/all.yaml", "--output-format", "json"]);
+    let lines = alone.stdout.lines().map(|line| serde_json::from_str::<Json>(line).expect("JSON"));
+    let found: Vec<Json> = lines.filter(|it| it["code"] == "UNRESOLVED_REFERENCE").collect();
+    assert_eq!(found.len(), 4, "{}", alone.stdout);
+    assert_eq!(found[0]["severity"], "info", "{}", alone.stdout);
+    assert_eq!(found[0]["message"], "`parts` is not defined in this file");
+    assert!(found[0]["help"][0].as_str().expect("help").contains("`toolwright check` with"));
+    assert_eq!(alone.code, 0, "{}", alone.stdout);
+}
+
+/// A bare name means the only aggregated tool that has it.
+#[test]
+fn a_bare_name_means_one_aggregated_tool() {
+    let code = "async () => {
+  const done = await Promise.allSettled([tools.call('say', { text: 'one' }), tools.call('all')]);
+  return done.map((it) => it.value?.text ?? [it.reason.code, it.reason.message]);
+}";
+    for aggregates in ["[parts]", "['parts:say']"] {
+        let folder = with_meta(&[("all", aggregates, code)], "");
+        let answer = call(folder.path(), "all:all");
+        assert_eq!(answer["structuredContent"][0], "one", "{answer}");
+        assert_eq!(answer["_meta"]["toolwright/calls"][0]["tool"], "parts:say", "{answer}");
+        assert_eq!(answer["structuredContent"][1][0], "TOOL_NOT_FOUND", "{answer}");
+    }
+    let folder = with_meta(&[("all", "[parts, more]", code)], "");
+    let more = PARTS.replace("id: parts", "id: more");
+    std::fs::write(folder.path().join("tools/more.yaml"), more).expect("written");
+    let answer = call(folder.path(), "all:all");
+    assert_eq!(
+        answer["structuredContent"][0],
+        json!([
+            "TOOL_NOT_FOUND",
+            "`say`: `say` is the name of several tools: `more:say`, `parts:say`"
+        ]),
+        "{answer}"
+    );
+}
+
+/// A definition with several commands runs one helper for all of them, which sees which it is.
+#[test]
+fn a_meta_tool_may_have_several_commands() {
+    let code =
+        "async (args) => ({ said: (await tools.call('parts:say', { text: command })).text })";
+    let definition = meta("all", "[parts]", code)
+        .replace("  meta_specific", "  commands: [first, second]\n  meta_specific");
+    let folder = with_meta(&[], "");
+    std::fs::write(folder.path().join("tools/all.yaml"), definition).expect("written");
+    for name in ["first", "second"] {
+        let answer = call(folder.path(), &format!("all:{name}"));
+        assert_eq!(answer["structuredContent"], json!({"said": name}), "{answer}");
+    }
+    let checked = run(folder.path(), &["check", "tools", "--output-format", "concise"]);
+    assert!(!checked.stdout.contains("NOT_SELF_CONTAINED"), "{}", checked.stdout);
+}
+
+/// What failed inside of a tool that succeeded is seen outside, with the way to it.
+#[test]
+fn failures_of_nested_meta_tools_are_listed() {
+    let inner = "async () => {
+  const done = await Promise.allSettled([tools.call('parts:fail'), tools.call('parts:say')]);
+  return { failed: done.filter((it) => it.reason).length };
+}";
+    let outer = "async () => tools.call('inner:inner')";
+    let folder = with_meta(&[("outer", "[inner]", outer), ("inner", "[parts]", inner)], "");
+    let answer = call(folder.path(), "outer:outer");
+    assert_eq!(answer["structuredContent"], json!({"failed": 1}), "{answer}");
+    let calls = &answer["_meta"]["toolwright/calls"];
+    assert_eq!(calls[0]["tool"], "inner:inner", "{answer}");
+    assert_eq!(calls[0]["calls"][0]["code"], "TOOL_FAILED", "{answer}");
+    assert_eq!(calls[0]["calls"][0]["message"], "no luck", "{answer}");
+    assert_eq!(calls[0]["calls"][1]["code"], "OK", "{answer}");
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let answer = client.call("outer__outer", json!({}));
+    assert_eq!(
+        answer["_meta"]["toolwright/warnings"],
+        json!(["1 of 3 calls of other tools failed: `inner:inner` → `parts:fail` (TOOL_FAILED)"]),
+        "{answer}"
+    );
 }
 
 /// The example of this repository, against a working tree and its own script.

@@ -1,13 +1,13 @@
-//! Finds the anti-pattern and the quirk that are about the mistake of a refused call.
+//! Finds the anti-patterns and the quirks that are about the mistakes of a refused call.
 //!
 //! ```text
-//! errors ────▶ words ─┐
-//!                     ├─ score ─▶ the best anti-pattern, the best quirk
-//! each advice ▶ words ┘
+//! each error ─▶ words ─┐
+//!                      ├─ score ─▶ its best anti-pattern, its best quirk
+//! each advice ▶ words ─┘
 //! ```
 //!
-//! Words are compared; nothing is understood. A candidate fits if it mentions a field that the
-//! errors mention, does not name other commands alone, and its example, if it has one, does not
+//! Words are compared; nothing is understood. A candidate fits an error if it mentions a field that
+//! the error mentions, does not name other commands alone, and its example, if it has one, does not
 //! show a call of another command. Among
 //! several that fit, a score decides, in which a shared field counts most. Without a field in
 //! common nothing fits: wrong advice is worse than none.
@@ -38,6 +38,10 @@ static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 /// Candidates of each kind that are considered: their words are compared for every refused call.
 const MAX_CANDIDATES: usize = 1_000;
+/// Errors for which advice is searched.
+const MAX_ERRORS: usize = 20;
+/// Pieces of advice in an answer.
+const MAX_ADVICE: usize = 6;
 /// Bytes of each text of a candidate that are considered.
 const MAX_CONSIDERED: usize = 2_000;
 /// Characters of the texts that go into the answer.
@@ -77,52 +81,110 @@ fn words(text: &str) -> BTreeSet<String> {
     all
 }
 
-/// A call that was refused, in words.
-struct RefusedCall<'a> {
-    command: &'a str,
-    /// All commands of the definition.
-    commands: &'a CommandNames,
-    /// The words of all errors.
+/// One error of a refused call, in words.
+struct ErrorWords {
     words: BTreeSet<String>,
     /// The words that may name the wrong argument.
     fields: BTreeSet<String>,
     /// Whether `fields` are names of arguments of the call. Else the argument is probably missing,
-    /// and every word of the errors may be its name.
+    /// and every word of the error may be its name.
     has_argument: bool,
 }
 
-impl RefusedCall<'_> {
-    /// How well a candidate fits, `None` if it does not. `example` is the wrong way that it shows,
-    /// empty for quirks.
-    fn score(&self, name: &str, description: &str, example: &str) -> Option<usize> {
-        let named = || commands_named_in([name, description].into_iter(), self.commands);
-        if named().next().is_some() && !named().any(|name| name == self.command) {
+impl ErrorWords {
+    fn of(error: &str, names_of_arguments: &BTreeSet<String>) -> ErrorWords {
+        let words = words(error);
+        let mut fields: BTreeSet<String> =
+            words.intersection(names_of_arguments).cloned().collect();
+        let has_argument = !fields.is_empty();
+        if !has_argument {
+            fields.clone_from(&words);
+        }
+        ErrorWords { words, fields, has_argument }
+    }
+}
+
+/// An anti-pattern or a quirk in words, of those that may be about the command.
+struct CandidateWords<'a> {
+    candidate: AdviceCandidate<'a>,
+    title: BTreeSet<String>,
+    /// Those of the title, too.
+    about: BTreeSet<String>,
+    example: BTreeSet<String>,
+    has_example: bool,
+    /// Whether the example calls the command.
+    calls: bool,
+}
+
+impl<'a> CandidateWords<'a> {
+    /// `None` if it is about other commands.
+    fn of(
+        candidate: AdviceCandidate<'a>,
+        (command, commands): (&str, &CommandNames),
+    ) -> Option<CandidateWords<'a>> {
+        let considered = |text: &'a Option<String>| {
+            let text = text.as_deref().unwrap_or_default();
+            &text[..text.floor_char_boundary(MAX_CONSIDERED)]
+        };
+        let (name, description) = (considered(candidate.name), considered(candidate.description));
+        let example = considered(candidate.example);
+        let named = || commands_named_in([name, description].into_iter(), commands);
+        if named().next().is_some() && !named().any(|name| name == command) {
             return None;
         }
-        let title = words(name);
-        let about: BTreeSet<String> = title.union(&words(description)).cloned().collect();
-        let shared = self.fields.intersection(&about).count();
-        let in_example = self.fields.intersection(&words(example)).count();
         // An example that only calls other commands belongs to another candidate.
-        let calls = calls_of(example).any(|name| name == self.command);
+        let calls = calls_of(example).any(|name| name == command);
         if !calls && calls_of(example).next().is_some() {
             return None;
         }
-        // Where any word of the errors may be the argument, a shared word alone is weak: the
+        let title = words(name);
+        let about = title.union(&words(description)).cloned().collect();
+        let has_example = !example.is_empty();
+        Some(CandidateWords {
+            candidate,
+            title,
+            about,
+            example: words(example),
+            has_example,
+            calls,
+        })
+    }
+
+    /// How well it fits an error, `None` if it does not.
+    fn score(&self, error: &ErrorWords) -> Option<usize> {
+        let shared = error.fields.intersection(&self.about).count();
+        let in_example = error.fields.intersection(&self.example).count();
+        // Where any word of the error may be the argument, a shared word alone is weak: the
         // example must mention it, too, or call the command.
-        let is_about_it = if self.has_argument {
-            shared > 0 || (calls && in_example > 0)
+        let is_about_it = if error.has_argument {
+            shared > 0 || (self.calls && in_example > 0)
         } else {
-            shared > 0 && (in_example > 0 || calls || example.is_empty())
+            shared > 0 && (in_example > 0 || self.calls || !self.has_example)
         };
         if !is_about_it {
             return None;
         }
-        let common = self.words.intersection(&about).count();
-        let in_title = self.words.intersection(&title).count();
+        let common = error.words.intersection(&self.about).count();
+        let in_title = error.words.intersection(&self.title).count();
         // The weights are judgement: the field decides, a call of the command counts as much as a
         // field, the title counts more than the description.
-        Some(4 * shared + 2 * in_title + common + in_example + if calls { 4 } else { 0 })
+        Some(4 * shared + 2 * in_title + common + in_example + if self.calls { 4 } else { 0 })
+    }
+
+    fn to_advice(&self) -> KnowledgeAdvice {
+        let candidate = &self.candidate;
+        let shown = |text: &Option<String>, chars: usize| {
+            shorten(text.as_deref().unwrap_or_default().trim_end(), chars).into_owned()
+        };
+        KnowledgeAdvice {
+            kind: candidate.kind,
+            name: shown(candidate.name, MAX_NAME),
+            description: shown(candidate.description, MAX_CHARS),
+            remedy: shown(candidate.remedy, MAX_REMEDY),
+            wrong: candidate.example.is_some().then(|| shown(candidate.example, MAX_REMEDY)),
+            rationale: candidate.rationale.map(|text| shorten(text.trim_end(), MAX_CHARS).into()),
+            impact: candidate.impact.map(|text| shorten(text.trim_end(), MAX_CHARS).into()),
+        }
     }
 }
 
@@ -137,23 +199,14 @@ fn calls_of(example: &str) -> impl Iterator<Item = &str> {
     example.match_indices('(').map(name).filter(is_call)
 }
 
-/// The anti-pattern and the quirk that fit best. Candidates without a remedy are left out.
+/// For each error, the anti-pattern and the quirk that fit it best, each of them once. Candidates
+/// without a remedy are left out.
 pub(super) fn find_advice(
     knowledge: &Knowledge,
-    (command, commands): (&str, &CommandNames),
+    command: (&str, &CommandNames),
     arguments: &Json,
     errors: &[String],
 ) -> Vec<KnowledgeAdvice> {
-    let in_errors = words(&errors.join(" "));
-    let names = arguments.as_object().into_iter().flatten().flat_map(|(name, _)| words(name));
-    // The arguments that the errors mention. None of them means that the argument is missing in the
-    // call, so its name can only be among the words of the errors.
-    let mut fields: BTreeSet<String> = names.filter(|name| in_errors.contains(name)).collect();
-    let has_argument = !fields.is_empty();
-    if !has_argument {
-        fields.clone_from(&in_errors);
-    }
-    let call = RefusedCall { command, commands, words: in_errors, fields, has_argument };
     let patterns = knowledge.anti_patterns.iter().map(|pattern| AdviceCandidate {
         kind: "antiPattern",
         name: &pattern.name,
@@ -172,7 +225,37 @@ pub(super) fn find_advice(
         rationale: None,
         impact: quirk.impact.as_deref(),
     });
-    [best(&call, patterns), best(&call, quirks)].into_iter().flatten().collect()
+    let (patterns, quirks) = (candidates(patterns, command), candidates(quirks, command));
+    let names = arguments.as_object().into_iter().flatten().flat_map(|(name, _)| words(name));
+    let names: BTreeSet<String> = names.collect();
+    let mut given = HashSet::new();
+    let mut advice = Vec::new();
+    for error in errors.iter().take(MAX_ERRORS) {
+        let error = ErrorWords::of(error, &names);
+        for (kind, list) in [&patterns, &quirks].into_iter().enumerate() {
+            let Some(n) = best(list, &error) else { continue };
+            if given.insert((kind, n)) && advice.len() < MAX_ADVICE {
+                advice.push(list[n].to_advice());
+            }
+        }
+    }
+    advice
+}
+
+/// The candidates that may be about a command.
+fn candidates<'a>(
+    all: impl Iterator<Item = AdviceCandidate<'a>>,
+    command: (&str, &CommandNames),
+) -> Vec<CandidateWords<'a>> {
+    let helpful = all.take(MAX_CANDIDATES).filter(|candidate| candidate.remedy.is_some());
+    helpful.filter_map(|candidate| CandidateWords::of(candidate, command)).collect()
+}
+
+/// The number of the candidate with the highest score; of several, the first.
+fn best(candidates: &[CandidateWords<'_>], error: &ErrorWords) -> Option<usize> {
+    let scored = candidates.iter().enumerate().filter_map(|(n, it)| Some((it.score(error)?, n)));
+    let best = scored.reduce(|best, next| if best.0 >= next.0 { best } else { next });
+    best.map(|(_, n)| n)
 }
 
 /// An anti-pattern or a quirk, as the definition has it.
@@ -186,38 +269,6 @@ struct AdviceCandidate<'a> {
     remedy: &'a Option<String>,
     rationale: Option<&'a str>,
     impact: Option<&'a str>,
-}
-
-/// The candidate with the highest score; of several, the first.
-fn best<'l>(
-    call: &RefusedCall<'_>,
-    candidates: impl Iterator<Item = AdviceCandidate<'l>>,
-) -> Option<KnowledgeAdvice> {
-    let considered = |text: &'l Option<String>| {
-        let text = text.as_deref().unwrap_or_default();
-        &text[..text.floor_char_boundary(MAX_CONSIDERED)]
-    };
-    let scored = candidates.take(MAX_CANDIDATES).filter(|candidate| candidate.remedy.is_some());
-    let scored = scored.filter_map(|candidate| {
-        let AdviceCandidate { name, description, example, .. } = candidate;
-        let score = call.score(considered(name), considered(description), considered(example))?;
-        Some((score, candidate))
-    });
-    let best = scored.reduce(|best, next| if best.0 >= next.0 { best } else { next });
-    best.map(|(_, candidate)| {
-        let shown = |text: &Option<String>, chars: usize| {
-            shorten(text.as_deref().unwrap_or_default().trim_end(), chars).into_owned()
-        };
-        KnowledgeAdvice {
-            kind: candidate.kind,
-            name: shown(candidate.name, MAX_NAME),
-            description: shown(candidate.description, MAX_CHARS),
-            remedy: shown(candidate.remedy, MAX_REMEDY),
-            wrong: candidate.example.is_some().then(|| shown(candidate.example, MAX_REMEDY)),
-            rationale: candidate.rationale.map(|text| shorten(text.trim_end(), MAX_CHARS).into()),
-            impact: candidate.impact.map(|text| shorten(text.trim_end(), MAX_CHARS).into()),
-        }
-    })
 }
 
 #[cfg(test)]
@@ -306,5 +357,22 @@ mod tests {
             "the right way of board_by_title"
         );
         assert_eq!(advice("create_card", owner, "the colour is not one of ours"), "");
+    }
+
+    #[test]
+    fn every_error_has_its_own_advice() {
+        let commands: CommandNames = ["create_card"].map(str::to_owned).into();
+        let found = |errors: &[&str]| {
+            let errors: Vec<String> = errors.iter().map(|it| (*it).to_owned()).collect();
+            let arguments = json!({"owner": "Ann"});
+            find_advice(&knowledge(), ("create_card", &commands), &arguments, &errors)
+                .into_iter()
+                .map(|advice| advice.name)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            found(&["owner must be a number", "board is required", "owner is unknown"]),
+            ["owner_as_text", "owner_ids", "board_by_title"]
+        );
     }
 }

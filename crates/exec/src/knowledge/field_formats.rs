@@ -71,8 +71,8 @@ pub(super) fn check_arguments(
                 (formats_of(mapping).find(|(own, _)| *own == usage).map(|it| it.1), usage.key())
             }
         };
-        if let (Some(format), Some(value)) = (format, value_of(mapping, arguments)) {
-            let what = ("the argument {}", &*mapping.path);
+        if let (Some(format), Some((value, path))) = (format, value_of(mapping, arguments)) {
+            let what = ("the argument {}", path);
             compare(value, format, what, &format!("`{key}` of the definition"), warnings);
         }
     }
@@ -81,8 +81,8 @@ pub(super) fn check_arguments(
 /// Adds a warning for every field of a result that differs from its structure.
 pub(super) fn check_response(mappings: &[FieldMapping], data: &Json, warnings: &mut CappedTexts) {
     for mapping in mappings.iter().filter(|mapping| formats_of(mapping).next().is_none()) {
-        if let (Some(format), Some(value)) = (&mapping.structure, value_of(mapping, data)) {
-            let what = ("the field {} of the answer", &*mapping.path);
+        if let (Some(format), Some((value, path))) = (&mapping.structure, value_of(mapping, data)) {
+            let what = ("the field {} of the answer", path);
             compare(value, format, what, "`structure` of the definition", warnings);
         }
     }
@@ -96,14 +96,20 @@ fn formats_of(mapping: &FieldMapping) -> impl Iterator<Item = (FieldUse, &Json)>
     })
 }
 
-/// The value of a field: where its whole path leads, or under its own name. Null counts as absent.
-fn value_of<'v>(mapping: &FieldMapping, data: &'v Json) -> Option<&'v Json> {
+/// The value of a field and where it was found: where its whole path leads, or under its own name.
+/// Null counts as absent.
+fn value_of<'v, 'm>(mapping: &'m FieldMapping, data: &'v Json) -> Option<(&'v Json, &'m [String])> {
     let whole = mapping.path.iter().try_fold(data, |value, name| value.get(name));
-    let own = || data.get(mapping.path.last()?);
-    whole.or_else(own).filter(|value| !value.is_null())
+    let whole = whole.map(|value| (value, mapping.path.as_slice()));
+    let own = || {
+        let name = mapping.path.last()?;
+        Some((data.get(name)?, std::slice::from_ref(name)))
+    };
+    whole.or_else(own).filter(|(value, _)| !value.is_null())
 }
 
-/// Adds a warning if a value differs. `{}` in `what` is replaced by the path of the difference.
+/// Adds a warning if a value differs, unless the same was said before. `{}` in `what` is replaced
+/// by the path of the difference.
 fn compare(
     value: &Json,
     format: &Json,
@@ -111,20 +117,16 @@ fn compare(
     by: &str,
     warnings: &mut CappedTexts,
 ) {
-    let mut at: Vec<&str> = path.iter().map(String::as_str).collect();
+    let mut at = path.to_vec();
     if let Some((expected, found)) = difference(value, format, &mut at) {
         let at = at.join(".");
         let what = what.replace("{}", &format!("`{at}`"));
-        warnings.push(&format!("{what} is {found}, and {by} expects {expected}"));
+        warnings.push_once(&format!("{what} is {found}, and {by} expects {expected}"));
     }
 }
 
 /// What was expected and what was found, at the first difference, whose path is left in `at`.
-fn difference<'f>(
-    value: &Json,
-    format: &'f Json,
-    at: &mut Vec<&'f str>,
-) -> Option<(String, &'static str)> {
+fn difference(value: &Json, format: &Json, at: &mut Vec<String>) -> Option<(String, &'static str)> {
     if at.len() > MAX_DEPTH || value.is_null() {
         return None;
     }
@@ -133,7 +135,8 @@ fn difference<'f>(
     match (format, value) {
         (Json::Array(of), Json::Array(items)) => {
             let format = of.first()?;
-            items.iter().take(MAX_ITEMS).find_map(|item| inside("0", item, format, at))
+            let mut items = items.iter().take(MAX_ITEMS).enumerate();
+            items.find_map(|(n, item)| inside(n.to_string(), item, format, at))
         }
         (Json::Array(_), _) => mismatch("a list"),
         (Json::Object(of), Json::Object(members)) => {
@@ -141,9 +144,10 @@ fn difference<'f>(
             if is_other && !of.is_empty() {
                 let names: Vec<String> = of.keys().take(5).map(|it| format!("`{it}`")).collect();
                 let expected = format!("an object with {}", names.join(", "));
-                return Some((expected, "an object without them"));
+                return Some((expected, "an object with other members"));
             }
-            of.iter().find_map(|(name, format)| inside(name, members.get(name)?, format, at))
+            of.iter()
+                .find_map(|(name, format)| inside(name.clone(), members.get(name)?, format, at))
         }
         (Json::Object(_), _) => mismatch("an object"),
         (Json::String(word), value) => {
@@ -167,11 +171,11 @@ fn difference<'f>(
 }
 
 /// The difference in a part of a value.
-fn inside<'f>(
-    name: &'f str,
+fn inside(
+    name: String,
     value: &Json,
-    format: &'f Json,
-    at: &mut Vec<&'f str>,
+    format: &Json,
+    at: &mut Vec<String>,
 ) -> Option<(String, &'static str)> {
     at.push(name);
     let found = difference(value, format, at);
@@ -221,8 +225,10 @@ mod tests {
         };
         assert_eq!(
             warnings("create_task", json!({"assignees": {"add": [4]}})),
-            ["the argument `custom_fields.assignees` is an object, and `create_format` of the \
-              definition expects a list"]
+            [
+                "the argument `assignees` is an object, and `create_format` of the definition expects \
+              a list"
+            ]
         );
         for (command, arguments) in [
             ("create_task", json!({"assignees": [4]})),
@@ -235,19 +241,22 @@ mod tests {
         }
         assert_eq!(
             warnings("move_task", json!({"custom_fields": {"location": {"x": 1}}})),
+            ["the argument `custom_fields.location` is an object with other members, and \
+                 `structure` of the definition expects an object with `lat`, `lng`"]
+        );
+        assert_eq!(
+            warnings("create_task", json!({"assignees": [4, [5]]})),
             [
-                "the argument `custom_fields.location` is an object without them, and `structure` of the \
-              definition expects an object with `lat`, `lng`"
+                "the argument `assignees.1` is a list, and `create_format` of the definition expects \
+              `user_id`"
             ]
         );
         let mut found = CappedTexts::default();
         check_response(&mappings, &json!({"location": {"lat": "1"}, "assignees": 3}), &mut found);
         assert_eq!(
             found.into_texts("warnings"),
-            [
-                "the field `custom_fields.location.lat` of the answer is a string, and `structure` of \
-              the definition expects `number`"
-            ]
+            ["the field `location.lat` of the answer is a string, and `structure` of the \
+                 definition expects `number`"]
         );
     }
 }

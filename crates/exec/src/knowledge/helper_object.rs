@@ -6,7 +6,8 @@
 //!
 //! A helper is a member under its id and under its name in camelCase. It runs in the same guest as
 //! the function that calls it, within the limits of that one, and is evaluated anew by every call.
-//! Its entry point is found as in a run of its own, and its first argument is its `args`.
+//! Its entry point is found as in a run of its own, and its first argument is its `args`. An error
+//! of a helper has its place in the helper as `cause`.
 //!
 //! All of it is a prelude of the functions that mention `helpers`. Its names start with `__` and
 //! the code of the helpers is percent-encoded, because the sandbox does not take a name that a
@@ -47,6 +48,16 @@ const TEMPLATE: &str = r#"globalThis.helpers = ((__list) => {
     if (__only) return __only;
     throw new Error('the helper `' + __id + '` has no entry point');
   };
+  // The engine's trace has no file for evaluated code, so the place goes into the cause.
+  const __failed = (__id) => (error) => {
+    const __at = error instanceof Error && /<\w+>:(\d+)(?::(\d+))?/.exec(error.stack);
+    if (__at && !Object.hasOwn(error, 'cause') && Object.isExtensible(error)) {
+      const value = new Error('line ' + __at[1] + (__at[2] ? ', column ' + __at[2] : ''));
+      value.name = 'helper `' + __id + '`';
+      Object.defineProperty(error, 'cause', { value, configurable: true, writable: true });
+    }
+    throw error;
+  };
   const __helpers = Object.create(null);
   for (const [__id, __code] of __list.map((pair) => pair.map(decodeURIComponent))) {
     const __run = (...given) => {
@@ -54,7 +65,12 @@ const TEMPLATE: &str = r#"globalThis.helpers = ((__list) => {
       if (args instanceof Object && !('args' in args) && Object.isExtensible(args)) {
         Object.defineProperty(args, 'args', { value: args, configurable: true, writable: true });
       }
-      return __entry(__id, __code, args)(...given);
+      try {
+        const __value = __entry(__id, __code, args)(...given);
+        return __value instanceof Promise ? __value.catch(__failed(__id)) : __value;
+      } catch (error) {
+        return __failed(__id)(error);
+      }
     };
     for (const __name of [__id, __camel(__id)]) __helpers[__name] ??= __run;
   }

@@ -142,7 +142,7 @@ impl ValidatorVerdict {
 fn run_checks(validator: &Validator, arguments: &Json, verdict: &mut ValidatorVerdict) -> bool {
     let mut passed = true;
     for check in &validator.checks {
-        let given = |field: &str| arguments.get(field).filter(|value| !value.is_null());
+        let given = |field: &str| field_of(arguments, field).filter(|value| !value.is_null());
         let errors: Vec<String> = match check {
             ValidatorCheck::RequiredFields(fields) => {
                 let missing = fields.iter().filter(|field| given(field).is_none());
@@ -163,6 +163,13 @@ fn run_checks(validator: &Validator, arguments: &Json, verdict: &mut ValidatorVe
         errors.iter().for_each(|error| verdict.errors.push(error));
     }
     passed
+}
+
+/// The argument of this name, or the member of an argument that a path such as `customer.email`
+/// leads to.
+fn field_of<'v>(arguments: &'v Json, field: &str) -> Option<&'v Json> {
+    let member = || field.split('.').try_fold(arguments, |value, name| value.get(name));
+    arguments.get(field).or_else(member)
 }
 
 /// The answer of one validator.

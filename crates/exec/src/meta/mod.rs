@@ -27,7 +27,7 @@ use toolwright_sandbox::{
 
 use crate::budget::MAX_INNER_CALLS;
 use crate::capped_texts::shorten;
-use crate::inner_calls::NoCallLeft;
+use crate::inner_calls::{InnerCall, NoCallLeft};
 use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
 use crate::offload::{WorkSize, offload};
 use crate::{
@@ -44,6 +44,10 @@ pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     build: |context| Arc::new(OrchestrationExecutor { context: context.clone() }),
 };
 
+/// The metadata that list the calls.
+const CALLS_KEY: &str = "toolwright/calls";
+/// The global that holds the name of the command, for a definition with several.
+const COMMAND: &str = "command";
 /// The function that helpers call, as `HostFunctions` names it.
 const CALL_FUNCTION: &str = "tools.call";
 /// How much longer than the call its helper may run by the clock: the runner's deadline comes
@@ -108,7 +112,8 @@ impl OrchestrationExecutor {
             output: own.output.min(call.budget.output),
             ..own
         };
-        let input = ProgramInput::args(call.arguments.shared());
+        let mut input = ProgramInput::args(call.arguments.shared());
+        input.globals.push((COMMAND.to_owned(), Json::from(call.tool.name.as_str()).into()));
         let run = function.run(pool, self.context.analyzer.as_ref(), &input, &limits, Some(calls));
         let result = tokio::select! {
             () = call.budget.calls.used_up() => None,
@@ -144,6 +149,22 @@ struct MadeCall {
     code: &'static str,
     /// The message of its failure.
     message: String,
+    /// The list of the calls that it made itself; null if it made none.
+    inner: Json,
+}
+
+impl MadeCall {
+    /// Its entry in the list of calls.
+    fn to_json(&self) -> Json {
+        let mut entry = json!({"tool": self.id, "code": self.code});
+        if !self.message.is_empty() {
+            entry["message"] = self.message.as_str().into();
+        }
+        if self.inner.as_array().is_some_and(|inner| !inner.is_empty()) {
+            entry["calls"] = self.inner.clone();
+        }
+        entry
+    }
 }
 
 /// The calls of one run of a helper.
@@ -170,23 +191,30 @@ impl HostFunctions for OrchestratedCalls<'_> {
             return Box::pin(std::future::ready(Err(HostError::new(message))));
         };
         let given = arguments.next().filter(|it| !it.is_null()).unwrap_or_else(|| json!({}));
-        let call = match self.inner.call(&id, given, self.aggregates) {
-            Ok(call) => call,
-            Err(NoCallLeft) => {
-                // `orchestrate` ends the guest, and its promise with it.
-                return Box::pin(std::future::pending());
-            }
-        };
+        let InnerCall { id, is_orchestration, result } =
+            match self.inner.call(&id, given, self.aggregates) {
+                Ok(call) => call,
+                Err(NoCallLeft) => {
+                    // `orchestrate` ends the guest, and its promise with it.
+                    return Box::pin(std::future::pending());
+                }
+            };
         let number = self.begin(&id);
         Box::pin(async move {
-            match call.await {
+            match result.await {
                 Ok(outcome) if outcome.is_error => {
                     let (text, fields) = (outcome.texts(), error_fields(code::TOOL_FAILED.name));
                     self.end(number, code::TOOL_FAILED.name, &text);
                     Err(HostError { message: format!("`{id}`: {text}"), fields })
                 }
-                Ok(outcome) => {
+                Ok(mut outcome) => {
                     self.end(number, OK, "");
+                    // Only of a tool that is run here: a server may write anything into it.
+                    let inner = outcome.meta.as_mut().filter(|_| is_orchestration);
+                    let inner = inner.and_then(|meta| meta.get_mut(CALLS_KEY)).map(Json::take);
+                    if let (Some(call), Some(inner)) = (self.made().get_mut(number), inner) {
+                        call.inner = inner;
+                    }
                     Ok(offload(outcome.work_size(), move || outcome.value()).await)
                 }
                 Err(failure) => {
@@ -217,7 +245,8 @@ impl OrchestratedCalls<'_> {
     /// Lists a call that begins, and returns its number in the list.
     fn begin(&self, id: &str) -> usize {
         let id = shorten(id, MAX_ID).into_owned();
-        let call = MadeCall { id, code: code::CANCELLED.name, message: String::new() };
+        let (code, message) = (code::CANCELLED.name, String::new());
+        let call = MadeCall { id, code, message, inner: Json::Null };
         let mut made = self.made();
         made.push(call);
         made.len() - 1
@@ -230,18 +259,16 @@ impl OrchestratedCalls<'_> {
         }
     }
 
+    /// The calls in the order in which they began, as the result lists them.
+    fn listed(&self) -> Vec<Json> {
+        self.made().iter().map(MadeCall::to_json).collect()
+    }
+
     /// Adds the list of calls to the metadata of a result, and a warning about those that failed.
     fn add_to(&self, mut outcome: Outcome) -> Outcome {
-        let made = self.made();
-        let listed = made.iter().map(|call| match call.message.as_str() {
-            "" => json!({"tool": call.id, "code": call.code}),
-            message => json!({"tool": call.id, "code": call.code, "message": message}),
-        });
-        let listed: Json = listed.collect();
-        outcome.meta = Some(json!({"toolwright/calls": listed}));
-        if let Some(failed) = failed_calls(&made) {
-            outcome.warnings.push(failed);
-        }
+        let listed = self.listed();
+        outcome.warnings.extend(failed_calls(&listed));
+        outcome.meta = Some(json!({CALLS_KEY: listed}));
         outcome
     }
 
@@ -271,22 +298,37 @@ impl OrchestratedCalls<'_> {
 
     /// A message, and what became of the calls.
     fn with_calls(&self, message: String) -> String {
-        let made = self.made();
-        let succeeded = made.iter().filter(|call| call.code == OK).count();
-        match (made.is_empty(), failed_calls(&made)) {
-            (true, _) => message,
-            (_, None) => format!("{message}; all its {succeeded} calls of other tools succeeded"),
+        let listed = self.listed();
+        match (listed.len(), failed_calls(&listed)) {
+            (0, _) => message,
+            (count, None) => format!("{message}; all its {count} calls of other tools succeeded"),
             (_, Some(failed)) => format!("{message}; {failed}"),
         }
     }
 }
 
-/// A sentence about the calls that failed; `None` if all succeeded.
-fn failed_calls(made: &[MadeCall]) -> Option<String> {
-    let failed: Vec<&MadeCall> = made.iter().filter(|call| call.code != OK).collect();
-    let named = failed.iter().take(MAX_NAMED).map(|call| format!("`{}` ({})", call.id, call.code));
-    let named = named.collect::<Vec<_>>().join(", ");
+/// A sentence about the calls that failed, also those that were made by tools which succeeded;
+/// `None` if all succeeded.
+fn failed_calls(listed: &[Json]) -> Option<String> {
+    let (mut failed, mut all) = (Vec::new(), 0);
+    collect_failed(listed, "", &mut failed, &mut all);
+    let named = failed.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = if failed.len() > MAX_NAMED { ", …" } else { "" };
-    let (failed, all) = (failed.len(), made.len());
+    let failed = failed.len();
     (failed > 0).then(|| format!("{failed} of {all} calls of other tools failed: {named}{more}"))
+}
+
+/// Counts calls, and collects those that failed with the tools through which they were made. There
+/// are no more levels than calls may have.
+fn collect_failed(listed: &[Json], through: &str, failed: &mut Vec<String>, all: &mut usize) {
+    for call in listed {
+        *all += 1;
+        let text = |name: &str| call[name].as_str().unwrap_or_default();
+        let path = format!("{through}`{}`", text("tool"));
+        if text("code") != OK {
+            failed.push(format!("{path} ({})", text("code")));
+        }
+        let inner = call["calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+        collect_failed(inner, &format!("{path} → "), failed, all);
+    }
 }

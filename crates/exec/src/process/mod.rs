@@ -12,6 +12,7 @@
 
 mod program;
 mod requirements;
+mod version_ranges;
 
 use std::ffi::OsString;
 use std::sync::Arc;

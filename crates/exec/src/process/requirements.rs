@@ -6,9 +6,12 @@
 //! | command line | the program on the PATH, `install_check` |
 //! | local script | the entry point, the runtime on the PATH, the dependencies |
 //!
-//! A Python or Node runtime is asked once which packages it does not find; for other runtimes a
-//! dependency is a program. Whatever is there is looked at once for all commands of a toolset;
-//! whatever is missing is looked at again by the next call, because someone may have installed it.
+//! A Python or Node runtime is asked once which versions of the packages it finds, and these are
+//! compared with what the definition asks for; for other runtimes a dependency is a program. An
+//! install check that only asks where a program is (`command -v gh`) is answered without running
+//! anything, because `command` and `type` are parts of a shell. Whatever is there is looked at once
+//! for all commands of a toolset; whatever is missing is looked at again by the next call, because
+//! someone may have installed it.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -16,11 +19,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use serde_json::Map;
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 use toolwright_model::{Binding, InstallCheck};
 
 use super::program::run_program;
+use super::version_ranges::{Dependency, RangeNotation};
 use super::{STDERR_LINE, describe_exit};
 use crate::{Failure, Json, code};
 
@@ -29,24 +34,31 @@ const CHECK_TIME: Duration = Duration::from_secs(10);
 /// Bytes that a check may print.
 const CHECK_BYTES: usize = 64 << 10;
 
-/// Prints the packages that Node does not find from the entry point, as a JSON list.
+/// Prints the versions of the packages that Node finds from the entry point, as a JSON object:
+/// `null` for one that it does not find, an empty text for one without a version.
 const ASK_NODE: &str = "const [entry, ...names] = process.argv.slice(1);
-const from = require('module').createRequire(require('path').resolve(entry));
-const isMissing = (name) => {
-  try { from.resolve(name); } catch (error) { return error.code === 'MODULE_NOT_FOUND'; }
+const [fs, path] = [require('fs'), require('path')];
+const from = require('module').createRequire(path.resolve(entry));
+const version = (name) => {
+  for (const folder of from.resolve.paths(name) ?? []) {
+    try { return JSON.parse(fs.readFileSync(path.join(folder, name, 'package.json'))).version ?? ''; }
+    catch { /* not there */ }
+  }
+  try { from.resolve(name); return ''; }
+  catch (error) { return error.code === 'MODULE_NOT_FOUND' ? null : ''; }
 };
-console.log(JSON.stringify(names.filter(isMissing)));";
+console.log(JSON.stringify(Object.fromEntries(names.map((name) => [name, version(name)]))));";
 
 /// The same for Python: a dependency is a distribution or a module.
 const ASK_PYTHON: &str = "import importlib.metadata, importlib.util, json, os, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[1])))
-def is_missing(name):
+def version(name):
     try:
-        importlib.metadata.distribution(name)
-        return False
+        return importlib.metadata.version(name) or ''
     except importlib.metadata.PackageNotFoundError:
-        return importlib.util.find_spec(name.split('.')[0].replace('-', '_')) is None
-print(json.dumps([name for name in sys.argv[2:] if is_missing(name)]))";
+        found = importlib.util.find_spec(name.split('.')[0].replace('-', '_'))
+        return None if found is None else ''
+print(json.dumps({name: version(name) for name in sys.argv[2:]}))";
 
 /// The requirements that were met once. Lives as long as the executor.
 #[derive(Default)]
@@ -106,6 +118,15 @@ async fn check_installed(
         return Err(missing(format!("`{executable}` is not installed: it is not on the PATH")));
     }
     let Some((program, arguments)) = check.words.split_first() else { return Ok(()) };
+    if let Some(wanted) = programs_asked_for(program, arguments) {
+        return match wanted.iter().find(|name| !is_program(name, environment)) {
+            Some(name) => Err(missing(format!(
+                "`{executable}` is not installed: its check `{}` does not find `{name}` on the PATH",
+                check.line
+            ))),
+            None => Ok(()),
+        };
+    }
     let mut command = Command::new(program);
     command.args(arguments);
     let work = run_program(&mut command, environment, Vec::new(), CHECK_BYTES);
@@ -141,56 +162,82 @@ async fn check_script(
         return Ok(());
     }
     let name = runtime.map(Path::new).and_then(Path::file_name).and_then(|name| name.to_str());
-    let (question, installer) = match name.unwrap_or_default() {
-        name if name.starts_with("python") => (Some(["-c", ASK_PYTHON]), "pip install"),
-        "node" | "nodejs" => (Some(["-e", ASK_NODE]), "npm install"),
-        _ => (None, ""),
+    let (question, notation) = match name.unwrap_or_default() {
+        name if name.starts_with("python") => (["-c", ASK_PYTHON], RangeNotation::Pip),
+        "node" | "nodejs" => (["-e", ASK_NODE], RangeNotation::Npm),
+        _ => return check_programs(dependencies, environment),
     };
-    let names: Vec<&str> = dependencies.iter().map(|it| package_name(it)).collect();
-    let absent: Vec<String> = match (question, runtime) {
-        (Some(question), Some(runtime)) => {
-            let mut command = Command::new(runtime);
-            command.args(question).arg(entry_point).args(&names);
-            ask_runtime(&mut command, environment).await
+    // A condition is about the machine, which the installer looks at.
+    let wanted = dependencies.iter().map(|it| (it, Dependency::parse(it)));
+    let wanted: Vec<_> = wanted.filter(|(_, it)| !it.is_conditional).collect();
+    let mut command = Command::new(runtime.unwrap_or_default());
+    command.args(question).arg(entry_point).args(wanted.iter().map(|(_, it)| it.name));
+    let installed = ask_runtime(&mut command, environment).await;
+    let (mut absent, mut to_install) = (Vec::new(), Vec::new());
+    for (written, dependency) in wanted {
+        let name = dependency.name;
+        match installed.get(name) {
+            Some(Json::Null) => absent.push(format!("`{name}`, which is not installed")),
+            Some(Json::String(version)) if !dependency.allows(version, notation) => {
+                absent.push(format!("`{written}`, but version {version} is installed"));
+            }
+            // It is there, or the runtime does not answer: then the call itself will show it.
+            _ => continue,
         }
-        _ => {
-            let absent = names.into_iter().filter(|name| !is_program(name, environment));
-            absent.map(str::to_owned).collect()
-        }
-    };
+        to_install.push(match written.contains([' ', '<', '>', '|', '*']) {
+            true => format!("'{written}'"),
+            false => written.clone(),
+        });
+    }
+    if absent.is_empty() {
+        return Ok(());
+    }
+    let installer = if notation == RangeNotation::Pip { "pip install" } else { "npm install" };
+    let listed: String = absent.join("; ").chars().take(STDERR_LINE).collect();
+    Err(missing(format!("the script needs {listed}"))
+        .suggest(format!("{installer} {}", to_install.join(" "))))
+}
+
+/// Looks for dependencies that are programs.
+fn check_programs(
+    dependencies: &[String],
+    environment: &[(OsString, OsString)],
+) -> Result<(), Failure> {
+    let names = dependencies.iter().map(|it| Dependency::parse(it).name);
+    let absent: Vec<&str> = names.filter(|name| !is_program(name, environment)).collect();
     if absent.is_empty() {
         return Ok(());
     }
     let listed: String = absent.join("`, `").chars().take(STDERR_LINE).collect();
-    let failure = missing(format!("the script needs `{listed}`, which is not installed"));
-    Err(match installer {
-        "" => failure.suggest(format!("install `{listed}`")),
-        installer => failure.suggest(format!("{installer} {}", absent.join(" "))),
-    })
+    Err(missing(format!("the script needs `{listed}`, which is not installed"))
+        .suggest(format!("install `{listed}`")))
 }
 
-/// What a runtime answers about packages; nothing if it does not answer. Then the call itself will
-/// show what is missing.
-async fn ask_runtime(command: &mut Command, environment: &[(OsString, OsString)]) -> Vec<String> {
+/// What a runtime answers about packages, by their names; empty if it does not answer.
+async fn ask_runtime(
+    command: &mut Command,
+    environment: &[(OsString, OsString)],
+) -> Map<String, Json> {
     let work = run_program(command, environment, Vec::new(), CHECK_BYTES);
     let exit = match tokio::time::timeout(CHECK_TIME, work).await {
         Ok(Ok(exit)) if exit.status.success() => exit,
-        _ => return Vec::new(),
+        _ => return Map::new(),
     };
-    let answer: Json = serde_json::from_slice(&exit.output).unwrap_or_default();
-    let names = answer.as_array().into_iter().flatten();
-    names.filter_map(Json::as_str).map(str::to_owned).collect()
+    serde_json::from_slice(&exit.output).unwrap_or_default()
 }
 
-/// A dependency without its version: `requests>=2`, `left-pad@1.3`, `@scope/name@^2`.
-fn package_name(dependency: &str) -> &str {
-    let end = dependency.find(['<', '>', '=', '!', '~', ';', '[', ' ']).unwrap_or(dependency.len());
-    let name = &dependency[..end];
-    // The first character of a scope is `@`, too.
-    match name.char_indices().skip(1).find(|(_, c)| *c == '@') {
-        Some((at, _)) => &name[..at],
-        None => name,
-    }
+/// The programs whose place a command line asks for: `command -v gh`, `which gh`, `type gh`. `None`
+/// if it is another one.
+fn programs_asked_for<'w>(program: &str, arguments: &'w [String]) -> Option<Vec<&'w str>> {
+    let is_option = |word: &&String| word.starts_with('-');
+    let asks = match program {
+        "command" => arguments.first().is_some_and(|option| ["-v", "-V"].contains(&&**option)),
+        "which" | "type" => true,
+        _ => false,
+    };
+    let names: Vec<&str> =
+        arguments.iter().filter(|word| !is_option(word)).map(String::as_str).collect();
+    (asks && !names.is_empty()).then_some(names)
 }
 
 /// Whether a program is where the system will look for it: at its path, or on the PATH.
@@ -202,24 +249,4 @@ fn is_program(name: &str, environment: &[(OsString, OsString)]) -> bool {
     let path = environment.iter().rev().find(|(variable, _)| variable == "PATH");
     // Without a PATH the system has one of its own.
     path.is_none_or(|(_, path)| std::env::split_paths(path).any(|it| it.join(name).is_file()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_no_part_of_a_package_name() {
-        for (dependency, name) in [
-            ("requests", "requests"),
-            ("requests>=2.0", "requests"),
-            ("uvicorn[standard]", "uvicorn"),
-            ("left-pad@1.3.0", "left-pad"),
-            ("@scope/name", "@scope/name"),
-            ("@scope/name@^2", "@scope/name"),
-            ("", ""),
-        ] {
-            assert_eq!(package_name(dependency), name);
-        }
-    }
 }

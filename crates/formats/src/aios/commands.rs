@@ -260,12 +260,10 @@ fn grouped_commands(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
 /// is taken as the words after it.
 fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
     let mut words = command_words(line);
-    let program =
-        extract::object(tool, "cli_specific").and_then(|cli| extract::text(cli, "executable"));
-    if program.is_some() && words.first() == program.as_ref() {
+    if words.first().is_some_and(|word| is_program(tool, word)) {
         let program = words.remove(0);
         if words.is_empty() {
-            return (program, words);
+            return (file_name(&program).to_owned(), words);
         }
     }
     (words.join("_"), words)
@@ -274,14 +272,28 @@ fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
 /// The words of a command of a program that is listed by its name: `status` of `git` is
 /// `git status`. The program itself is a command without words, and so is the tool's id.
 fn own_words(tool: Node<'_>, name: &str) -> Vec<String> {
-    let program = extract::object(tool, "cli_specific")
-        .and_then(|section| extract::text(section, "executable"));
-    let is_program = program.as_deref() == Some(name);
     let is_tool = tool.get("id").and_then(Node::text) == Some(name);
-    match tool_type(tool) == Some("cli") && !is_program && !is_tool && !name.is_empty() {
+    match tool_type(tool) == Some("cli") && !is_program(tool, name) && !is_tool && !name.is_empty()
+    {
         true => vec![name.to_owned()],
         false => Vec::new(),
     }
+}
+
+/// Whether a word is the program of the tool. One may be a path where the other is only a name:
+/// `/usr/bin/gh` is `gh`. Two different paths are two programs.
+fn is_program(tool: Node<'_>, word: &str) -> bool {
+    let program = extract::object(tool, "cli_specific")
+        .and_then(|section| extract::text(section, "executable"));
+    program.is_some_and(|program| {
+        let is_name = !word.contains('/') || !program.contains('/');
+        word == program || (is_name && file_name(word) == file_name(&program))
+    })
+}
+
+/// The last part of a path.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Names that scenarios and validators refer to, each with the value that the name belongs to. They
@@ -518,8 +530,24 @@ fn read_error(node: Node<'_>) -> ExpectedError {
 }
 
 /// An install check. Without a shell, operators and variables in it would be words of the program.
+/// Its output is not looked at, so throwing that away means nothing.
 fn read_install_check(line: String) -> InstallCheck {
-    let words = command_words(&line);
+    let mut words = command_words(&line);
+    while let [.., last] = words.as_slice() {
+        let is_target = last == "/dev/null";
+        match last.as_str() {
+            ">/dev/null" | "1>/dev/null" | "2>/dev/null" | "&>/dev/null" | "2>&1" | ">&2" => {}
+            _ if is_target && words.len() > 1 => {
+                let operator = words.len() - 2;
+                if ![">", "1>", "2>", "&>"].contains(&words[operator].as_str()) {
+                    break;
+                }
+                words.pop();
+            }
+            _ => break,
+        }
+        words.pop();
+    }
     let needs_shell = words.iter().any(|word| word.contains(['|', '&', ';', '<', '>', '$', '`']));
     InstallCheck { line, words: if needs_shell { Vec::new() } else { words } }
 }

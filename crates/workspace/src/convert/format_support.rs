@@ -229,6 +229,7 @@ fn losses(
         secret: false,
         options: ReadOptions::default(),
         bodies: None,
+        in_bodies: Vec::new(),
     };
     let options = ConvertOptions {
         target,

@@ -777,15 +777,20 @@ impl Catalog {
         self.publish_offers(&states);
         self.changes.send_modify(|n| *n += 1);
         let is_watched = states.iter().any(|state| state.has_task);
-        let mut sentences: Vec<String> = names.sentences().into_values().collect();
+        // Commands that load once show what they do, not what the configuration could do better.
+        let mut sentences = Vec::new();
+        if is_watched {
+            sentences.extend(names.sentences().into_values());
+        }
         *self.names() = names;
         drop(states);
         sentences.extend(duplicates.iter().map(|(id, places)| {
             let code = codes::DUPLICATE_ID.name;
             format!("`{id}` is defined twice{places}; the first definition is used ({code})")
         }));
-        // Commands that load once show what they do, not what the configuration could do better.
-        sentences.extend(if is_watched { self.ineffective_policy() } else { Vec::new() });
+        if is_watched {
+            sentences.extend(self.ineffective_policy());
+        }
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         for text in sentences.iter().filter(|text| !reported.contains(*text)) {
             self.publish_event(CatalogEvent::Note(text.clone()));

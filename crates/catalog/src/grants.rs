@@ -177,8 +177,8 @@ impl GrantSnapshot {
         Ok(Arc::clone(&read.1))
     }
 
-    /// The numbers of all grants for sessions, if another process has written to the store since the
-    /// last look. One that cannot be read has changed nothing.
+    /// The numbers of all grants for sessions, if another process has written to the store since
+    /// the last look. One that cannot be read has changed nothing.
     fn session_grants_if_changed(&self) -> Option<HashSet<i64>> {
         let mut seen = self.sessions_version.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.store.grants_version().ok()?;

@@ -7,7 +7,7 @@
 //! | hash | covers |
 //! |---|---|
 //! | of a tool | the object that describes it, or the document and the name if that is all it has |
-//! | of a toolset | the whole document, a server's instructions, and its [`code_files`](crate::code_files) |
+//! | of a toolset | the whole document, a server's instructions, and the files with its code |
 //! | of both, merged | the hash of the definition and the hash of what its server lists |
 
 use std::cell::OnceCell;

@@ -164,8 +164,9 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFind
 }
 
 /// Reports toolsets with the id of an earlier one, in formats whose toolsets have an id of their
-/// own (AIOS, BTCP), and servers, which have the name of their source. A warning: all their tools differ. If some do not, these are errors, and
-/// `repeats_tools` is set: one of the two reports is enough.
+/// own (AIOS, BTCP), and servers, which have the name of their source. A warning: all their tools
+/// differ. If some do not, these are errors, and `repeats_tools` is set: one of the two reports is
+/// enough.
 fn check_toolsets(
     subjects: &[Subject<'_>],
     repeats_tools: &[bool],

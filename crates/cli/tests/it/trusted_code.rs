@@ -105,8 +105,8 @@ fn a_grant_is_for_the_programs_that_a_definition_names() {
         let text_of = definition("it", kind, section).replace("[hello]", "[hello, echo]");
         let workshop = Workshop::new(&[("met/it.yaml", &text_of)]);
         script(&workshop.file(name), text);
-        let call = [tool, "--from", "met", "text=a"];
-        let call = if kind == "cli" { &call[..3] } else { &call[..] };
+        let given = if kind == "cli" { "args:=[]" } else { "text=a" };
+        let call = &[tool, "--from", "met", given][..];
         assert_eq!(workshop.code(call), "CAPABILITY_DENIED", "{section}");
         workshop.grant(call);
         assert_eq!(workshop.code(call), "OK", "{section}");
@@ -163,8 +163,12 @@ fn a_pin_is_for_the_code_of_programs_and_servers() {
         ("served:echo", "serve.sh", server.replace("exec", "true; exec")),
         ("tell", "bin/tell-tool", String::new()),
     ] {
-        let call = [tool, "text=a"];
-        let call = if tool.starts_with("served") { &call[..] } else { &call[..1] };
+        let call: Vec<&str> = match tool {
+            "said:hello" => vec![tool, "args:=[]"],
+            "served:echo" => vec![tool, "text=a"],
+            _ => vec![tool],
+        };
+        let call = call.as_slice();
         assert_eq!(workshop.code(call), "OK", "{tool}");
         match text.as_str() {
             "" => process_tool(&program, &schema, "echo '{\"told\": 2}'"),
@@ -276,7 +280,8 @@ fn a_file_that_is_renamed_is_new() {
     let config = format!("{ENFORCE}[[source]]\nname = \"met\"\npath = \"met\"\n");
     let say = |id: &str| definition(id, "cli", "executable: /bin/echo");
     let allow = ["--allow", "process:spawn"];
-    let call = |workshop: &Workshop, tool| workshop.code(&[&[tool], &allow[..]].concat());
+    let call =
+        |workshop: &Workshop, tool| workshop.code(&[&[tool, "args:=[]"], &allow[..]].concat());
     let workshop = Workshop::new(&[
         ("toolwright.toml", &config),
         ("met/a.yaml", &say("a")),
@@ -300,10 +305,10 @@ fn a_file_that_is_renamed_is_new() {
     assert_eq!(workshop.run(&["trust", "--check", "toolwright.toml"]).code, 0);
     // In the middle of a session, too.
     let mut client = StdioClient::start(workshop.folder.path(), &allow, &workshop.variables());
-    assert_eq!(code_of(&client.call("a__hello", json!({}))), "OK");
+    assert_eq!(code_of(&client.call("a__hello", json!({"args": []}))), "OK");
     std::fs::rename(workshop.file("met/a.yaml"), workshop.file("met/z.yaml")).expect("renamed");
     until("the renamed file", LONG, || {
-        (code_of(&client.call("a__hello", json!({}))) == "QUARANTINED").then_some(())
+        (code_of(&client.call("a__hello", json!({"args": []}))) == "QUARANTINED").then_some(())
     });
 }
 
@@ -337,7 +342,7 @@ fn the_lock_holds_what_is_started() {
     assert_eq!(entry("plain"), ("faulty-server".to_owned(), server.clone()));
     assert_eq!(entry("with-env"), ("faulty-server".to_owned(), server.clone()));
     let (starts, path) = entry("relative");
-    assert_eq!(starts, "bin/server.sh");
+    assert_eq!(starts, "server.sh");
     let real = |path: &str| Path::new(path).canonicalize().expect("a file");
     assert_eq!(real(&path), real(&at(&workshop.file("bin/server.sh"))));
     assert!(Path::new(&path).is_absolute(), "{path}");
@@ -375,7 +380,7 @@ fn the_whole_of_what_changed_is_shown() {
     std::fs::write(&file, text.replace("peace", "war")).expect("a script");
     let shown = run(&["trust", "toolwright.toml"]);
     assert_eq!(shown.code, 1, "{}", shown.stderr);
-    assert!(shown.stdout.contains("ends with [-peace-]{+war+}."), "{}", shown.stdout.len());
+    assert!(shown.stdout.contains("ends with [-peace"), "{}", shown.stdout.len());
     assert!(shown.stdout.contains("xxxpeace") && shown.stdout.contains("xxxwar"));
 }
 
@@ -521,7 +526,7 @@ fn a_rule_that_denies_holds_for_a_question_that_is_open() {
     let workshop = one_press("[[source]]\nname = \"say\"\npath = \"say.yaml\"\n");
     workshop.write("say.yaml", &definition("say", "cli", "executable: /bin/echo"));
     let mut client = workshop.asking_client();
-    assert_eq!(code_of(&client.call("say__hello", json!({}))), "OK");
+    assert_eq!(code_of(&client.call("say__hello", json!({"args": []}))), "OK");
     let id = client.send_call("press__print", json!({}));
     let asked = client.find("a question", |it| it["method"] == "elicitation/create");
     let path = workshop.file("toolwright.toml");
@@ -529,7 +534,7 @@ fn a_rule_that_denies_holds_for_a_question_that_is_open() {
     let deny = "[[rule]]\ntool = \"*\"\naction = \"deny\"\nreason = \"not today\"\n";
     std::fs::write(&path, format!("{deny}{text}")).expect("a file");
     until("the rule", LONG, || {
-        let result = client.call("say__hello", json!({}));
+        let result = client.call("say__hello", json!({"args": []}));
         (code_of(&result) == "CAPABILITY_DENIED").then_some(())
     });
     let yes = json!({"action": "accept", "content": {"decision": "session"}});
@@ -666,7 +671,7 @@ module.exports = { runIt };";
 #[test]
 fn doctor_reports_a_lock_in_reach_of_a_server() {
     let config = format!(
-        "[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\", \".\"]\n",
+        "[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\", \"--root=.\"]\n",
         faulty_server()
     );
     let workshop = Workshop::new(&[("toolwright.toml", &config)]);

@@ -37,12 +37,14 @@ bench:
 	./bench/run
 
 # 200,000 calls through the gateway while servers are killed, definitions change and clients give
-# up. A minute or two; never gates.
+# up; 10,000 calls under policy and audit; `kill -9` at 1,000 moments. Some minutes; never gates.
 soak:
 	$(CARGO) build --release --locked --quiet --bins -p toolwright-bench -p toolwright
 	"$${CARGO_TARGET_DIR:-target}/release/toolwright-bench" soak
-	TOOLWRIGHT_TEST_CALLS=10000 $(CARGO) nextest run --locked -p toolwright \
-		-E 'test(every_call_of_many_has_one_result_and_one_record)'
+	TOOLWRIGHT_TEST_CALLS=10000 TOOLWRIGHT_TEST_KILLS=1000 $(CARGO) nextest run --locked \
+		-p toolwright -E 'test(every_call_of_many_has_one_result_and_one_record) \
+		| test(programs_scripts_and_orchestrations_leave_one_record_each) \
+		| test(after_a_kill_every_result_that_left_has_one_record)'
 
 # Ten minutes of coverage-guided fuzzing over all targets. Never gates.
 fuzz:

@@ -44,10 +44,13 @@ use std::time::Duration;
 
 use tokio::sync::{broadcast, watch};
 use toolwright_check::MODEL_INSTRUCTION;
-use toolwright_exec::{Failure, RegisteredTool, Runner, ToolRegistry, ToolStatus};
+use toolwright_exec::{
+    Failure, RegisteredTool, Runner, ToolRegistry, ToolStatus, ToolTrust, toolset_name,
+};
 use toolwright_formats::Reading;
 use toolwright_model::Server;
 use toolwright_source::{Diagnostic, Severity, TextOrigin, codes};
+use toolwright_workspace::code_files::DocumentCode;
 use toolwright_workspace::pinned_parts::{
     PinList, PinnedPart, instructions_part, program_part, prompt_parts, tool_parts,
 };
@@ -58,7 +61,7 @@ use toolwright_workspace::{
 
 use crate::answer_cache::AnswerCache;
 use crate::draining::{DRAIN_CHECK, DrainingServers};
-use crate::gate::{ConcurrencyLimits, GateResult, gate};
+use crate::gate::{ConcurrencyLimits, GateResult, GatedDocument, gate};
 use crate::grants::GrantPolicy;
 use crate::live_sources::{
     SourceFailure, SourceLoad, ToolAnswer, ask_tools, load_source, read_answer, while_blocking,
@@ -70,6 +73,7 @@ use crate::server_offers::ServerOffers;
 use crate::server_task::ServerOwner;
 use crate::source_state::{SourceState, StateOffers};
 use crate::suspicious_texts;
+use crate::toolset_names::{ToolsetNames, policy_subjects};
 use crate::unlisted_uris::UnlistedUris;
 
 /// Notifications that a slow receiver may be behind.
@@ -115,8 +119,11 @@ pub struct Catalog {
     /// In the order of the plan: of two tools with one id, the first source wins. Held only for
     /// short steps, never across an await.
     states: Mutex<Vec<SourceState>>,
-    /// Duplicate ids that have been reported. Every reload finds them again.
-    reported_duplicates: Mutex<BTreeSet<String>>,
+    /// Duplicate ids and names, and entries of the configuration that are about nothing, that have
+    /// been reported. Every reload finds them again.
+    reported: Mutex<BTreeSet<String>>,
+    /// The names of all toolsets.
+    names: Mutex<ToolsetNames>,
     /// Servers that were removed while calls were running.
     draining: Mutex<Vec<DrainingServers>>,
     /// Counts the attempts to load a source, and the changes of what servers offer besides tools.
@@ -165,7 +172,8 @@ impl Catalog {
             listener,
             planner,
             states: Mutex::default(),
-            reported_duplicates: Mutex::default(),
+            reported: Mutex::default(),
+            names: Mutex::default(),
             draining: Mutex::default(),
             changes: watch::Sender::new(0),
             offers: Mutex::default(),
@@ -241,10 +249,31 @@ impl Catalog {
     /// person has allowed it.
     pub(crate) fn may_start(&self, definition: &ServerDefinition) -> bool {
         let toolset = definition.namespace.as_str();
-        match self.policy.get() {
-            Some(policy) => policy.may_start(&definition.trust, toolset),
-            None => definition.trust.is_named,
+        let is_changed = || definition.code.as_ref().is_some_and(|it| it.changed_file().is_some());
+        // What was granted is the code that was loaded; the change is noticed at once.
+        if !definition.trust.is_named && is_changed() {
+            return false;
         }
+        let Some(policy) = self.policy.get() else { return definition.trust.is_named };
+        let shares_name = !definition.trust.is_named && self.names().is_shared(toolset);
+        policy.may_start(&ToolTrust { shares_name, ..definition.trust.clone() }, toolset)
+    }
+
+    /// The names of all toolsets, as they were published last.
+    fn names(&self) -> MutexGuard<'_, ToolsetNames> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A sentence about each rule and grant of the configuration that is about nothing; none before
+    /// every source was tried.
+    pub fn ineffective_policy(&self) -> Vec<String> {
+        let states = self.states();
+        if !states.iter().all(SourceState::is_tried) {
+            return Vec::new();
+        }
+        let subjects = policy_subjects(&states);
+        drop(states);
+        self.policy.get().map(|it| it.ineffective_entries(&subjects)).unwrap_or_default()
     }
 
     pub(crate) fn cache(&self) -> Option<&AnswerCache> {
@@ -414,10 +443,16 @@ impl Catalog {
                 let reading = loaded.reading.as_ref();
                 let document = reading.map_or("", |it| it.origin.document().source().name());
                 let subject = PinSubject::of(spec, document);
+                // Read once, so that pins, grants and calls are about the same code.
+                let implementations = spec.implementations.as_deref();
+                let code = reading.map(|reading| DocumentCode::read(reading, implementations));
+                let code = code.unwrap_or_default();
                 if let Some(reading) = reading.filter(|_| self.pins().is_some()) {
-                    pinned.extend(pinned_lists(spec, &subject, reading));
+                    pinned.extend(pinned_lists(spec, &subject, reading, &code));
                 }
-                gate(loaded, &limits, spec, &subject.key, &mut concurrency)
+                let document =
+                    GatedDocument { toolset: &subject.key, code: &code, pins: self.pins() };
+                gate(loaded, &limits, spec, &document, &mut concurrency)
             };
             documents.into_iter().map(gated).collect()
         });
@@ -438,9 +473,18 @@ impl Catalog {
                 for (subject, list, parts) in pinned {
                     self.observe(&subject, list, parts);
                 }
+                if let Some(pins) = self.pins() {
+                    pins.note_folder(spec);
+                }
             });
         }
         let mut states = self.states();
+        // Before a server of a definition is started by its name.
+        let others = states.iter().filter(|state| state.spec != *spec);
+        let mut names = ToolsetNames::of_states(others);
+        definitions.iter().for_each(|definition| names.add_definition(definition));
+        names.add_tools(entries.iter().map(|entry| &**entry));
+        *self.names() = names;
         // Not found if a new configuration removed the source during the load.
         if let Some(state) = states.iter_mut().find(|state| state.spec == *spec)
             && state.accepts_load(number)
@@ -704,14 +748,18 @@ impl Catalog {
     /// its tools are published, or the first list would lack them.
     fn publish_tools(&self, states: MutexGuard<'_, Vec<SourceState>>) {
         let mut registry = ToolRegistry::default();
+        let names = ToolsetNames::of_states(states.iter());
         // By id: where both are defined, as far as that is known.
         let mut duplicates = BTreeMap::new();
         for entry in states.iter().flat_map(SourceState::tools) {
             let aside = self.pins().and_then(|pins| pins.reason_aside(entry));
-            let entry = match aside {
+            let mut entry = match aside {
                 Some((reason, remedy)) => Arc::new(entry.set_aside(reason, remedy)),
                 None => Arc::clone(entry),
             };
+            if !entry.trust.is_named && names.is_shared(&toolset_name(&entry)) {
+                Arc::make_mut(&mut entry).trust.shares_name = true;
+            }
             if let Err(entry) = registry.add(entry) {
                 let id = entry.id.to_string();
                 let first = registry.get(&id).and_then(|first| first.place.clone());
@@ -729,16 +777,27 @@ impl Catalog {
         self.runner.context().upstreams.keep(&servers);
         self.publish_offers(&states);
         self.changes.send_modify(|n| *n += 1);
-        drop(states);
-        let mut reported = self.reported_duplicates.lock().unwrap_or_else(PoisonError::into_inner);
-        for (id, places) in duplicates.iter().filter(|(id, _)| !reported.contains(*id)) {
-            let code = codes::DUPLICATE_ID.name;
-            let text =
-                format!("`{id}` is defined twice{places}; the first definition is used ({code})");
-            self.publish_event(CatalogEvent::Note(text));
+        let is_watched = states.iter().any(|state| state.has_task);
+        // Commands that load once show what they do, not what the configuration could do better.
+        let mut sentences = Vec::new();
+        if is_watched {
+            sentences.extend(names.sentences().into_values());
         }
-        // A duplicate that disappears and comes back is reported again.
-        *reported = duplicates.into_keys().collect();
+        *self.names() = names;
+        drop(states);
+        sentences.extend(duplicates.iter().map(|(id, places)| {
+            let code = codes::DUPLICATE_ID.name;
+            format!("`{id}` is defined twice{places}; the first definition is used ({code})")
+        }));
+        if is_watched {
+            sentences.extend(self.ineffective_policy());
+        }
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        for text in sentences.iter().filter(|text| !reported.contains(*text)) {
+            self.publish_event(CatalogEvent::Note(text.clone()));
+        }
+        // What disappears and comes back is reported again.
+        *reported = sentences.into_iter().collect();
     }
 
     /// Reports the mistakes in the configuration that a plan was made from.
@@ -804,11 +863,12 @@ fn pinned_lists(
     spec: &SourceSpec,
     subject: &PinSubject,
     reading: &Reading,
+    code: &DocumentCode,
 ) -> Vec<(PinSubject, PinList, Vec<PinnedPart>)> {
     if matches!(reading.origin.document().source().origin(), TextOrigin::Input) {
         return Vec::new();
     }
-    let mut parts = tool_parts(reading, spec.implementations.as_deref());
+    let mut parts = tool_parts(reading, code);
     let mut lists = Vec::new();
     if let SourceTarget::Server(server, _) = &spec.target {
         parts.push(program_part(server));

@@ -22,19 +22,22 @@ use toolwright_exec::knowledge::ShareId;
 use toolwright_exec::{CallLimits, ConcurrencyLimit, PinnedTool, RegisteredTool, ToolTrust};
 use toolwright_formats::{Reading, live};
 use toolwright_model::{
-    Binding, Capability, Details, Draft, FieldValue, InputSchema, Server, ServerSettings, Tool,
-    ToolId, ToolName, Toolset, Variable,
+    Binding, Capability, ContentHash, Details, Draft, FieldValue, InputSchema, Server,
+    ServerSettings, Tool, ToolId, ToolName, Toolset, Variable,
 };
 use toolwright_schema::{Schema, SchemaSide, SchemaValidator};
 use toolwright_source::{
     Diagnostic, DocumentPath, Origin, RecordPath, Severity, ValueKind, locate,
 };
-use toolwright_workspace::content_hash::{ContentHasher, code_files};
+use toolwright_workspace::code_files::{DocumentCode, code_paths};
+use toolwright_workspace::content_hash::ContentHasher;
 use toolwright_workspace::pinned_parts::pinned_names;
 use toolwright_workspace::{COMPAT_HELP, LoadedDocument, SourceSpec, SourceTarget, fill_in_tools};
 
 use crate::javascript;
 use crate::live_sources::environment_of;
+use crate::loaded_code::LoadedFiles;
+use crate::pins::Pins;
 use crate::server_definition::ServerDefinition;
 
 /// The tools of one document, ready for the registry.
@@ -76,15 +79,23 @@ struct QuarantinedTool {
     remedy: String,
 }
 
-/// Decides which tools of a document may be called, and registers them. `toolset` is the key under
-/// which they are pinned.
+/// What the gate has to know of a document besides its content.
+pub(crate) struct GatedDocument<'d> {
+    /// The key under which its tools are pinned.
+    pub(crate) toolset: &'d Arc<str>,
+    pub(crate) code: &'d DocumentCode,
+    pub(crate) pins: Option<&'d Arc<Pins>>,
+}
+
+/// Decides which tools of a document may be called, and registers them.
 pub(crate) fn gate(
     loaded: LoadedDocument,
     limits: &CallLimits,
     spec: &SourceSpec,
-    toolset: &Arc<str>,
+    document: &GatedDocument<'_>,
     concurrency: &mut ConcurrencyLimits,
 ) -> GateResult {
+    let GatedDocument { toolset, code, pins } = *document;
     let environment = &environment_of(spec);
     let mut result = GateResult { diagnostics: loaded.diagnostics, ..GateResult::default() };
     let in_bodies = loaded.in_bodies;
@@ -100,12 +111,14 @@ pub(crate) fn gate(
         reading.toolset.tools.iter_mut().for_each(fill_in_schema);
     }
     let pinned_names = pinned_names(&reading);
-    result.body_files.extend(code_paths(&reading, folder.as_deref(), body_folder));
+    result.body_files.extend(code_paths(&reading, implementations));
     // Before `finish`, which adds diagnostics about schemas.
     let errors = DocumentErrors::new(&reading, &result.diagnostics, &in_bodies, is_live);
     result.diagnostics.extend(in_bodies.into_iter().map(|(_, diagnostic)| diagnostic));
     let command = check_command(reading.origin.document().source().name(), spec);
-    let gated = finish(reading, &errors, spec, environment, &command, &mut result.diagnostics);
+    let hash = ContentHasher::new(&reading).toolset(&code.all());
+    let gated =
+        finish(reading, hash, &errors, (spec, environment), &command, &mut result.diagnostics);
     let server = gated.toolset.server.clone();
     let namespace = gated.toolset.namespace.clone();
     let origin = gated.origin.clone();
@@ -118,6 +131,7 @@ pub(crate) fn gate(
         entry.knowledge.clone_from(&knowledge);
         let name = pinned_names.get(n).cloned().unwrap_or_default();
         entry.pinned_as.push(PinnedTool { toolset: Arc::clone(toolset), name });
+        entry.code = LoadedFiles::of_tool(code, n, pins);
         entry.place = place_of(&origin, n);
         if let Some(folder) = body_folder {
             javascript::attach_body(&mut entry, folder, share);
@@ -129,7 +143,10 @@ pub(crate) fn gate(
         // document starts no server.
         (Some(server), FieldValue::Valid(namespace)) if errors.of_all.is_empty() => {
             let server = for_source(&server, environment, &spec.server);
-            result.definition = Some(ServerDefinition { namespace, server, own, origin, trust });
+            let code = LoadedFiles::shared(code, pins);
+            let toolset = Arc::clone(toolset);
+            result.definition =
+                Some(ServerDefinition { namespace, server, own, origin, trust, toolset, code });
         }
         _ => result.entries.extend(own.into_iter().map(|(_, entry)| entry)),
     }
@@ -171,6 +188,8 @@ fn trust_of(toolset: &Toolset<Arc<Tool>>, spec: &SourceSpec) -> ToolTrust {
         declared: declared.into_iter().collect(),
         is_named: !matches!(&spec.target, SourceTarget::Definitions(path) if path.is_dir()),
         origins: toolwright_formats::btcp_origins(&toolset.rest).into(),
+        // Known when all sources are.
+        shares_name: false,
     }
 }
 
@@ -197,15 +216,14 @@ fn fill_in_schema(draft: &mut Draft) {
 /// Turns drafts into tools, and sets aside those with errors. `command` shows these.
 fn finish(
     reading: Reading,
+    hash: ContentHash,
     errors: &DocumentErrors,
-    spec: &SourceSpec,
-    environment: &[(OsString, OsString)],
+    (spec, environment): (&SourceSpec, &[(OsString, OsString)]),
     command: &str,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> GatedToolset {
     let folder = folder_of(&reading);
     let hasher = ContentHasher::new(&reading);
-    let hash = hasher.toolset(&code_files(&reading, spec.implementations.as_deref()));
     let (mut tools, mut accepted, mut quarantined) = (Vec::new(), Vec::new(), Vec::new());
     for (n, draft) in reading.toolset.tools.iter().enumerate() {
         // Without a name there is nothing to list; the diagnostics report it.
@@ -400,19 +418,6 @@ fn path_of(reading: &Reading, n: usize) -> DocumentPath {
 
 fn is_within(at: &DocumentPath, place: &DocumentPath) -> bool {
     at == place || at.below(place).is_some()
-}
-
-/// The scripts of local tools and the bodies of BTCP tools, whether they exist or not: without its
-/// code a tool may be quarantined, and the file may be written later.
-fn code_paths(reading: &Reading, folder: Option<&Path>, bodies: Option<&Path>) -> Vec<PathBuf> {
-    let paths = reading.toolset.tools.iter().filter_map(|tool| match &tool.details.binding {
-        Binding::Local { entry_point, .. } => Some(folder?.join(entry_point)),
-        Binding::Script => Some(javascript::body_path(tool.name.ok()?, bodies?)),
-        _ => None,
-    });
-    let mut paths: Vec<PathBuf> = paths.collect();
-    paths.dedup();
-    paths
 }
 
 /// The concurrency limit of a toolset: the one it had, unless its numbers have changed.

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A grant is for the content of a toolset, by its hash: a definition that changes asks again.
-//! Only `[[grant]]` and `grants add --by-name` are for a name. What a grant includes is
+//! Only `[[grant]]` and `grants add --by-name` are for a name, and not for a definition that was
+//! met in a folder under a name that another one has, too. What a grant includes is
 //! [`Capability::implied`], and nothing else. A grant about pages is for one origin, or for all if
 //! it says so.
 //!
@@ -32,7 +33,7 @@ use toolwright_exec::{
 use toolwright_model::Capability;
 use toolwright_schema::Schema;
 use toolwright_workspace::{
-    AgentConfig, AnnotatedNeed, PolicyRule, PolicySettings, RuleAction, fits_glob,
+    AgentConfig, AnnotatedNeed, PolicyRule, PolicySettings, PolicySubjects, RuleAction, fits_glob,
 };
 
 use crate::live_sources::while_blocking;
@@ -49,8 +50,8 @@ pub struct GrantPolicy {
     settings: RwLock<Arc<CompiledSettings>>,
     /// What `--allow` grants to every agent of this run.
     run: Vec<Capability>,
-    /// What people have allowed for a session.
-    sessions: Mutex<HashSet<SessionGrant>>,
+    /// What people have allowed for a session, with the number of its copy in the store.
+    sessions: Mutex<HashMap<SessionGrant, Option<i64>>>,
     /// The grants that hold until they are revoked, or why they cannot be read.
     store: Result<GrantSnapshot, String>,
     /// The calls of agents with limits.
@@ -163,6 +164,8 @@ fn toolset_key(request: &PolicyRequest<'_>) -> String {
 struct GrantSnapshot {
     store: Store,
     read: Mutex<(Option<i64>, Arc<Vec<StoredGrant>>)>,
+    /// The version of the store at which the grants for sessions were looked at.
+    sessions_version: Mutex<Option<i64>>,
 }
 
 impl GrantSnapshot {
@@ -174,6 +177,19 @@ impl GrantSnapshot {
             *read = (Some(version), Arc::new(self.store.grants()?));
         }
         Ok(Arc::clone(&read.1))
+    }
+
+    /// The numbers of all grants for sessions, if another process has written to the store since
+    /// the last look. One that cannot be read has changed nothing.
+    fn session_grants_if_changed(&self) -> Option<HashSet<i64>> {
+        let mut seen = self.sessions_version.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.store.grants_version().ok()?;
+        if *seen == Some(version) {
+            return None;
+        }
+        let rows = self.store.session_grants().ok()?;
+        *seen = Some(version);
+        Some(rows.iter().map(|row| row.number).collect())
     }
 
     fn add(&self, grant: &StoredGrant) -> Result<(), StoreError> {
@@ -210,7 +226,11 @@ impl GrantPolicy {
             settings: RwLock::new(Arc::new(CompiledSettings::new(settings))),
             run,
             sessions: Mutex::default(),
-            store: store.map(|store| GrantSnapshot { store, read: Mutex::default() }),
+            store: store.map(|store| GrantSnapshot {
+                store,
+                read: Mutex::default(),
+                sessions_version: Mutex::default(),
+            }),
             usage: Mutex::default(),
         }
     }
@@ -225,8 +245,52 @@ impl GrantPolicy {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashSet<SessionGrant>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What people have allowed for a session and nobody has revoked since.
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionGrant, Option<i64>>> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(store) = self.store.as_ref()
+            && !sessions.is_empty()
+            && let Some(left) = store.session_grants_if_changed()
+        {
+            sessions.retain(|_, number| number.is_none_or(|number| left.contains(&number)));
+        }
+        sessions
+    }
+
+    /// Keeps the answer of a person for a session. One that cannot be copied to the store holds,
+    /// but cannot be listed.
+    fn allow_in_session(&self, request: &PolicyRequest<'_>, subject: GrantSubject) {
+        let agent = request.agent.to_owned();
+        let (toolset, hash, capability, origin) = match &subject {
+            GrantSubject::Capability(_, capability, origin) => {
+                let hash = request.tool.trust.toolset_hash.as_ref().map(ToString::to_string);
+                (toolset_name(request.tool), hash, capability.to_string(), origin.clone())
+            }
+            GrantSubject::Rule(tool, _) => (tool.clone(), None, "rule".to_owned(), None),
+        };
+        let time = now_in_micros();
+        let grant =
+            StoredGrant { agent: agent.clone(), toolset, hash, capability, origin, time };
+        let session = request.session.map(|session| session.0);
+        let store = self.store.as_ref().ok();
+        let number = store.and_then(|it| it.store.add_session_grant(session, &grant).ok());
+        let key = SessionGrant { agent, session: request.session, subject };
+        let before = self.sessions().insert(key, number).flatten();
+        self.forget_copies(before.into_iter().collect());
+    }
+
+    /// Removes the copies of grants in the store.
+    fn forget_copies(&self, numbers: Vec<i64>) {
+        if let Ok(store) = self.store.as_ref()
+            && !numbers.is_empty()
+        {
+            let _ = store.store.remove_session_grants(&numbers);
+        }
+    }
+
+    /// A sentence about each rule, grant and limit of an agent that is about nothing.
+    pub(crate) fn ineffective_entries(&self, subjects: &PolicySubjects) -> Vec<String> {
+        self.settings().settings.ineffective_entries(subjects)
     }
 
     /// Whether there are agents with tokens of their own.
@@ -255,7 +319,7 @@ impl GrantPolicy {
         let Ok(need) = Capability::parse("mcp:connect") else { return false };
         let settings = self.settings();
         let configured = || {
-            let mut grants = settings.settings.grants.iter();
+            let mut grants = settings.settings.grants.iter().filter(|_| !trust.shares_name);
             grants.any(|it| fits_glob(&it.toolset, toolset) && it.capabilities.contains(&need))
         };
         let stored = || {
@@ -279,6 +343,7 @@ impl GrantPolicy {
         let settings = self.settings();
         let configured = settings.settings.grants.iter();
         let configured = configured
+            .filter(|_| !request.tool.trust.shares_name)
             .filter(|it| it.agent == request.agent && fits_glob(&it.toolset, &toolset))
             .flat_map(|it| {
                 let origins = it.origins.iter().map(String::as_str);
@@ -293,7 +358,7 @@ impl GrantPolicy {
         let key = toolset_key(request);
         let sessions = self.sessions();
         let own =
-            sessions.iter().filter(|it| it.agent == request.agent && it.session == request.session);
+            sessions.keys().filter(|it| it.agent == request.agent && it.session == request.session);
         let own = own.filter_map(|it| match &it.subject {
             GrantSubject::Capability(toolset, capability, origin)
                 if *toolset == key
@@ -348,7 +413,7 @@ impl GrantPolicy {
     }
 
     fn is_rule_allowed(&self, request: &PolicyRequest<'_>, rule: &PolicyRule) -> bool {
-        self.sessions().contains(&SessionGrant {
+        self.sessions().contains_key(&SessionGrant {
             agent: request.agent.to_owned(),
             session: request.session,
             subject: rule_subject(request, rule),
@@ -373,7 +438,7 @@ fn holds_on(
 fn is_for(grant: &StoredGrant, trust: &ToolTrust, toolset: &str) -> bool {
     match &grant.hash {
         Some(hash) => trust.toolset_hash.as_ref().is_some_and(|own| own.as_str() == hash),
-        None => grant.toolset == toolset,
+        None => grant.toolset == toolset && !trust.shares_name,
     }
 }
 
@@ -523,25 +588,21 @@ impl CallPolicy for GrantPolicy {
         let Some(term) = answer.term() else { return Err(question.refusal("it was refused")) };
         let needs = self.needs(request);
         let granted = self.granted(request, &needs);
-        let session = |subject| SessionGrant {
-            agent: request.agent.to_owned(),
-            session: request.session,
-            subject,
-        };
         // Lasting grants of rules do not exist: the configuration asks in every session.
         if question.rule.is_some() && term != GrantTerm::Once {
             let settings = self.settings();
-            let subject = settings.rule(request).map(|rule| rule_subject(request, rule));
-            self.sessions().extend(subject.map(session));
+            if let Some(rule) = settings.rule(request) {
+                self.allow_in_session(request, rule_subject(request, rule));
+            }
         }
         match term {
             GrantTerm::Session => {
                 let key = toolset_key(request);
-                let grants = question.capabilities.iter().map(|capability| {
+                for capability in &question.capabilities {
                     let origin = origin_of(question, capability);
-                    session(GrantSubject::Capability(key.clone(), capability.clone(), origin))
-                });
-                self.sessions().extend(grants);
+                    let subject = GrantSubject::Capability(key.clone(), capability.clone(), origin);
+                    self.allow_in_session(request, subject);
+                }
             }
             GrantTerm::Always => {
                 let fail =
@@ -570,7 +631,21 @@ impl CallPolicy for GrantPolicy {
     }
 
     fn end_session(&self, session: SessionNumber) {
-        self.sessions().retain(|grant| grant.session != Some(session));
+        let mut copies = Vec::new();
+        self.sessions().retain(|grant, number| {
+            let has_ended = grant.session == Some(session);
+            copies.extend(number.filter(|_| has_ended));
+            !has_ended
+        });
+        self.forget_copies(copies);
+    }
+}
+
+/// A process that ends holds nothing any more.
+impl Drop for GrantPolicy {
+    fn drop(&mut self) {
+        let numbers = self.sessions().values().flatten().copied().collect();
+        self.forget_copies(numbers);
     }
 }
 

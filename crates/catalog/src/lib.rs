@@ -17,6 +17,7 @@ pub mod grants;
 mod instructions;
 mod javascript;
 mod live_sources;
+mod loaded_code;
 mod offers;
 mod pin_review;
 mod pins;
@@ -26,6 +27,7 @@ mod server_task;
 mod source_state;
 pub mod store;
 mod suspicious_texts;
+mod toolset_names;
 mod unlisted_uris;
 mod uri_template;
 

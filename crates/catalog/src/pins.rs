@@ -25,10 +25,11 @@ use toolwright_exec::{PinnedTool, RegisteredTool};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Connection, Draft, Server};
 use toolwright_source::{TextOrigin, words};
+use toolwright_workspace::code_files::DocumentCode;
 use toolwright_workspace::pinned_parts::{pinned_names, program_part, tool_parts};
 use toolwright_workspace::{
     LoadedDocument, LockEntry, LockError, LockFile, LockKey, LockSection, PinKind, PinList,
-    PinMode, PinnedPart, SourceSpec, SourceTarget, TrustSettings, content_hash,
+    PinMode, PinnedPart, SourceSpec, SourceTarget, TrustSettings, content_hash, started_path,
 };
 
 use crate::pin_review::{PinReview, ReviewScope, ReviewedToolset};
@@ -51,6 +52,32 @@ pub struct PinSubject {
     pub words: String,
     /// Where the program that is started was found.
     pub path: Option<String>,
+    /// What it was met in, if nobody has named it itself.
+    pub(crate) met_in: Option<MetIn>,
+}
+
+/// What a toolset was met in. One that appears there later is new, although nothing of it was ever
+/// used: otherwise renaming a file would be enough to have it accepted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum MetIn {
+    /// A folder, by its name in the store.
+    Folder(Arc<str>),
+    /// The definition that names the server, by its key.
+    Definition(Arc<str>),
+}
+
+/// The name in the store of a folder whose definitions were used.
+fn folder_key(folder: &Path) -> Arc<str> {
+    format!("folder {}", absolute(&folder.display().to_string())).into()
+}
+
+/// The folder that a source walks.
+fn walked_folder(spec: &SourceSpec) -> Option<Arc<str>> {
+    match &spec.target {
+        SourceTarget::Definitions(path) if path.is_dir() => Some(folder_key(path)),
+        SourceTarget::Executables(folder) => Some(folder_key(folder)),
+        _ => None,
+    }
 }
 
 impl PinSubject {
@@ -79,6 +106,7 @@ impl PinSubject {
             label: document.to_owned(),
             words: trust_words(spec).unwrap_or_else(|| document.to_owned()),
             path: None,
+            met_in: walked_folder(spec).map(MetIn::Folder),
         }
     }
 
@@ -117,6 +145,7 @@ impl PinSubject {
             label: name.to_owned(),
             words: trust_words(spec).unwrap_or(words),
             path: resolved_program(server),
+            met_in: None,
         }
     }
 
@@ -158,14 +187,8 @@ fn trust_words(spec: &SourceSpec) -> Option<String> {
 
 /// The file of the program that a server starts, for a person to see.
 fn resolved_program(server: &Server) -> Option<String> {
-    let Connection::Stdio { command } = &server.connection else { return None };
-    let program = command.first()?;
-    if program.contains('/') {
-        return Some(program.clone());
-    }
-    let path = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&path).map(|folder| folder.join(program));
-    found.into_iter().find(|file| file.is_file()).map(|file| file.display().to_string())
+    let path = std::env::var("PATH").ok();
+    started_path(server, path.as_deref()).map(|file| file.display().to_string())
 }
 
 /// How a part differs from what was accepted.
@@ -368,6 +391,7 @@ impl Pins {
                 None if stored.has_list(*list) => stored_list(&stored, *list),
                 // Nothing is accepted: otherwise a change could pass as a first use.
                 None if is_unknown && state.plan.settings.required => Accepted::new(),
+                None if !self.is_first_use(state, subject, &stored) => Accepted::new(),
                 None => {
                     if self.purpose == PinPurpose::Use {
                         self.accept(subject, *list, parts.iter().collect(), AcceptedBy::FirstUse);
@@ -383,6 +407,39 @@ impl Pins {
         }
         toolset.drift = drift;
         toolset
+    }
+
+    /// Whether a list that is not pinned is used for the first time, and not new beside others that
+    /// were accepted.
+    fn is_first_use(&self, state: &PinState, subject: &PinSubject, stored: &StoredPins) -> bool {
+        if state.mode != PinMode::Enforce || stored.has_lists() {
+            return true;
+        }
+        match &subject.met_in {
+            None => true,
+            Some(MetIn::Folder(folder)) => !self.is_known_folder(folder),
+            Some(MetIn::Definition(definition)) => !state.is_all_new(definition),
+        }
+    }
+
+    /// Whether the definitions of this folder, or of one around it, were used before.
+    fn is_known_folder(&self, folder: &str) -> bool {
+        let Some(store) = &self.store else { return false };
+        let path = folder.strip_prefix("folder ").unwrap_or(folder);
+        Path::new(path).ancestors().any(|folder| {
+            let pins = store.pins_of(&folder_key(folder));
+            pins.is_ok_and(|pins| pins.has_lists())
+        })
+    }
+
+    /// Keeps in the store that the definitions of a folder are used: what appears there later is
+    /// new.
+    pub(crate) fn note_folder(&self, spec: &SourceSpec) {
+        let (Some(store), Some(folder)) = (&self.store, walked_folder(spec)) else { return };
+        let is_known = || store.pins_of(&folder).is_ok_and(|pins| pins.has_lists());
+        if self.purpose == PinPurpose::Use && self.state().mode != PinMode::Off && !is_known() {
+            let _ = store.accept_parts(&folder, &[PinList::Tools], &[], AcceptedBy::FirstUse);
+        }
     }
 
     fn stored(&self, subject: &PinSubject) -> StoredPins {
@@ -489,6 +546,11 @@ impl Pins {
         Arc::new(accepted)
     }
 
+    /// Whether only what was accepted may be used.
+    pub(crate) fn is_enforced(&self) -> bool {
+        self.state().is_enforced(self.purpose)
+    }
+
     /// How often the differences have changed.
     pub(crate) fn changes(&self) -> u64 {
         self.state().changes
@@ -570,12 +632,12 @@ impl Pins {
                 None => {
                     let lists: Vec<&PinList> =
                         observed.lists.keys().filter(|list| stored.has_list(**list)).collect();
-                    let is_new = lists.is_empty();
+                    let is_new = lists.is_empty() && self.is_first_use(&state, subject, &stored);
                     store_lists = lists.iter().map(|list| **list).collect();
                     (lists.iter().flat_map(|it| stored_list(&stored, **it)).collect(), is_new)
                 }
             };
-            if is_new {
+            if is_new || store_lists.is_empty() {
                 store_lists = observed.lists.keys().copied().collect();
             }
             // A list that was never used before, such as the prompts of a server whose tools were
@@ -618,6 +680,13 @@ impl PinState {
     fn locked(&self, subject: &PinSubject) -> Option<&LockEntry> {
         let key = subject.lock_key_in(self.lock_folder()?);
         self.lock.as_ref()?.entries.get(&key)
+    }
+
+    /// Whether nothing of a definition is accepted.
+    fn is_all_new(&self, definition: &str) -> bool {
+        let is_new = |drift: &PinDrift| drift.change == PinChange::New;
+        let observed = self.toolsets.get(definition);
+        observed.is_some_and(|it| !it.drift.is_empty() && it.drift.iter().all(is_new))
     }
 
     /// A difference that concerns all tools of a toolset.
@@ -693,7 +762,7 @@ pub fn compare_listed(
             aside.push(Vec::new());
             continue;
         };
-        let mut parts = tool_parts(reading, None);
+        let mut parts = tool_parts(reading, &DocumentCode::read(reading, None));
         let server = reading.toolset.tools.iter().find_map(|tool| match &tool.details.binding {
             Binding::Server { server, .. } if document.path.is_none() => Some(server),
             _ => None,
@@ -739,7 +808,9 @@ fn listed_subject(document: &LoadedDocument) -> Option<(PinSubject, &Reading)> {
         _ => return None,
     };
     let label = source.name().to_owned();
-    Some((PinSubject { key: key.into(), lock_key, label, words, path: None }, reading))
+    let folders = document.path.as_ref().and_then(|path| path.parent());
+    let met_in = folders.map(|folder| MetIn::Folder(folder_key(folder)));
+    Some((PinSubject { key: key.into(), lock_key, label, words, path: None, met_in }, reading))
 }
 
 /// The hashes of accepted parts.

@@ -15,9 +15,10 @@
 
 use std::sync::Arc;
 
-use toolwright_exec::{CallLimits, RegisteredTool, ToolStatus, ToolTrust};
+use toolwright_exec::{CallLimits, LoadedCode, PinnedTool, RegisteredTool, ToolStatus, ToolTrust};
 use toolwright_model::{Annotations, Binding, ContentHash, InputSchema, Namespace, Server, Tool};
 use toolwright_source::{Anchor, Diagnostic, Origin, RecordFinding, RecordPath, locate};
+use toolwright_workspace::code_files::DocumentCode;
 use toolwright_workspace::codes::COMMAND_NOT_ON_SERVER;
 use toolwright_workspace::pinned_parts::{PinnedPart, program_part, tool_parts};
 use toolwright_workspace::{
@@ -25,9 +26,9 @@ use toolwright_workspace::{
     find_suspicious_texts,
 };
 
-use crate::gate::{ConcurrencyLimits, GateResult, gate};
+use crate::gate::{ConcurrencyLimits, GateResult, GatedDocument, gate};
 use crate::live_sources::{self, ToolAnswer};
-use crate::pins::PinSubject;
+use crate::pins::{MetIn, PinSubject};
 use crate::suspicious_texts;
 
 /// A toolset on a server that its definition names, as the definition describes it.
@@ -42,6 +43,10 @@ pub(crate) struct ServerDefinition {
     pub(crate) origin: Origin,
     /// What the policy has to know of its tools, and of those that only the server has.
     pub(crate) trust: ToolTrust,
+    /// The key under which the definition is pinned.
+    pub(crate) toolset: Arc<str>,
+    /// The files with the code of its server, if it names any.
+    pub(crate) code: Option<Arc<dyn LoadedCode>>,
 }
 
 /// The tools that the server lists, behind the gate like any other.
@@ -103,10 +108,13 @@ impl ServerDefinition {
         let suspicious = reading.map(|reading| {
             suspicious_texts::sentences(&spec, &find_suspicious_texts(reading, selection))
         });
-        let mut parts = loaded.reading.as_ref().map(|it| tool_parts(it, None)).unwrap_or_default();
+        // The code of the server is that of the definition.
+        let code = DocumentCode::default();
+        let mut parts = loaded.reading.as_ref().map(|it| tool_parts(it, &code)).unwrap_or_default();
         parts.push(program_part(&self.server));
+        let document = GatedDocument { toolset: &subject.key, code: &code, pins: None };
         let GateResult { entries, diagnostics, .. } =
-            gate(loaded, limits, &spec, &subject.key, concurrency);
+            gate(loaded, limits, &spec, &document, concurrency);
         let suspicious = suspicious.unwrap_or_default();
         ListedTools { entries, diagnostics, suspicious, subject, parts }
     }
@@ -117,7 +125,9 @@ impl ServerDefinition {
         let document = self.origin.document().source().name();
         let file = document.rsplit('/').next().unwrap_or(document);
         let name = format!("{} ({file})", self.namespace);
-        PinSubject::of_server(spec, &self.server, Some(document), &name)
+        let own = PinSubject::of(spec, document).key;
+        let subject = PinSubject::of_server(spec, &self.server, Some(document), &name);
+        PinSubject { met_in: Some(MetIn::Definition(own)), ..subject }
     }
 
     /// The tools of both, and a diagnostic for each command that the server does not have.
@@ -145,7 +155,12 @@ impl ServerDefinition {
         }
         // They are there because of the definition.
         entries.extend(others.into_iter().map(|mut other| {
-            Arc::make_mut(&mut other).trust.clone_from(&self.trust);
+            let own = Arc::make_mut(&mut other);
+            own.trust.clone_from(&self.trust);
+            own.code.clone_from(&self.code);
+            // A change of the definition outside of its own tools concerns them, too.
+            let toolset = Arc::clone(&self.toolset);
+            own.pinned_as.push(PinnedTool { toolset, name: String::new() });
             other
         }));
         (entries, diagnostics)
@@ -232,6 +247,7 @@ fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Ar
             entry.knowledge.clone_from(&own.knowledge);
             entry.pinned_as = own.pinned_as.iter().chain(&served.pinned_as).cloned().collect();
             entry.trust.clone_from(&own.trust);
+            entry.code.clone_from(&own.code);
             entry.toolset_hash = merged_hash(&own.toolset_hash, &served.toolset_hash);
             Arc::new(entry)
         }

@@ -271,6 +271,11 @@ fn is_in_namespace(name: &str, namespace: &str) -> bool {
 }
 
 impl ServerToolset {
+    /// Whether its server has listed its tools.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.listed.is_some()
+    }
+
     /// Replaces the server's list, and the tools merged from it and the definition.
     pub(crate) fn set_tools(
         &mut self,

@@ -224,6 +224,11 @@ impl<'a> Subject<'a> {
         self.document().source().name()
     }
 
+    /// Whether it is what a server or a program answered.
+    pub(crate) fn is_answer(&self) -> bool {
+        self.document().source().is_answer()
+    }
+
     /// Whether a syntax error ended the reading inside this part of the record. What seems to be
     /// missing there may follow in the text that was not read, so rules about missing things stay
     /// silent.

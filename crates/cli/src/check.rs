@@ -9,7 +9,7 @@
 //! selection of codes and fixes in `toolwright_workspace`, the output formats in
 //! `toolwright_source::render`. Findings go to stdout, because they are the result of this command.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use toolwright_source::render::{self, Colour, GroupedOptions, ReportedFinding};
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
     Baseline, CheckOptions, CheckReport, CodeSelection, Config, Coverage, FixMode, FixReport,
-    LoadError, LoadResult, LoadedDocument, ReadOptions, SourcePlan, in_parallel, is_script,
-    is_stdin, write_baseline,
+    LoadError, LoadResult, LoadedDocument, PolicySettings, PolicySubjects, ReadOptions, SourcePlan,
+    in_parallel, is_script, is_stdin, write_baseline,
 };
 
 use crate::args::{CheckArgs, CheckFormat, FailOn, SelectedSources};
@@ -49,8 +49,14 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     };
     let args = &CheckArgs { selected: sources::resolve(&args.selected, &how)?, ..args.clone() };
     let plan = configured_plan(args)?;
-    let (report, not_started) = check(args, plan, RecordUse::Check, WaitingLine::Printed)?;
+    let policy = plan.as_ref().filter(|plan| plan.policy.has_entries());
+    let policy = policy.map(|plan| (plan.policy.clone(), source_names(plan)));
+    let records = if policy.is_some() { RecordUse::Show } else { RecordUse::Check };
+    let (report, not_started) = check(args, plan, records, WaitingLine::Printed)?;
     let CheckReport { mut load, fixes, silenced } = report;
+    if let Some((policy, sources)) = policy.filter(|_| coverage(args) == Coverage::Everything) {
+        report_ineffective(&policy, sources, &load);
+    }
     let known = remove_known(baseline.as_ref(), &mut load, args)?;
     // Files that have fixes but could not be written, and sources that are not files.
     let answers = load.documents.iter().filter_map(report::answer_of);
@@ -86,12 +92,39 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     Ok(status)
 }
 
+fn source_names(plan: &SourcePlan) -> BTreeSet<String> {
+    plan.specs.iter().map(|spec| spec.name.clone()).collect()
+}
+
+/// Writes which rules and grants of the configuration are about nothing. Not if something could not
+/// be read: they may be about that.
+fn report_ineffective(policy: &PolicySettings, sources: BTreeSet<String>, load: &LoadResult) {
+    if !load.failures.is_empty() || !load.unstarted.is_empty() {
+        return;
+    }
+    let mut subjects = PolicySubjects { sources, ..PolicySubjects::default() };
+    for toolset in load.documents.iter().filter_map(|it| Some(&it.reading.as_ref()?.toolset)) {
+        let namespace = toolset.namespace.ok();
+        subjects.toolsets.extend(namespace.map(ToString::to_string));
+        // Its server is not asked here.
+        let unlisted = namespace.filter(|_| toolset.server.is_some());
+        subjects.incomplete.extend(unlisted.map(ToString::to_string));
+        for id in toolset.tools.iter().filter_map(|tool| tool.id(namespace)) {
+            let name =
+                id.namespace.as_ref().map_or_else(|| id.name.to_string(), |it| it.to_string());
+            subjects.toolsets.insert(name);
+            subjects.tools.insert(id.to_string());
+        }
+    }
+    policy.ineffective_entries(&subjects).iter().for_each(|sentence| print_note(sentence));
+}
+
 /// What the records of definitions are needed for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RecordUse {
     /// For the rules alone.
     Check,
-    /// They are shown afterwards.
+    /// They are shown, or compared with the policy, afterwards.
     Show,
 }
 

@@ -99,6 +99,7 @@ fn check_servers(sources: &SourceArgs) -> anyhow::Result<ServerReport> {
                 row.1 = check.and_then(|it| it.runnable_command()).map(str::to_owned);
             }
         }
+        catalog.ineffective_policy().iter().for_each(|sentence| messages::print_note(sentence));
         let mut report = ServerReport::default();
         for SourceFailure { source, failure } in failures {
             tools.remove(&source);

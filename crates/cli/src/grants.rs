@@ -16,7 +16,8 @@ use toolwright_catalog::store::{GrantFilter, Store, StoredGrant};
 use toolwright_model::{Capability, ContentHash, FieldValue};
 use toolwright_source::render::visible;
 use toolwright_source::words::nearest_word;
-use toolwright_workspace::content_hash::{ContentHasher, code_files};
+use toolwright_workspace::code_files::code_files;
+use toolwright_workspace::content_hash::ContentHasher;
 use toolwright_workspace::{PolicySettings, ReadOptions, SourceArgument, SourcePlan, SourceTarget};
 
 use crate::args::{GrantAddArgs, GrantsAction, GrantsArgs, GrantsFormat};
@@ -59,14 +60,16 @@ pub(crate) fn run(args: &GrantsArgs) -> anyhow::Result<ExitStatus> {
     }
 }
 
-/// Prints the grants of the store and of the configuration.
+/// Prints the grants of the store, of the sessions of running processes, and of the configuration.
 fn list(
     store: &Store,
     settings: &PolicySettings,
     agent: Option<&str>,
     format: GrantsFormat,
 ) -> anyhow::Result<ExitStatus> {
-    let stored = store.grants()?.into_iter().map(|grant| (grant, "always"));
+    let stored = store.grants()?.into_iter().map(|grant| (grant, "always", None));
+    let sessions = store.session_grants()?.into_iter();
+    let sessions = sessions.map(|row| (row.grant, "session", Some(row.process)));
     let configured = settings.grants.iter().flat_map(|grant| {
         grant.capabilities.iter().flat_map(|capability| {
             let origins = grant.origins.iter().filter(|_| capability.needs_page());
@@ -84,20 +87,23 @@ fn list(
             })
         })
     });
-    let all = stored.chain(configured.map(|grant| (grant, "configured")));
-    let all: Vec<_> = all.filter(|(it, _)| agent.is_none_or(|agent| agent == it.agent)).collect();
+    let all = stored.chain(sessions).chain(configured.map(|grant| (grant, "configured", None)));
+    let all: Vec<_> = all.filter(|(it, ..)| agent.is_none_or(|agent| agent == it.agent)).collect();
     if all.is_empty() && format == GrantsFormat::Text {
         messages::print_note("nothing is granted");
     }
-    for (grant, term) in &all {
+    for (grant, term, process) in &all {
         let StoredGrant { agent, toolset, hash, capability, origin, time } = grant;
         let line = match format {
             GrantsFormat::Text => {
                 let risk = Capability::parse(capability).map_or("high", |it| it.risk().name());
-                let content = match hash {
+                let mut content = match hash {
                     Some(hash) => hash.chars().take(SHOWN_HASH).collect::<String>() + "…",
                     None => "by name".to_owned(),
                 };
+                if let Some(process) = process {
+                    content += &format!(" process {process}");
+                }
                 let place = origin.as_ref().map(|it| format!("  {}", visible(it)));
                 let place = place.unwrap_or_default();
                 format!(
@@ -111,7 +117,7 @@ fn list(
                 let time = (*time > 0).then(|| messages::utc_time(time / 1_000_000));
                 json!({
                     "agent": agent, "toolset": toolset, "hash": hash, "capability": capability,
-                    "origin": origin, "term": term, "time": time,
+                    "origin": origin, "term": term, "time": time, "process": process,
                 })
                 .to_string()
             }
@@ -271,7 +277,8 @@ fn toolset_of(
 
 /// Removes grants from the store.
 fn revoke(store: &Store, filter: &GrantFilter) -> anyhow::Result<ExitStatus> {
-    let revoked = store.revoke_grants(filter)?;
+    let mut revoked = store.revoke_grants(filter)?;
+    revoked.extend(store.revoke_session_grants(filter)?.into_iter().map(|row| row.grant));
     if revoked.is_empty() {
         let grants = store.grants()?;
         let wanted = filter.toolset.as_deref().unwrap_or_default();

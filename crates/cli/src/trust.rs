@@ -23,7 +23,7 @@ use toolwright_workspace::diff::{self, PartChange};
 use toolwright_workspace::{LockSection, PinKind, SourcePlan};
 
 use crate::args::{TrustArgs, TrustFormat};
-use crate::diff::render;
+use crate::diff::render::{self, ShownLength};
 use crate::output::{self, ExitStatus};
 use crate::question::{Answer, ask};
 use crate::record_text::one_line;
@@ -225,12 +225,9 @@ fn part_text(label: &str, part: &ReviewedPart) -> String {
     if part.change == PinChange::Changed && part.old.is_none() {
         text.push_str("  the accepted text is not known on this machine; it is now:\n");
     }
-    let changes = changes_of(part);
-    if part.change == PinChange::Changed && changes.is_empty() {
-        text.push_str("  the change is behind the beginning of its text, which alone is kept\n");
-    }
-    for change in changes {
-        let _ = writeln!(text, "  {}", render::line(&change, |text| format!("`{text}`")));
+    for change in changes_of(part) {
+        let quote = |text: &str| format!("`{text}`");
+        let _ = writeln!(text, "  {}", render::line(&change, ShownLength::Whole, quote));
     }
     text
 }

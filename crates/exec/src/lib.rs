@@ -78,8 +78,8 @@ pub use inner_calls::InnerCaller;
 pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent, json_size};
 pub use policy::{
-    CallPolicy, GrantAnswer, GrantQuestion, GrantTerm, PolicyDecision, PolicyRequest, RuleQuestion,
-    ToolTrust, UsedGrant, question_for, toolset_name,
+    CallPolicy, GrantAnswer, GrantQuestion, GrantTerm, LoadedCode, PolicyDecision, PolicyRequest,
+    RuleQuestion, ToolTrust, UsedGrant, question_for, toolset_name,
 };
 pub use process_tree::{TREE_VARIABLE, kill_all_processes};
 pub use registry::{PinnedTool, RegisteredTool, ToolRegistry, ToolStatus};

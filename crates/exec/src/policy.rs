@@ -43,6 +43,9 @@ pub struct ToolTrust {
     pub is_named: bool,
     /// The origins of the pages that its manifest wants it to work on; empty: all.
     pub origins: Arc<[String]>,
+    /// Whether it was met in a folder and another toolset has its name. Grants by name do not hold
+    /// for it then: anybody who can write to the folder could take the name of a granted toolset.
+    pub shares_name: bool,
 }
 
 /// A tool that the caller of this crate made itself.
@@ -54,8 +57,31 @@ impl Default for ToolTrust {
             declared: Arc::default(),
             is_named: true,
             origins: Arc::default(),
+            shares_name: false,
         }
     }
+}
+
+/// Tells whether the files with a tool's code are still those of its content hash, which grants and
+/// pins are for.
+pub trait LoadedCode: fmt::Debug + Send + Sync {
+    /// Whether only accepted code may run, whatever is granted.
+    fn is_enforced(&self) -> bool;
+
+    /// The first file that has changed since it was loaded. Looks at the files; cheap if none has.
+    fn changed_file(&self) -> Option<String>;
+}
+
+/// Refuses a call of a tool whose code has changed since it was loaded, if somebody has granted or
+/// accepted the code: there is a moment before a change is noticed and the definition loaded again.
+pub(crate) fn check_code(tool: &RegisteredTool, is_granted: bool) -> Result<(), Failure> {
+    let Some(code) = tool.code.as_ref().filter(|code| is_granted || code.is_enforced()) else {
+        return Ok(());
+    };
+    let Some(file) = code.changed_file() else { return Ok(()) };
+    let message = format!("`{}` is quarantined: `{file}` has just changed", tool.id);
+    let failure = Failure::new(&code::QUARANTINED, message);
+    Err(failure.suggest("call it again in a second: the definition is loaded again"))
 }
 
 /// A call, as the policy sees it.

@@ -15,7 +15,7 @@ use toolwright_schema::{SchemaError, SchemaValidator};
 
 use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
 use crate::mcp;
-use crate::{ConcurrencyLimit, ToolTrust};
+use crate::{ConcurrencyLimit, LoadedCode, ToolTrust};
 
 /// The similarity (Jaro-Winkler, 0 to 1) above which an id is suggested for a misspelled one. Low
 /// enough for swapped letters and a missing underscore, high enough that unrelated names are not
@@ -76,6 +76,8 @@ pub struct RegisteredTool {
     pub body: Result<Arc<KnowledgeFunction>, Box<str>>,
     /// What the policy has to know of it.
     pub trust: ToolTrust,
+    /// The files with its code, if it has any.
+    pub code: Option<Arc<dyn LoadedCode>>,
     /// The compiled schemas; absent only for a quarantined tool.
     pub(crate) validator: Option<Arc<SchemaValidator>>,
 }
@@ -184,6 +186,7 @@ impl RegisteredTool {
             remedy: None,
             body: Err("no file was searched for one".into()),
             trust: ToolTrust::default(),
+            code: None,
             validator: None,
         }
     }

@@ -31,7 +31,7 @@ use crate::concurrency::CallPermit;
 use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge};
 use crate::mcp::TaskMode;
 use crate::offload::LARGE;
-use crate::policy::{ANSWER_TIME, OpenQuestions, without_policy};
+use crate::policy::{ANSWER_TIME, OpenQuestions, check_code, without_policy};
 use crate::result_checks::{check_outcome, is_quickly_complete};
 use crate::{
     AuditLog, Budget, Call, CallAllowance, CallArguments, CallClock, CallPolicy, CallStep,
@@ -269,6 +269,7 @@ impl Runner {
         record.ended(CallStep::Wait);
         // After the permit, because a declared time limit does not include waiting for it.
         let budget = time.budget(request, &limits, used);
+        let is_granted = !record.grants.is_empty();
         let work = async {
             let given = &request.arguments;
             let prepared = match &knowledge {
@@ -279,6 +280,7 @@ impl Runner {
             // again: what it makes is for the tool, not for callers.
             let arguments = prepared.as_ref().unwrap_or(given);
             let call = CallParts { arguments, request, limits: &limits, origin: origin.as_deref() };
+            check_code(&tool, is_granted)?;
             let outcome = self.execute(&tool, call, &budget, host).await?;
             match &knowledge {
                 // `finish_task` does the rest when there is a result.

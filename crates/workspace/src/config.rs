@@ -51,8 +51,8 @@ use self::key_checks::{
 pub use self::keys::BUILTIN_TOOLSETS;
 use self::keys::{CHECK_KEYS, IGNORE_KEYS, KIND_KEYS, SOURCE_KEYS, table_names};
 pub use self::policy_settings::{
-    AgentConfig, AnnotatedNeed, ConfiguredGrant, PolicyRule, PolicySettings, RuleAction,
-    parse_grant_origin, parse_grantable,
+    AgentConfig, AnnotatedNeed, ConfiguredGrant, PolicyRule, PolicySettings, PolicySubjects,
+    RuleAction, parse_grant_origin, parse_grantable,
 };
 pub use self::schema::schema as config_schema;
 pub use self::serve_settings::ServeSettings;

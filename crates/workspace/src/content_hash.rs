@@ -11,13 +11,14 @@
 //! | of both, merged | the hash of the definition and the hash of what its server lists |
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use toolwright_formats::Reading;
 use toolwright_model::ContentHash;
 use toolwright_source::{Node, RecordPath, ValueKind};
+
+use crate::code_files::CodeFile;
 
 /// Makes the hashes of one document. Its whole text is hashed at most once, because many commands
 /// of an AIOS definition refer to it.
@@ -47,16 +48,9 @@ impl<'a> ContentHasher<'a> {
         }
     }
 
-    /// The hash of the toolset. `code_files` are the files with the code of its tools, each with
-    /// its name relative to the document and its bytes.
-    pub fn toolset(&self, code_files: &[(String, Vec<u8>)]) -> ContentHash {
-        // Each file is hashed by itself and in a fixed order. Joining their bytes would let text
-        // move from one file to another without changing the hash.
-        let mut files: Vec<(&str, ContentHash)> =
-            code_files.iter().map(|(name, bytes)| (name.as_str(), hash_bytes(bytes))).collect();
-        files.sort();
-        let files: Vec<_> = files.iter().map(|(name, hash)| json!([name, hash.as_str()])).collect();
-        let instructions = &self.reading.toolset.instructions;
+    /// The hash of the toolset. `code_files` are the files with the code of its tools.
+    pub fn toolset(&self, code_files: &[CodeFile]) -> ContentHash {
+        let (files, instructions) = (file_hashes(code_files), &self.reading.toolset.instructions);
         hash(&json!([self.document().as_str(), instructions, files]).to_string())
     }
 
@@ -71,36 +65,15 @@ pub fn merged(definition: &ContentHash, listed: &ContentHash) -> ContentHash {
     hash(&json!([definition.as_str(), listed.as_str()]).to_string())
 }
 
-/// The code files of a document's tools that exist, each with its name as the definition gives it:
-/// scripts of local tools, which lie beside the document, and JavaScript bodies, which lie in
-/// `implementations` or beside the document.
-pub fn code_files(reading: &Reading, implementations: Option<&Path>) -> Vec<(String, Vec<u8>)> {
-    let document = Path::new(reading.origin.document().source().name());
-    let folder = document.parent().unwrap_or(Path::new(""));
-    let bodies = implementations.unwrap_or(folder);
-    let mut files: Vec<(PathBuf, &Path)> = Vec::new();
-    for tool in &reading.toolset.tools {
-        match &tool.details.binding {
-            toolwright_model::Binding::Local { entry_point, .. } => {
-                files.push((entry_point.into(), folder));
-            }
-            toolwright_model::Binding::Script => {
-                // A valid name has no `/`, so the path stays inside the folder.
-                let body = tool.name.ok().map(|name| PathBuf::from(format!("{name}.js")));
-                files.extend(body.map(|file| (file, bodies)));
-            }
-            _ => {}
-        }
-    }
-    files.sort();
+/// Each file with its own hash and in a fixed order. Joining their bytes would let text move from
+/// one file to another without changing the hash.
+pub(crate) fn file_hashes(code_files: &[CodeFile]) -> Vec<serde_json::Value> {
+    let mut files: Vec<(&str, &str)> =
+        code_files.iter().map(|file| (file.name.as_str(), file.hash.as_str())).collect();
+    files.sort_unstable();
+    // One that is beside the document, which is also the working directory.
     files.dedup();
-    let read = |(file, folder): (PathBuf, &Path)| {
-        let path = folder.join(&file);
-        // A file that is missing or unreadable is left out. When it appears, the hash changes.
-        let bytes = path.is_file().then(|| crate::files::read(&path).ok()).flatten()?;
-        Some((file.display().to_string(), bytes))
-    };
-    files.into_iter().filter_map(read).collect()
+    files.iter().map(|(name, hash)| json!([name, hash])).collect()
 }
 
 /// The hash of a text.

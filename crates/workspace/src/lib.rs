@@ -39,6 +39,7 @@ mod check;
 mod client_edit;
 mod client_files;
 mod client_servers;
+pub mod code_files;
 pub mod codes;
 mod config;
 pub mod content_hash;
@@ -79,9 +80,9 @@ pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use client_servers::{ClientConfig, collect_servers};
 pub use config::{
     AgentConfig, AnnotatedNeed, AuditSettings, BUILTIN_TOOLSETS, BrowserConfig, CheckSettings,
-    Config, ConfiguredGrant, Levels, PinMode, PolicyRule, PolicySettings, RecordedArguments,
-    RuleAction, ServeSettings, SourceConfig, SourceKind, TrustSettings, config_schema,
-    parse_grant_origin, parse_grantable,
+    Config, ConfiguredGrant, Levels, PinMode, PolicyRule, PolicySettings, PolicySubjects,
+    RecordedArguments, RuleAction, ServeSettings, SourceConfig, SourceKind, TrustSettings,
+    config_schema, parse_grant_origin, parse_grantable,
 };
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, ConvertedTool, ExactRewrite, FieldSetting,
@@ -102,7 +103,7 @@ pub use pinned_parts::{PinKind, PinList, PinnedPart};
 pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, UnstartedServer, is_program};
 pub use script_files::is_script;
 pub use selection::{CodeSelection, UnknownCode};
-pub use server_rules::masked_connection;
+pub use server_rules::{masked_connection, started_path};
 pub use servers_file::{NamedServer, is_servers_file, read_servers};
 pub use settings_fix::fix_settings;
 pub use tool_places::fill_in_tools;

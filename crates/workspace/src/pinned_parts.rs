@@ -11,19 +11,15 @@
 //! finds the same ones. Which parts are accepted is in `catalog::pins`.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use serde_json::{Value as Json, json};
 use toolwright_formats::{Reading, live};
-use toolwright_model::{Binding, Connection, ContentHash, Server, redacted_url};
+use toolwright_model::{Connection, ContentHash, Server, redacted_url};
 use toolwright_source::{RecordPath, TextOrigin, ValueKind};
 
-use crate::content_hash::{ContentHasher, code_files, hash};
+use crate::code_files::{CodeFile, DocumentCode};
+use crate::content_hash::{ContentHasher, file_hashes, hash};
 use crate::server_rules::started_program;
-
-/// Bytes of a part's text that are kept, in memory and in the store: no person reads more of it.
-/// The hash is of all of it.
-const MAX_TEXT: usize = 64 << 10;
 
 /// What a pinned part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,22 +102,13 @@ pub struct PinnedPart {
     pub name: String,
     /// The hash of its text.
     pub hash: String,
-    /// The text as JSON, to show what changed; the beginning of a very long one.
+    /// The text as JSON, to show what changed. All of it: a change behind the end of what is kept
+    /// would be accepted unseen. What a server may send bounds it.
     pub text: String,
 }
 
 impl PinnedPart {
-    fn new(
-        kind: PinKind,
-        name: impl Into<String>,
-        hash: &ContentHash,
-        mut text: String,
-    ) -> PinnedPart {
-        if text.len() > MAX_TEXT {
-            text.truncate(text.floor_char_boundary(MAX_TEXT));
-            text.push('…');
-            text.shrink_to_fit();
-        }
+    fn new(kind: PinKind, name: impl Into<String>, hash: &ContentHash, text: String) -> PinnedPart {
         PinnedPart { kind, name: name.into(), hash: hash.as_str().to_owned(), text }
     }
 }
@@ -148,14 +135,9 @@ pub fn pinned_names(reading: &Reading) -> Vec<String> {
         .collect()
 }
 
-/// The tools of a document, and for a file what they have in common. `implementations` is the
-/// folder with their code, if it is not beside the document.
-pub fn tool_parts(reading: &Reading, implementations: Option<&Path>) -> Vec<PinnedPart> {
+/// The tools of a document, and for a file what they have in common.
+pub fn tool_parts(reading: &Reading, code: &DocumentCode) -> Vec<PinnedPart> {
     let hasher = ContentHasher::new(reading);
-    let files: HashMap<String, String> = code_files(reading, implementations)
-        .into_iter()
-        .map(|(name, bytes)| (name, crate::content_hash::hash_bytes(&bytes).as_str().to_owned()))
-        .collect();
     let mut parts = Vec::new();
     let mut spans = HashSet::new();
     for (n, name) in pinned_names(reading).into_iter().enumerate() {
@@ -167,44 +149,45 @@ pub fn tool_parts(reading: &Reading, implementations: Option<&Path>) -> Vec<Pinn
             // A name in a list of commands: everything else about it is in the definition.
             _ => hash(&text),
         };
-        let code = code_file_of(reading, n).and_then(|file| Some((files.get(&file)?, file)));
-        parts.push(match code {
-            None => PinnedPart::new(PinKind::Tool, name, &own, text),
-            Some((code, file)) => {
-                let own = hash(&json!([own.as_str(), [[file, code]]]).to_string());
-                PinnedPart::new(PinKind::Tool, name, &own, with_code(&text, &file, code))
-            }
-        });
+        parts.push(part_with_code(PinKind::Tool, name, own, text, code.of_tool(n)));
     }
     let root = reading.origin.document().root();
     let is_file = matches!(reading.origin.document().source().origin(), TextOrigin::File);
     if is_file && !spans.contains(&root.span()) {
         let text = root.canonical_text_without(&|node| spans.contains(&node.span()));
-        parts.push(PinnedPart::new(PinKind::Definition, "", &hash(&text), text));
+        let own = hash(&text);
+        parts.push(part_with_code(PinKind::Definition, String::new(), own, text, code.shared()));
     }
     parts
 }
 
-/// The file with the code of the `n`th tool, as `code_files` names it.
-fn code_file_of(reading: &Reading, n: usize) -> Option<String> {
-    let tool = reading.toolset.tools.get(n)?;
-    match &tool.details.binding {
-        Binding::Local { entry_point, .. } => Some(Path::new(entry_point).display().to_string()),
-        Binding::Script => Some(format!("{}.js", tool.name.ok()?)),
-        _ => None,
+/// A part with the files that hold its code.
+fn part_with_code(
+    kind: PinKind,
+    name: String,
+    own: ContentHash,
+    text: String,
+    files: &[CodeFile],
+) -> PinnedPart {
+    if files.is_empty() {
+        return PinnedPart::new(kind, name, &own, text);
     }
+    let own = hash(&json!([own.as_str(), file_hashes(files)]).to_string());
+    PinnedPart::new(kind, name, &own, with_code(&text, files))
 }
 
-/// The text of a tool with the hash of its code.
-fn with_code(text: &str, file: &str, code: &str) -> String {
-    let mut tool: Json = serde_json::from_str(text).unwrap_or_else(|_| json!({"text": text}));
-    match tool.as_object_mut() {
+/// The text of a part with the hashes of its code.
+fn with_code(text: &str, files: &[CodeFile]) -> String {
+    let code: Json =
+        files.iter().map(|it| (it.name.clone(), Json::from(it.hash.as_str()))).collect();
+    let mut part: Json = serde_json::from_str(text).unwrap_or_else(|_| json!({"text": text}));
+    match part.as_object_mut() {
         Some(members) => {
-            members.insert("code".to_owned(), json!({file: code}));
+            members.insert("code".to_owned(), code);
         }
-        None => tool = json!({"name": tool, "code": {file: code}}),
+        None => part = json!({"name": part, "code": code}),
     }
-    tool.to_string()
+    part.to_string()
 }
 
 /// The instructions of a server, if it has any.
@@ -239,12 +222,18 @@ fn sorted(value: &Json) -> Json {
     }
 }
 
-/// What is started or connected to: for packages their name and version, for programs the name of
-/// the file and of the script, for other servers the address. Paths of one machine and arguments
-/// are not part of it, so that it is the same for a whole team.
+/// What is started or connected to: for packages their name and version, for programs the file and
+/// the script or module, for shells also the hash of their text, for other servers the address.
+/// Absolute paths and other arguments are not part of it, so that it is the same for a whole team.
 pub fn program_part(server: &Server) -> PinnedPart {
     let identity = match &server.connection {
-        Connection::Stdio { command } => started_program(command),
+        Connection::Stdio { command } => {
+            let shown = match &server.shown {
+                Some(Connection::Stdio { command: shown }) => shown,
+                _ => command,
+            };
+            started_program(command, shown)
+        }
         Connection::Http { url } | Connection::Sse { url } | Connection::WebSocket { url } => {
             redacted_url(url)
         }

@@ -16,7 +16,8 @@ use toolwright_model::{
 };
 use toolwright_source::{DocumentPath, Node, RecordPath};
 
-use crate::content_hash::{ContentHasher, code_files};
+use crate::code_files::code_files;
+use crate::content_hash::ContentHasher;
 
 /// The tools of a reading. `index` is the position of their toolset in the output. A toolset and
 /// its tools are separate lists in the output, so that each tool carries the number of its toolset

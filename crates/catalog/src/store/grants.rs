@@ -43,7 +43,7 @@ pub struct GrantFilter {
 }
 
 impl GrantFilter {
-    fn fits(&self, grant: &StoredGrant) -> bool {
+    pub(super) fn fits(&self, grant: &StoredGrant) -> bool {
         let is_toolset =
             |wanted: &String| *wanted == grant.toolset || Some(wanted) == grant.hash.as_ref();
         self.toolset.as_ref().is_none_or(is_toolset)

@@ -19,6 +19,7 @@ mod error;
 mod grants;
 mod journal;
 mod pins;
+mod session_grants;
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -33,6 +34,7 @@ pub use self::error::StoreError;
 pub use self::grants::{GrantFilter, StoredGrant};
 pub use self::journal::Journal;
 pub use self::pins::{AcceptedBy, StoredPins};
+pub use self::session_grants::SessionGrantRow;
 
 /// How long to wait for another process that holds the database.
 const BUSY: Duration = Duration::from_secs(5);
@@ -40,7 +42,8 @@ const BUSY: Duration = Duration::from_secs(5);
 /// What each version of the tables adds to the one before, beginning with version 1. A database
 /// with a higher version was made by a newer program. A step is never changed: databases that have
 /// taken it exist.
-const MIGRATIONS: &[&str] = &[CALLS, GRANTS, pins::TABLES, GRANTS_BY_ORIGIN];
+const MIGRATIONS: &[&str] =
+    &[CALLS, GRANTS, pins::TABLES, GRANTS_BY_ORIGIN, session_grants::TABLE];
 
 /// Version 1. `run` and `number` name a record; `rowid` is the order in which records arrived here.
 const CALLS: &str = "
@@ -176,6 +179,7 @@ fn prepare(database: &mut Connection) -> rusqlite::Result<Result<(), StoreError>
     drop(database.prepare(calls::SELECT)?);
     drop(database.prepare(pins::SELECT)?);
     drop(database.prepare(grants::SELECT)?);
+    drop(database.prepare(session_grants::SELECT)?);
     // Whether it can be written to: a process that holds it is noticed before a call is made.
     let probe = database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     probe.rollback()?;

@@ -73,6 +73,11 @@ pub struct StoredPins {
 }
 
 impl StoredPins {
+    /// Whether anything of it was pinned.
+    pub fn has_lists(&self) -> bool {
+        !self.lists.is_empty()
+    }
+
     /// Whether this list was pinned, with or without items.
     pub fn has_list(&self, list: PinList) -> bool {
         self.lists.contains(list.word())

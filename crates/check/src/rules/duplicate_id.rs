@@ -164,8 +164,9 @@ fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFind
 }
 
 /// Reports toolsets with the id of an earlier one, in formats whose toolsets have an id of their
-/// own (AIOS, BTCP). A warning: all their tools differ. If some do not, these are errors, and
-/// `repeats_tools` is set: one of the two reports is enough.
+/// own (AIOS, BTCP), and servers, which have the name of their source. A warning: all their tools
+/// differ. If some do not, these are errors, and `repeats_tools` is set: one of the two reports is
+/// enough.
 fn check_toolsets(
     subjects: &[Subject<'_>],
     repeats_tools: &[bool],
@@ -174,7 +175,9 @@ fn check_toolsets(
     let mut owners: HashMap<&Namespace, usize> = HashMap::new();
     for (n, subject) in subjects.iter().enumerate() {
         let conventions = subject.conventions();
-        let has_id = conventions.needs_namespace || conventions.unique_tools == UniqueTools::ByName;
+        let has_id = conventions.needs_namespace
+            || conventions.unique_tools == UniqueTools::ByName
+            || subject.is_answer();
         let Some(id) = subject.toolset.namespace.ok().filter(|_| has_id) else { continue };
         let owner = *owners.entry(id).or_insert(n);
         if owner == n || repeats_tools[n] {

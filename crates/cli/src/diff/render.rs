@@ -31,13 +31,13 @@ pub(super) fn text(diff: &DefinitionsDiff) -> String {
     for tool in &diff.tools {
         let _ = writeln!(out, "{}", heading(tool));
         for change in &tool.changes {
-            let _ = writeln!(out, "  {}", line(change, |text| format!("`{text}`")));
+            let _ = writeln!(out, "  {}", line(change, ShownLength::Short, quoted));
         }
     }
     for document in &diff.documents {
         let _ = writeln!(out, "changed  {}{}", one_line(&document.name), step_mark(document.step));
         for change in &document.changes {
-            let _ = writeln!(out, "  {}", line(change, |text| format!("`{text}`")));
+            let _ = writeln!(out, "  {}", line(change, ShownLength::Short, quoted));
         }
     }
     let _ = writeln!(out, "{}", summary(diff));
@@ -59,14 +59,14 @@ pub(super) fn markdown(diff: &DefinitionsDiff) -> String {
             code(&one_line(&tool.id))
         );
         for change in &tool.changes {
-            let _ = writeln!(out, "- {}", line(change, code));
+            let _ = writeln!(out, "- {}", line(change, ShownLength::Short, code));
         }
     }
     for document in &diff.documents {
         let (name, step) = (code(&one_line(&document.name)), document.step.name());
         let _ = writeln!(out, "\n### changed {name} ({step})\n");
         for change in &document.changes {
-            let _ = writeln!(out, "- {}", line(change, code));
+            let _ = writeln!(out, "- {}", line(change, ShownLength::Short, code));
         }
     }
     if !diff.versions.is_empty() {
@@ -206,25 +206,54 @@ fn version_line(check: &VersionCheck) -> String {
     }
 }
 
+fn quoted(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// How much of a text is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShownLength {
+    /// As much as fits into a list of many changes.
+    Short,
+    /// All that changed: a person decides by it.
+    Whole,
+}
+
+impl ShownLength {
+    fn cut(self, text: &str, most: usize) -> String {
+        match self {
+            ShownLength::Short => shorten(text, most),
+            ShownLength::Whole => text.to_owned(),
+        }
+    }
+}
+
 /// One change on one line. `quote` marks what comes from a definition.
-pub(crate) fn line(change: &PartChange, quote: impl Fn(&str) -> String) -> String {
+pub(crate) fn line(
+    change: &PartChange,
+    length: ShownLength,
+    quote: impl Fn(&str) -> String,
+) -> String {
     let value = |value: &Option<Value>| {
         let text = value.as_ref().map(Value::to_string).unwrap_or_default();
-        quote(&shorten(&one_line(&text), SHOWN_VALUE))
+        quote(&length.cut(&one_line(&text), SHOWN_VALUE))
     };
     let mut out = match change.at.as_str() {
         "" => change.part.clone(),
-        at => format!("{} {}", change.part, quote(&shorten(&one_line(at), SHOWN_VALUE))),
+        at => format!("{} {}", change.part, quote(&length.cut(&one_line(at), SHOWN_VALUE))),
     };
     match (&change.kind, &change.old, &change.new) {
         (EditKind::Renamed(name), ..) => {
             let _ = write!(out, " is named {} now", quote(&one_line(name)));
         }
+        (EditKind::NewOptional, _, Some(_)) if length == ShownLength::Whole => {
+            let _ = write!(out, " is new and optional: {}", value(&change.new));
+        }
         (EditKind::NewOptional, ..) => out.push_str(" is new and optional"),
         (_, Some(Value::String(old)), Some(Value::String(new)))
             if old.contains(char::is_whitespace) || new.contains(char::is_whitespace) =>
         {
-            let marked = shorten(&marked_words(old, new), SHOWN_TEXT);
+            let marked = length.cut(&marked_words(old, new), SHOWN_TEXT);
             let _ = write!(out, ": {}", quote(&marked));
         }
         (EditKind::Changed, Some(_), Some(_)) => {

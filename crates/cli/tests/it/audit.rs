@@ -224,17 +224,22 @@ fn sqlite(store: &Path, statements: &str) {
     database.execute_batch(statements).expect("it can be changed");
 }
 
+/// How often the next test kills the server: as often as the variable says, for `make soak`.
+fn kills() -> u64 {
+    std::env::var("TOOLWRIGHT_TEST_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(20)
+}
+
 #[test]
 fn after_a_kill_every_result_that_left_has_one_record() {
     let project = AuditedProject::new("[audit]\narguments = \"full\"\n");
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for round in 0..20_u64 {
+    for round in 0..kills() {
         let mut client = project.client();
         // Eight in flight. The moment of the kill is another one in every round.
         let ids: Vec<Json> = (0..40)
             .map(|n| client.send_call("up__echo", json!({"text": format!("{round}-{n}")})))
             .collect();
-        for (n, id) in ids.iter().enumerate().take((round * 2) as usize) {
+        for (n, id) in ids.iter().enumerate().take((round * 2 % 41) as usize) {
             client.answer(id);
             seen.insert(format!(r#"{{"text":"{round}-{n}"}}"#), 0);
         }

@@ -74,6 +74,7 @@ mod starting;
 mod targets;
 mod task_lifetimes;
 mod tasks;
+mod trusted_code;
 mod upstreams;
 mod validation;
 mod vendor_calls;

@@ -151,15 +151,19 @@ fn examples(node: Node<'_>) -> Option<Vec<Example>> {
     extract::items(list).map(example).collect()
 }
 
-/// The hints, each unset if it is absent or not a boolean.
+/// The hints, each unset if it is absent. One that is not a boolean, such as `"true"`, is read as
+/// the more dangerous one: policies and clients decide by it, and `check` reports it.
 fn read_annotations(node: Node<'_>) -> Annotations {
-    let hint = |name| node.get(name).and_then(Node::boolean);
+    let hint = |name, dangerous: bool| {
+        let value = node.get(name).filter(|value| value.kind() != ValueKind::Null)?;
+        Some(value.boolean().unwrap_or(dangerous))
+    };
     Annotations {
         title: extract::text(node, "title"),
-        read_only: hint("readOnlyHint"),
-        destructive: hint("destructiveHint"),
-        idempotent: hint("idempotentHint"),
-        open_world: hint("openWorldHint"),
+        read_only: hint("readOnlyHint", false),
+        destructive: hint("destructiveHint", true),
+        idempotent: hint("idempotentHint", false),
+        open_world: hint("openWorldHint", true),
         rest: extract::members_outside(node, ANNOTATIONS),
     }
 }

@@ -4,6 +4,8 @@
 //! commands that make calls (`SourcePlan::bad_limit`): a rule that is left out would allow more
 //! than its author wanted.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Number, Value as Json};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -16,6 +18,7 @@ use super::key_checks::{check_members, key_number, members_in_order};
 use super::keys::{AGENT_KEYS, ConfigKey, GRANT_KEYS, POLICY_KEYS, RULE_KEYS};
 use super::{ConfigReader, words};
 use crate::codes::DUPLICATE_SOURCE;
+use crate::ignore_list::fits as fits_glob;
 use crate::text_forms::is_origin;
 
 /// What an annotation of a tool says that the configuration can put under a grant.
@@ -119,6 +122,69 @@ impl Default for PolicySettings {
             grants: Vec::new(),
             agents: Vec::new(),
         }
+    }
+}
+
+/// The names that rules and grants can be about.
+#[derive(Clone, Debug, Default)]
+pub struct PolicySubjects {
+    /// The names of sources.
+    pub sources: BTreeSet<String>,
+    /// The names of toolsets.
+    pub toolsets: BTreeSet<String>,
+    /// The ids of tools.
+    pub tools: BTreeSet<String>,
+    /// Toolsets some tools of which are not known, such as those of a server that is not started.
+    pub incomplete: BTreeSet<String>,
+}
+
+impl PolicySettings {
+    /// Whether there is a rule, grant or agent.
+    pub fn has_entries(&self) -> bool {
+        !self.rules.is_empty() || !self.grants.is_empty() || !self.agents.is_empty()
+    }
+
+    /// A sentence about each entry that is about nothing, with the nearest name: probably it is
+    /// misspelled, and does not do what its author wants.
+    pub fn ineffective_entries(&self, subjects: &PolicySubjects) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut look = |entry: String, glob: &str, what: &str, names: &BTreeSet<String>| {
+            if !names.iter().any(|name| fits_glob(glob, name)) {
+                let near = nearest_word(glob, names.iter().map(String::as_str));
+                let near = near.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
+                found.push(format!("{entry} does nothing: no {what} fits `{glob}`{near}"));
+            }
+        };
+        // Of a tool that is not known yet, the toolset is.
+        let is_unknown = |glob: &str| {
+            let toolset = glob.split(':').next().unwrap_or(glob);
+            subjects.incomplete.iter().any(|name| fits_glob(toolset, name))
+        };
+        for ConfiguredGrant { agent, toolset, .. } in &self.grants {
+            let entry = format!("the `[[grant]]` for `{agent}`");
+            look(entry, toolset, "toolset", &subjects.toolsets);
+        }
+        let agents = self.agents.iter().map(|agent| agent.name.as_str()).chain(OWN_AGENTS);
+        let agents: BTreeSet<String> = agents.map(str::to_owned).collect();
+        for rule in &self.rules {
+            let entry = || format!("the `[[rule]]` about `{}`", rule.tool);
+            if !is_unknown(&rule.tool) {
+                look(entry(), &rule.tool, "tool", &subjects.tools);
+            }
+            if let Some(agent) = &rule.agent {
+                look(entry(), agent, "agent", &agents);
+            }
+        }
+        for AgentConfig { name, sources, tools, .. } in &self.agents {
+            let entry = |key: &str| format!("an item of `{key}` of the agent `{name}`");
+            for glob in sources.iter().flatten() {
+                look(entry("sources"), glob, "source", &subjects.sources);
+            }
+            for glob in tools.iter().flatten().filter(|glob| !is_unknown(glob)) {
+                look(entry("tools"), glob, "tool", &subjects.tools);
+            }
+        }
+        found
     }
 }
 

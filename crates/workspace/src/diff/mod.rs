@@ -20,14 +20,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use toolwright_formats::Reading;
-use toolwright_model::{CallLimits, Draft, FieldValue, InputSchema};
+use toolwright_model::{CallLimits, ContentHash, Draft, FieldValue, InputSchema};
 use toolwright_schema::{SchemaComparison, Verdict};
 
 pub use self::schema_edits::{EditKind, SchemaEdit};
 use self::schema_edits::{SchemaDiff, joined, keys_of_both};
 use self::tool_pairs::ToolPairs;
 pub use self::version_step::{VersionCheck, VersionStep};
-use crate::content_hash::code_files;
+use crate::code_files::code_files;
 use crate::{LoadedDocument, display_name, record};
 
 /// Everything that changed between two sets of definitions.
@@ -376,8 +376,9 @@ fn code_changes(old: &SideDocument<'_>, new: &SideDocument<'_>, changes: &mut Ve
     if !is_file(old) || !is_file(new) {
         return;
     }
-    let files = |side: &SideDocument<'_>| -> BTreeMap<String, Vec<u8>> {
-        code_files(side.reading, None).into_iter().collect()
+    let files = |side: &SideDocument<'_>| -> BTreeMap<String, ContentHash> {
+        let files = code_files(side.reading, None).into_iter();
+        files.map(|file| (file.name, file.hash)).collect()
     };
     let (before, now) = (files(old), files(new));
     let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();

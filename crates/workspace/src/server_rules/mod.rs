@@ -28,9 +28,10 @@ mod value_parts;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use toolwright_model::Connection;
+use toolwright_model::{Connection, Server};
 use toolwright_source::words::split_words;
 use toolwright_source::{
     Diagnostic, DiagnosticCode, DocumentPath, Edit, Finding, Fix, Safety, Source, TextEdit,
@@ -224,18 +225,42 @@ fn program_name(word: &str) -> &str {
     [".exe", ".cmd", ".bat"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
 }
 
-/// What a command line starts, as it is on every machine: the package with its version, or the name
-/// of the program and of its script.
-pub(crate) fn started_program(command: &[String]) -> String {
-    if let Some(package) = packages::package_of(command) {
-        return package;
-    }
-    let program = command.first().map_or("", |word| program_name(word));
-    match start::script_of(command).and_then(|n| command.get(n)) {
-        Some(script) => format!("{program} {}", program_name(script)),
-        None => program.to_owned(),
-    }
+/// What a server starts, as it is on every machine: the package with its version, or the program
+/// and its script or module. Code in the words of the command, such as that of `sh -c`, counts by
+/// its hash.
+pub(crate) fn started_program(command: &[String], shown: &[String]) -> String {
+    let words: Vec<&str> = command.iter().map(String::as_str).collect();
+    let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+    let lines = CommandLine::all(&words);
+    let Some((own, in_shell)) = lines.split_first() else { return String::new() };
+    let own = start::started(own);
+    // As it is shown: a secret in it is not the same for everybody.
+    let Some((_, text)) = shell_texts(&shown).into_iter().next() else { return own };
+    let parts: Vec<String> = in_shell.iter().map(start::started).collect();
+    let hash = crate::content_hash::hash(text);
+    format!("{own} -c {} {hash}", parts.join(", "))
 }
+
+/// The file of the program that a server starts, behind `env` and the like. `path` is the `PATH`
+/// that programs inherit.
+pub fn started_path(server: &Server, path: Option<&str>) -> Option<PathBuf> {
+    let Connection::Stdio { command } = &server.connection else { return None };
+    let words: Vec<&str> = command.iter().map(String::as_str).collect();
+    let line = CommandLine::all(&words).into_iter().next()?;
+    let (_, program) = line.words.first()?;
+    let found = start::program_files(server, program, path).into_iter().find(|it| it.is_file())?;
+    Some(std::path::absolute(&found).unwrap_or(found))
+}
+
+/// The parts of the texts that shells run in a command line.
+pub(crate) fn shell_words(command: &[String]) -> Vec<String> {
+    let words: Vec<&str> = command.iter().map(String::as_str).collect();
+    let parts = shell_texts(&words).into_iter();
+    parts.flat_map(|(_, text)| text.split(SHELL_SEPARATORS).map(str::to_owned)).collect()
+}
+
+/// What separates commands in a line of a shell.
+const SHELL_SEPARATORS: [char; 4] = ['|', '&', ';', '\n'];
 
 /// The shells that run the text after `-c`.
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "ash"];
@@ -274,7 +299,7 @@ impl<'t> CommandLine<'t> {
         let own = own.map(|(n, word)| (n, Cow::Borrowed(*word))).collect();
         let mut lines = vec![CommandLine { words: own }];
         for (n, text) in shell_texts(words) {
-            for part in text.split(['|', '&', ';', '\n']).take(MAX_WORDS) {
+            for part in text.split(SHELL_SEPARATORS).take(MAX_WORDS) {
                 let words = split_words(part).unwrap_or_default();
                 let words = words.into_iter().take(MAX_WORDS).map(|word| (n, word.into()));
                 lines.push(CommandLine { words: words.collect() });

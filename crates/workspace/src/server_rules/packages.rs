@@ -159,10 +159,11 @@ fn package_word<'w>(
 }
 
 /// The runner and the package of a command line, such as `npx pkg@1.2.0`.
-pub(super) fn package_of(command: &[String]) -> Option<String> {
-    let words: Vec<&str> = command.iter().map(String::as_str).collect();
-    let (runner, _, spec) = package_word(super::program_name(words.first()?), &words)?;
-    Some(format!("{} {spec}", runner.words.join(" ")))
+pub(super) fn package_of(line: &CommandLine<'_>) -> Option<String> {
+    let words: Vec<&str> = line.words.iter().map(|(_, word)| &**word).collect();
+    let (runner, _, spec) = package_word(line.program(), &words)?;
+    // The address of a repository may have a password, and this is written into the lock.
+    Some(format!("{} {}", runner.words.join(" "), masked_text(spec)))
 }
 
 /// The package that a command line runs without a version.

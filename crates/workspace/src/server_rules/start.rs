@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use toolwright_model::{Connection, Server};
 use toolwright_source::words::{nearest_word, shorten, split_words};
 
-use super::{ServerFinding, WrittenServer, masked_text, program_name};
+use super::{CommandLine, SHELLS, ServerFinding, WrittenServer, masked_text, program_name};
+use crate::code_files::SCRIPT_ENDINGS;
 use crate::codes::{COMMAND_NOT_FOUND, DIRECTORY_NOT_FOUND, SCRIPT_NOT_FOUND};
 
 /// A part without which a server cannot be started.
@@ -116,15 +117,10 @@ pub(crate) fn missing_parts(server: &Server, path: Option<&str>) -> Vec<MissingP
     // is the reason.
     let is_known = |file: &str| !is_missing || Path::new(file).is_absolute();
     let in_directory = |file: &str| directory.unwrap_or(Path::new("")).join(file);
-    let own = server.environment.iter().rev().find(|variable| variable.name == "PATH");
-    let path =
-        own.and_then(|variable| variable.value.as_deref()).or(path).unwrap_or("/bin:/usr/bin");
     let Some(program) = command.first() else { return missing };
-    let candidates: Vec<PathBuf> = if program.contains('/') {
-        if is_known(program) { vec![in_directory(program)] } else { Vec::new() }
-    } else {
-        let folders = std::env::split_paths(path).take(MAX_FOLDERS);
-        folders.map(|folder| folder.join(program)).collect()
+    let candidates = match program.contains('/') && !is_known(program) {
+        true => Vec::new(),
+        false => program_files(server, program, path),
     };
     if !candidates.is_empty() && !candidates.iter().any(|file| file.is_file()) {
         missing.push(MissingPart::Program(candidates));
@@ -138,6 +134,72 @@ pub(crate) fn missing_parts(server: &Server, path: Option<&str>) -> Vec<MissingP
     let script = script_of(command).filter(|n| is_known(&command[*n]) && !is_there(*n));
     missing.extend(script.map(MissingPart::Script));
     missing
+}
+
+/// The files that a program of a server may be, in the order in which the system looks for them.
+pub(super) fn program_files(server: &Server, program: &str, path: Option<&str>) -> Vec<PathBuf> {
+    if program.contains('/') {
+        return vec![Path::new(server.directory.as_deref().unwrap_or("")).join(program)];
+    }
+    let own = server.environment.iter().rev().find(|variable| variable.name == "PATH");
+    let path =
+        own.and_then(|variable| variable.value.as_deref()).or(path).unwrap_or("/bin:/usr/bin");
+    std::env::split_paths(path).take(MAX_FOLDERS).map(|folder| folder.join(program)).collect()
+}
+
+/// What one command line starts: `npx pkg@1.2.0`, `python3 -m pkg`, `node server.js`, `server`.
+pub(super) fn started(line: &CommandLine<'_>) -> String {
+    if let Some(package) = super::packages::package_of(line) {
+        return package;
+    }
+    let words: Vec<String> = line.words.iter().map(|(_, word)| word.to_string()).collect();
+    let program = words.first().map_or_else(String::new, |word| on_every_machine(word));
+    let is_interpreter = INTERPRETERS.iter().any(|(name, _)| *name == line.program());
+    // Behind a script they are its own options.
+    let mut options = words.iter().skip(1).take_while(|word| word.starts_with('-'));
+    let inline = options.position(|word| INLINE_CODE.contains(&word.as_str())).map(|n| n + 1);
+    if let Some(n) = inline.filter(|_| is_interpreter)
+        && let Some(text) = words.get(n + 1)
+    {
+        return match words[n].as_str() {
+            "-m" => format!("{program} -m {text}"),
+            option => format!("{program} {option} {}", crate::content_hash::hash(text)),
+        };
+    }
+    let is_script = |word: &&String| {
+        let ending = Path::new(word.as_str()).extension().and_then(|ending| ending.to_str());
+        !word.starts_with('-') && ending.is_some_and(|it| SCRIPT_ENDINGS.contains(&it))
+    };
+    let script = match script_of(&words) {
+        Some(n) => words.get(n),
+        None if SHELLS.contains(&line.program()) => {
+            words.iter().skip(1).find(|word| !word.starts_with('-')).filter(|it| !it.contains(' '))
+        }
+        None => words.iter().skip(1).find(is_script),
+    };
+    match script {
+        Some(script) => format!("{program} {}", on_every_machine(script)),
+        None => program,
+    }
+}
+
+/// The options of interpreters that have code, or a module, as the next word.
+const INLINE_CODE: [&str; 6] = ["-m", "-c", "-e", "-p", "--eval", "--print"];
+
+/// A path as it is on the machine of everybody who works on a project: what is relative to its
+/// folder as it is, of others the name alone.
+fn on_every_machine(word: &str) -> String {
+    match Path::new(word).is_absolute() || word.starts_with('~') || word.contains('\\') {
+        true => program_name(word).to_owned(),
+        false => {
+            let path = word.trim_start_matches("./");
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            match folder {
+                "" => program_name(name).to_owned(),
+                folder => format!("{folder}/{}", program_name(name)),
+            }
+        }
+    }
 }
 
 /// The path with an ending behind the one that it has.
@@ -234,6 +296,37 @@ mod tests {
         assert_eq!(missing("sh", Some("/no/such"), None), [directory()]);
         // It may be there once the directory is.
         assert_eq!(missing("./sh", Some("/no/such"), None), [directory()]);
+    }
+
+    #[test]
+    fn what_a_command_line_starts() {
+        let started = |words: &[String]| super::super::started_program(words, words);
+        for (line, expected) in [
+            ("npx -y @acme/notes@1.2.0 --x", "npx @acme/notes@1.2.0"),
+            ("env A=1 B=2 npx notes@1", "npx notes@1"),
+            ("pipx run --spec notes==1.0 run", "pipx run notes==1.0"),
+            ("docker run --rm ghcr.io/a/b:1", "docker run ghcr.io/a/b:1"),
+            ("python3 -m notes --port 1", "python3 -m notes"),
+            ("/usr/bin/env python3 -u /srv/a/server.py", "python3 server.py"),
+            ("node ./tools/server.js x.js", "node tools/server.js"),
+            ("python3 server.py -m x -c y", "python3 server.py"),
+            ("./bin/server -v", "bin/server"),
+            ("/opt/bin/server", "server"),
+            ("uv run server.py", "uv server.py"),
+            ("java -jar app.jar", "java app.jar"),
+            ("bash tools/run.sh x", "bash tools/run.sh"),
+            ("server --db notes.db", "server"),
+            ("", ""),
+        ] {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(started(&words), expected, "{line}");
+        }
+        let shell = |text: &str| started(&["sh", "-c", text].map(str::to_owned));
+        assert!(shell("cd /srv && npx -y notes@1").starts_with("sh -c cd, npx notes@1 v1:"));
+        assert_ne!(shell("exec server a"), shell("exec server b"));
+        let code = |text: &str| started(&["node", "-e", text].map(str::to_owned));
+        assert!(code("1").starts_with("node -e v1:"), "{}", code("1"));
+        assert_ne!(code("1"), code("2"));
     }
 
     #[test]

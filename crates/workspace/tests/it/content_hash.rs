@@ -6,7 +6,8 @@ use toolwright_formats::Reading;
 use toolwright_model::ContentHash;
 use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Document, Syntax};
-use toolwright_workspace::content_hash::{ContentHasher, code_files};
+use toolwright_workspace::code_files::{CodeFile, code_files};
+use toolwright_workspace::content_hash::ContentHasher;
 use toolwright_workspace::{ReadOptions, Workspace};
 
 const TOOL: &str = r#"{"name": "now", "version": "1.10.0", "x": 1.10,
@@ -23,7 +24,7 @@ fn tool_hash(reading: &Reading, n: usize) -> ContentHash {
     ContentHasher::new(reading).tool(n)
 }
 
-fn toolset_hash(reading: &Reading, files: &[(String, Vec<u8>)]) -> ContentHash {
+fn toolset_hash(reading: &Reading, files: &[CodeFile]) -> ContentHash {
     ContentHasher::new(reading).toolset(files)
 }
 
@@ -37,7 +38,7 @@ fn hashes_never_change() {
         "v1:a37dbd977bf493a7c927855104b3bbb32faca37a55ab56ab47192961b3fb4c1e"
     );
     assert_eq!(
-        toolset_hash(&reading, &[("now.js".to_owned(), b"export default 1".to_vec())]).as_str(),
+        toolset_hash(&reading, &[CodeFile::of_bytes("now.js", b"export default 1")]).as_str(),
         "v1:2492aa34968d9fbb323f46abd3c470b0feadac79ef0ca46c0bcdb869b1f3a9ed"
     );
 }

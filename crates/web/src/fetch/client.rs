@@ -202,7 +202,8 @@ fn proxy_of(text: &str, trust_proxy: bool) -> Result<ureq::Proxy, FetchError> {
         ("https", _) => "https",
         (other, _) => {
             return Err(FetchError::Other(format!(
-                "proxies with `{other}` URLs are not supported, only `http`, `https` and `socks5`"
+                "proxies with `{other}` URLs are not supported, only `http`, `https`, `socks5` and \
+                 `socks4`"
             )));
         }
     };

@@ -98,6 +98,11 @@ fn tls_text(error: &rustls::Error) -> String {
                 certificate("is not signed by an authority that this system trusts")
             }
             CertificateError::Revoked => certificate("was revoked"),
+            // An error of webpki, whose types are not ours to name. `openssl req -x509` makes such
+            // certificates.
+            CertificateError::Other(inner) if inner.to_string().contains("CaUsedAsEndEntity") => {
+                certificate("is signed by itself, or that of an authority")
+            }
             _ => certificate("is not valid"),
         },
         rustls::Error::NoCertificatesPresented => "the server sent no certificate".to_owned(),

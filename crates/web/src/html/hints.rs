@@ -153,6 +153,8 @@ fn by_class(class: &str) -> u16 {
         }
         // Parts of content that have a suspicious word in their names.
         "wp-block-media-text" | "table-of-figures" => return 0,
+        // MathJax marks every formula, for the menu of its context.
+        class if class.starts_with("CtxtMenu") => return 0,
         "sr-only" | "screen-reader-text" | "visually-hidden" | "headerlink" | "mw-editsection" => {
             return ElementHints::NOISE_WORD;
         }
@@ -199,7 +201,7 @@ fn by_word(word: &str) -> u16 {
         | "printfooter" | "pager" | "trending" | "carousel" | "overlay" | "toolbar" | "crumbs"
         | "socials" | "cta" | "respond" | "lightbox" | "offcanvas" | "drawer" | "megamenu"
         | "topbar" | "sitenav" | "teaser" | "teasers" | "backlink" | "backlinks" | "siblings"
-        | "prevnext" | "feedback" => ElementHints::NOISE_WORD,
+        | "prevnext" | "feedback" | "foot" => ElementHints::NOISE_WORD,
         "widget" | "widgets" | "tags" | "tag" | "categories" | "bio" | "follow" | "rating"
         | "ratings" | "vote" | "votes" | "edit" | "print" | "banner" | "popular" | "latest"
         | "more" | "author" | "next" | "previous" | "prev" | "tools" | "actions" | "controls"
@@ -274,7 +276,10 @@ mod tests {
             ("commentlist", ElementHints::COMMENT_WORD),
             ("post entry-content", ElementHints::CONTENT_WORD),
             ("adjacent address", 0),
+            ("foot foot-right", noise),
+            ("footprint", 0),
             ("md:sidebar", 0),
+            ("MathJax CtxtMenu_Attached_0", 0),
             ("admonition note", ElementHints::NOTE_WORD),
         ] {
             assert_eq!(by_words(value), expected, "{value}");

@@ -2,23 +2,33 @@
 //! the article itself.
 
 use crate::html::{HtmlNodeId, HtmlNodeKind, HtmlTag, HtmlTree};
+use crate::markdown::is_hidden;
 
 /// Nodes at the beginning of a part that are searched for its heading.
 const MAX_NODES: usize = 12;
 
 /// How headings begin that announce links, forms or comments. In lower case.
-const ANNOUNCEMENTS: [&str; 44] = [
+const ANNOUNCEMENTS: [&str; 63] = [
     "about the author",
     "advertisement",
     "also in this",
     "also read",
+    "around the web",
     "comments",
     "continue reading",
     "cookie",
     "discussion (",
+    "don't miss",
+    "don’t miss",
+    "editor's pick",
+    "editors' pick",
+    "editors’ pick",
+    "editor’s pick",
     "explore more",
     "filed under",
     "follow us",
+    "from around",
+    "from the web",
     "further reading on",
     "get the newsletter",
     "in this article",
@@ -30,13 +40,19 @@ const ANNOUNCEMENTS: [&str; 44] = [
     "leave a reply",
     "more from",
     "more in ",
+    "more news",
     "more on this",
     "more stories",
+    "most commented",
     "most popular",
     "most read",
+    "most shared",
+    "most viewed",
     "newsletter",
     "on this page",
     "other posts",
+    "paid content",
+    "partner offers",
     "people also",
     "popular ",
     "read next",
@@ -46,11 +62,15 @@ const ANNOUNCEMENTS: [&str; 44] = [
     "share this",
     "sign up",
     "similar ",
+    "sponsored",
     "subscribe",
     "table of contents",
     "trending",
+    "up next",
     "we use cookies",
+    "what to read next",
     "you may also",
+    "you may like",
     "you might also",
 ];
 
@@ -138,7 +158,9 @@ fn normalized(text: &str) -> String {
 pub(super) fn excerpt(tree: &HtmlTree, node: HtmlNodeId, characters: usize) -> String {
     let mut text = String::new();
     for id in tree.descendants(node).take(1000) {
-        if let HtmlNodeKind::Text { start, end } = tree.kind(id) {
+        // Scripts and styles have text, too.
+        let is_shown = tree.parent(id).is_none_or(|parent| !is_hidden(tree, parent));
+        if let (HtmlNodeKind::Text { start, end }, true) = (tree.kind(id), is_shown) {
             for word in tree.text(start, end).split_whitespace() {
                 if !text.is_empty() {
                     text.push(' ');

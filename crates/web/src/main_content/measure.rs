@@ -18,6 +18,9 @@ const NODES_PER_CHECK: usize = 4096;
 /// menus.
 const MIN_PROSE: u32 = 40;
 
+/// Bytes of text in a link up to which its paragraphs are a teaser and not prose.
+const MAX_TEASER: u32 = 1000;
+
 /// The text of a node with all below it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TextSize {
@@ -114,7 +117,10 @@ fn complete(tree: &HtmlTree, node: HtmlNodeId, mut size: TextSize) -> TextSize {
             TextSize { text: bytes, own: bytes, ..size }
         }
         HtmlNodeKind::Element { tag: HtmlTag::Link, .. } => {
-            TextSize { link: size.text, own_link: size.own, ..size }
+            // Paragraphs inside of a link are a teaser of what it leads to. A link that holds more
+            // was left open by mistake.
+            let prose = if size.text <= MAX_TEASER { 0 } else { size.prose };
+            TextSize { link: size.text, own_link: size.own, prose, ..size }
         }
         // Code is content whatever it looks like.
         HtmlNodeKind::Element { tag: HtmlTag::Preformatted, .. } => {

@@ -34,6 +34,13 @@ const EXCERPT: usize = 60;
 /// Parts that an explanation lists. A page of 750,000 elements has no reader for more.
 const MAX_OMISSIONS: usize = 500;
 
+/// Nodes of a part that are searched for code, and parts beside a section that are compared with
+/// it.
+const MAX_SECTION_NODES: usize = 200;
+
+/// Levels around a list that are looked at for the section that it is in.
+const MAX_SECTION_LEVELS: usize = 4;
+
 /// Why a part was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OmissionReason {
@@ -204,7 +211,9 @@ impl ContentSelector<'_> {
         if hints.any(ElementHints::SITE_PART) && is_small {
             return Some(OmissionReason::Element);
         }
-        if hints.any(ElementHints::ASIDE) && is_small && !self.is_remark(node, hints, size) {
+        // On a page with a short article, a side column may have half of the sentences.
+        let is_column = share < 0.6;
+        if hints.any(ElementHints::ASIDE) && is_column && !self.is_remark(node, hints, size) {
             return Some(OmissionReason::Element);
         }
         if hints.any(ElementHints::FORM) && is_small && size.prose < 400 {
@@ -220,7 +229,7 @@ impl ContentSelector<'_> {
         // A section whose id was made of its heading reads like the rest of the text.
         let is_section = hints.any(ElementHints::NOISE_BY_ID)
             && size.prose.saturating_mul(2) > size.text
-            && self.begins_with_heading(node);
+            && self.heading_level(node).is_some();
         if hints.any(ElementHints::NOISE_WORD) && !is_content && is_small && !is_section {
             return Some(OmissionReason::Name);
         }
@@ -234,7 +243,9 @@ impl ContentSelector<'_> {
         if !is_container || size.text == 0 {
             return None;
         }
-        if headings::announces_something_else(self.tree, node) {
+        if !self.is_text_under_heading(node, size)
+            && headings::announces_something_else(self.tree, node)
+        {
             return Some(OmissionReason::Heading);
         }
         let is_weak = hints.any(ElementHints::WEAK_WORD | ElementHints::HEADER);
@@ -242,7 +253,10 @@ impl ContentSelector<'_> {
         // A list of links between paragraphs is part of the text; elsewhere it is a menu.
         let is_in_text = !is_weak && self.is_among_prose(node);
         let is_menu = is_link_list && size.prose * 4 < size.text && !is_in_text;
-        if is_menu && !headings::has_title(self.tree, node, self.title) {
+        if is_menu
+            && !headings::has_title(self.tree, node, self.title)
+            && (is_weak || !self.is_in_section(node))
+        {
             return Some(OmissionReason::Links);
         }
         // A line about the article rather than of it: date, author, tags.
@@ -250,6 +264,50 @@ impl ContentSelector<'_> {
             return Some(OmissionReason::Name);
         }
         None
+    }
+
+    /// Whether a part reads like text, whatever its heading announces: a manual has a section about
+    /// cookies. What such headings usually announce is short, or has links.
+    fn is_text_under_heading(&self, node: HtmlNodeId, size: TextSize) -> bool {
+        let has_code = || {
+            let tag = |id: HtmlNodeId| self.tree.tag(id);
+            let mut below = self.tree.descendants(node).take(MAX_SECTION_NODES);
+            below.any(|id| tag(id) == Some(HtmlTag::Preformatted))
+        };
+        let is_prose = size.prose.saturating_mul(2) > size.text && size.link_share() < 0.15;
+        is_prose && (size.prose >= 600 || has_code())
+    }
+
+    /// Whether a node is in a section of the text, such as one with references: it begins with a
+    /// heading, and looks like two others beside it that have prose.
+    fn is_in_section(&self, node: HtmlNodeId) -> bool {
+        let around = std::iter::successors(Some(node), |at| self.tree.parent(*at));
+        around.take(MAX_SECTION_LEVELS).any(|at| self.is_section_among_equals(at))
+    }
+
+    fn is_section_among_equals(&self, section: HtmlNodeId) -> bool {
+        let (Some(parent), Some(level)) = (self.tree.parent(section), self.heading_level(section))
+        else {
+            return false;
+        };
+        let signature = self.tree.hints(section).signature;
+        let equals = self.tree.children(parent).take(MAX_SECTION_NODES).filter(|id| {
+            let size = self.sizes.of(*id);
+            *id != section
+                && self.tree.hints(*id).signature == signature
+                && size.prose.saturating_mul(2) > size.text
+                && self.heading_level(*id) == Some(level)
+        });
+        equals.take(2).count() == 2
+    }
+
+    /// The level of the heading that a part begins with.
+    fn heading_level(&self, node: HtmlNodeId) -> Option<u8> {
+        let elements = self.tree.descendants(node).filter(|id| self.tree.tag(*id).is_some());
+        elements.take(4).find_map(|id| match self.tree.tag(id) {
+            Some(HtmlTag::Heading(level)) => Some(level),
+            _ => None,
+        })
     }
 
     /// Whether an `<aside>` belongs to the text around it: a note, or a remark without links
@@ -292,11 +350,6 @@ impl ContentSelector<'_> {
             HtmlNodeKind::Other => false,
         });
         !has_word
-    }
-
-    fn begins_with_heading(&self, node: HtmlNodeId) -> bool {
-        let elements = self.tree.descendants(node).filter(|id| self.tree.tag(*id).is_some());
-        elements.take(4).any(|id| matches!(self.tree.tag(id), Some(HtmlTag::Heading(_))))
     }
 
     fn has_heading(&self, node: HtmlNodeId) -> bool {

@@ -206,6 +206,10 @@ impl<'a> ProviderClient<'a> {
     fn json(&self, response: &FetchResponse) -> Result<Json, SearchError> {
         let json: Option<Json> = serde_json::from_slice(&response.body).ok();
         match (response.status, json) {
+            (403, Some(json)) if is_out_of_quota(&json) => {
+                let message = error_message(&json).unwrap_or_default();
+                Err(self.error(&format!("has no quota left (HTTP 403): {message}")))
+            }
             (401 | 403, json) => Err(self.rejection(json.as_ref())),
             (400 | 422, Some(json)) if rejects_key(&json) => Err(self.rejection(None)),
             // The rate limit of the provider; agents can act on the time.
@@ -228,8 +232,8 @@ impl<'a> ProviderClient<'a> {
         }
     }
 
-    /// The error for a rejected key. The status alone does not tell an exhausted quota from a wrong
-    /// key or an API that is not enabled, so the provider's own words follow.
+    /// The error for a rejected key. The status alone does not tell a wrong key from an API that is
+    /// not enabled, so the provider's own words follow.
     fn rejection(&self, json: Option<&Json>) -> SearchError {
         let message = json.and_then(error_message).map(str::trim).filter(|text| !text.is_empty());
         SearchError(match message {
@@ -278,6 +282,19 @@ fn rejects_key(json: &Json) -> bool {
     error["code"] == "SUBSCRIPTION_TOKEN_INVALID"
         || details.iter().any(|detail| detail["reason"] == "API_KEY_INVALID")
         || error["message"].as_str().is_some_and(|text| text.starts_with("API key not valid"))
+}
+
+/// Whether an error with status 403 is about quota and not about the key, by the reasons that
+/// Google gives in several places.
+fn is_out_of_quota(json: &Json) -> bool {
+    let error = &json["error"];
+    let reasons = ["errors", "details"].into_iter().filter_map(|list| error[list].as_array());
+    let mut reasons = reasons.flatten().filter_map(|item| item["reason"].as_str());
+    error["status"] == "RESOURCE_EXHAUSTED"
+        || reasons.any(|reason| {
+            let reason = reason.to_ascii_lowercase().replace('_', "");
+            reason.ends_with("limitexceeded") || reason == "quotaexceeded"
+        })
 }
 
 /// The end of a message about `Retry-After`, which is a number of seconds or a date; `None` if it

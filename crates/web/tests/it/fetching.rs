@@ -50,6 +50,15 @@ fn pages_are_fetched_over_http_and_https() {
         "Failed to fetch URL: the server's certificate is not signed by an authority that this \
          system trusts"
     );
+    let alone = Authority::signed_by_itself();
+    let server = PageServer::start_tls(&alone, |_, wire| drop(wire.write_all(&html(PAGE))));
+    let alone = alone.file();
+    let itself = [("SSL_CERT_FILE", alone.to_str().unwrap())];
+    let input_alone = json!({"url": server.url("/")}).to_string();
+    assert_eq!(
+        run(FETCH, &["--allow-private"], &itself, &input_alone).error(),
+        "Failed to fetch URL: the server's certificate is signed by itself, or that of an authority"
+    );
     // The file of this authority is gone: `Authority` deletes it when it is dropped.
     let none = [("SSL_CERT_FILE", other.to_str().unwrap())];
     let error = run(FETCH, &["--allow-private"], &none, &input).error();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -158,16 +158,29 @@ impl Authority {
             .expect("names")
             .signed_by(&key, &authority)
             .expect("a certificate");
+        Authority::serving(&leaf, &key, &authority.pem())
+    }
+
+    /// One whose own certificate is that of the server, as `openssl req -x509` makes it.
+    pub(crate) fn signed_by_itself() -> Authority {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = params.self_signed(&key).expect("a certificate");
+        Authority::serving(&certificate, &key, &certificate.pem())
+    }
+
+    fn serving(certificate: &Certificate, key: &KeyPair, authority: &str) -> Authority {
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .expect("versions")
             .with_no_client_auth()
-            .with_single_cert(vec![leaf.der().clone()], key)
+            .with_single_cert(vec![certificate.der().clone()], key)
             .expect("a certificate that fits its key");
         let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join("ca.pem"), authority.pem()).expect("written");
+        std::fs::write(folder.path().join("ca.pem"), authority).expect("written");
         Authority { server: Arc::new(config), folder }
     }
 

@@ -129,7 +129,7 @@ fn omissions_name_what_was_left_out_and_why() {
     let page = format!(
         "<div class=menu><a href=/>Home</a></div><div><h1>Flood</h1>{}<div class=share-bar>Tell a \
          friend</div><div><h3>Related articles</h3><p>One more thing to read about all this \
-         water.</p></div><button>Like</button></div><footer>Imprint and so on</footer>",
+         water.</p></div><button>Like</button></div><footer><script>let x;</script>Imprint and so on</footer>",
         text.repeat(4)
     );
     let page = main_of(&page);
@@ -139,12 +139,82 @@ fn omissions_name_what_was_left_out_and_why() {
         ("Tell a friend", OmissionReason::Name),
         ("Related articles", OmissionReason::Heading),
         ("Like", OmissionReason::Control),
+        // Not the text of its script.
         ("Imprint", OmissionReason::Element),
     ] {
         let found = page.omissions.iter().find(|omission| omission.excerpt.starts_with(start));
         assert_eq!(found.map(|omission| omission.reason), Some(reason), "{start}: {page:?}");
         assert!(!page.markdown.contains(start), "{start}: {}", page.markdown);
     }
+}
+
+/// Cards whose link is around a heading and a paragraph, in blocks without a telling name.
+#[test]
+fn teasers_inside_of_links_are_not_part_of_the_article() {
+    let text = "<p>The water came up to the door of the mill, and stayed there for two days.</p>";
+    let card = |n: u32| {
+        format!(
+            "<div class=x><a href=/{n}><h3>Story {n}</h3><p>What else happened in the valley in \
+             that week, told by people who were there.</p></a></div>"
+        )
+    };
+    let cards: String = (1..5).map(card).collect();
+    let page = format!("<div><h1>Flood</h1>{}</div><div class=y>{cards}</div>", text.repeat(8));
+    let found = main_of(&page);
+    assert!(!found.markdown.contains("Story"), "{}", found.markdown);
+    assert_eq!(found.markdown.matches("The water").count(), 8, "{}", found.markdown);
+    // A link that nobody closed holds the whole article.
+    let open = format!("<div class=y>{cards}</div><div><a href=/top>{}</div>", text.repeat(20));
+    assert_eq!(main_of(&open).markdown.matches("The water").count(), 20);
+}
+
+/// Parts of manuals that look like parts of sites: a section about cookies, a list of references.
+#[test]
+fn sections_of_a_manual_are_kept_whatever_they_are_about() {
+    let text = "<p>The jar keeps what the server has sent, and sends it back with the next request \
+                to the same host.</p>";
+    let section = |title: &str| format!("<div class=sect><h2>{title}</h2>{}</div>", text.repeat(4));
+    let references = "<div class=sect><h2>References</h2><div><ul><li><a href=/1>The first \
+        document on state</a></li><li><a href=/2>The second document on state</a></li></ul></div>\
+        </div>";
+    let cookies = format!("<section><h2>Cookies</h2>{text}<pre>jar.get('x')</pre>{text}</section>");
+    let page = format!("{}{}{cookies}{references}", section("Requests"), section("Sessions"));
+    let found = main_of(&format!("<h1>State</h1><div>{page}</div>"));
+    for part in ["jar.get('x')", "The second document"] {
+        assert!(found.markdown.contains(part), "{part}: {}", found.markdown);
+    }
+    // The same words announce a notice, and the same list is a menu, where nothing looks like it.
+    let notice = "<div><h2>Cookies</h2><p>We and our partners want to keep some of them here.</p>\
+                  <a href=/yes>Yes</a></div>";
+    let menu = references.replace("sect", "x").replace("References", "Elsewhere");
+    let page = format!("<h1>State</h1>{}{}", section("Requests"), section("Sessions"));
+    let found = main_of(&format!("<div>{page}</div>{notice}<div>{menu}</div>"));
+    for part in ["partners", "The second document"] {
+        assert!(!found.markdown.contains(part), "{part}: {}", found.markdown);
+    }
+}
+
+/// A live feed has as many sentences as a short article beside it.
+#[test]
+fn a_side_column_with_many_sentences_is_not_the_article() {
+    let text = "<p>The water came up to the door of the mill, and stayed there for two days.</p>";
+    let feed = "<div>An hour ago somebody said something about another thing altogether.</div>";
+    let page =
+        format!("<div><h1>Flood</h1>{}</div><aside>{}</aside>", text.repeat(6), feed.repeat(5));
+    let found = main_of(&page);
+    assert!(!found.markdown.contains("An hour ago"), "{}", found.markdown);
+    // What is nearly all of the page is the page, whatever its element.
+    let page = format!("<div><h1>Flood</h1></div><aside>{}</aside>", text.repeat(6));
+    assert!(main_of(&page).markdown.contains("The water"));
+}
+
+#[test]
+fn formulas_of_mathjax_are_kept() {
+    let text = "<p>The area of a circle is what this paragraph is about, as so many others.</p>";
+    let formula = "<div class='MathJax CtxtMenu_Attached_0'><math><mi>A</mi><mo>=</mo><mi>π</mi>\
+                   <msup><mi>r</mi><mn>2</mn></msup></math></div>";
+    let page = main_of(&format!("<h1>Circles</h1>{text}{formula}{text}"));
+    assert!(page.markdown.contains('π'), "{}", page.markdown);
 }
 
 #[test]

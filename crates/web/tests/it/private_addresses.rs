@@ -262,8 +262,8 @@ fn no_setting_of_a_proxy_ends_the_program() {
     }
     assert_eq!(
         fetch_error("http://93.184.216.34/", &[], &[("ALL_PROXY", "quic://127.0.0.1:1")]),
-        "Failed to fetch URL: proxies with `quic` URLs are not supported, only `http`, `https` \
-         and `socks5`"
+        "Failed to fetch URL: proxies with `quic` URLs are not supported, only `http`, `https`, \
+         `socks5` and `socks4`"
     );
 }
 

@@ -262,6 +262,19 @@ fn googles_reason_for_a_rejection_is_passed_on() {
         error.ends_with("Google Custom Search answered: Quota exceeded for key ***"),
         "{error}"
     );
+    // Where Google says that it is the quota, no advice about keys is given.
+    for error in [
+        json!({"message": "Quota exceeded", "errors": [{"reason": "dailyLimitExceeded"}]}),
+        json!({"message": "Quota exceeded", "details": [{"reason": "RATE_LIMIT_EXCEEDED"}]}),
+        json!({"message": "Quota exceeded", "status": "RESOURCE_EXHAUSTED"}),
+    ] {
+        let body = json!({ "error": error });
+        let server = PageServer::fixed(json_response("403 Forbidden", &body));
+        assert_eq!(
+            search(GOOGLE, &server, &json!({"query": "ab"})).error(),
+            "Google Custom Search has no quota left (HTTP 403): Quota exceeded"
+        );
+    }
 }
 
 #[test]

@@ -64,8 +64,8 @@ impl Gateway {
     /// The request is registered and a handshake is noted before the future is polled: the next
     /// message of the client may refer to them.
     ///
-    /// Boxed, because it has five thousand bytes: those who pass it on, spawn it or wait for it would
-    /// copy all of them each time, together a hundred thousand bytes for a short call.
+    /// Boxed, because it has five thousand bytes: those who pass it on, spawn it or wait for it
+    /// would copy all of them each time, together a hundred thousand bytes for a short call.
     pub(crate) fn answer(
         &self,
         session: &Arc<ClientSession>,

@@ -15,6 +15,7 @@
 //! |─ used ───|            |─── used ─────|           |──────────── limit − used ─────────────|
 //! ```
 
+use std::pin::pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -270,27 +271,31 @@ impl Runner {
         // After the permit, because a declared time limit does not include waiting for it.
         let budget = time.budget(request, &limits, used);
         let is_granted = !record.grants.is_empty();
-        let work = async {
-            let given = &request.arguments;
-            let prepared = match &knowledge {
-                Some(knowledge) => Box::pin(knowledge.prepare(given, &budget)).await?,
-                None => None,
-            };
-            // A processor replaces the arguments. They are not checked against the schema
-            // again: what it makes is for the tool, not for callers.
-            let arguments = prepared.as_ref().unwrap_or(given);
-            let call = CallParts { arguments, request, limits: &limits, origin: origin.as_deref() };
-            check_code(&tool, is_granted)?;
-            let outcome = self.execute(&tool, call, &budget, host).await?;
-            match &knowledge {
-                // `finish_task` does the rest when there is a result.
-                Some(knowledge) if !outcome.is_task() => {
-                    Box::pin(knowledge.respond(outcome, &budget)).await
+        let outcome = {
+            // Pinned here: passed by value, it would be moved twice.
+            let work = pin!(async {
+                let given = &request.arguments;
+                let prepared = match &knowledge {
+                    Some(knowledge) => Box::pin(knowledge.prepare(given, &budget)).await?,
+                    None => None,
+                };
+                // A processor replaces the arguments. They are not checked against the schema
+                // again: what it makes is for the tool, not for callers.
+                let arguments = prepared.as_ref().unwrap_or(given);
+                let origin = origin.as_deref();
+                let call = CallParts { arguments, request, limits: &limits, origin };
+                check_code(&tool, is_granted)?;
+                let outcome = self.execute(&tool, call, &budget, host).await?;
+                match &knowledge {
+                    // `finish_task` does the rest when there is a result.
+                    Some(knowledge) if !outcome.is_task() => {
+                        Box::pin(knowledge.respond(outcome, &budget)).await
+                    }
+                    _ => Ok(outcome),
                 }
-                _ => Ok(outcome),
-            }
+            });
+            within_budget(&budget, &tool, knowledge.as_ref(), work).await
         };
-        let outcome = within_budget(&budget, &tool, knowledge.as_ref(), work).await;
         record.ended(CallStep::Run);
         // The next call may start while this result is checked.
         drop(permit);

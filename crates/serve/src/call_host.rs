@@ -13,7 +13,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::join_all;
-use hyper::body::Bytes;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 use toolwright_exec::{
@@ -33,8 +32,9 @@ pub(crate) const MAX_QUEUED: usize = 256;
 
 /// The request that a call currently answers.
 pub(crate) struct RequestLink {
-    /// Messages to the client, on the stream of its request.
-    pub(crate) queue: mpsc::Sender<Bytes>,
+    /// Messages to the client, on the stream of its request. Vectors, because `Bytes` are larger:
+    /// the queue is made for every call, and would be too large to be allocated quickly.
+    pub(crate) queue: mpsc::Sender<Vec<u8>>,
     /// Set if the client wants progress.
     pub(crate) progress_token: Option<Json>,
     /// The lowest level of log messages that the client wants; `None` for no messages at all.
@@ -95,7 +95,7 @@ impl CallHost {
 
     /// Queues a message. Executors must not be blocked by a slow client, so a full queue loses it.
     fn notify(link: &RequestLink, method: &str, params: &Json) {
-        let _ = link.queue.try_send(Message::notification(method, params).to_bytes().into());
+        let _ = link.queue.try_send(Message::notification(method, params).to_bytes());
     }
 
     /// Sends a request to the client and waits for its response.
@@ -110,7 +110,7 @@ impl CallHost {
 /// future is dropped, the client is notified that the question is withdrawn.
 async fn ask_client(
     session: Arc<ClientSession>,
-    queue: mpsc::Sender<Bytes>,
+    queue: mpsc::Sender<Vec<u8>>,
     request: ServerRequest,
 ) -> ClientAnswer {
     let (id, answer) = session.open_question();
@@ -119,7 +119,7 @@ async fn ask_client(
     // Clients refuse `null` where the server sent no parameters.
     let params = (!request.params.is_null()).then(|| raw_json(&request.params));
     let message = Message::request(RequestId::Number(id), &request.method, params);
-    let sent = queue.send(message.to_bytes().into()).await;
+    let sent = queue.send(message.to_bytes()).await;
     // The result of the call waits for all who can send before it.
     drop(queue);
     if sent.is_err() {
@@ -140,10 +140,10 @@ pub(crate) fn asker_beyond_calls(session: &Arc<ClientSession>) -> ClientAsker {
             if let Some(error) = missing_capability(&capabilities, &request) {
                 return Err(error);
             }
-            let (queue, mut messages) = mpsc::channel(1);
+            let (queue, mut messages) = mpsc::channel::<Vec<u8>>(1);
             let sending = async {
                 while let Some(message) = messages.recv().await {
-                    session.outlet.send(message).await;
+                    session.outlet.send(message.into()).await;
                 }
             };
             let asking = ask_client(Arc::clone(&session), queue, request);
@@ -157,7 +157,7 @@ pub(crate) fn asker_beyond_calls(session: &Arc<ClientSession>) -> ClientAsker {
 struct OpenQuestion {
     session: Arc<ClientSession>,
     id: i64,
-    queue: mpsc::WeakSender<Bytes>,
+    queue: mpsc::WeakSender<Vec<u8>>,
     /// What the server said.
     withdrawal: GivenReason,
 }
@@ -169,13 +169,12 @@ impl Drop for OpenQuestion {
         }
         let reason = self.withdrawal.get().map_or("the call has ended", String::as_str);
         let params = json!({"requestId": self.id, "reason": reason});
-        let message: Bytes =
-            Message::notification("notifications/cancelled", &params).to_bytes().into();
+        let message = Message::notification("notifications/cancelled", &params).to_bytes();
         if let Some(queue) = self.queue.upgrade() {
             let _ = queue.try_send(message);
         } else if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let session = Arc::clone(&self.session);
-            runtime.spawn(async move { session.outlet.send(message).await });
+            runtime.spawn(async move { session.outlet.send(message.into()).await });
         }
     }
 }
@@ -328,7 +327,7 @@ mod tests {
         ServerRequest { key: None, source: "s".into(), method: method.into(), params, withdrawal }
     }
 
-    fn host(capabilities: Json) -> (Arc<ClientSession>, CallHost, mpsc::Receiver<Bytes>) {
+    fn host(capabilities: Json) -> (Arc<ClientSession>, CallHost, mpsc::Receiver<Vec<u8>>) {
         let session = ClientSession::new(SessionNumber(1), Arc::new(NoOutlet), LOCAL_AGENT);
         let (queue, messages) = mpsc::channel(MAX_QUEUED);
         let link =

@@ -13,9 +13,10 @@
 //! Messages keep the JSON they were: only what a method needs is parsed, and results are written
 //! straight into the bytes of the response.
 
+use std::pin::pin;
 use std::sync::Arc;
 
-use hyper::body::Bytes;
+use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
@@ -62,12 +63,15 @@ impl Gateway {
     ///
     /// The request is registered and a handshake is noted before the future is polled: the next
     /// message of the client may refer to them.
+    ///
+    /// Boxed, because it has five thousand bytes: those who pass it on, spawn it or wait for it
+    /// would copy all of them each time, together a hundred thousand bytes for a short call.
     pub(crate) fn answer(
         &self,
         session: &Arc<ClientSession>,
         request: RpcRequest,
         outlet: Arc<dyn Outlet>,
-    ) -> impl Future<Output = Option<RpcReply>> + Send + use<> {
+    ) -> BoxFuture<'static, Option<RpcReply>> {
         let cancel = CancellationToken::new();
         session.touch();
         let reason = GivenReason::default();
@@ -81,7 +85,7 @@ impl Gateway {
         let (gateway, session) = (self.clone(), Arc::clone(session));
         // Subscriptions never end, so the end of the program does not wait for them.
         let running = (request.method != "subscriptions/listen").then(|| self.track_request());
-        async move {
+        Box::pin(async move {
             let id = request.id.clone();
             let outcome = match greeted.transpose() {
                 Err(error) => Err(error),
@@ -95,7 +99,7 @@ impl Gateway {
             let mut reply = RpcReply::write(id, outcome).await;
             reply.running = running;
             Some(reply)
-        }
+        })
     }
 
     /// Takes a message without a response.
@@ -206,7 +210,8 @@ impl Gateway {
             log_level: context.terms.log_level,
         };
         let is_suspendable = context.terms.is_stateless() && ASKING.contains(&context.method);
-        let work = async {
+        // Pinned here: `join!` would move it once more.
+        let work = pin!(async {
             let state = RequestParams::optional_text(context.params.request_state, "requestState")?;
             match state.filter(|_| is_suspendable) {
                 Some(handle) => Box::pin(self.resume(context, &handle, link)).await,
@@ -225,7 +230,7 @@ impl Gateway {
                     self.perform(context, raw, &host).await
                 }
             }
-        };
+        });
         // Concurrent with the call, so that a client that does not read cannot delay the tool. The
         // loop ends after the call, when the queue is empty and has no sender: so all messages are
         // sent before the result.
@@ -513,9 +518,9 @@ fn forwarded_meta(context: &RequestContext<'_>, given: &RequestMeta) -> Option<M
 }
 
 /// Sends queued messages until all senders are gone.
-async fn forward(mut messages: mpsc::Receiver<Bytes>, outlet: &dyn Outlet) {
+async fn forward(mut messages: mpsc::Receiver<Vec<u8>>, outlet: &dyn Outlet) {
     while let Some(message) = messages.recv().await {
-        outlet.send(message).await;
+        outlet.send(message.into()).await;
     }
 }
 

@@ -32,6 +32,7 @@ use crate::access_control::AccessControl;
 use crate::http_endpoint::McpEndpoint;
 use crate::http_sessions::HttpSessions;
 use crate::stdio_server::GRACE;
+use crate::wakeful_thread::WakefulThread;
 use crate::write_deadline::{WRITE_TIMEOUT, WriteDeadline};
 
 /// How long a client may take to send its headers, also of a further request on a connection. So
@@ -116,7 +117,12 @@ impl HttpServer {
         gateway.start_notifications(&until);
         tokio::spawn(sweep_sessions(Arc::clone(&sessions), until.clone()));
         let endpoint = McpEndpoint::new(gateway.clone(), sessions);
-        let service = Arc::new(HttpService { endpoint, access, gateway: gateway.clone() });
+        let wakeful = Arc::new(WakefulThread::new());
+        tokio::spawn({
+            let (wakeful, gateway, until) = (Arc::clone(&wakeful), gateway.clone(), until.clone());
+            async move { until.run_until_cancelled(wakeful.run(&gateway)).await }
+        });
+        let service = Arc::new(HttpService { endpoint, access, gateway: gateway.clone(), wakeful });
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
         // Lets connections finish their current response at the end.
@@ -179,6 +185,7 @@ struct HttpService {
     endpoint: McpEndpoint,
     access: AccessControl,
     gateway: Gateway,
+    wakeful: Arc<WakefulThread>,
 }
 
 impl HttpService {
@@ -188,6 +195,7 @@ impl HttpService {
         self: Arc<Self>,
         request: Request<Incoming>,
     ) -> Result<HttpResponse, Infallible> {
+        self.wakeful.stay_awake(&self.gateway);
         let checked = self.access.check(request.uri(), request.headers());
         let origin = self.access.page_elsewhere(request.headers()).filter(|_| checked.is_ok());
         let mut response = match (&origin, request.method()) {
@@ -202,6 +210,8 @@ impl HttpService {
             headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
             headers.insert(header::VARY, HeaderValue::from_static("Origin"));
         }
+        // A client often sends its next request when it has read this answer.
+        self.wakeful.stay_awake(&self.gateway);
         Ok(response)
     }
 

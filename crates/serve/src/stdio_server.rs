@@ -193,10 +193,7 @@ impl StdioConnection {
     }
 
     /// Takes one message. Returns the future response to a request.
-    fn accept(
-        &self,
-        message: Message,
-    ) -> Option<impl Future<Output = Option<RpcReply>> + Send + use<>> {
+    fn accept(&self, message: Message) -> Option<BoxFuture<'static, Option<RpcReply>>> {
         match message {
             Message::Request(request) => {
                 let outlet = Arc::clone(&self.outlet) as Arc<dyn Outlet>;
@@ -226,8 +223,7 @@ impl StdioConnection {
         for text in batch {
             match Message::parse(text.get().as_bytes()) {
                 Ok(message) => {
-                    let reply = self.accept(message);
-                    replies.extend(reply.map(|it| -> BoxFuture<'static, _> { Box::pin(it) }));
+                    replies.extend(self.accept(message));
                 }
                 Err(malformed) => {
                     let reply = Some(RpcReply::malformed(&malformed, "message"));

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use toolwright_check::USELESS_SILENCE;
-use toolwright_model::redacted_url;
+use toolwright_model::{Binding, redacted_url};
 use toolwright_source::render::{self, Colour};
 use toolwright_source::{Diagnostic, Severity, Source, TextOrigin};
 use toolwright_workspace::{LoadError, LoadResult, LoadedDocument, SourceArgument, codes};
@@ -163,10 +163,11 @@ pub(crate) fn severity_counts(load: &LoadResult) -> Vec<String> {
 pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
     let readings = load.documents.iter().flat_map(|document| &document.reading);
     let tools = readings.map(|reading| reading.toolset.tools.len()).sum();
-    let (mut servers, mut programs, mut files) = (0, 0, 0);
+    let (mut servers, mut programs, mut builtins, mut files) = (0, 0, 0, 0);
     for document in &load.documents {
         match answer_of(document) {
             Some(source) if is_program_answer(source) => programs += 1,
+            Some(_) if is_builtin(document) => builtins += 1,
             Some(_) => servers += 1,
             // Diagnostics of the configuration or of a servers file: no tools are defined there.
             None if is_settings(document) => {}
@@ -180,8 +181,13 @@ pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
         (n, 0) => format!(", without {}{}", plural(n, "server"), unstarted_servers(load)),
         (n, _) => format!(", without {}{}", plural(n, "other server"), unstarted_servers(load)),
     };
-    let word = if servers + programs > 0 { "of" } else { "in" };
-    let counts = [(servers, "server"), (programs, "program"), (files, "file")];
+    let word = if servers + programs + builtins > 0 { "of" } else { "in" };
+    let counts = [
+        (servers, "server"),
+        (programs, "program"),
+        (builtins, "built-in toolset"),
+        (files, "file"),
+    ];
     let counts = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| plural(n, noun));
     let sources = match counts.collect::<Vec<_>>().split_last() {
         Some((last, [])) => format!(" {word} {last}"),
@@ -210,6 +216,12 @@ fn unstarted_servers(load: &LoadResult) -> String {
 pub(crate) fn answer_of(document: &LoadedDocument) -> Option<&Source> {
     let source = document.reading.as_ref()?.origin.document().source();
     source.is_answer().then_some(source)
+}
+
+/// Whether a built-in toolset listed the tools of a document.
+fn is_builtin(document: &LoadedDocument) -> bool {
+    let mut tools = document.reading.iter().flat_map(|reading| &reading.toolset.tools);
+    tools.any(|tool| matches!(tool.details.binding, Binding::Builtin { .. }))
 }
 
 /// Whether a program printed the answer: its answers are anchored at the program itself.

@@ -79,6 +79,8 @@ fn fetch_is_listed_shown_checked_and_called() {
     assert!(binding.is_some_and(|it| it["kind"] == "builtin" && it["tool"] == "fetch"), "{record}");
     let check = run(&["check"]);
     assert_eq!(check.code, 0, "{check:?}");
+    let summary = "1 tool of 1 built-in toolset: nothing to report\n";
+    assert_eq!(check.stdout, summary, "{check:?}");
     let address = server();
     let url = format!("url=http://{address}/flood");
     let page = run(&["call", "web:fetch", &url]);

@@ -269,8 +269,7 @@ impl GrantPolicy {
             GrantSubject::Rule(tool, _) => (tool.clone(), None, "rule".to_owned(), None),
         };
         let time = now_in_micros();
-        let grant =
-            StoredGrant { agent: agent.clone(), toolset, hash, capability, origin, time };
+        let grant = StoredGrant { agent: agent.clone(), toolset, hash, capability, origin, time };
         let session = request.session.map(|session| session.0);
         let store = self.store.as_ref().ok();
         let number = store.and_then(|it| it.store.add_session_grant(session, &grant).ok());

@@ -42,8 +42,7 @@ const BUSY: Duration = Duration::from_secs(5);
 /// What each version of the tables adds to the one before, beginning with version 1. A database
 /// with a higher version was made by a newer program. A step is never changed: databases that have
 /// taken it exist.
-const MIGRATIONS: &[&str] =
-    &[CALLS, GRANTS, pins::TABLES, GRANTS_BY_ORIGIN, session_grants::TABLE];
+const MIGRATIONS: &[&str] = &[CALLS, GRANTS, pins::TABLES, GRANTS_BY_ORIGIN, session_grants::TABLE];
 
 /// Version 1. `run` and `number` name a record; `rowid` is the order in which records arrived here.
 const CALLS: &str = "

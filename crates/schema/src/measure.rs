@@ -60,6 +60,11 @@ pub(crate) fn depth_within(value: &Value, limit: usize) -> Option<usize> {
     }
 }
 
+/// The number of values in `value`, itself included.
+pub(crate) fn values_in(value: &Value) -> usize {
+    usize::try_from(measure(value).values).unwrap_or(usize::MAX)
+}
+
 /// Measures the whole of `value`. The budget of an evaluation depends on the result.
 pub(crate) fn measure(value: &Value) -> ValueSize {
     let mut size = ValueSize::default();

@@ -19,9 +19,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
+use crate::measure::values_in;
 use crate::{Schema, json_text, pointer};
 
 /// The most definitions that are open inside each other: as many as arguments may be nested, with
@@ -31,6 +33,10 @@ const MAX_FOLLOWED: usize = 512;
 /// The most actions on one call. Steps that are read from a file may name definitions that refer to
 /// each other without end.
 const MAX_ACTIONS: usize = 5_000_000;
+
+/// The most work of a [`CallRestorer`]: actions, and values of schemas that are compiled. About a
+/// second; the largest definitions of real tools take a hundredth of it.
+const MAX_WORK: usize = 1_000_000;
 
 /// One change to a call, and the values it is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,8 +144,8 @@ pub struct RestoreError(String);
 /// # Errors
 /// A part of the call has no counterpart: a key that is given twice.
 pub fn restore(steps: &[RestoreStep], mut arguments: Value) -> Result<Value, RestoreError> {
-    let mut run = StepRun::new(steps);
-    run.restore_all(steps, &mut arguments)?;
+    let mut branches = CompiledBranches::unbounded();
+    StepRun::new(steps, &mut branches).restore_all(steps, &mut arguments)?;
     Ok(arguments)
 }
 
@@ -148,22 +154,78 @@ pub fn restore(steps: &[RestoreStep], mut arguments: Value) -> Result<Value, Res
 /// # Errors
 /// A part of the call has no counterpart: a property that has the name another one gets.
 pub fn adapt(steps: &[RestoreStep], mut arguments: Value) -> Result<Value, RestoreError> {
-    let mut run = StepRun::new(steps);
-    run.adapt_all(steps, &mut arguments)?;
+    let mut branches = CompiledBranches::unbounded();
+    StepRun::new(steps, &mut branches).adapt_all(steps, &mut arguments)?;
     Ok(arguments)
 }
 
+/// Restores and adapts many calls of one schema, as comparing two schemas does. Branches are
+/// compiled once, and the work for all calls is bounded: ten definitions with two branches each can
+/// have a thousand ways through them.
+pub(crate) struct CallRestorer<'a> {
+    steps: &'a [RestoreStep],
+    branches: Mutex<CompiledBranches>,
+}
+
+impl<'a> CallRestorer<'a> {
+    pub(crate) fn new(steps: &'a [RestoreStep]) -> CallRestorer<'a> {
+        let branches = CompiledBranches { work_left: MAX_WORK, ..CompiledBranches::unbounded() };
+        CallRestorer { steps, branches: Mutex::new(branches) }
+    }
+
+    /// [`restore`]; the result means nothing if the work [`is_exhausted`](Self::is_exhausted).
+    pub(crate) fn restore(&self, mut call: Value) -> Result<Value, RestoreError> {
+        let mut branches = self.branches();
+        StepRun::new(self.steps, &mut branches).restore_all(self.steps, &mut call)?;
+        Ok(call)
+    }
+
+    /// [`adapt`]; the result means nothing if the work [`is_exhausted`](Self::is_exhausted).
+    pub(crate) fn adapt(&self, mut call: Value) -> Result<Value, RestoreError> {
+        let mut branches = self.branches();
+        StepRun::new(self.steps, &mut branches).adapt_all(self.steps, &mut call)?;
+        Ok(call)
+    }
+
+    /// Whether the bound of the work is reached.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.branches().work_left == 0
+    }
+
+    fn branches(&self) -> MutexGuard<'_, CompiledBranches> {
+        self.branches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The schemas of branches, kept from one value to the next: a list may have many values for the
+/// same branches.
+struct CompiledBranches {
+    /// By the address of the branch; `None` if its schema does not compile.
+    schemas: HashMap<usize, Option<Schema>>,
+    /// Actions and values of schemas that may still be used.
+    work_left: usize,
+}
+
+impl CompiledBranches {
+    fn unbounded() -> CompiledBranches {
+        CompiledBranches { schemas: HashMap::new(), work_left: usize::MAX }
+    }
+
+    fn use_up(&mut self, work: usize) {
+        self.work_left = self.work_left.saturating_sub(work);
+    }
+}
+
 /// One pass over one call.
-struct StepRun<'a> {
+struct StepRun<'a, 'b> {
     definitions: HashMap<&'a str, (&'a Value, &'a [RestoreStep])>,
-    /// Compiled branches, by address: a list may have many values for the same branches.
-    compiled: HashMap<*const RestoreBranch, Option<Schema>>,
+    branches: &'b mut CompiledBranches,
     followed: usize,
     actions: usize,
 }
 
-impl<'a> StepRun<'a> {
-    fn new(steps: &'a [RestoreStep]) -> StepRun<'a> {
+impl<'a, 'b> StepRun<'a, 'b> {
+    fn new(steps: &'a [RestoreStep], branches: &'b mut CompiledBranches) -> StepRun<'a, 'b> {
         let definition = |step: &'a RestoreStep| match &step.action {
             RestoreAction::Define { definition, schema, steps } => {
                 Some((definition.as_str(), (schema, steps.as_slice())))
@@ -172,7 +234,7 @@ impl<'a> StepRun<'a> {
         };
         StepRun {
             definitions: steps.iter().filter_map(definition).collect(),
-            compiled: HashMap::new(),
+            branches,
             followed: 0,
             actions: 0,
         }
@@ -327,7 +389,8 @@ impl<'a> StepRun<'a> {
 
     fn count_action(&mut self) -> Result<(), RestoreError> {
         self.actions += 1;
-        match self.actions > MAX_ACTIONS {
+        self.branches.use_up(1);
+        match self.actions > MAX_ACTIONS || self.branches.work_left == 0 {
             true => Err(RestoreError("restoring the call takes too long".to_owned())),
             false => Ok(()),
         }
@@ -337,7 +400,7 @@ impl<'a> StepRun<'a> {
     fn follow(
         &mut self,
         definition: &str,
-        run: impl FnOnce(&mut StepRun<'a>, &'a [RestoreStep]) -> Result<(), RestoreError>,
+        run: impl FnOnce(&mut StepRun<'a, 'b>, &'a [RestoreStep]) -> Result<(), RestoreError>,
     ) -> Result<(), RestoreError> {
         let Some((_, steps)) = self.definitions.get(definition).copied() else { return Ok(()) };
         if self.followed == MAX_FOLLOWED {
@@ -352,20 +415,33 @@ impl<'a> StepRun<'a> {
     /// Whether the schema of a branch accepts the value. A schema that does not compile accepts
     /// nothing.
     fn accepts(&mut self, branch: &'a RestoreBranch, value: &Value) -> bool {
-        let definitions = &self.definitions;
-        let compiled = self.compiled.entry(std::ptr::from_ref(branch)).or_insert_with(|| {
-            let mut schema = branch.schema.clone();
-            if let Value::Object(members) = &mut schema
-                && !definitions.is_empty()
-            {
-                let all = definitions
-                    .iter()
-                    .map(|(name, (schema, _))| ((*name).to_owned(), Value::clone(schema)));
-                members.insert("$defs".to_owned(), Value::Object(all.collect()));
-            }
-            Schema::compile(&schema).ok()
-        });
-        compiled.as_ref().is_some_and(|schema| schema.is_valid(value))
+        let address = std::ptr::from_ref(branch).addr();
+        if !self.branches.schemas.contains_key(&address) {
+            let compiled = self.compile(branch);
+            self.branches.schemas.insert(address, compiled);
+        }
+        let compiled = self.branches.schemas.get(&address).and_then(Option::as_ref);
+        compiled.is_some_and(|schema| schema.is_valid(value))
+    }
+
+    /// The schema of a branch together with the definitions, if there is work left for it.
+    fn compile(&mut self, branch: &RestoreBranch) -> Option<Schema> {
+        let of_definitions = self.definitions.values().map(|(schema, _)| values_in(schema));
+        self.branches.use_up(values_in(&branch.schema) + of_definitions.sum::<usize>());
+        if self.branches.work_left == 0 {
+            return None;
+        }
+        let mut schema = branch.schema.clone();
+        if let Value::Object(members) = &mut schema
+            && !self.definitions.is_empty()
+        {
+            let all = self
+                .definitions
+                .iter()
+                .map(|(name, (schema, _))| ((*name).to_owned(), Value::clone(schema)));
+            members.insert("$defs".to_owned(), Value::Object(all.collect()));
+        }
+        Schema::compile(&schema).ok()
     }
 }
 

@@ -16,6 +16,8 @@
 //! the value of another edit nearby.
 
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::{Map, Value};
 
@@ -24,8 +26,13 @@ use super::{
     EditedPart, Judge, SchemaComparison, UpgradedPair, Verdict, compare_compiled,
     compare_restored_compiled, depth_of_both, judge_by_canonical_form, with_stack, witness,
 };
-use crate::restore::{RestoreStep, adapt, restore, same_json};
+use crate::measure::values_in;
+use crate::restore::{CallRestorer, RestoreStep, same_json};
 use crate::{Dialect, Schema};
+
+/// The most values of schemas that are compared for all edits of one schema: a few seconds. Real
+/// schemas take a hundredth of it.
+const MAX_WORK: usize = 2_000_000;
 
 /// A schema and what several edits made of it.
 ///
@@ -43,8 +50,13 @@ pub struct EditedSchema<'a> {
     first: &'a Value,
     last: &'a Value,
     steps: &'a [RestoreStep],
+    restorer: CallRestorer<'a>,
     compiled: Option<(Schema, Schema)>,
     whole: OnceLock<SchemaComparison>,
+    /// Values of both schemas.
+    size: usize,
+    /// Values of schemas that may still be compared, edit by edit.
+    work_left: AtomicUsize,
 }
 
 impl<'a> EditedSchema<'a> {
@@ -52,7 +64,16 @@ impl<'a> EditedSchema<'a> {
     pub fn new(first: &'a Value, last: &'a Value, steps: &'a [RestoreStep]) -> EditedSchema<'a> {
         let compiled = depth_of_both(first, last)
             .and_then(|_| Some((Schema::compile(first).ok()?, Schema::compile(last).ok()?)));
-        EditedSchema { first, last, steps, compiled, whole: OnceLock::new() }
+        EditedSchema {
+            first,
+            last,
+            steps,
+            restorer: CallRestorer::new(steps),
+            compiled,
+            whole: OnceLock::new(),
+            size: values_in(first) + values_in(last),
+            work_left: AtomicUsize::new(MAX_WORK),
+        }
     }
 
     /// What all edits together do.
@@ -79,7 +100,13 @@ impl<'a> EditedSchema<'a> {
         only_widens: bool,
     ) -> SchemaComparison {
         let Some((_, last)) = &self.compiled else { return not_shown() };
-        let last = LastForm { schema: last, steps: self.steps };
+        // Each edit is compared with the whole: thousands of them in a large schema take minutes.
+        let left = |left: usize| left.checked_sub(self.size);
+        if self.work_left.fetch_update(Relaxed, Relaxed, left).is_err() {
+            return not_shown();
+        }
+        let last =
+            LastForm { schema: last, restorer: &self.restorer, has_steps: !self.steps.is_empty() };
         let found = alone.and_then(|alone| {
             let direction = EditDirection::of(self.first, alone, at);
             self.within_whole(alone, &last, None, direction)
@@ -223,7 +250,7 @@ impl<'a> EditedSchema<'a> {
             return;
         }
         let calls = witness::candidates(&pair.second, super::MAX_RESTORED);
-        let restored = calls.into_iter().filter_map(|call| restore(self.steps, call).ok());
+        let restored = calls.into_iter().filter_map(|call| self.restorer.restore(call).ok());
         let own = witness::candidates(&pair.first, super::MAX_RESTORED);
         let _ = restored.chain(own).try_for_each(|call| judge.judge(call));
     }
@@ -280,21 +307,24 @@ struct EffectWithin {
 #[derive(Clone, Copy)]
 pub(super) struct LastForm<'a> {
     schema: &'a Schema,
-    steps: &'a [RestoreStep],
+    restorer: &'a CallRestorer<'a>,
+    has_steps: bool,
 }
 
 impl LastForm<'_> {
     /// Whether a call of the first schema can be sent; `None` if that is not known.
     pub(super) fn accepts(&self, call: &Value) -> Option<bool> {
-        if self.steps.is_empty() {
+        if !self.has_steps {
             return self.schema.try_is_valid(call).ok();
         }
-        let Ok(adapted) = adapt(self.steps, call.clone()) else { return Some(false) };
-        if !self.schema.try_is_valid(&adapted).ok()? {
-            return Some(false);
-        }
-        // A call that comes back as another one was not sent.
-        Some(restore(self.steps, adapted).is_ok_and(|back| same_json(&back, call)))
+        let is_accepted = match self.restorer.adapt(call.clone()) {
+            Ok(adapted) if self.schema.try_is_valid(&adapted).ok()? => {
+                // A call that comes back as another one was not sent.
+                self.restorer.restore(adapted).is_ok_and(|back| same_json(&back, call))
+            }
+            _ => false,
+        };
+        (!self.restorer.is_exhausted()).then_some(is_accepted)
     }
 }
 

@@ -36,7 +36,7 @@ use self::containment::CanonicalPair;
 use self::edit_effect::LastForm;
 use self::edited_part::EditedPart;
 use crate::limits::{MAX_CANONICAL_VALUES, MAX_DEPTH};
-use crate::restore::{RestoreStep, adapt, restore, same_json};
+use crate::restore::{CallRestorer, RestoreStep, same_json};
 use crate::{Dialect, Schema, measure, pointer, stack_space};
 
 /// Values of a difference that is small enough to be shown.
@@ -170,18 +170,23 @@ fn compare_restored_compiled(
         let candidates = witness::candidates(schema, MAX_RESTORED);
         candidates.into_iter().filter(Value::is_object)
     };
+    let restorer = CallRestorer::new(steps);
     let is_lost = |call: &Value| {
-        let Ok(adapted) = adapt(steps, call.clone()) else { return true };
-        let back = || restore(steps, adapted.clone());
-        is_invalid(compiled_second, &adapted) || !back().is_ok_and(|back| same_json(&back, call))
+        let is_lost = match restorer.adapt(call.clone()) {
+            Ok(adapted) if is_invalid(compiled_second, &adapted) => true,
+            Ok(adapted) => !restorer.restore(adapted).is_ok_and(|back| same_json(&back, call)),
+            Err(_) => true,
+        };
+        is_lost && !restorer.is_exhausted()
     };
     let mut calls = objects(&pair.first).filter(|call| is_valid(compiled_first, call));
     if let Some(call) = calls.find(is_lost) {
         found.narrower = Verdict::Yes(Box::new(call));
     }
     let sent = objects(&pair.second).filter(|call| is_valid(compiled_second, call));
-    let mut restored = sent.filter_map(|call| restore(steps, call).ok());
-    if let Some(call) = restored.find(|call| is_invalid(compiled_first, call)) {
+    let mut restored = sent.filter_map(|call| restorer.restore(call).ok());
+    let is_new = |call: &Value| is_invalid(compiled_first, call) && !restorer.is_exhausted();
+    if let Some(call) = restored.find(is_new) {
         found.wider = Verdict::Yes(Box::new(call));
     }
     Some(found)
@@ -194,8 +199,11 @@ pub fn unrestorable(sent: &Value, steps: &[RestoreStep]) -> Option<Value> {
     let found = with_stack(depth, || {
         let compiled = Schema::compile(sent).ok()?;
         let pair = UpgradedPair::new(sent, sent)?;
+        let restorer = CallRestorer::new(steps);
         let is_found = |call: &Value| {
-            matches!(compiled.try_is_valid(call), Ok(true)) && restore(steps, call.clone()).is_err()
+            matches!(compiled.try_is_valid(call), Ok(true))
+                && restorer.restore(call.clone()).is_err()
+                && !restorer.is_exhausted()
         };
         // Most have no list of pairs, and cost nothing then.
         let calls = witness::candidates(&pair.first, witness::MAX_CANDIDATES).into_iter();

@@ -388,3 +388,36 @@ fn commands_survive_sections_and_schemas() {
     all.extend(schema_bombs());
     run_definitions(&all);
 }
+
+/// A chain of definitions, each with two ways to the next one: as many ways as there are subsets.
+fn branching(count: usize) -> Json {
+    let mut definitions = serde_json::Map::new();
+    for n in 0..count {
+        let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+        let nested = json!({"type": "object", "properties": {"x": next}});
+        definitions.insert(format!("d{n}"), json!({"anyOf": [next, nested]}));
+    }
+    definitions.insert(format!("d{count}"), json!({"type": "string"}));
+    json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions})
+}
+
+#[test]
+fn schemas_that_are_costly_to_compare_are_converted() {
+    let patterns =
+        (0..3_000).map(|n| (format!("p{n}"), json!({"type": "string", "pattern": "^a"})));
+    let patterns = json!({"type": "object", "properties": Json::from_iter(patterns)});
+    let rows = [
+        ("chain-of-10", branching(10), "openai-strict"),
+        ("chain-of-40", branching(40), "anthropic-strict"),
+        ("patterns", patterns, "ollama"),
+    ];
+    for (name, schema, target) in rows {
+        let tool = json!({"name": "t", "description": "Does one thing.", "inputSchema": schema});
+        let document = json!({"tools": [tool]}).to_string();
+        let folder = crate::program::folder(&[("t.json", document.as_bytes())]);
+        let ended = run(folder.path(), &["convert", "t.json", "--to", target]);
+        let ended = ended.unwrap_or_else(|why| panic!("{name}: {why}"));
+        println!("{name:<12} {target:<16} {:>8.1?} {:>8} bytes", ended.time, ended.stdout.len());
+        assert_eq!(ended.code, 0, "{name}: {}", ended.stderr);
+    }
+}

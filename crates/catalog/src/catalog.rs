@@ -16,6 +16,7 @@
 //!    │
 //!    └─ watch_files: the configuration changed ─▶ plan again; a source's files changed ─▶ load it
 //!       server_task: the server reports a change ─▶ list again; it failed ─▶ retry later
+//!       keep_builtin_loaded: a built-in toolset reports a change ─▶ list again
 //! ```
 //!
 //! `call` and `test` load once (`load_for`, `load_all` in `load_for_call`). `serve` uses `watch` in
@@ -775,7 +776,7 @@ impl Catalog {
         let mut states = self.states();
         let mut old = std::mem::take(&mut *states);
         for spec in plan.specs {
-            let must_be_asked = has_new_levels && matches!(spec.target, SourceTarget::Server(..));
+            let must_be_asked = has_new_levels && spec.target.is_listed();
             let unchanged =
                 old.iter().position(|state| state.spec == spec).filter(|_| !must_be_asked);
             states.push(match unchanged {
@@ -820,9 +821,9 @@ fn pinned_lists(
 
 /// Whether the definitions of a source are the user's own.
 fn authors_of(spec: &SourceSpec) -> DefinitionAuthors {
-    match spec.target {
-        SourceTarget::Server(..) => DefinitionAuthors::Foreign,
-        _ => DefinitionAuthors::Reachable,
+    match spec.target.is_listed() {
+        true => DefinitionAuthors::Foreign,
+        false => DefinitionAuthors::Reachable,
     }
 }
 

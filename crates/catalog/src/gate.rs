@@ -94,7 +94,7 @@ pub(crate) fn gate(
     let folder = folder_of(&reading);
     let implementations = spec.implementations.as_deref();
     let body_folder = implementations.or(folder.as_deref());
-    let is_live = matches!(spec.target, SourceTarget::Server(..));
+    let is_live = spec.target.is_listed();
     if is_live {
         reading.toolset.tools.iter_mut().for_each(fill_in_schema);
     }
@@ -137,8 +137,8 @@ pub(crate) fn gate(
 /// for a tool that passes. For commands that show tools and call none.
 pub fn quarantine_reasons(loaded: &LoadedDocument) -> Vec<Option<QuarantineReason>> {
     let Some(reading) = &loaded.reading else { return Vec::new() };
-    let is_on_server = |tool: &Draft| matches!(tool.details.binding, Binding::Server { .. });
-    let is_live = loaded.path.is_none() && reading.toolset.tools.iter().any(is_on_server);
+    let is_listed = |tool: &Draft| tool.details.binding.is_listed();
+    let is_live = loaded.path.is_none() && reading.toolset.tools.iter().any(is_listed);
     let errors = DocumentErrors::new(reading, &loaded.diagnostics, is_live);
     let first = |n: usize| {
         let ToolError { reason, code, .. } = errors.of(n).next()?;
@@ -355,7 +355,7 @@ impl DocumentErrors {
 /// The command that shows what is wrong with a document, in backticks and as far as it can be
 /// given: the words of a server's command may hold secrets.
 pub(crate) fn check_command(document: &str, spec: &SourceSpec) -> String {
-    let is_server = matches!(spec.target, SourceTarget::Server(..));
+    let is_server = spec.target.is_listed();
     let sources = match &spec.anchor {
         // The file that names the server.
         Some(anchor) if is_server => match anchor.source.name() {

@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! Definitions ─ workspace.load ────────────────────────┐
-//! Server ────── tools/list ─▶ JSON ─ Document ─ read ──┼─▶ SourceLoad: documents and failures
+//! Server ────── tools/list ─▶ JSON ─ Document ─ read ──┤
+//! Builtin ───── list ───────▶ JSON ─ Document ─ read ──┼─▶ SourceLoad: documents and failures
 //! Program ───── --schema ───▶ JSON ─ Document ─ read ──┤
 //! Executables ─ each program of a folder ──────────────┘
 //! ```
@@ -82,6 +83,20 @@ pub(crate) fn read_answer(
     answer: &ToolAnswer,
     workspace: &Workspace,
 ) -> LoadedDocument {
+    read_list(spec, namespace, answer, workspace, |tool| Binding::Server {
+        server: Arc::clone(server),
+        tool,
+    })
+}
+
+/// Reads a list of tools. `bind` makes the binding of each from its name in the list.
+fn read_list(
+    spec: &SourceSpec,
+    namespace: Option<&Namespace>,
+    answer: &ToolAnswer,
+    workspace: &Workspace,
+    bind: impl Fn(String) -> Binding,
+) -> LoadedDocument {
     let mut list = Cow::Borrowed(&answer.list);
     // The rules about texts read the document; elsewhere the list stays what the server sent.
     if let Some(instructions) = answer.instructions.as_ref().filter(|_| spec.options.rules)
@@ -103,12 +118,27 @@ pub(crate) fn read_answer(
         for draft in &mut toolset.tools {
             if let Some(name) = draft.name.ok() {
                 let own = live::name_on_server(&draft.details.rest).unwrap_or(name.as_str());
-                draft.details.binding =
-                    Binding::Server { server: Arc::clone(server), tool: own.to_owned() };
+                draft.details.binding = bind(own.to_owned());
             }
         }
     }
     loaded
+}
+
+/// Asks a built-in toolset for its tools, and reads its list like that of a server.
+///
+/// # Errors
+/// If there is no such toolset, or it cannot tell its tools.
+async fn read_builtin(
+    spec: &SourceSpec,
+    (toolset, namespace): (&str, &Namespace),
+    workspace: &Workspace,
+    context: &ExecutorContext,
+) -> Result<LoadedDocument, Failure> {
+    let list = context.builtin(toolset)?.list(&environment_of(spec)).await?;
+    let answer = ToolAnswer { list, instructions: None };
+    let bind = |tool| Binding::Builtin { toolset: toolset.to_owned(), tool };
+    Ok(while_blocking(|| read_list(spec, Some(namespace), &answer, workspace, bind)))
 }
 
 /// Whether the instructions of a server carry orders to the model (MODEL_INSTRUCTION).
@@ -218,6 +248,12 @@ pub(crate) async fn load_source(
             })),
             Err(failure) => load.failures.push(failed(spec.name.clone(), failure)),
         },
+        SourceTarget::Builtin(toolset, namespace) => {
+            match read_builtin(spec, (toolset, namespace), workspace, context).await {
+                Ok(loaded) => load.found.documents.push(loaded),
+                Err(failure) => load.failures.push(failed(spec.name.clone(), failure)),
+            }
+        }
         SourceTarget::Program(path) => match read_program(spec, path, workspace, context).await {
             Ok(loaded) => load.found.documents.push(loaded),
             Err(failure) => load.failures.push(failed(path.display().to_string(), failure)),

@@ -63,6 +63,7 @@ impl PinSubject {
                 let file = spec.anchor.as_ref().map(|anchor| anchor.source.name());
                 PinSubject::of_server(spec, server, file, &spec.name)
             }
+            SourceTarget::Builtin(..) => PinSubject::of_builtin(spec),
             SourceTarget::Definitions(_) => of_file(LockSection::File),
             SourceTarget::Program(_) | SourceTarget::Executables(_) => {
                 of_file(LockSection::Program)
@@ -77,6 +78,18 @@ impl PinSubject {
             lock_key: (section, path),
             label: document.to_owned(),
             words: trust_words(spec).unwrap_or_else(|| document.to_owned()),
+            path: None,
+        }
+    }
+
+    /// The list of a built-in toolset, which only a configuration names.
+    fn of_builtin(spec: &SourceSpec) -> PinSubject {
+        let file = spec.anchor.as_ref().map_or("", |anchor| anchor.source.name());
+        PinSubject {
+            key: format!("builtin {} {}", absolute(file), spec.name).into(),
+            lock_key: (LockSection::Builtin, spec.name.clone()),
+            label: spec.name.clone(),
+            words: trust_words(spec).unwrap_or_else(|| file.to_owned()),
             path: None,
         }
     }
@@ -112,7 +125,7 @@ impl PinSubject {
         let (section, name) = &self.lock_key;
         let relative = Path::new(name).strip_prefix(folder).map(|path| path.display().to_string());
         match section {
-            LockSection::Server => self.lock_key.clone(),
+            LockSection::Server | LockSection::Builtin => self.lock_key.clone(),
             LockSection::File | LockSection::Program => {
                 (*section, relative.unwrap_or_else(|_| name.clone()))
             }
@@ -703,6 +716,7 @@ fn listed_subject(document: &LoadedDocument) -> Option<(PinSubject, &Reading)> {
     let reading = document.reading.as_ref()?;
     let source = reading.origin.document().source();
     let is_on_server = |tool: &Draft| matches!(tool.details.binding, Binding::Server { .. });
+    let is_listed = |tool: &Draft| tool.details.binding.is_listed();
     let words = |file: &str, name: &str| match file {
         "toolwright.toml" => name.to_owned(),
         file => file.to_owned(),
@@ -713,12 +727,14 @@ fn listed_subject(document: &LoadedDocument) -> Option<(PinSubject, &Reading)> {
             let words = source.name().to_owned();
             (format!("file {path}"), (LockSection::File, path), words)
         }
-        (None, TextOrigin::Answer(Some(anchor)))
-            if reading.toolset.tools.iter().any(is_on_server) =>
-        {
+        (None, TextOrigin::Answer(Some(anchor))) if reading.toolset.tools.iter().any(is_listed) => {
             let (file, name) = (anchor.source.name(), source.name());
-            let key = format!("server {} {name}", absolute(file));
-            (key, (LockSection::Server, name.to_owned()), words(file, name))
+            let (word, section) = match reading.toolset.tools.iter().any(is_on_server) {
+                true => ("server", LockSection::Server),
+                false => ("builtin", LockSection::Builtin),
+            };
+            let key = format!("{word} {} {name}", absolute(file));
+            (key, (section, name.to_owned()), words(file, name))
         }
         _ => return None,
     };

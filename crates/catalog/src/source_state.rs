@@ -124,10 +124,8 @@ impl SourceState {
 
     /// Whether the tool of this id or exposed name may be among those that are still loading.
     pub(crate) fn may_still_list(&self, name: &str) -> bool {
-        match (&self.spec.target, self.tried) {
-            (SourceTarget::Server(_, Some(namespace)), false) => {
-                is_in_namespace(name, namespace.as_str())
-            }
+        match (self.spec.target.namespace(), self.tried) {
+            (Some(namespace), false) => is_in_namespace(name, namespace.as_str()),
             (_, false) => true,
             (_, true) => {
                 let mut untried = self.server_toolsets.iter().filter(|toolset| !toolset.tried);

@@ -45,7 +45,7 @@ fn sentence(spec: &SourceSpec, found: &[Diagnostic], code: &str, what: &str) -> 
         SourceTarget::Definitions(path)
         | SourceTarget::Executables(path)
         | SourceTarget::Program(path) => path.as_path(),
-        SourceTarget::Server(..) => Path::new(""),
+        SourceTarget::Server(..) | SourceTarget::Builtin(..) => Path::new(""),
     };
     let command = check_command(&path.display().to_string(), spec);
     let source = &spec.name;

@@ -155,6 +155,7 @@ fn target_text(target: &SourceTarget) -> String {
         SourceTarget::Program(path) => path.display().to_string(),
         SourceTarget::Executables(folder) => format!("each program in {}", folder.display()),
         SourceTarget::Definitions(path) => path.display().to_string(),
+        SourceTarget::Builtin(toolset, _) => format!("the built-in toolset {toolset}"),
     };
     shorten(&one_line(&text), SHOWN_COMMAND)
 }

@@ -68,7 +68,7 @@ fn list(
 ) -> anyhow::Result<ExitStatus> {
     let stored = store.grants()?.into_iter().map(|grant| (grant, "always"));
     let configured = settings.grants.iter().flat_map(|grant| {
-        grant.capabilities.iter().flat_map(|capability| {
+        grant.capabilities.iter().flat_map(move |capability| {
             let origins = grant.origins.iter().filter(|_| capability.needs_page());
             let origins: Vec<Option<&String>> = match origins.clone().next() {
                 Some(_) => origins.map(Some).collect(),

@@ -19,6 +19,7 @@ mod agent;
 mod args;
 mod audit;
 mod browser;
+mod builtin_tools;
 mod call;
 mod check;
 mod convert;

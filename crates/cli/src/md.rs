@@ -96,7 +96,7 @@ fn from_file(args: &MdArgs) -> anyhow::Result<ConvertedPage> {
 
 /// What is known about the page, as YAML between two lines of dashes. Texts are written as JSON
 /// strings, which YAML reads too, whatever they contain.
-fn front_matter(page: &ConvertedPage, url: Option<&str>, part: &PageExcerpt) -> String {
+pub(crate) fn front_matter(page: &ConvertedPage, url: Option<&str>, part: &PageExcerpt) -> String {
     let metadata = &page.metadata;
     let mut lines = String::from("---\n");
     for (name, value) in [
@@ -128,15 +128,19 @@ fn front_matter(page: &ConvertedPage, url: Option<&str>, part: &PageExcerpt) -> 
     lines + "---\n\n"
 }
 
+/// What a reader of the page should know and the Markdown does not show.
+pub(crate) fn page_notes(page: &ConvertedPage) -> impl Iterator<Item = &'static str> {
+    let notes = [
+        (page.needs_script, "the page has nearly no text without JavaScript, which is not run"),
+        (page.is_fallback, "no article was found; this is the whole page"),
+    ];
+    notes.into_iter().filter(|(holds, _)| *holds).map(|(_, text)| text)
+}
+
 /// Says on stderr what the Markdown does not show.
 fn print_notes(args: &MdArgs, page: &ConvertedPage) {
     let note = |text: &str| output::write_stderr(&format!("note: {text}\n"));
-    if page.needs_script {
-        note("the page has nearly no text without JavaScript, which is not run");
-    }
-    if page.is_fallback {
-        note("no article was found; this is the whole page");
-    }
+    page_notes(page).for_each(note);
     if !args.explain {
         return;
     }

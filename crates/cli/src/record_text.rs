@@ -410,6 +410,7 @@ fn binding(binding: &Binding) -> String {
         Binding::Orchestration { helper, aggregates } => {
             format!("the helper {helper} over {}", aggregates.join(", "))
         }
+        Binding::Builtin { toolset, .. } => format!("a built-in tool of the toolset {toolset}"),
     }
 }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 use toolwright_exec::{ExecutorContext, Log};
+use toolwright_workspace::BrowserConfig;
 
-use crate::{environment, messages};
+use crate::browser::new_browser;
+use crate::{builtin_tools, environment, messages};
 
 /// The most characters of a log line. Tools and servers may print lines of any length.
 const MAX_LOG_LINE: usize = 2_000;
@@ -16,7 +18,11 @@ const MAX_LOG_LINE: usize = 2_000;
 pub(crate) fn executor_context(log: Log) -> ExecutorContext {
     let (passed, withheld) =
         (environment::inherited_variables(), environment::withheld_variables());
-    ExecutorContext::withholding(passed, withheld, environment::values_passed_on(), log)
+    let secrets = environment::values_passed_on();
+    ExecutorContext {
+        builtins: builtin_tools::all(&new_browser(&BrowserConfig::default(), &log)),
+        ..ExecutorContext::withholding(passed, withheld, secrets, log)
+    }
 }
 
 /// The context of a command that makes calls for the user. The console of JavaScript is shown,

@@ -31,7 +31,9 @@ use crate::environment::{cache_folder, state_folder, variable};
 pub(crate) use crate::found_sources::{FoundSources, resolve, servers_file_in};
 use crate::messages::{plan_error, print_note};
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
-use crate::{audit, browser, grants, report, sandbox, script_analyzer, start_progress};
+use crate::{
+    audit, browser, builtin_tools, grants, report, sandbox, script_analyzer, start_progress,
+};
 
 /// How long sources may take to start before a line says which ones are waited for.
 const LONG_START: Duration = Duration::from_secs(3);
@@ -302,10 +304,12 @@ pub(crate) fn open_catalog(
         return Err(plan_error(&plan));
     }
     let pool = sandbox::new_pool(jail_policy)?;
+    let browser = browser::new_browser(&plan.browser, &context.log);
     let context = ExecutorContext {
         sandbox: Some(pool),
         analyzer: Some(script_analyzer::new_analyzer()),
-        pages: Some(browser::new_browser(&plan.browser, &context.log)),
+        builtins: builtin_tools::all(&browser),
+        pages: Some(browser),
         ..context
     };
     let journal = audit::open_journal(&plan.audit, &context.log);

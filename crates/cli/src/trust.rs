@@ -258,6 +258,7 @@ fn section_word(section: LockSection) -> &'static str {
         LockSection::File => "file",
         LockSection::Program => "program",
         LockSection::Server => "server",
+        LockSection::Builtin => "builtin",
     }
 }
 

@@ -16,8 +16,8 @@ use toolwright_script::ScriptAnalyzer;
 
 use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
 use crate::{
-    BoxFuture, Budget, CallAllowance, CallArguments, Failure, Host, InnerCaller, Outcome,
-    RegisteredTool, SessionNumber, browser, js, mcp, meta, process,
+    BoxFuture, Budget, BuiltinToolset, CallAllowance, CallArguments, Failure, Host, InnerCaller,
+    Outcome, RegisteredTool, SessionNumber, browser, builtin, js, mcp, meta, process,
 };
 
 /// One call as an executor receives it: the tool is found, its arguments are valid, and the permit
@@ -61,12 +61,19 @@ pub trait Executor: Send + Sync {
         host: &'a dyn Host,
     ) -> BoxFuture<'a, Result<Outcome, Failure>>;
 
+    /// The capabilities that a call of this tool takes besides those that it declares, also if its
+    /// source was named.
+    fn needs(&self, _tool: &Tool) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The origin of the page that a call of this tool would work on: grants are for an origin.
     /// Asked only for tools that need a page, before the policy decides. `None` if there is no
     /// page; then the call fails when it is run.
     fn page_origin<'a>(
         &'a self,
         _tool: &'a RegisteredTool,
+        _arguments: &'a CallArguments,
         _host: &'a dyn Host,
     ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
         Box::pin(std::future::ready(Ok(None)))
@@ -102,6 +109,8 @@ pub struct ExecutorContext {
     pub analyzer: Option<Arc<dyn ScriptAnalyzer>>,
     /// The pages that tools work on. Without it, tools that need a page are refused.
     pub pages: Option<Arc<dyn browser::PageProvider>>,
+    /// The toolsets that the program brings along. Shared: the catalog asks them for their tools.
+    pub builtins: Vec<Arc<dyn BuiltinToolset>>,
 }
 
 impl ExecutorContext {
@@ -136,7 +145,16 @@ impl ExecutorContext {
             sandbox: None,
             analyzer: None,
             pages: None,
+            builtins: Vec::new(),
         }
+    }
+
+    /// The built-in toolset of this name.
+    ///
+    /// # Errors
+    /// If the program that uses this library brings no such toolset along.
+    pub fn builtin(&self, name: &str) -> Result<&Arc<dyn BuiltinToolset>, Failure> {
+        builtin::find(&self.builtins, name)
     }
 }
 
@@ -171,5 +189,11 @@ pub struct ExecutorKind {
 }
 
 /// All kinds of executors. The first that accepts a tool runs it.
-pub static EXECUTORS: &[ExecutorKind] =
-    &[process::EXECUTOR, mcp::EXECUTOR, browser::EXECUTOR, js::EXECUTOR, meta::EXECUTOR];
+pub static EXECUTORS: &[ExecutorKind] = &[
+    process::EXECUTOR,
+    mcp::EXECUTOR,
+    browser::EXECUTOR,
+    js::EXECUTOR,
+    meta::EXECUTOR,
+    builtin::EXECUTOR,
+];

@@ -14,9 +14,9 @@
 //! Each step can end the call with a [`Failure`], which carries a stable [`RunCode`].
 //!
 //! An executor is a way to run a tool: as a process ([`process`]), by asking an MCP server
-//! ([`mcp`]), as JavaScript in the sandbox, as JavaScript that works on a page
-//! ([`browser`]), or as JavaScript that calls other tools. Each is a
-//! folder of this crate and one line in [`EXECUTORS`].
+//! ([`mcp`]), as JavaScript in the sandbox, as JavaScript that works on a page ([`browser`]), as
+//! JavaScript that calls other tools, or by a toolset that the program brings along
+//! ([`BuiltinToolset`]). Each is a folder of this crate and one line in [`EXECUTORS`].
 //!
 //! Not here: configuration and files of definitions (crate `catalog`), how a result is presented
 //! (`serve` and `cli`), and the JavaScript engine (`sandbox`).
@@ -35,6 +35,7 @@ mod argument_errors;
 mod arguments;
 pub mod browser;
 mod budget;
+mod builtin;
 mod call_record;
 mod capped_texts;
 pub mod code;
@@ -62,6 +63,7 @@ mod written_parts;
 
 pub use arguments::CallArguments;
 pub use budget::{Budget, CallAllowance, CallClock, ClockPause};
+pub use builtin::{BuiltinCall, BuiltinToolset};
 pub use call_record::{AuditError, AuditLog, CallRecord, CallStep, OK};
 pub use capped_texts::CappedTexts;
 pub use code::RunCode;

@@ -240,10 +240,10 @@ impl Runner {
         }
         record.ended(CallStep::Check);
         let began = now();
-        let origin = match tool.tool.needs.iter().any(Capability::needs_page) {
+        let origin = match self.works_on_page(&tool) {
             true => {
                 let budget = time.budget(request, &limits, used);
-                let origin = Box::pin(self.page_origin(&tool, host));
+                let origin = Box::pin(self.page_origin(&tool, request, host));
                 within_budget(&budget, &tool, knowledge.as_ref(), origin).await?
             }
             false => None,
@@ -351,9 +351,10 @@ impl Runner {
         origin: Option<&str>,
         host: &dyn Host,
     ) -> Result<Vec<UsedGrant>, Failure> {
-        let starts: &'static [&'static str] = match tool.trust.is_named {
-            true => &[],
-            false => self.executor_of(tool).map_or(&[], |(kind, _)| (kind.needs)(&tool.tool)),
+        let starts: &'static [&'static str] = match self.executor_of(tool) {
+            Some((kind, _)) if !tool.trust.is_named => (kind.needs)(&tool.tool),
+            Some((_, executor)) => executor.needs(&tool.tool),
+            None => &[],
         };
         let asked = PolicyRequest {
             agent: host.agent(),
@@ -410,14 +411,28 @@ impl Runner {
         self.executors.iter().find(|(kind, _)| (kind.accepts)(&tool.tool))
     }
 
+    /// Whether what a tool needs is about pages.
+    fn works_on_page(&self, tool: &RegisteredTool) -> bool {
+        let needs = &tool.tool.needs;
+        let is_builtin = matches!(tool.tool.details.binding, Binding::Builtin { .. });
+        needs.iter().any(Capability::needs_page)
+            || is_builtin
+                && self.executor_of(tool).is_some_and(|(_, executor)| {
+                    let needs = executor.needs(&tool.tool).iter();
+                    let mut needs = needs.filter_map(|name| Capability::parse(name).ok());
+                    needs.any(|need| need.needs_page())
+                })
+    }
+
     /// The origin of the page that a call of this tool would work on.
     async fn page_origin(
         &self,
         tool: &RegisteredTool,
+        request: &CallRequest,
         host: &dyn Host,
     ) -> Result<Option<String>, Failure> {
         match self.executor_of(tool) {
-            Some((_, executor)) => executor.page_origin(tool, host).await,
+            Some((_, executor)) => executor.page_origin(tool, &request.arguments, host).await,
             None => Ok(None),
         }
     }

@@ -60,6 +60,14 @@ pub enum Binding {
         /// The toolsets or tools that it may call.
         aggregates: Vec<String>,
     },
+    /// A tool that the program itself brings along. No definition can state it: only a source of
+    /// the configuration names a built-in toolset.
+    Builtin {
+        /// The name of the toolset, such as `web`.
+        toolset: String,
+        /// The name that the toolset gives to the tool.
+        tool: String,
+    },
 }
 
 impl Binding {
@@ -73,7 +81,14 @@ impl Binding {
             Binding::Local { .. } => "local",
             Binding::Server { .. } => "mcp",
             Binding::Orchestration { .. } => "orchestration",
+            Binding::Builtin { .. } => "builtin",
         }
+    }
+
+    /// Whether the tool was listed by what runs it, a server or a built-in toolset, and is not in
+    /// a file that somebody here can edit.
+    pub fn is_listed(&self) -> bool {
+        matches!(self, Binding::Server { .. } | Binding::Builtin { .. })
     }
 }
 

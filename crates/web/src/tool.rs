@@ -8,13 +8,16 @@
 //! are prescribed by the specification of these tools; agents were built against them.
 
 use std::io::{Read, Write};
+use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::fetch::{self, FetchOptions, fetch};
 use crate::markdown::MarkdownOptions;
 use crate::paging::{PagingUnit, excerpt};
-use crate::search::{SearchContext, SearchHit, SearchProvider, SearchQuery, SearchResults};
+use crate::search::{
+    PROVIDERS, SearchContext, SearchHit, SearchProvider, SearchQuery, SearchResults,
+};
 
 /// Bytes of standard input. A URL or a query with its domains is far shorter.
 const MAX_INPUT: u64 = 1 << 20;
@@ -195,7 +198,8 @@ impl WebTool {
                 fetch_lines(&input, &options)
             }
             WebTool::Search(provider) => {
-                let results = search(&input, provider, variable)?;
+                let time = SearchQuery::default().timeout;
+                let results = search(&input, provider, variable, time)?;
                 // The format of the results is prescribed and has no place for these.
                 for failure in &results.failures {
                     let _ = writeln!(log, "{}: {failure}", self.executable());
@@ -308,11 +312,15 @@ fn fetch_lines(input: &Map<String, Json>, options: &FetchOptions) -> Result<Json
     Ok(json!({"content": page.text, "lines_read": page.count}))
 }
 
-/// Does the work of a search tool.
-fn search(
+/// Does the work of a search tool, with the arguments of its schema, within `timeout`.
+///
+/// # Errors
+/// The text for the agent, without credentials.
+pub fn search(
     input: &Map<String, Json>,
     provider: &dyn SearchProvider,
     variable: &dyn Fn(&str) -> Option<String>,
+    timeout: Duration,
 ) -> Result<SearchResults, String> {
     let text = required_string(input, "query")?;
     // `minLength` of the schema counts characters, not bytes.
@@ -323,14 +331,25 @@ fn search(
         text: text.to_owned(),
         allowed_domains: string_list(input, "allowed_domains")?,
         blocked_domains: string_list(input, "blocked_domains")?,
-        ..SearchQuery::default()
+        timeout,
     };
-    // A file that is missing or unreadable counts as a missing credential, whose message tells
-    // what to do.
-    let credential_file = |name: &str| {
-        let home = variable("HOME").filter(|home| !home.is_empty())?;
-        std::fs::read_to_string(std::path::Path::new(&home).join(".config/ikigai").join(name)).ok()
-    };
+    let credential_file = |name: &str| credential_file(variable, name);
     let context = SearchContext { variable, credential_file: &credential_file };
     provider.search(&query, &context).map_err(|error| error.to_string())
+}
+
+/// The first provider whose credentials are there, in variables or files; `None` without any.
+pub fn configured_provider(
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Option<&'static dyn SearchProvider> {
+    let credential_file = |name: &str| credential_file(variable, name);
+    let context = SearchContext { variable, credential_file: &credential_file };
+    PROVIDERS.iter().copied().find(|provider| provider.has_credentials(&context))
+}
+
+/// The content of a file with a credential. One that is missing or unreadable counts as a missing
+/// credential, whose message tells what to do.
+fn credential_file(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    let home = variable("HOME").filter(|home| !home.is_empty())?;
+    std::fs::read_to_string(std::path::Path::new(&home).join(".config/ikigai").join(name)).ok()
 }

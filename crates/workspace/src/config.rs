@@ -48,6 +48,7 @@ use self::key_checks::{
     ConfigProblems, check_members, key_number, members_in_order, report_unknown_key, span,
     type_with_article,
 };
+pub use self::keys::BUILTIN_TOOLSETS;
 use self::keys::{CHECK_KEYS, IGNORE_KEYS, KIND_KEYS, SOURCE_KEYS, table_names};
 pub use self::policy_settings::{
     AgentConfig, AnnotatedNeed, ConfiguredGrant, PolicyRule, PolicySettings, RuleAction,
@@ -181,6 +182,11 @@ pub enum SourceKind {
         url: String,
         /// Headers of every request, with references expanded. The values may be secrets.
         headers: Vec<(String, String)>,
+    },
+    /// Tools that the program brings along.
+    Builtin {
+        /// One of [`BUILTIN_TOOLSETS`].
+        toolset: String,
     },
 }
 
@@ -535,6 +541,10 @@ impl ConfigReader<'_, '_> {
                 let words =
                     words.iter().map(|word| self.expand_text(word, value.span(), &at.child(kind)));
                 SourceKind::Command { words: words.collect::<Option<_>>()?, directory }
+            }
+            "builtin" => {
+                let toolset = text(kind).filter(|name| BUILTIN_TOOLSETS.contains(name))?;
+                SourceKind::Builtin { toolset: toolset.to_owned() }
             }
             _ => {
                 let url =

@@ -78,10 +78,10 @@ pub use client_edit::{ClientEditError, ClientText, entry_diff};
 pub use client_files::{CLIENTS, Client, ClientFile, ClientFolders};
 pub use client_servers::{ClientConfig, collect_servers};
 pub use config::{
-    AgentConfig, AnnotatedNeed, AuditSettings, BrowserConfig, CheckSettings, Config,
-    ConfiguredGrant, Levels, PinMode, PolicyRule, PolicySettings, RecordedArguments, RuleAction,
-    ServeSettings, SourceConfig, SourceKind, TrustSettings, config_schema, parse_grant_origin,
-    parse_grantable,
+    AgentConfig, AnnotatedNeed, AuditSettings, BUILTIN_TOOLSETS, BrowserConfig, CheckSettings,
+    Config, ConfiguredGrant, Levels, PinMode, PolicyRule, PolicySettings, RecordedArguments,
+    RuleAction, ServeSettings, SourceConfig, SourceKind, TrustSettings, config_schema,
+    parse_grant_origin, parse_grantable,
 };
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, ConvertedTool, ExactRewrite, FieldSetting,

@@ -39,12 +39,15 @@ pub enum LockSection {
     Program,
     /// A server, by the name of its source.
     Server,
+    /// A built-in toolset, by the name of its source.
+    Builtin,
 }
 
-const SECTIONS: [(LockSection, &str); 3] = [
+const SECTIONS: [(LockSection, &str); 4] = [
     (LockSection::File, "file"),
     (LockSection::Program, "program"),
     (LockSection::Server, "server"),
+    (LockSection::Builtin, "builtin"),
 ];
 
 /// The name of an entry.

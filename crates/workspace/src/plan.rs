@@ -112,6 +112,25 @@ pub enum SourceTarget {
     Program(PathBuf),
     /// An MCP server, with the namespace that its tools get, if any.
     Server(Arc<Server>, Option<Namespace>),
+    /// A toolset that the program brings along, with the namespace that its tools get.
+    Builtin(String, Namespace),
+}
+
+impl SourceTarget {
+    /// Whether a server or a built-in toolset is asked for the tools: nobody here can edit what it
+    /// lists.
+    pub fn is_listed(&self) -> bool {
+        matches!(self, SourceTarget::Server(..) | SourceTarget::Builtin(..))
+    }
+
+    /// The namespace that the configuration gives to the tools that are listed.
+    pub fn namespace(&self) -> Option<&Namespace> {
+        match self {
+            SourceTarget::Server(_, namespace) => namespace.as_ref(),
+            SourceTarget::Builtin(_, namespace) => Some(namespace),
+            _ => None,
+        }
+    }
 }
 
 /// A server that its author wrote down and that is not started: it is switched off, or its entry
@@ -208,25 +227,23 @@ impl SourcePlan {
                 SourceTarget::Definitions(path)
                 | SourceTarget::Executables(path)
                 | SourceTarget::Program(path) => Some(path.as_path()),
-                SourceTarget::Server(..) => None,
+                SourceTarget::Server(..) | SourceTarget::Builtin(..) => None,
             }
         }
         self.specs.iter().filter_map(path).filter(|path| !path.exists())
     }
 
     /// Adds a source, unless the same one is in the plan already. Two servers cannot have one
-    /// namespace: the first stays, and the second is a failure.
+    /// namespace, nor a server and a built-in toolset: the first stays, and the second is a
+    /// failure.
     fn add(&mut self, spec: SourceSpec) {
         // The same path or server twice on a command line is harmless.
         if self.specs.contains(&spec) {
             return;
         }
-        let namespace = |spec: &SourceSpec| match &spec.target {
-            SourceTarget::Server(_, Some(namespace)) => Some(namespace.to_string()),
-            _ => None,
-        };
-        // Only servers: files of definitions have namespaces of their own, which are compared after
-        // reading.
+        let namespace = |spec: &SourceSpec| spec.target.namespace().map(Namespace::to_string);
+        // Only of lists: files of definitions have namespaces of their own, which are compared
+        // after reading.
         let taken = namespace(&spec)
             .filter(|name| self.specs.iter().any(|other| namespace(other).as_ref() == Some(name)));
         match taken {
@@ -378,6 +395,7 @@ impl SourcePlan {
                 let headers = variables_from(headers);
                 SourceTarget::Server(server(connection_to(url), headers, None), Some(name))
             }
+            SourceKind::Builtin { toolset } => SourceTarget::Builtin(toolset, name),
         };
         if let (SourceTarget::Server(server, _), Some(written)) = (&spec.target, written) {
             let missing = self.missing(server, written, variables);
@@ -416,9 +434,12 @@ impl SourcePlan {
         }
     }
 
-    /// Those of the sources that are started or connected to, and not only read.
+    /// Those of the sources that are started or connected to, and not only read. Built-in toolsets
+    /// list their tools without either.
     pub fn live_specs(&self) -> impl Iterator<Item = &SourceSpec> {
-        let is_live = |spec: &&SourceSpec| !matches!(spec.target, SourceTarget::Definitions(_));
+        let is_live = |spec: &&SourceSpec| {
+            !matches!(spec.target, SourceTarget::Definitions(_) | SourceTarget::Builtin(..))
+        };
         self.specs.iter().filter(is_live)
     }
 
@@ -453,8 +474,9 @@ impl SourcePlan {
         parts.iter().map(|part| part.finding(written)).collect()
     }
 
-    /// Removes everything that would have to be started or connected to. Definitions stay. Returns
-    /// how many programs and folders of programs were removed.
+    /// Removes everything that would have to be started or connected to, and built-in toolsets,
+    /// whose definitions nobody can correct. Definitions stay. Returns how many programs and
+    /// folders of programs were removed.
     pub fn remove_live(&mut self) -> usize {
         let is_program = |target: &SourceTarget| {
             matches!(target, SourceTarget::Executables(_) | SourceTarget::Program(_))

@@ -166,6 +166,7 @@ fn binding(binding: &Binding) -> Json {
             "dependencies": dependencies,
         }),
         Binding::Server { server, tool } => server_json(server, tool),
+        Binding::Builtin { toolset, tool } => json!({"toolset": toolset, "tool": tool}),
         Binding::Orchestration { helper, aggregates } => {
             json!({"helper": helper, "aggregates": aggregates})
         }

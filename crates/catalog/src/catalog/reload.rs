@@ -55,8 +55,9 @@ impl Catalog {
         }
     }
 
-    /// The task of one source. It never ends for a server; for files and programs it ends after the
-    /// first load, because `watch_files` loads them again.
+    /// The task of one source. It never ends for a server and for a built-in toolset whose list can
+    /// change; for files and programs it ends after the first load, because `watch_files` loads
+    /// them again.
     async fn keep_source_loaded(
         self: &Arc<Self>,
         spec: &SourceSpec,
@@ -68,9 +69,24 @@ impl Catalog {
                 let owner = ServerOwner::Source(spec.clone(), Arc::clone(server));
                 self.keep_server_loaded(&owner, removed).await
             }
+            SourceTarget::Builtin(toolset, _) => {
+                removed.run_until_cancelled(self.keep_builtin_loaded(spec, toolset)).await;
+            }
             _ => {
                 removed.run_until_cancelled(self.load_definitions(spec, until)).await;
             }
+        }
+    }
+
+    /// Loads a built-in toolset, and again whenever it reports that its list has changed.
+    async fn keep_builtin_loaded(&self, spec: &SourceSpec, toolset: &str) {
+        // Subscribed before the first load, so that a change during it is noticed.
+        let toolset = self.runner.context().builtin(toolset);
+        let changes = toolset.ok().and_then(|toolset| toolset.changes());
+        self.load_one(spec).await;
+        let Some(mut changes) = changes else { return };
+        while changes.changed().await.is_ok() {
+            self.load_one(spec).await;
         }
     }
 
@@ -198,7 +214,8 @@ impl Catalog {
         }
     }
 
-    /// A fingerprint of the files of each source, as they are now. Servers have none.
+    /// A fingerprint of the files of each source, as they are now. Servers and built-in toolsets
+    /// have none.
     fn fingerprints(&self) -> Vec<(SourceSpec, u64)> {
         let states: Vec<_> = self
             .states()
@@ -210,7 +227,7 @@ impl Catalog {
                 SourceTarget::Definitions(path) if path.is_dir() => self.workspace.files_in(path),
                 SourceTarget::Definitions(path) | SourceTarget::Program(path) => vec![path.clone()],
                 SourceTarget::Executables(folder) => programs_in(folder).unwrap_or_default(),
-                SourceTarget::Server(..) => return None,
+                SourceTarget::Server(..) | SourceTarget::Builtin(..) => return None,
             };
             // Also the places where a body could be: creating the file completes its tool.
             files.extend(body_files);

@@ -1,5 +1,6 @@
 //! The tests of the catalog, one binary.
 
+mod builtins;
 mod catalog;
 mod reload;
 mod server_definitions;

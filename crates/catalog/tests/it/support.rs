@@ -11,7 +11,9 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolwright_catalog::{Catalog, CatalogEvent};
-use toolwright_exec::{CallLimits, CallRequest, ExecutorContext, Log, NoHost, Runner, ToolStatus};
+use toolwright_exec::{
+    BuiltinToolset, CallLimits, CallRequest, ExecutorContext, Log, NoHost, Runner, ToolStatus,
+};
 use toolwright_script::InProcessAnalyzer;
 use toolwright_testing::faulty_server;
 use toolwright_workspace::{ReadOptions, SourcePlan, Workspace};
@@ -50,6 +52,14 @@ impl TestCatalog {
     }
 
     pub(crate) async fn over(folder: TempDir) -> TestCatalog {
+        TestCatalog::with_builtins(folder, Vec::new()).await
+    }
+
+    /// The same, with built-in toolsets.
+    pub(crate) async fn with_builtins(
+        folder: TempDir,
+        builtins: Vec<Arc<dyn BuiltinToolset>>,
+    ) -> TestCatalog {
         let events = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&events);
         let listener =
@@ -60,8 +70,8 @@ impl TestCatalog {
         let environment =
             vec![("PATH".into(), "/usr/bin:/bin".into()), ("BENCH".into(), folder.path().into())];
         let policy = policy_that_allows_starting();
-        let runner =
-            Runner::new(ExecutorContext::new(environment, Log::default()), CallLimits::default());
+        let context = ExecutorContext::new(environment, Log::default());
+        let runner = Runner::new(ExecutorContext { builtins, ..context }, CallLimits::default());
         let runner = Arc::new(runner.with_policy(policy.clone()));
         let catalog =
             Catalog::new(runner, Workspace::new(Arc::new(InProcessAnalyzer)), planner, listener);

@@ -12,6 +12,7 @@ mod authoring;
 mod baseline;
 mod broken_settings;
 mod btcp_tool_bodies;
+mod builtin_tools;
 mod calling;
 mod check_output;
 mod checking;

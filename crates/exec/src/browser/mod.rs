@@ -29,8 +29,8 @@ use crate::js::{BTCP_PRELUDE, failure_of_body};
 use crate::knowledge::{FunctionRole, guest_limits};
 use crate::offload::{WorkSize, offload};
 use crate::{
-    BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome,
-    RegisteredTool, SessionNumber, code,
+    BoxFuture, Call, CallArguments, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json,
+    Outcome, RegisteredTool, SessionNumber, code,
 };
 
 /// The entry in the table of executors.
@@ -214,6 +214,7 @@ impl Executor for PageExecutor {
     fn page_origin<'a>(
         &'a self,
         entry: &'a RegisteredTool,
+        _: &'a CallArguments,
         host: &'a dyn Host,
     ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
         Box::pin(async move {
@@ -309,6 +310,11 @@ fn failure_of_page(tool: &Tool, error: &PageError) -> Failure {
         }
         other => Failure::new(code_of(other), format!("`{name}` has no page: {error}")),
     }
+}
+
+/// The failure of a call that a page failed for this reason.
+pub fn failure_of_operation(error: PageErrorCode, message: String) -> Failure {
+    Failure::new(code_of(error), message)
 }
 
 /// The code of a call that failed for this reason.

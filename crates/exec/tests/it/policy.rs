@@ -80,6 +80,7 @@ fn bindings() -> Vec<Binding> {
         },
         Binding::Server { server: Arc::new(server), tool: "it".into() },
         Binding::Orchestration { helper: "h".into(), aggregates: Vec::new() },
+        Binding::Builtin { toolset: "web".into(), tool: "fetch".into() },
     ]
 }
 

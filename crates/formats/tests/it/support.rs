@@ -218,6 +218,7 @@ fn binding(binding: &Binding) -> Json {
             json!([kind, runtime, entry_point, command, dependencies])
         }
         Binding::Orchestration { helper, aggregates } => json!([kind, helper, aggregates]),
+        Binding::Builtin { toolset, tool } => json!([kind, toolset, tool]),
         Binding::Server { server, tool } => {
             let connection = match &server.connection {
                 Connection::Stdio { command } => json!(["stdio", command]),

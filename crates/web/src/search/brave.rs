@@ -25,6 +25,10 @@ impl SearchProvider for Brave {
         "Brave Search API"
     }
 
+    fn has_credentials(&self, context: &SearchContext) -> bool {
+        key(context).is_some()
+    }
+
     fn search(
         &self,
         query: &SearchQuery,
@@ -32,9 +36,7 @@ impl SearchProvider for Brave {
     ) -> Result<SearchResults, SearchError> {
         // Checked before the key: an agent can repair its arguments, not the environment.
         let domains = DomainFilter::new(query)?;
-        let key = context
-            .credential("BRAVE_API_KEY", "brave-api-key")
-            .ok_or_else(|| SearchError(MISSING.to_owned()))?;
+        let key = key(context).ok_or_else(|| SearchError(MISSING.to_owned()))?;
         let mut url = context.endpoint(
             "TOOLWRIGHT_BRAVE_URL",
             "https://api.search.brave.com",
@@ -51,6 +53,10 @@ impl SearchProvider for Brave {
         let hits = hits.map(|hit| client.redacted(hit)).collect();
         Ok(SearchResults { hits, failures: Vec::new() })
     }
+}
+
+fn key(context: &SearchContext) -> Option<String> {
+    context.credential("BRAVE_API_KEY", "brave-api-key")
 }
 
 /// Converts an entry of the response. `page_age` is a date in spite of its name; `age` is text for

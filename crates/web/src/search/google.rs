@@ -49,6 +49,10 @@ impl SearchProvider for Google {
         "Google Custom Search API"
     }
 
+    fn has_credentials(&self, context: &SearchContext) -> bool {
+        key_and_engine(context).is_some()
+    }
+
     fn search(
         &self,
         query: &SearchQuery,
@@ -64,11 +68,7 @@ impl SearchProvider for Google {
             )));
         }
         let missing = || SearchError(MISSING.to_owned());
-        let key =
-            context.credential("GOOGLE_SEARCH_API_KEY", "google-api-key").ok_or_else(missing)?;
-        let engine = context
-            .credential("GOOGLE_SEARCH_ENGINE_ID", "google-engine-id")
-            .ok_or_else(missing)?;
+        let (key, engine) = key_and_engine(context).ok_or_else(missing)?;
         let mut url = context.endpoint(
             "TOOLWRIGHT_GOOGLE_URL",
             "https://www.googleapis.com",
@@ -99,6 +99,11 @@ impl SearchProvider for Google {
         });
         Ok(SearchResults { hits: round_robin(lists.collect()), failures })
     }
+}
+
+fn key_and_engine(context: &SearchContext) -> Option<(String, String)> {
+    let key = context.credential("GOOGLE_SEARCH_API_KEY", "google-api-key")?;
+    Some((key, context.credential("GOOGLE_SEARCH_ENGINE_ID", "google-engine-id")?))
 }
 
 /// The URLs to request: one for each allowed domain, or one for all domains. A single blocked

@@ -135,6 +135,9 @@ pub trait SearchProvider: Sync {
     /// The name in the tool's description, such as `Brave Search API`.
     fn title(&self) -> &'static str;
 
+    /// Whether its credentials are there. Whether they are valid shows only in a search.
+    fn has_credentials(&self, context: &SearchContext) -> bool;
+
     /// Searches. Returns only results from domains that the query allows.
     fn search(
         &self,
@@ -142,6 +145,9 @@ pub trait SearchProvider: Sync {
         context: &SearchContext,
     ) -> Result<SearchResults, SearchError>;
 }
+
+/// All providers, in the order in which one is chosen if several have credentials.
+pub(crate) static PROVIDERS: [&dyn SearchProvider; 2] = [&Brave, &Google];
 
 /// Sends the requests of one search, and turns failures into messages without credentials.
 struct ProviderClient<'a> {

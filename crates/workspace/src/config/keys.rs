@@ -102,8 +102,8 @@ pub(super) const TABLES: &[ConfigTable] = &[
     ConfigTable {
         name: "source",
         shape: TableShape::List(SOURCE_KEYS, &["name"]),
-        about: "A source of tools: a name, and one of `path`, `executables`, `mcp`, `command` and \
-            `url`.",
+        about: "A source of tools: a name, and one of `path`, `executables`, `mcp`, `command`, \
+            `url` and `builtin`.",
     },
     ConfigTable {
         name: "limits",
@@ -174,7 +174,10 @@ pub(super) const TABLES: &[ConfigTable] = &[
 
 /// The keys that tell where the tools of a source are. Every source has exactly one of them. The
 /// order is that of the help text that lists them.
-pub(super) const KIND_KEYS: &[&str] = &["path", "executables", "mcp", "command", "url"];
+pub(super) const KIND_KEYS: &[&str] = &["path", "executables", "mcp", "command", "url", "builtin"];
+
+/// The built-in toolsets that `builtin` can name. The binary has each of them.
+pub const BUILTIN_TOOLSETS: &[&str] = &["web", "browser", "webmcp"];
 
 /// The keys of `[[source]]`.
 pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
@@ -194,6 +197,11 @@ pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
         "An MCP server over HTTP, or over a WebSocket (`ws`, `wss`). `${VAR}` is replaced by an \
          environment variable.",
     ),
+    key(
+        "builtin",
+        KeyForm::Choice(|| BUILTIN_TOOLSETS.to_vec()),
+        "Tools that Toolwright brings along. `web`: fetch pages as Markdown, and search.",
+    ),
     // Not with `url`: a server that is reached over HTTP has its own environment.
     key(
         "env",
@@ -202,9 +210,10 @@ pub(super) const SOURCE_KEYS: &[ConfigKey] = &[
             pattern: "^[^=\\u0000]+$",
             what: "the name of an environment variable",
         },
-        "Variables for what the source starts. `${VAR}` and `${VAR:-default}` are replaced.",
+        "Variables for what the source starts, and for built-in tools. `${VAR}` and \
+         `${VAR:-default}` are replaced.",
     )
-    .with(&["path", "executables", "mcp", "command"]),
+    .with(&["path", "executables", "mcp", "command", "builtin"]),
     // A program that is started receives no HTTP request.
     key(
         "headers",

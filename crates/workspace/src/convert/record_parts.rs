@@ -130,6 +130,7 @@ fn binding(binding: &Binding, toolset: &Toolset<Tool>) -> Option<Json> {
         // The server of all tools is a part of the toolset.
         Binding::Server { server, .. } if toolset.server.as_ref() == Some(server) => return None,
         Binding::Server { server: own, .. } => server(own),
+        Binding::Builtin { toolset, tool } => json!(["builtin", toolset, tool]),
         Binding::Orchestration { helper, aggregates } => {
             json!(["orchestration", helper, aggregates])
         }

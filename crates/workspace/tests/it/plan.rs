@@ -43,6 +43,7 @@ fn line(spec: &SourceSpec) -> String {
         SourceTarget::Definitions(path) => format!("definitions {}", path.display()),
         SourceTarget::Executables(path) => format!("executables {}", path.display()),
         SourceTarget::Program(path) => format!("program {}", path.display()),
+        SourceTarget::Builtin(toolset, namespace) => format!("builtin {toolset} as {namespace}"),
         SourceTarget::Server(server, namespace) => {
             let namespace = namespace.as_ref().map_or("-", |namespace| namespace.as_str());
             format!("server {namespace} {}", way(server))

@@ -1,0 +1,385 @@
+//! The toolsets `browser` and `webmcp`. The first opens, lists and reads pages; the second has the
+//! tools that the current page itself offers (WebMCP), and changes with the page.
+//!
+//! Both work on the tab of the session that calls, which BTCP tools of the session work on, too.
+//! Opening a page needs `page:navigate` for the origin of its address, reading one `dom:read` for
+//! the origin of the page, and a tool of a page `dom:write`, because it runs the page's own code.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use serde_json::{Value as Json, json};
+use tokio::sync::watch;
+use toolwright_browser::{PageError, PageErrorCode, Tab};
+use toolwright_exec::browser::{failure_of_operation, page_session};
+use toolwright_exec::{
+    BoxFuture, BuiltinCall, BuiltinToolset, CallArguments, Failure, Host, Outcome, ResultContent,
+    code,
+};
+use toolwright_web::{MarkdownOptions, PageContent, convert};
+
+use crate::browser::BrowserSessions;
+
+/// Characters of a description of a page's tool that are kept: text of a page for a model.
+const MAX_DESCRIPTION: usize = 1_000;
+/// Tools of one page that are offered.
+const MAX_PAGE_TOOLS: usize = 100;
+
+/// The toolset `browser`.
+pub(crate) struct BrowserToolset(pub(crate) Arc<BrowserSessions>);
+
+/// The toolset `webmcp`.
+pub(crate) struct PageToolset(pub(crate) Arc<BrowserSessions>);
+
+/// What each tool of `browser` needs.
+const NEEDS: &[(&str, &[&str])] = &[
+    ("open", &["page:navigate"]),
+    ("tabs", &["page:navigate"]),
+    ("switch", &["page:navigate"]),
+    ("close", &["page:navigate"]),
+    ("back", &["page:navigate"]),
+    ("wait", &["dom:read"]),
+    ("screenshot", &["dom:read"]),
+    ("read", &["dom:read"]),
+];
+
+impl BuiltinToolset for BrowserToolset {
+    fn name(&self) -> &'static str {
+        "browser"
+    }
+
+    fn list<'a>(&'a self, _: &'a [(OsString, OsString)]) -> BoxFuture<'a, Result<Json, Failure>> {
+        Box::pin(std::future::ready(Ok(json!({ "tools": definitions() }))))
+    }
+
+    fn needs(&self, tool: &str) -> &'static [&'static str] {
+        let own = NEEDS.iter().find(|(name, _)| *name == tool);
+        own.map_or(&["page:navigate"] as &'static [&'static str], |(_, needs)| *needs)
+    }
+
+    fn page_origin<'a>(
+        &'a self,
+        tool: &'a str,
+        arguments: &'a CallArguments,
+        host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
+        Box::pin(async move {
+            match tool {
+                // The page that will be there, not the one that is.
+                "open" => {
+                    let url = arguments["url"].as_str().unwrap_or_default();
+                    self.0.check_program().map_err(|error| failure(tool, &error))?;
+                    origin_of(url).map(Some)
+                }
+                "tabs" | "switch" | "close" | "back" => Ok(None),
+                _ => current_origin(&self.0, tool, host).await,
+            }
+        })
+    }
+
+    fn run<'a>(
+        &'a self,
+        call: BuiltinCall<'a>,
+        host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Outcome, Failure>> {
+        Box::pin(async move {
+            let session = page_session(host.session());
+            let tool = call.tool;
+            let done = match tool {
+                "open" => self.open(&call, &session).await,
+                "tabs" => Ok(self.tabs(&session).await),
+                "switch" => self.switch(&call, &session).await,
+                "close" => self.close_tab(&call, &session).await,
+                "back" => self.back(&call, &session).await,
+                "wait" => self.wait(&call, &session).await,
+                "screenshot" => self.screenshot(&call, &session).await,
+                "read" => return self.read(&call, &session).await,
+                _ => {
+                    let message = format!("there is no tool `{tool}` of the browser");
+                    return Err(Failure::new(&code::NOT_RUNNABLE, message));
+                }
+            };
+            done.map_err(|error| failure(tool, &error))
+        })
+    }
+}
+
+impl BrowserToolset {
+    async fn open(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
+        let tab = match call.arguments["new_tab"] == true {
+            true => self.0.open_tab(session).await?,
+            false => self.0.tab(session).await?,
+        };
+        let url = call.arguments["url"].as_str().unwrap_or_default();
+        tab.navigate(url, call.budget.remaining()).await?;
+        self.0.changed();
+        Ok(with_notices(self.tabs(session).await, &tab))
+    }
+
+    async fn tabs(&self, session: &str) -> Outcome {
+        let tabs = self.0.tabs(session).await;
+        let tabs: Vec<Json> = tabs
+            .iter()
+            .map(|tab| {
+                json!({
+                    "tab": tab.number, "title": tab.title, "url": tab.url,
+                    "current": tab.is_current,
+                })
+            })
+            .collect();
+        Outcome::json(json!({ "tabs": tabs }))
+    }
+
+    async fn switch(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
+        self.0.switch_tab(session, number(call)).await?;
+        Ok(self.tabs(session).await)
+    }
+
+    async fn close_tab(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
+        self.0.close_tab(session, number(call)).await?;
+        Ok(self.tabs(session).await)
+    }
+
+    async fn back(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
+        let tab = self.0.tab(session).await?;
+        tab.back(call.budget.remaining()).await?;
+        self.0.changed();
+        Ok(with_notices(self.tabs(session).await, &tab))
+    }
+
+    async fn wait(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
+        let tab = self.0.tab(session).await?;
+        let selector = call.arguments["selector"].as_str().unwrap_or_default();
+        tab.wait_for(selector, call.budget.remaining()).await?;
+        Ok(with_notices(Outcome::json(json!({ "found": true })), &tab))
+    }
+
+    async fn screenshot(
+        &self,
+        call: &BuiltinCall<'_>,
+        session: &str,
+    ) -> Result<Outcome, PageError> {
+        let tab = self.0.tab(session).await?;
+        let png = tab.screenshot(call.budget.remaining()).await?;
+        let data = base64::engine::general_purpose::STANDARD.encode(png);
+        let image = json!({"type": "image", "data": data, "mimeType": "image/png"});
+        Ok(Outcome { content: vec![ResultContent::from(image)], ..Outcome::default() })
+    }
+
+    async fn read(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, Failure> {
+        let failed = |error: PageError| failure("read", &error);
+        let tab = self.0.tab(session).await.map_err(failed)?;
+        // The origin that was granted.
+        let origin = call.origin.unwrap_or_default();
+        let page = tab.html(origin, call.budget.remaining()).await.map_err(failed)?;
+        let content = match call.arguments["content"].as_str() {
+            Some("main") => PageContent::Main,
+            _ => PageContent::Whole,
+        };
+        let options = MarkdownOptions { content, ..MarkdownOptions::default() };
+        // It takes time in proportion to the page.
+        let converted = tokio::task::spawn_blocking(move || {
+            let base = page.url.parse().ok();
+            convert(page.html, base.as_ref(), &options)
+        });
+        match converted.await {
+            Ok(Ok(page)) => Ok(Outcome::text(page.markdown)),
+            Ok(Err(error)) => Err(Failure::new(&code::TOOL_FAILED, format!("`read`: {error}"))),
+            Err(_) => Err(Failure::new(&code::TOOL_FAILED, "`read` ended without a result")),
+        }
+    }
+}
+
+impl BuiltinToolset for PageToolset {
+    fn name(&self) -> &'static str {
+        "webmcp"
+    }
+
+    fn list<'a>(&'a self, _: &'a [(OsString, OsString)]) -> BoxFuture<'a, Result<Json, Failure>> {
+        Box::pin(async move {
+            let mut tools: Vec<Json> = Vec::new();
+            for tool in self.0.page_tools().await.into_iter().take(MAX_PAGE_TOOLS) {
+                if tools.iter().any(|known| known["name"] == tool.name.as_str()) {
+                    continue;
+                }
+                let description: String = tool.description.chars().take(MAX_DESCRIPTION).collect();
+                let schema = tool.input_schema.filter(Json::is_object);
+                tools.push(json!({
+                    "name": tool.name,
+                    "description": description,
+                    "inputSchema": schema.unwrap_or_else(|| json!({"type": "object"})),
+                }));
+            }
+            Ok(json!({ "tools": tools }))
+        })
+    }
+
+    fn changes(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.0.changes())
+    }
+
+    fn needs(&self, _: &str) -> &'static [&'static str] {
+        &["dom:write"]
+    }
+
+    fn page_origin<'a>(
+        &'a self,
+        tool: &'a str,
+        _: &'a CallArguments,
+        host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
+        Box::pin(current_origin(&self.0, tool, host))
+    }
+
+    fn run<'a>(
+        &'a self,
+        call: BuiltinCall<'a>,
+        host: &'a dyn Host,
+    ) -> BoxFuture<'a, Result<Outcome, Failure>> {
+        Box::pin(async move {
+            let failed = |error: PageError| failure(call.tool, &error);
+            let tab = self.0.tab(&page_session(host.session())).await.map_err(failed)?;
+            let (origin, time) = (call.origin.unwrap_or_default(), call.budget.remaining());
+            let arguments: &Json = call.arguments;
+            let value = tab.call_page_tool(call.tool, arguments, origin, time).await;
+            Ok(with_notices(outcome_of(value.map_err(failed)?), &tab))
+        })
+    }
+}
+
+/// The result of a tool of a page: that of MCP, or any value.
+fn outcome_of(value: Json) -> Outcome {
+    let value = match value {
+        // Chromium returns what the tool returned as text.
+        Json::String(text) => serde_json::from_str(&text).unwrap_or(Json::String(text)),
+        value => value,
+    };
+    let is_block = |block: &Json| block["type"].is_string();
+    match value["content"].as_array() {
+        Some(blocks) if !blocks.is_empty() && blocks.iter().all(is_block) => Outcome {
+            content: blocks.iter().cloned().map(ResultContent::from).collect(),
+            structured: value.get("structuredContent").cloned(),
+            is_error: value["isError"] == true,
+            ..Outcome::default()
+        },
+        _ => match value {
+            Json::String(text) => Outcome::text(text),
+            value => Outcome::json(value),
+        },
+    }
+}
+
+/// The origin of the page that is open; a failure if none is.
+async fn current_origin(
+    sessions: &BrowserSessions,
+    tool: &str,
+    host: &dyn Host,
+) -> Result<Option<String>, Failure> {
+    let session = page_session(host.session());
+    let failed = |error: PageError| failure(tool, &error);
+    sessions.check(&session).await.map_err(failed)?;
+    let origin = sessions.tab(&session).await.map_err(failed)?.origin().await.map_err(failed)?;
+    match origin.as_str() {
+        "null" => {
+            let message = format!("`{tool}` needs a page, and none is open");
+            Err(Failure::new(&code::BROWSER_REQUIRED, message).suggest("open a page first"))
+        }
+        _ => Ok(Some(origin)),
+    }
+}
+
+/// The origin of an address that may be opened.
+fn origin_of(address: &str) -> Result<String, Failure> {
+    let refused = || {
+        let message = format!("`{address}` is not an address of `http` or `https`");
+        Failure::new(&code::INPUT_INVALID, message)
+    };
+    let url: url::Url = address.parse().map_err(|_| refused())?;
+    match url.scheme() {
+        "http" | "https" => Ok(url.origin().ascii_serialization()),
+        _ => Err(refused()),
+    }
+}
+
+fn number(call: &BuiltinCall<'_>) -> u32 {
+    let number = call.arguments["tab"].as_f64().unwrap_or_default();
+    number as u32
+}
+
+/// What happened to the page meanwhile, such as a dialog that was dismissed, as remarks.
+fn with_notices(mut outcome: Outcome, tab: &Tab) -> Outcome {
+    outcome.warnings.extend(tab.take_notices());
+    outcome
+}
+
+fn failure(tool: &str, error: &PageError) -> Failure {
+    let failure = failure_of_operation(error.code, format!("`{tool}`: {error}"));
+    match error.code {
+        PageErrorCode::OriginRefused => failure.suggest("allow it in `origins` of `[browser]`"),
+        _ => failure,
+    }
+}
+
+/// The tools of `browser`, as MCP lists them.
+fn definitions() -> Vec<Json> {
+    let tool = |name: &str, description: &str, properties: Json, required: &[&str], reads: bool| {
+        json!({
+            "name": name,
+            "description": description,
+            "inputSchema": {
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": false,
+            },
+            "annotations": { "readOnlyHint": reads, "openWorldHint": true },
+        })
+    };
+    let tab = json!({"type": "integer", "minimum": 1, "description": "The number of the tab"});
+    let url = json!({
+        "type": "string", "format": "uri", "description": "The address of the page, http or https",
+    });
+    let new_tab = json!({
+        "type": "boolean", "default": false, "description": "Whether to open it in another tab",
+    });
+    let selector = json!({"type": "string", "minLength": 1, "description": "A CSS selector"});
+    let content = json!({
+        "enum": ["whole", "main"], "default": "whole",
+        "description": "The whole page, or only its article",
+    });
+    vec![
+        tool(
+            "open",
+            "Opens a page in the browser and waits until it is loaded. Returns the open tabs.",
+            json!({ "url": url, "new_tab": new_tab }),
+            &["url"],
+            false,
+        ),
+        tool("tabs", "Lists the open tabs with titles and addresses.", json!({}), &[], true),
+        tool(
+            "switch",
+            "Makes another tab the current one.",
+            json!({ "tab": tab }),
+            &["tab"],
+            false,
+        ),
+        tool("close", "Closes a tab of the browser.", json!({ "tab": tab }), &["tab"], false),
+        tool("back", "Goes back to the page before this one.", json!({}), &[], false),
+        tool(
+            "wait",
+            "Waits until an element of the page matches a CSS selector.",
+            json!({ "selector": selector }),
+            &["selector"],
+            true,
+        ),
+        tool("screenshot", "Returns an image of what the page shows.", json!({}), &[], true),
+        tool(
+            "read",
+            "Returns the current page as Markdown, as it is after its scripts have run.",
+            json!({ "content": content }),
+            &[],
+            true,
+        ),
+    ]
+}

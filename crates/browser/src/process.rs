@@ -74,11 +74,23 @@ static GROUPS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 /// Whether a process belongs to a browser that this process started. The executor of programs,
 /// which kills children that no program accounts for, leaves these alone.
 pub fn is_browser_process(pid: u32) -> bool {
-    let pid = Pid::from_raw(pid.cast_signed());
     // The lock is held while a browser is started, so one that just appeared is in the list.
     let groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
-    pid.and_then(|pid| rustix::process::getpgid(Some(pid)).ok())
-        .is_some_and(|group| groups.contains(&group.as_raw_pid()))
+    !groups.is_empty() && group_of(pid).is_some_and(|group| groups.contains(&group))
+}
+
+/// The process group of a process. Not by `getpgid`: rustix does not expect the 0 of kernel threads.
+#[cfg(target_os = "linux")]
+fn group_of(pid: u32) -> Option<i32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in parentheses, may contain anything; state, parent and group follow it.
+    status.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn group_of(pid: u32) -> Option<i32> {
+    let pid = Pid::from_raw(pid.cast_signed())?;
+    rustix::process::getpgid(Some(pid)).ok().map(Pid::as_raw_pid)
 }
 
 /// A started browser. Dropping it kills all of its processes and removes a temporary profile.
@@ -168,9 +180,9 @@ impl BrowserProcess {
     }
 
     /// Waits until the rest of the group is gone: those whose parent has ended are our children,
-    /// if this process adopts orphans.
+    /// if this process adopts orphans. Else init reaps them, and may take its time.
     fn reap_orphans(&self) {
-        for _ in 0..400 {
+        for _ in 0..20 {
             while let Ok(Some(_)) = rustix::process::waitpgid(self.group, WaitOptions::NOHANG) {}
             if rustix::process::test_kill_process_group(self.group).is_err() {
                 return;

@@ -111,8 +111,12 @@ impl ProfileFolder {
     /// Removes a temporary folder. The processes of the browser must be gone: they would write it
     /// again.
     pub(crate) fn remove(&self) {
-        if self.is_temporary {
-            let _ = fs::remove_dir_all(&self.path);
+        // A process that was just killed may still be writing.
+        for _ in 0..100 {
+            if !self.is_temporary || fs::remove_dir_all(&self.path).is_ok() || !self.path.exists() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
         }
     }
 }

@@ -171,20 +171,16 @@ impl Tab {
             let message = format!("there is no operation `{}`", shorten(operation));
             return Err(PageError::new(PageErrorCode::BadOperation, message));
         };
-        let permission = match operation {
-            "clipboard.read" => Some("clipboard-read"),
-            "clipboard.write" => Some("clipboard-write"),
-            _ => None,
-        };
-        let Some(permission) = permission else {
-            return self.operate_on(known, arguments, origin, within).await;
+        // Chromium takes the first one for writing, too.
+        let permissions: &'static [&'static str] = match operation {
+            "clipboard.read" => &["clipboard-read"],
+            "clipboard.write" => &["clipboard-read", "clipboard-write"],
+            _ => return self.operate_on(known, arguments, origin, within).await,
         };
         // The page has it, too, for this moment.
-        let guard = PermissionGuard { tab: self, permission, origin };
-        guard.set("granted").await?;
-        let result = self.operate_on(known, arguments, origin, within).await;
-        guard.set("denied").await?;
-        result
+        let guard = PermissionGuard { tab: self, permissions, origin };
+        guard.grant().await?;
+        self.operate_on(known, arguments, origin, within).await
     }
 
     async fn operate_on(
@@ -479,17 +475,18 @@ enum Commit {
     Missing,
 }
 
-/// A permission that the page has while an operation runs.
+/// Permissions that the page has while an operation runs; denied when dropped, also if the caller
+/// gives up in between.
 struct PermissionGuard<'a> {
     tab: &'a Tab,
-    permission: &'static str,
+    permissions: &'static [&'static str],
     origin: &'a str,
 }
 
 impl PermissionGuard<'_> {
-    fn params(&self, setting: &str) -> Json {
+    fn params(&self, permission: &str, setting: &str) -> Json {
         let mut params = json!({
-            "permission": { "name": self.permission },
+            "permission": { "name": permission },
             "setting": setting,
             "origin": self.origin,
         });
@@ -499,16 +496,21 @@ impl PermissionGuard<'_> {
         params
     }
 
-    async fn set(&self, setting: &str) -> Result<(), PageError> {
+    async fn grant(&self) -> Result<(), PageError> {
         let running = &self.tab.inner.parts.running;
-        running.call("Browser.setPermission", self.params(setting)).await.map(drop)
+        for permission in self.permissions {
+            running.call("Browser.setPermission", self.params(permission, "granted")).await?;
+        }
+        Ok(())
     }
 }
 
 impl Drop for PermissionGuard<'_> {
-    /// The caller may have given up in between.
     fn drop(&mut self) {
-        self.tab.inner.parts.running.post("Browser.setPermission", self.params("denied"));
+        for permission in self.permissions {
+            let params = self.params(permission, "denied");
+            self.tab.inner.parts.running.post("Browser.setPermission", params);
+        }
     }
 }
 

@@ -348,7 +348,7 @@ impl GrantPolicy {
                 let origins = it.origins.iter().map(String::as_str);
                 it.capabilities
                     .iter()
-                    .filter(move |have| holds_on(have, &mut origins.clone(), request.origin))
+                    .filter(move |have| holds_on(have, origins.clone(), request.origin))
             });
         granted.cover(needs, GrantTerm::Configured, &mut configured.into_iter());
         if granted.is_complete() {
@@ -361,7 +361,7 @@ impl GrantPolicy {
         let own = own.filter_map(|it| match &it.subject {
             GrantSubject::Capability(toolset, capability, origin)
                 if *toolset == key
-                    && holds_on(capability, &mut origin.as_deref().into_iter(), request.origin) =>
+                    && holds_on(capability, origin.as_deref().into_iter(), request.origin) =>
             {
                 Some(capability)
             }
@@ -379,7 +379,7 @@ impl GrantPolicy {
                 });
                 let own = own.filter_map(|grant| {
                     let have = Capability::parse(&grant.capability).ok()?;
-                    let origins = &mut grant.origin.as_deref().into_iter();
+                    let origins = grant.origin.as_deref().into_iter();
                     holds_on(&have, origins, request.origin).then_some(have)
                 });
                 let own: Vec<Capability> = own.collect();
@@ -422,9 +422,9 @@ impl GrantPolicy {
 
 /// Whether a grant for these origins holds on the page of a call. What is not about pages holds
 /// everywhere; so does everything where there is no page, because nothing can be done then.
-fn holds_on(
+fn holds_on<'o>(
     have: &Capability,
-    origins: &mut dyn Iterator<Item = &str>,
+    mut origins: impl Iterator<Item = &'o str>,
     page: Option<&str>,
 ) -> bool {
     match page.filter(|_| have.needs_page()) {

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! authoring  show, list, check, cost, diff, convert, upgrade, formats, new, explain, validate
-//! running    init, install, call, serve, test, eval, md
+//! running    init, install, call, serve, test, eval, browser, md
 //! granting   grants, agent
 //! ```
 
@@ -33,9 +33,9 @@ pub(crate) use granting::{
     AgentAction, AgentArgs, AllowArgs, GrantAddArgs, GrantsAction, GrantsArgs, GrantsFormat,
 };
 pub(crate) use running::{
-    AuditArgs, AuditFormat, CallArgs, DoctorArgs, EvalArgs, FunctionSelector, InitArgs,
-    InstallArgs, MdArgs, MdLinks, ServeArgs, SourceArgs, TestArgs, TestFormat, TrustArgs,
-    TrustFormat,
+    AuditArgs, AuditFormat, BrowserAction, BrowserArgs, BrowserPageArgs, CallArgs, DoctorArgs,
+    EvalArgs, FunctionSelector, InitArgs, InstallArgs, MdArgs, MdLinks, ServeArgs, SourceArgs,
+    TestArgs, TestFormat, TrustArgs, TrustFormat,
 };
 
 /// One toolchain for the tools that AI agents call.
@@ -93,6 +93,8 @@ pub(crate) enum CliCommand {
     Eval(EvalArgs),
     /// Check the sandbox on this system, what agents could change, and the named servers
     Doctor(DoctorArgs),
+    /// Open pages in the browser that tools work on: to sign in, to try, to list their tools
+    Browser(BrowserArgs),
     /// Print a web page as Markdown
     Md(MdArgs),
     /// Print the JSON Schema of `toolwright.toml`, for editors

@@ -24,7 +24,15 @@ pub(crate) struct BrowserSessions {
 /// A browser that is started on first use.
 pub(crate) fn new_browser(config: &BrowserConfig, log: &Log) -> Arc<BrowserSessions> {
     let log = log.clone();
-    let settings = BrowserSettings {
+    let settings = browser_settings(config);
+    let browser = Browser::new(settings, Arc::new(move |line: &str| log.line(line)));
+    let (current, changes) = (Mutex::default(), watch::Sender::new(0));
+    Arc::new(BrowserSessions { browser, current, changes })
+}
+
+/// What the browser is started with.
+pub(crate) fn browser_settings(config: &BrowserConfig) -> BrowserSettings {
+    BrowserSettings {
         program: config.program.clone(),
         start: config.start.clone(),
         origins: config.origins.clone(),
@@ -33,10 +41,7 @@ pub(crate) fn new_browser(config: &BrowserConfig, log: &Log) -> Arc<BrowserSessi
         idle: config.idle,
         memory: config.memory,
         path: std::env::split_paths(&variable("PATH").unwrap_or_default()).collect(),
-    };
-    let browser = Browser::new(settings, Arc::new(move |line: &str| log.line(line)));
-    let (current, changes) = (Mutex::default(), watch::Sender::new(0));
-    Arc::new(BrowserSessions { browser, current, changes })
+    }
 }
 
 impl BrowserSessions {

@@ -24,7 +24,7 @@ use crate::args::{AllowArgs, DoctorArgs, SourceArgs};
 use crate::output::{self, ExitStatus};
 use crate::record_text::one_line;
 use crate::report::plural;
-use crate::{call, messages, reachable_files, runtime, sandbox, sources};
+use crate::{browser_command, call, messages, reachable_files, runtime, sandbox, sources};
 
 /// Prints the report. Exits with 1 if a layer is missing or holds only in part, agents could change
 /// what they may do, or a server does not work.
@@ -43,7 +43,10 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitStatus> {
     anyhow::ensure!(output.value == 2, "the sandbox computed 1 + 1 = {}", output.value);
     output::print(&report_text(&report))?;
     let reachable = match sources::find_configuration(None)? {
-        Some(config) => reachable_files::report(&config),
+        Some(config) => {
+            output::print(&browser_command::doctor_line(&config)?)?;
+            reachable_files::report(&config)
+        }
         None => Vec::new(),
     };
     for sentence in &reachable {

@@ -71,7 +71,7 @@ fn list(
     let sessions = store.session_grants()?.into_iter();
     let sessions = sessions.map(|row| (row.grant, "session", Some(row.process)));
     let configured = settings.grants.iter().flat_map(|grant| {
-        grant.capabilities.iter().flat_map(|capability| {
+        grant.capabilities.iter().flat_map(move |capability| {
             let origins = grant.origins.iter().filter(|_| capability.needs_page());
             let origins: Vec<Option<&String>> = match origins.clone().next() {
                 Some(_) => origins.map(Some).collect(),

@@ -19,6 +19,7 @@ mod agent;
 mod args;
 mod audit;
 mod browser;
+mod browser_command;
 mod builtin_tools;
 mod call;
 mod check;
@@ -117,6 +118,7 @@ fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
         CliCommand::Test(args) => test::run(&args),
         CliCommand::Eval(args) => eval::run(&args),
         CliCommand::Doctor(args) => doctor::run(&args),
+        CliCommand::Browser(args) => browser_command::run(&args),
         CliCommand::Md(args) => md::run(&args),
         CliCommand::Schema => manual::print_schema(),
         CliCommand::Completions { shell } => manual::print_completions(shell),

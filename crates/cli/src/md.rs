@@ -13,6 +13,7 @@ use toolwright_web::{
 use toolwright_workspace::{io_reason, special_file};
 
 use crate::args::{MdArgs, MdLinks};
+use crate::browser_command;
 use crate::environment::variable;
 use crate::output::{self, ExitStatus};
 
@@ -22,8 +23,11 @@ use crate::output::{self, ExitStatus};
 /// # Errors
 /// If the page cannot be fetched, read, converted or printed.
 pub(crate) fn run(args: &MdArgs) -> anyhow::Result<ExitStatus> {
-    let (page, url) =
-        if is_url(&args.page) { from_network(args)? } else { (from_file(args)?, None) };
+    let (page, url) = match is_url(&args.page) {
+        true if args.browser => from_browser(args)?,
+        true => from_network(args)?,
+        false => (from_file(args)?, None),
+    };
     let unit = if args.chars { PagingUnit::Characters } else { PagingUnit::Lines };
     let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let part =
@@ -77,6 +81,15 @@ fn from_network(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)
         .convert(&markdown_options(args))
         .with_context(|| format!("cannot convert `{}`", args.page))?;
     Ok((page, Some(url)))
+}
+
+/// The page as it is after its scripts have run, and its address.
+fn from_browser(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)> {
+    let page = browser_command::rendered_page(&args.page)?;
+    let url = url::Url::parse(&page.url).ok();
+    let converted = convert(page.html, url.as_ref(), &markdown_options(args))
+        .with_context(|| format!("cannot convert `{}`", args.page))?;
+    Ok((converted, Some(page.url)))
 }
 
 fn from_file(args: &MdArgs) -> anyhow::Result<ConvertedPage> {

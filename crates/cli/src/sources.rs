@@ -22,8 +22,8 @@ use toolwright_model::CallLimits;
 use toolwright_sandbox::JailPolicy;
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
-    Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, SourceSpec, Workspace, codes,
-    is_stdin, special_file,
+    BrowserConfig, Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, SourceSpec,
+    Workspace, codes, is_stdin, special_file,
 };
 
 use crate::args::{AllowArgs, DiagnosticFormat, SelectedSources, SourceArgs};
@@ -252,6 +252,19 @@ pub(crate) fn configured_limits(config: Option<&Path>) -> anyhow::Result<CallLim
     match plan.config_error().is_some() || plan.diagnostics.iter().any(is_error) {
         true => Err(plan_error(&plan)),
         false => Ok(plan.limits),
+    }
+}
+
+/// `[browser]` of the configuration, or the defaults without one.
+///
+/// # Errors
+/// If the configuration cannot be read.
+pub(crate) fn configured_browser(config: Option<&Path>) -> anyhow::Result<BrowserConfig> {
+    let Some(path) = find_configuration(config)? else { return Ok(BrowserConfig::default()) };
+    let plan = SourcePlan::from_config(&path, ReadOptions::default(), &variable);
+    match plan.config_error() {
+        Some(_) => Err(plan_error(&plan)),
+        None => Ok(plan.browser),
     }
 }
 

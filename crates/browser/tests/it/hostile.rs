@@ -91,7 +91,7 @@ async fn a_browser_that_takes_too_much_memory_is_ended() {
 #[tokio::test(flavor = "multi_thread")]
 async fn huge_results_are_refused_in_the_page() {
     let server = PageServer::page(
-        "<p></p><script>document.querySelector('p').textContent = 'x'.repeat(1e8);
+        "<p hidden></p><script>document.querySelector('p').textContent = 'x'.repeat(1e8);
          document.body.append(...Array.from({ length: 20000 }, () => document.createElement('i')))
          </script>",
     );

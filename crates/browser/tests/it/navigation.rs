@@ -125,7 +125,7 @@ async fn dialogs_windows_and_downloads_are_refused_and_reported() {
             Reply::html(format!(
                 "<p id=log></p><button id=ask onclick=\"log.textContent = \
                  [alert('hello'), confirm('sure?'), prompt('name?')].join()\"></button>
-                 <button id=open onclick=\"open('{target}'); open('{target}', '_blank', 'noopener')\"></button>
+                 <button id=open onclick=\"window.open('{target}'); window.open('{target}', '_blank', 'noopener')\"></button>
                  <a id=blank target=_blank href='{target}'>x</a>
                  <a id=save download=x.txt href='data:text/plain,x'>x</a>"
             ))

@@ -286,6 +286,35 @@ impl DoctorArgs {
     }
 }
 
+/// `toolwright browser`, in `browser_command.rs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BrowserArgs {
+    #[command(subcommand)]
+    pub(crate) action: BrowserAction,
+}
+
+/// What is done with the browser.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum BrowserAction {
+    /// Open a page in a window with the profile of the configuration, so that you can sign in.
+    /// Ends when you close the window
+    Login(BrowserPageArgs),
+    /// Open a page in a window, to try it. Ends when you close the window
+    Open(BrowserPageArgs),
+    /// List the tools that a page itself offers (WebMCP)
+    Tools(BrowserPageArgs),
+}
+
+/// The page, and whose settings are used.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BrowserPageArgs {
+    /// The address of the page
+    pub(crate) url: String,
+    /// Use this configuration. Default: `toolwright.toml` in this folder or the nearest one above
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
 /// `toolwright md`, in `md.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MdArgs {
@@ -301,6 +330,10 @@ pub(crate) struct MdArgs {
     /// The `User-Agent` of the requests
     #[arg(long, value_name = "TEXT")]
     pub(crate) user_agent: Option<String>,
+    /// Open the page in Chromium first, so that its scripts run; `[browser]` of the configuration
+    /// decides which addresses may be opened
+    #[arg(long, conflicts_with_all = ["allow_private", "trust_proxy", "user_agent"])]
+    pub(crate) browser: bool,
     /// Only the article: no menus, share bars, related links, notices and comments
     #[arg(long)]
     pub(crate) main: bool,

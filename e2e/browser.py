@@ -49,7 +49,8 @@ WEBMCP = """<!doctype html><title>Desk</title><form toolname="order_tea"
 tooldescription="Orders tea for the desk." toolautosubmit action="/ordered">
 <input name="kind" required></form><script>
 const add = (name, description, inputSchema, execute) =>
-  navigator.modelContext?.registerTool({ name, description, inputSchema, execute });
+  (document.modelContext ?? navigator.modelContext).registerTool(
+    { name, description, inputSchema, execute });
 add('add_numbers', 'Adds two numbers.', { type: 'object',
   properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
   ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }] }));

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use toolwright_browser::{
     Browser, BrowserSettings, PageError, PageTool, Tab, TabInfo, find_browser,
 };
-use toolwright_exec::browser::{Page, PageProvider};
+use toolwright_exec::browser::{PageAccess, PageProvider};
 use toolwright_exec::{BoxFuture, Log};
 use toolwright_workspace::BrowserConfig;
 
@@ -131,8 +131,11 @@ impl PageProvider for BrowserSessions {
         self.browser.availability(session)
     }
 
-    fn page<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<Arc<dyn Page>, PageError>> {
-        Box::pin(async move { Ok(Arc::new(self.tab(session).await?) as Arc<dyn Page>) })
+    fn page<'a>(
+        &'a self,
+        session: &'a str,
+    ) -> BoxFuture<'a, Result<Arc<dyn PageAccess>, PageError>> {
+        Box::pin(async move { Ok(Arc::new(self.tab(session).await?) as Arc<dyn PageAccess>) })
     }
 
     fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {

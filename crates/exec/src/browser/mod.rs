@@ -2,9 +2,9 @@
 //! like every other body, and reaches the page by operations that are checked one by one.
 //!
 //! ```text
-//! body ─▶ page_facade.js: document, window, fetch … ─▶ PageFunctions ─▶ Page::operate ─▶ Chromium
-//!         (a prelude in the sandbox)                    │ OPERATIONS: operation → capability
-//!                                                       └ declared by the tool? else −32001
+//! body ─▶ page_facade.js: document, window … ─▶ PageOperations ─▶ PageAccess::operate ─▶ page
+//!         (a prelude in the sandbox)             │ OPERATIONS: operation → capability
+//!                                                └ declared by the tool? else −32001
 //! ```
 //!
 //! What a tool declares is granted before it runs, for the origin of the page ([`page_origin`] of
@@ -24,7 +24,7 @@ use toolwright_model::{Binding, Capability, Tool};
 use toolwright_sandbox::{GuestLimits, ProgramInput, SandboxErrorCode};
 use toolwright_script::LACKING_MEMBERS;
 
-use self::page_functions::PageFunctions;
+use self::page_functions::PageOperations;
 use crate::js::{BTCP_PRELUDE, failure_of_body};
 use crate::knowledge::{FunctionRole, guest_limits};
 use crate::offload::{WorkSize, offload};
@@ -64,7 +64,7 @@ const OWN_SESSION: &str = "own";
 const AFTER_DEADLINE: Duration = Duration::from_secs(1);
 
 /// The page that operations are done on: a tab of the browser, or a double in tests.
-pub trait Page: Send + Sync {
+pub trait PageAccess: Send + Sync {
     /// See [`Tab::origin`].
     fn origin(&self) -> BoxFuture<'_, Result<String, PageError>>;
 
@@ -91,7 +91,10 @@ pub trait PageProvider: Send + Sync {
     fn availability<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>>;
 
     /// The current page of a session. Starts the browser and opens the first page if necessary.
-    fn page<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<Arc<dyn Page>, PageError>>;
+    fn page<'a>(
+        &'a self,
+        session: &'a str,
+    ) -> BoxFuture<'a, Result<Arc<dyn PageAccess>, PageError>>;
 
     /// Closes the pages of a session that has ended.
     fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()>;
@@ -100,7 +103,7 @@ pub trait PageProvider: Send + Sync {
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
-impl Page for Tab {
+impl PageAccess for Tab {
     fn origin(&self) -> BoxFuture<'_, Result<String, PageError>> {
         Box::pin(Tab::origin(self))
     }
@@ -133,8 +136,11 @@ impl PageProvider for Browser {
         })
     }
 
-    fn page<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<Arc<dyn Page>, PageError>> {
-        Box::pin(async move { Ok(Arc::new(self.tab(session).await?) as Arc<dyn Page>) })
+    fn page<'a>(
+        &'a self,
+        session: &'a str,
+    ) -> BoxFuture<'a, Result<Arc<dyn PageAccess>, PageError>> {
+        Box::pin(async move { Ok(Arc::new(self.tab(session).await?) as Arc<dyn PageAccess>) })
     }
 
     fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {
@@ -180,7 +186,7 @@ impl Executor for PageExecutor {
                 let message = format!("`{name}` has no page to work on");
                 return Err(Failure::new(&code::BROWSER_REQUIRED, message));
             };
-            let functions = PageFunctions::new(&*page, origin, call.tool, call.budget);
+            let functions = PageOperations::new(&*page, origin, call.tool, call.budget);
             let left = call.budget.remaining();
             let limits = GuestLimits {
                 cpu: left,
@@ -278,7 +284,7 @@ impl PageExecutor {
         Ok(pages)
     }
 
-    async fn page(&self, tool: &Tool, host: &dyn Host) -> Result<Arc<dyn Page>, Failure> {
+    async fn page(&self, tool: &Tool, host: &dyn Host) -> Result<Arc<dyn PageAccess>, Failure> {
         let pages = self.pages(tool, host).await?;
         let page = pages.page(&page_session(host.session())).await;
         page.map_err(|error| failure_of_page(tool, &error))

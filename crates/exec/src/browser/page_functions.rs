@@ -10,7 +10,7 @@ use toolwright_browser::{OPERATIONS, Operation, PageError, PageErrorCode};
 use toolwright_model::Tool;
 use toolwright_sandbox::{HostError, HostFunctions};
 
-use super::{Page, code_of};
+use super::{PageAccess, code_of};
 use crate::{BoxFuture, Budget, Failure, Json, RunCode, code};
 
 /// The function by which the façade does an operation and stands still meanwhile.
@@ -25,8 +25,8 @@ const PREFIX: &str = "btcp.";
 const MAX_OPERATIONS: usize = 10_000;
 
 /// The functions that a body is lent for one call.
-pub(super) struct PageFunctions<'a> {
-    page: &'a dyn Page,
+pub(super) struct PageOperations<'a> {
+    page: &'a dyn PageAccess,
     /// What the grants of the call are for.
     origin: &'a str,
     tool: &'a Tool,
@@ -36,15 +36,15 @@ pub(super) struct PageFunctions<'a> {
     failure: Mutex<Option<Failure>>,
 }
 
-impl<'a> PageFunctions<'a> {
+impl<'a> PageOperations<'a> {
     pub(super) fn new(
-        page: &'a dyn Page,
+        page: &'a dyn PageAccess,
         origin: &'a str,
         tool: &'a Tool,
         budget: &'a Budget,
-    ) -> PageFunctions<'a> {
+    ) -> PageOperations<'a> {
         let made = AtomicUsize::new(0);
-        PageFunctions { page, origin, tool, budget, made, failure: Mutex::default() }
+        PageOperations { page, origin, tool, budget, made, failure: Mutex::default() }
     }
 
     /// The failure of an operation whose exception had this message.
@@ -121,7 +121,7 @@ fn thrown(code: &RunCode, message: String) -> HostError {
     HostError { message, fields }
 }
 
-impl HostFunctions for PageFunctions<'_> {
+impl HostFunctions for PageOperations<'_> {
     fn names(&self) -> Vec<String> {
         let operations = OPERATIONS.iter().map(|operation| format!("{PREFIX}{}", operation.name));
         operations.chain([OPERATE, OPERATE_LATER, WAIT].map(str::to_owned)).collect()

@@ -119,6 +119,7 @@ impl PinSubject {
             label: spec.name.clone(),
             words: trust_words(spec).unwrap_or_else(|| file.to_owned()),
             path: None,
+            met_in: None,
         }
     }
 

@@ -217,7 +217,7 @@ pub const LACKING_MEMBERS: &[(&str, &[&str])] = &[
 ];
 
 /// Whether a body fails where it uses this member of a global object.
-pub fn is_lacking(object: &str, member: &str) -> bool {
+pub(crate) fn is_lacking(object: &str, member: &str) -> bool {
     let object = if object == "self" { "window" } else { object };
     let listed = LACKING_MEMBERS.iter().find(|(owner, _)| *owner == object);
     listed.is_some_and(|(_, members)| members.contains(&member))

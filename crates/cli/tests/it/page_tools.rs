@@ -17,7 +17,6 @@ use toolwright_exec::{
 use toolwright_model::{Binding, Capability, Tool};
 use toolwright_sandbox::{PoolOptions, ShareId, WorkerCommand, WorkerPool};
 
-use crate::calling::run;
 use crate::client::run_with;
 use crate::knowledge::json_of;
 use crate::program::folder;
@@ -247,7 +246,7 @@ fn what_bodies_write_becomes_operations() {
         ),
     ] {
         let page = Arc::<FakePage>::default();
-        let source = format!("export default () => {{ {body}; }}");
+        let source = format!("export default () => {{ {body}; return 1; }}");
         call(&["dom:write"], &source, &page)
             .unwrap_or_else(|failure| panic!("{body}: {failure:?}"));
         let done = page.done.lock().expect("no panic");
@@ -362,10 +361,8 @@ const MANIFEST: &str = r#"{
 fn without_a_browser_one_sentence_says_how_to_get_one() {
     let body = "export default () => document.title;";
     let press = folder(&[("press.json", MANIFEST.as_bytes()), ("look.js", body.as_bytes())]);
-    let result = run(
-        press.path(),
-        &["call", "press:look", "--from", "press.json", "--allow", "dom:read", "--json"],
-    );
+    let args = ["call", "press:look", "--from", "press.json", "--allow", "dom:read", "--json"];
+    let result = run_with(press.path(), &args, &[("PATH", "/nonexistent")], "");
     let error = &json_of(&result)["error"];
     assert_eq!(error["code"], "BROWSER_REQUIRED", "{result:?}");
     let message = error["message"].as_str().expect("a text");

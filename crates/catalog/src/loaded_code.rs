@@ -23,7 +23,7 @@ impl LoadedFiles {
         pins: Option<&Arc<Pins>>,
     ) -> Option<Arc<dyn LoadedCode>> {
         let files = code.of_tool(n).iter().chain(code.shared()).cloned().collect();
-        LoadedFiles::new(files, pins)
+        LoadedFiles::if_any(files, pins)
     }
 
     /// Those that all tools share; `None` if there are none.
@@ -31,12 +31,14 @@ impl LoadedFiles {
         code: &DocumentCode,
         pins: Option<&Arc<Pins>>,
     ) -> Option<Arc<dyn LoadedCode>> {
-        LoadedFiles::new(code.shared().to_vec(), pins)
+        LoadedFiles::if_any(code.shared().to_vec(), pins)
     }
 
-    fn new(files: Vec<CodeFile>, pins: Option<&Arc<Pins>>) -> Option<Arc<dyn LoadedCode>> {
-        let loaded = || Arc::new(LoadedFiles { files: files.clone(), pins: pins.cloned() });
-        (!files.is_empty()).then(|| loaded() as Arc<dyn LoadedCode>)
+    fn if_any(files: Vec<CodeFile>, pins: Option<&Arc<Pins>>) -> Option<Arc<dyn LoadedCode>> {
+        if files.is_empty() {
+            return None;
+        }
+        Some(Arc::new(LoadedFiles { files, pins: pins.cloned() }))
     }
 }
 

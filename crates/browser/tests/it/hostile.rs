@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use toolwright_browser::{PageErrorCode, is_browser_process};
 
-use crate::page_server::{PageServer, Reply};
+use crate::page_server::{SiteReply, TestSite};
 use crate::{LONG, Page, browser_with, open, settings};
 
 const SHORT: Duration = Duration::from_millis(500);
@@ -20,7 +20,7 @@ const PAGE: &str = r#"<p>works</p>
 
 #[tokio::test(flavor = "multi_thread")]
 async fn endless_loops_time_out_and_the_next_call_works() {
-    let server = PageServer::page(PAGE);
+    let server = TestSite::page(PAGE);
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
     for button in ["#loop", "#micro", "#regex", "#dialogs"] {
@@ -39,9 +39,9 @@ async fn endless_loops_time_out_and_the_next_call_works() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_loops_while_it_is_loaded_can_be_left() {
-    let server = PageServer::start(|path| match path {
-        "/" => Some(Reply::html("<p>fine</p>")),
-        "/loop" => Some(Reply::html("<p>never</p><script>for (;;);</script>")),
+    let server = TestSite::start(|path| match path {
+        "/" => Some(SiteReply::html("<p>fine</p>")),
+        "/loop" => Some(SiteReply::html("<p>never</p><script>for (;;);</script>")),
         _ => None,
     });
     let Some((_browser, tab)) = open(&server, "/").await else { return };
@@ -55,7 +55,7 @@ async fn a_page_that_loops_while_it_is_loaded_can_be_left() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_renderer_fails_pending_calls_at_once() {
-    let server = PageServer::page(PAGE);
+    let server = TestSite::page(PAGE);
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
     assert_eq!(page.get("dom.text", json!(["p"])).await, "works");
@@ -71,7 +71,7 @@ async fn a_killed_renderer_fails_pending_calls_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_that_takes_too_much_memory_is_ended() {
-    let server = PageServer::page(PAGE);
+    let server = TestSite::page(PAGE);
     let Some(mut settings) = settings() else { return };
     settings.memory = 700 << 20;
     let browser = browser_with(settings);
@@ -90,7 +90,7 @@ async fn a_browser_that_takes_too_much_memory_is_ended() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn huge_results_are_refused_in_the_page() {
-    let server = PageServer::page(
+    let server = TestSite::page(
         "<p hidden></p><script>document.querySelector('p').textContent = 'x'.repeat(1e8);
          document.body.append(...Array.from({ length: 20000 }, () => document.createElement('i')))
          </script>",

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use toolwright_browser::{PageErrorCode, find_browser, is_browser_process};
 
-use crate::page_server::PageServer;
+use crate::page_server::TestSite;
 use crate::{LONG, Page, browser_with, open, settings};
 
 /// The processes of the browsers of this process, with their profiles.
@@ -41,7 +41,7 @@ fn wait_until_gone(processes: &[(u32, PathBuf)]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_after_the_end() {
-    let server = PageServer::page("<p>x</p>");
+    let server = TestSite::page("<p>x</p>");
     let Some((browser, _tab)) = open(&server, "/").await else { return };
     let processes = browser_processes();
     assert!(!processes.is_empty());
@@ -61,7 +61,7 @@ async fn nothing_is_left_after_the_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unused_browser_is_ended_and_returns_to_its_page() {
-    let server = PageServer::page("<p>x</p>");
+    let server = TestSite::page("<p>x</p>");
     let Some(mut settings) = settings() else { return };
     settings.idle = Duration::from_millis(200);
     let browser = browser_with(settings);
@@ -76,7 +76,7 @@ async fn an_unused_browser_is_ended_and_returns_to_its_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_browser_is_started_again() {
-    let server = PageServer::page("<p>x</p>");
+    let server = TestSite::page("<p>x</p>");
     let Some((browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
     let waiting = page.ask("dom.observe", json!(["body", 30_000]));
@@ -98,7 +98,7 @@ async fn a_killed_browser_is_started_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_configured_profile_is_kept_and_used_by_one_browser() {
-    let server = PageServer::page("<p>x</p>");
+    let server = TestSite::page("<p>x</p>");
     let Some(mut settings) = settings() else { return };
     let folder = tempfile::tempdir().unwrap();
     // The folder around it must be open for the user whom root gives the profile to.
@@ -175,7 +175,7 @@ async fn holds_a_browser() {
     if std::env::var_os("TOOLWRIGHT_HOLD_BROWSER").is_none() {
         return;
     }
-    let server = PageServer::page("<script>for (;;);</script>");
+    let server = TestSite::page("<script>for (;;);</script>");
     let browser = browser_with(settings().unwrap());
     let tab = browser.tab("session").await.unwrap();
     let _ = tab.navigate(&server.url("/"), Duration::from_secs(1)).await;

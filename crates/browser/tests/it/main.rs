@@ -46,7 +46,7 @@ fn browser_with(settings: BrowserSettings) -> Browser {
 }
 
 /// A browser with a tab on a page of the server.
-async fn open(server: &page_server::PageServer, path: &str) -> Option<(Browser, Tab)> {
+async fn open(server: &page_server::TestSite, path: &str) -> Option<(Browser, Tab)> {
     let browser = browser_with(settings()?);
     let tab = browser.tab("session").await.unwrap();
     tab.navigate(&server.url(path), LONG).await.unwrap();

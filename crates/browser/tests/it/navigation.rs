@@ -5,16 +5,16 @@ use std::time::Duration;
 use serde_json::json;
 use toolwright_browser::PageErrorCode;
 
-use crate::page_server::{PageServer, Reply};
+use crate::page_server::{SiteReply, TestSite};
 use crate::{LONG, Page, browser_with, open, settings};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_allowed_origins_are_opened() {
-    let other = PageServer::page("<p>other</p>");
+    let other = TestSite::page("<p>other</p>");
     let (away, link) = (other.url("/"), other.url("/"));
-    let server = PageServer::start(move |path| match path {
-        "/" => Some(Reply::html(format!("<p>here</p><a id=out href='{link}'>out</a>"))),
-        "/away" => Some(Reply::redirect(&away)),
+    let server = TestSite::start(move |path| match path {
+        "/" => Some(SiteReply::html(format!("<p>here</p><a id=out href='{link}'>out</a>"))),
+        "/away" => Some(SiteReply::redirect(&away)),
         _ => None,
     });
     let Some(mut settings) = settings() else { return };
@@ -48,7 +48,7 @@ async fn only_allowed_origins_are_opened() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_that_cannot_be_opened() {
-    let server = PageServer::page("<p>here</p>");
+    let server = TestSite::page("<p>here</p>");
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     // Nothing listens on the port of a server that is gone.
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -67,8 +67,8 @@ async fn pages_that_cannot_be_opened() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tabs_of_a_session() {
-    let server = PageServer::start(|path| {
-        matches!(path, "/a" | "/b").then(|| Reply::html(format!("<title>{path}</title>")))
+    let server = TestSite::start(|path| {
+        matches!(path, "/a" | "/b").then(|| SiteReply::html(format!("<title>{path}</title>")))
     });
     let Some((browser, first)) = open(&server, "/a").await else { return };
     let second = browser.open_tab("session").await.unwrap();
@@ -94,12 +94,12 @@ async fn tabs_of_a_session() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn back_and_waiting() {
-    let server = PageServer::start(|path| match path {
-        "/a" => Some(Reply::html("<p id=a>a</p>")),
-        "/b" => Some(Reply::html(
+    let server = TestSite::start(|path| match path {
+        "/a" => Some(SiteReply::html("<p id=a>a</p>")),
+        "/b" => Some(SiteReply::html(
             "<p id=b>b</p><script>setTimeout(() => location.href = '/late', 200)</script>",
         )),
-        "/late" => Some(Reply::html(
+        "/late" => Some(SiteReply::html(
             "<script>setTimeout(() => { document.body.id = 'late' }, 200)</script><body>",
         )),
         _ => None,
@@ -118,11 +118,11 @@ async fn back_and_waiting() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dialogs_windows_and_downloads_are_refused_and_reported() {
-    let other = PageServer::page("<p>other</p>");
+    let other = TestSite::page("<p>other</p>");
     let target = other.url("/");
-    let server = PageServer::start(move |path| {
+    let server = TestSite::start(move |path| {
         (path == "/").then(|| {
-            Reply::html(format!(
+            SiteReply::html(format!(
                 "<p id=log></p><button id=ask onclick=\"log.textContent = \
                  [alert('hello'), confirm('sure?'), prompt('name?')].join()\"></button>
                  <button id=open onclick=\"window.open('{target}'); window.open('{target}', '_blank', 'noopener')\"></button>
@@ -149,11 +149,11 @@ async fn dialogs_windows_and_downloads_are_refused_and_reported() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_goes_away_ends_calls_on_it() {
-    let other = PageServer::page("<p>other</p>");
+    let other = TestSite::page("<p>other</p>");
     let target = other.url("/");
-    let server = PageServer::start(move |path| {
+    let server = TestSite::start(move |path| {
         (path == "/").then(|| {
-            Reply::html(format!(
+            SiteReply::html(format!(
                 "<p>x</p><button onclick=\"setTimeout(() => location.href = '{target}', 300)\">"
             ))
         })

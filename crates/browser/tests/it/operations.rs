@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright_browser::{OPERATIONS, Operation, PageErrorCode};
 
-use crate::page_server::{PageServer, Reply};
+use crate::page_server::{SiteReply, TestSite};
 use crate::{Json, LONG, Page, open};
 
 const PAGE: &str = r#"<!doctype html><html lang="en"><title>Prices</title>
@@ -68,7 +68,7 @@ fn the_capability_of_a_request_depends_on_its_address() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_a_page_that_overrides_and_hides_functions() {
-    let server = PageServer::page(PAGE);
+    let server = TestSite::page(PAGE);
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     assert_eq!(tab.origin().await.unwrap(), server.origin());
     let page = Page { tab: &tab, origin: server.origin() };
@@ -130,7 +130,7 @@ async fn reading_a_page_that_overrides_and_hides_functions() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_arguments_have_clear_errors() {
-    let server = PageServer::page(
+    let server = TestSite::page(
         "<p id=a>x</p><script>var s = '\\ud800x';
         document.getElementById('a').title = s; document.title = 'y'.repeat(5e6)</script>",
     );
@@ -165,7 +165,7 @@ async fn wrong_arguments_have_clear_errors() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn references_do_not_survive_their_document() {
-    let server = PageServer::page("<p>x</p>");
+    let server = TestSite::page("<p>x</p>");
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
     let old = page.get("dom.query", json!(["p"])).await;
@@ -178,13 +178,13 @@ async fn references_do_not_survive_their_document() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn storage_of_the_page() {
-    let server = PageServer::start(|path| {
+    let server = TestSite::start(|path| {
         let script = "<script>localStorage.getItem = 1; const open = indexedDB.open('shop', 1);
             open.onupgradeneeded = () => { const s = open.result.createObjectStore('carts',
               { keyPath: 'id' }); s.put({ id: 1, at: new Date(0), n: 2n }) };
             open.onsuccess = () => { open.result.close(); document.body.id = 'ready' }</script>";
         (path == "/").then(|| {
-            Reply::html(format!("<body>{script}"))
+            SiteReply::html(format!("<body>{script}"))
                 .with("set-cookie: seen=1")
                 .with("set-cookie: secret=1; HttpOnly")
         })
@@ -232,7 +232,7 @@ async fn storage_of_the_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_clipboard_is_open_for_a_moment_only() {
-    let server = PageServer::page("<p>x</p>");
+    let server = TestSite::page("<p>x</p>");
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
     page.get("clipboard.write", json!(["copied"])).await;
@@ -245,16 +245,16 @@ async fn the_clipboard_is_open_for_a_moment_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_stay_within_what_was_granted() {
-    let other = PageServer::start(|path| {
-        let open = Reply::html("other").with("access-control-allow-origin: *");
+    let other = TestSite::start(|path| {
+        let open = SiteReply::html("other").with("access-control-allow-origin: *");
         (path == "/open").then_some(open)
     });
     let (to_other, away) = (other.url("/open"), other.url("/open"));
-    let server = PageServer::start(move |path| match path {
-        "/" => Some(Reply::html("<base href='http://evil.invalid/'>").with("set-cookie: a=1")),
-        "/data" => Some(Reply::html("data").with("x-kind: test")),
-        "/away" => Some(Reply::redirect(&to_other)),
-        "/large" => Some(Reply::html("x".repeat(5_000_000))),
+    let server = TestSite::start(move |path| match path {
+        "/" => Some(SiteReply::html("<base href='http://evil.invalid/'>").with("set-cookie: a=1")),
+        "/data" => Some(SiteReply::html("data").with("x-kind: test")),
+        "/away" => Some(SiteReply::redirect(&to_other)),
+        "/large" => Some(SiteReply::html("x".repeat(5_000_000))),
         _ => None,
     });
     let Some((_browser, tab)) = open(&server, "/").await else { return };

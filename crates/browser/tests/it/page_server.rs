@@ -5,44 +5,44 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 /// What a path answers.
-pub(crate) struct Reply {
+pub(crate) struct SiteReply {
     status: &'static str,
     headers: Vec<String>,
     body: String,
 }
 
-impl Reply {
-    pub(crate) fn html(body: impl Into<String>) -> Reply {
-        Reply {
+impl SiteReply {
+    pub(crate) fn html(body: impl Into<String>) -> SiteReply {
+        SiteReply {
             status: "200 OK",
             headers: vec!["content-type: text/html".into()],
             body: body.into(),
         }
     }
 
-    pub(crate) fn redirect(to: &str) -> Reply {
+    pub(crate) fn redirect(to: &str) -> SiteReply {
         let headers = vec![format!("location: {to}")];
-        Reply { status: "302 Found", headers, body: String::new() }
+        SiteReply { status: "302 Found", headers, body: String::new() }
     }
 
-    pub(crate) fn with(mut self, header: &str) -> Reply {
+    pub(crate) fn with(mut self, header: &str) -> SiteReply {
         self.headers.push(header.to_owned());
         self
     }
 }
 
-type Routes = Box<dyn Fn(&str) -> Option<Reply> + Send + Sync>;
+type Routes = Box<dyn Fn(&str) -> Option<SiteReply> + Send + Sync>;
 
 /// A server; it serves until the test ends.
-pub(crate) struct PageServer {
+pub(crate) struct TestSite {
     port: u16,
     hits: Arc<Mutex<Vec<String>>>,
 }
 
-impl PageServer {
+impl TestSite {
     pub(crate) fn start(
-        routes: impl Fn(&str) -> Option<Reply> + Send + Sync + 'static,
-    ) -> PageServer {
+        routes: impl Fn(&str) -> Option<SiteReply> + Send + Sync + 'static,
+    ) -> TestSite {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let hits = Arc::new(Mutex::new(Vec::new()));
@@ -54,12 +54,12 @@ impl PageServer {
                 std::thread::spawn(move || drop(answer(stream, &routes, &seen)));
             }
         });
-        PageServer { port, hits }
+        TestSite { port, hits }
     }
 
     /// One page at `/`.
-    pub(crate) fn page(body: &'static str) -> PageServer {
-        PageServer::start(move |path| (path == "/").then(|| Reply::html(body)))
+    pub(crate) fn page(body: &'static str) -> TestSite {
+        TestSite::start(move |path| (path == "/").then(|| SiteReply::html(body)))
     }
 
     pub(crate) fn origin(&self) -> String {
@@ -109,7 +109,7 @@ fn answer(
     let body = if body.is_empty() { String::new() } else { format!(" body:{body}") };
     seen.lock().unwrap().push(format!("{method} {path}{cookie}{body}"));
     let reply = routes(path);
-    let reply = reply.unwrap_or(Reply {
+    let reply = reply.unwrap_or(SiteReply {
         status: "404 Not Found",
         headers: Vec::new(),
         body: "not found".to_owned(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use toolwright_browser::PageErrorCode;
 
-use crate::page_server::{PageServer, Reply};
+use crate::page_server::{SiteReply, TestSite};
 use crate::{LONG, open};
 
 const PAGE: &str = r#"<title>shop</title>
@@ -27,9 +27,9 @@ const PAGE: &str = r#"<title>shop</title>
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_of_a_page_are_listed_and_called() {
-    let server = PageServer::start(|path| match path {
-        "/" => Some(Reply::html(PAGE)),
-        "/plain" => Some(Reply::html("<p>no tools</p>")),
+    let server = TestSite::start(|path| match path {
+        "/" => Some(SiteReply::html(PAGE)),
+        "/plain" => Some(SiteReply::html("<p>no tools</p>")),
         _ => None,
     });
     let Some((_browser, tab)) = open(&server, "/").await else { return };

@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright_browser::PageErrorCode;
 
-use crate::page_server::{PageServer, Reply};
+use crate::page_server::{SiteReply, TestSite};
 use crate::{Json, LONG, Page, open};
 
 const PAGE: &str = r##"<!doctype html><title>t</title><div id="box">old</div>
@@ -21,17 +21,17 @@ const PAGE: &str = r##"<!doctype html><title>t</title><div id="box">old</div>
 </script>"##;
 
 /// Every kind of page gets the same treatment; the strict one forbids all scripts and text sinks.
-fn strict() -> PageServer {
-    PageServer::start(|path| {
+fn strict() -> TestSite {
+    TestSite::start(|path| {
         let policy = "content-security-policy: default-src 'none'; script-src 'none'; \
                       require-trusted-types-for 'script'; trusted-types 'none'";
-        (path == "/").then(|| Reply::html(PAGE).with(policy))
+        (path == "/").then(|| SiteReply::html(PAGE).with(policy))
     })
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changing_a_page() {
-    let server = PageServer::page(PAGE);
+    let server = TestSite::page(PAGE);
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
     page.get("dom.setText", json!(["#box", "<b>new</b>"])).await;
@@ -81,7 +81,7 @@ async fn changing_a_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn observing_changes() {
-    let server = PageServer::page(
+    let server = TestSite::page(
         "<p id=a>x</p><script>setInterval(() => {
         document.getElementById('a').append(document.createElement('i')) }, 50)</script>",
     );
@@ -96,7 +96,7 @@ async fn observing_changes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_that_runs_code_or_sends_elsewhere_can_be_written() {
-    let server = PageServer::page(PAGE);
+    let server = TestSite::page(PAGE);
     let Some((_browser, tab)) = open(&server, "/").await else { return };
     let page = Page { tab: &tab, origin: server.origin() };
     let refused: &[(&str, Json)] = &[

@@ -79,7 +79,8 @@ pub fn is_browser_process(pid: u32) -> bool {
     !groups.is_empty() && group_of(pid).is_some_and(|group| groups.contains(&group))
 }
 
-/// The process group of a process. Not by `getpgid`: rustix does not expect the 0 of kernel threads.
+/// The process group of a process. Not by `getpgid`: rustix does not expect the 0 of kernel
+/// threads.
 #[cfg(target_os = "linux")]
 fn group_of(pid: u32) -> Option<i32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

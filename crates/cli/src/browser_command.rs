@@ -1,5 +1,5 @@
-//! `toolwright browser`: opens a page for a person, or lists its tools. Also for `md --browser`, and
-//! what `doctor` says about the browser.
+//! `toolwright browser`: opens a page for a person, or lists its tools. Also for `md --browser`,
+//! and what `doctor` says about the browser.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -231,6 +231,9 @@ impl Catalog {
             };
             // Also the places where a body could be: creating the file completes its tool.
             files.extend(body_files);
+            // A program is both: the source and its code.
+            files.sort_unstable();
+            files.dedup();
             Some((spec, fingerprint(&files)))
         });
         with_files.collect()
@@ -262,8 +265,10 @@ async fn wait_until_unchanged(files: &[PathBuf]) {
 fn fingerprint(files: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for file in files {
-        file.hash(&mut hasher);
-        size_and_mtime(file).hash(&mut hasher);
+        // A place where a file could be says nothing: the first load finds hundreds of them.
+        if let Some(state) = size_and_mtime(file) {
+            (file, state).hash(&mut hasher);
+        }
     }
     hasher.finish()
 }

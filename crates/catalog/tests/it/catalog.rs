@@ -173,9 +173,10 @@ async fn the_first_of_two_tools_with_one_id_is_used() {
     .await;
     assert_eq!(fixture.ids(), ["it:once", "it:twice"]);
     assert_eq!(fixture.call("it:twice", json!({})).await, Ok(json!({"command": "twice"})));
-    // Both places are named.
-    let notes = fixture.events("note");
-    assert_eq!(notes.len(), 1, "{notes:?}");
+    // Both places are named, apart from the note that both files have one name.
+    let mut notes = fixture.events("note");
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    notes.retain(|note| !note.contains("`it` is the name of several toolsets"));
     for part in [
         "note: `it:twice` is defined twice, at ",
         "tools/a.yaml:",

@@ -606,7 +606,8 @@ fn the_commands_of_the_page_about_trust_work_without_a_terminal() {
     assert!(commands.len() >= 6, "{commands:?}");
     for command in commands {
         let workshop = Workshop::new(&[("toolwright.toml", &config)]);
-        assert_eq!(workshop.run(&["trust", "toolwright.toml", "--lock"]).code, 0);
+        let run = workshop.run(&["trust", "--config", "toolwright.toml", "--all"]);
+        assert_eq!(run.code, 0, "{run:?}");
         let before = std::fs::read_to_string(workshop.file("toolwright.lock")).expect("a lock");
         if command.contains("--accept add") {
             let other = before.replace("\nadd = \"v1:", "\nadd = \"v1:0");

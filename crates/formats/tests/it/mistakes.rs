@@ -230,7 +230,7 @@ tool:
         "an OpenAPI document",
         "openapi",
         "o.yaml",
-        "openapi: 3.1.0\n«MISSING_REQUIRED_FIELD /info/version»info:\n  title: Ä\npaths:\n  /a:\n    get:\n      operationId: «INVALID_TYPE /paths/~1a/get/operationId»1\n      parameters:\n        - $ref: '#/components/parameters/p'\n        - «MISSING_REQUIRED_FIELD /paths/~1a/get/parameters/1/name»in: «INVALID_ENUM_VALUE /paths/~1a/get/parameters/1/in»body\n      deprecated: «INVALID_TYPE /paths/~1a/get/deprecated»yes, please\n",
+        "openapi: 3.1.0\n«MISSING_REQUIRED_FIELD /info/version»info:\n  title: Ä\npaths:\n  /a:\n    get:\n      operationId: «INVALID_TYPE /paths/~1a/get/operationId»1\n      parameters:\n        - $ref: «INVALID_SCHEMA /paths/~1a/get/parameters/0/$ref»'#/components/parameters/p'\n        - «MISSING_REQUIRED_FIELD /paths/~1a/get/parameters/1/name»in: «INVALID_ENUM_VALUE /paths/~1a/get/parameters/1/in»body\n      deprecated: «INVALID_TYPE /paths/~1a/get/deprecated»yes, please\n",
     ),
     (
         "Swagger",

@@ -83,7 +83,7 @@ fn forge_answers(kind: u8, content: &[u8], number: &str) -> io::Result<()> {
         frame.extend_from_slice(&body);
         (&socket).write_all(&frame)
     };
-    send(4, &[b"twsandbx\x04\0\0\0{}"])?;
+    send(4, &[b"twsandbx\x05\0\0\0{}"])?;
     loop {
         let mut head = [0; 4];
         (&socket).read_exact(&mut head)?;

@@ -191,6 +191,7 @@ impl<'a> EditedSchema<'a> {
                 }
                 (None, None) => {}
             }
+            self.note_costs(&judge);
             Some(judge.into_comparison())
         });
         let mut found = found.flatten()?;
@@ -236,10 +237,18 @@ impl<'a> EditedSchema<'a> {
             if !judge.is_decided() {
                 judge_by_canonical_form(&pair, &mut judge);
             }
+            self.note_costs(&judge);
             let is_undone = judge.is_undone();
             Some(EffectWithin { effect: judge.into_comparison(), is_undone })
         });
         found.flatten()
+    }
+
+    /// Compares no further edits if the schemas are too costly for this one.
+    fn note_costs(&self, judge: &Judge<'_>) {
+        if judge.has_given_up() {
+            self.work_left.store(0, Relaxed);
+        }
     }
 
     /// Judges values at the edges of what differs between the first and the last schema.

@@ -25,6 +25,7 @@ mod upgrade;
 mod witness;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 pub use self::edit_effect::EditedSchema;
@@ -44,6 +45,9 @@ const MAX_LOST_VALUES: u64 = 40;
 
 /// Calls of one side that are adapted or restored to be judged.
 const MAX_RESTORED: usize = 100;
+
+/// Evaluations that may give up before a comparison does. Each takes a good part of a second.
+const MAX_GIVEN_UP: u32 = 2;
 
 /// Bytes of stack for each level of two schemas that are compared. Measured: the hostile tests pass
 /// with half of it.
@@ -164,8 +168,17 @@ fn compare_restored_compiled(
     let pair = UpgradedPair::new(first, second)?;
     let mut found = SchemaComparison { wider: Verdict::NotShown, narrower: Verdict::NotShown };
     // An evaluation that gave up is neither.
-    let is_valid = |schema: &Schema, call: &Value| matches!(schema.try_is_valid(call), Ok(true));
-    let is_invalid = |schema: &Schema, call: &Value| matches!(schema.try_is_valid(call), Ok(false));
+    let given_up = Cell::new(0);
+    let evaluate = |schema: &Schema, call: &Value| {
+        if given_up.get() == MAX_GIVEN_UP {
+            return None;
+        }
+        let verdict = schema.try_is_valid(call).ok();
+        given_up.set(given_up.get() + u32::from(verdict.is_none()));
+        verdict
+    };
+    let is_valid = |schema: &Schema, call: &Value| evaluate(schema, call) == Some(true);
+    let is_invalid = |schema: &Schema, call: &Value| evaluate(schema, call) == Some(false);
     let objects = |schema: &Value| {
         let candidates = witness::candidates(schema, MAX_RESTORED);
         candidates.into_iter().filter(Value::is_object)
@@ -327,6 +340,8 @@ pub(crate) struct Judge<'a> {
     /// this edit.
     undone_wider: bool,
     undone_narrower: bool,
+    /// Evaluations that gave up.
+    given_up: u32,
 }
 
 impl<'a> Judge<'a> {
@@ -340,6 +355,7 @@ impl<'a> Judge<'a> {
             narrower: Verdict::NotShown,
             undone_wider: false,
             undone_narrower: false,
+            given_up: 0,
         }
     }
 
@@ -353,16 +369,26 @@ impl<'a> Judge<'a> {
             || self.narrower == Verdict::NotShown && self.undone_narrower
     }
 
-    /// Judges one value. Breaks when nothing is left to be found.
+    /// Whether the schemas are too costly to go on.
+    fn has_given_up(&self) -> bool {
+        self.given_up >= MAX_GIVEN_UP
+    }
+
+    /// Judges one value. Breaks when nothing is left to be found, or the schemas are too costly.
     fn judge(&mut self, value: Value) -> ControlFlow<()> {
+        if self.has_given_up() {
+            return ControlFlow::Break(());
+        }
         // An evaluation that gave up is not a refusal.
         let second = match self.second {
             Some(second) => second.try_is_valid(&value).ok(),
             None => self.last.and_then(|last| last.accepts(&value)),
         };
-        let (direction, undone, is_accepted) = match (self.first.try_is_valid(&value), second) {
-            (Ok(false), Some(true)) => (&mut self.wider, &mut self.undone_wider, true),
-            (Ok(true), Some(false)) => (&mut self.narrower, &mut self.undone_narrower, false),
+        let first = self.first.try_is_valid(&value).ok();
+        self.given_up += u32::from(first.is_none() || second.is_none());
+        let (direction, undone, is_accepted) = match (first, second) {
+            (Some(false), Some(true)) => (&mut self.wider, &mut self.undone_wider, true),
+            (Some(true), Some(false)) => (&mut self.narrower, &mut self.undone_narrower, false),
             _ => return ControlFlow::Continue(()),
         };
         if *direction == Verdict::NotShown {

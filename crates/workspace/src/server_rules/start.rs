@@ -322,7 +322,8 @@ mod tests {
             assert_eq!(started(&words), expected, "{line}");
         }
         let shell = |text: &str| started(&["sh", "-c", text].map(str::to_owned));
-        assert!(shell("cd /srv && npx -y notes@1").starts_with("sh -c cd, npx notes@1 v1:"));
+        let several = shell("cd /srv && npx -y notes@1");
+        assert!(several.starts_with("sh -c cd, npx notes@1 v1:"), "{several}");
         assert_ne!(shell("exec server a"), shell("exec server b"));
         let code = |text: &str| started(&["node", "-e", text].map(str::to_owned));
         assert!(code("1").starts_with("node -e v1:"), "{}", code("1"));

@@ -187,6 +187,18 @@ impl Base {
             };
             let lines = self.keys.iter().filter(refers).map(|other| other.at);
             follows.extend(lines.map(|at| ("UNRESOLVED_REFERENCE", At(at))));
+            // Functions call helpers by the name in camelCase.
+            let mut words = name.split('-');
+            let mut called = format!("helpers.{}", words.next().unwrap_or_default());
+            for word in words.filter(|_| line.key == "id") {
+                called += &word[..1].to_uppercase();
+                called += &word[1..];
+            }
+            if called.len() > "helpers.".len() + name.find('-').unwrap_or(name.len()) {
+                let lines = self.lines.iter().enumerate();
+                let calls = lines.filter(|(_, text)| text.contains(&called));
+                follows.extend(calls.map(|(at, _)| ("UNRESOLVED_REFERENCE", At(at))));
+            }
         }
         // Only the helper that `orchestration` names may call tools.
         let orchestrates = line.path.starts_with("tool.meta_specific")

@@ -119,6 +119,7 @@ aios tool.examples.*[].output EXAMPLE_OUTCOME_MISSING .
 aios tool.examples.*[].error EXAMPLE_OUTCOME_MISSING .
 aios tool.mcp_specific NOT_RUNNABLE type
 aios tool.mcp_specific.server_command NOT_RUNNABLE ..type
+aios tool.mcp_specific.health_check.command UNKNOWN_HEALTH_CHECK method
 aios tool.cli_specific NOT_RUNNABLE type
 aios tool.cli_specific.executable NOT_RUNNABLE ..type
 aios tool.local_specific NOT_RUNNABLE type

@@ -21,6 +21,9 @@ use crate::code_files::{CodeFile, DocumentCode};
 use crate::content_hash::{ContentHasher, file_hashes, hash};
 use crate::server_rules::started_program;
 
+/// Bytes of a part's text that are kept, in memory and in the store: more than any person reads.
+const MAX_TEXT: usize = 256 << 10;
+
 /// What a pinned part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PinKind {
@@ -102,14 +105,24 @@ pub struct PinnedPart {
     pub name: String,
     /// The hash of its text.
     pub hash: String,
-    /// The text as JSON, to show what changed. All of it: a change behind the end of what is kept
-    /// would be accepted unseen. What a server may send bounds it.
+    /// The text as JSON, to show what changed. Of a very long one the beginning, and the hash of
+    /// the rest: a change there must not be accepted unseen.
     pub text: String,
 }
 
 impl PinnedPart {
-    fn new(kind: PinKind, name: impl Into<String>, hash: &ContentHash, text: String) -> PinnedPart {
-        PinnedPart { kind, name: name.into(), hash: hash.as_str().to_owned(), text }
+    fn new(
+        kind: PinKind,
+        name: impl Into<String>,
+        own: &ContentHash,
+        mut text: String,
+    ) -> PinnedPart {
+        if text.len() > MAX_TEXT {
+            let rest = text.split_off(text.floor_char_boundary(MAX_TEXT));
+            text.push_str(&format!("… and {} bytes more, {}", rest.len(), hash(&rest).as_str()));
+            text.shrink_to_fit();
+        }
+        PinnedPart { kind, name: name.into(), hash: own.as_str().to_owned(), text }
     }
 }
 

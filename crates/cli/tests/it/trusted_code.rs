@@ -606,8 +606,7 @@ fn the_commands_of_the_page_about_trust_work_without_a_terminal() {
     assert!(commands.len() >= 6, "{commands:?}");
     for command in commands {
         let workshop = Workshop::new(&[("toolwright.toml", &config)]);
-        let run = workshop.run(&["trust", "--config", "toolwright.toml", "--all"]);
-        assert_eq!(run.code, 0, "{run:?}");
+        assert_eq!(workshop.run(&["trust", "toolwright.toml", "--lock"]).code, 0);
         let before = std::fs::read_to_string(workshop.file("toolwright.lock")).expect("a lock");
         if command.contains("--accept add") {
             let other = before.replace("\nadd = \"v1:", "\nadd = \"v1:0");
@@ -672,11 +671,13 @@ module.exports = { runIt };";
 #[test]
 fn doctor_reports_a_lock_in_reach_of_a_server() {
     let config = format!(
-        "[[source]]\nname = \"up\"\ncommand = [\"{}\", \"mcp\", \"good\", \"--root=.\"]\n",
+        "[[source]]\nname = \"up\"\ncommand = [\"sh\", \"serve.sh\", \"{}\", \".\"]\n",
         faulty_server()
     );
-    let workshop = Workshop::new(&[("toolwright.toml", &config)]);
-    assert_eq!(workshop.run(&["trust", "toolwright.toml", "--lock"]).code, 0);
+    let script = "exec \"$1\" mcp good\n";
+    let workshop = Workshop::new(&[("toolwright.toml", &config), ("serve.sh", script)]);
+    let run = workshop.run(&["trust", "toolwright.toml", "--lock"]);
+    assert_eq!(run.code, 0, "{run:?}");
     let run = workshop.run(&["doctor"]);
     assert!(run.code == 1 && run.stdout.contains("toolwright.lock` lies in `"), "{run:?}");
 }

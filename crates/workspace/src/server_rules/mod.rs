@@ -236,7 +236,8 @@ pub(crate) fn started_program(command: &[String], shown: &[String]) -> String {
     let own = start::started(own);
     // As it is shown: a secret in it is not the same for everybody.
     let Some((_, text)) = shell_texts(&shown).into_iter().next() else { return own };
-    let parts: Vec<String> = in_shell.iter().map(start::started).collect();
+    let parts = in_shell.iter().map(start::started).filter(|part| !part.is_empty());
+    let parts: Vec<String> = parts.collect();
     let hash = crate::content_hash::hash(text);
     format!("{own} -c {} {hash}", parts.join(", "))
 }

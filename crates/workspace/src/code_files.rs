@@ -8,8 +8,9 @@
 //! | executable | the program that described itself |
 //! | command line, MCP server | the program, and scripts among its words and in `install_check` |
 //!
-//! The last two may name anything, and are started in the working directory and not beside their
-//! document, so a word is looked for in both. It counts if it is a path (for the program: with a
+//! Names of commands count if they have a `/` or the ending of a script. The last two bindings may
+//! name anything, and are started in the working directory and not beside their document, so a word
+//! is looked for in both. It counts if it is a path (for the program: with a
 //! `/`, because the system looks for other names in `PATH` alone) that stays below the document or
 //! is relative, and if the file is code: executable, with `#!`, or with the ending of a script. A
 //! database among the arguments is none: a server writes to it, and would be set aside every day.
@@ -186,20 +187,22 @@ pub fn code_paths(reading: &Reading, implementations: Option<&Path>) -> Vec<Path
     all.into_iter().collect()
 }
 
+/// Whether a path has the ending of a script.
+fn has_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| SCRIPT_ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
+}
+
 /// Whether a file is one that is run.
 fn is_code(path: &Path) -> bool {
     let Ok(metadata) = path.metadata() else { return false };
-    let has_ending = || {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        ending.is_some_and(|ending| SCRIPT_ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
-    };
     let has_interpreter = || {
         let mut start = [0; 2];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
         read.is_ok() && start == *b"#!"
     };
     metadata.is_file()
-        && (metadata.permissions().mode() & 0o111 != 0 || has_ending() || has_interpreter())
+        && (metadata.permissions().mode() & 0o111 != 0 || has_ending(path) || has_interpreter())
 }
 
 /// Finds the files of one document.
@@ -246,7 +249,9 @@ impl<'r> CodeFinder<'r> {
                 name.map(|name| place(name, folder)).into_iter().collect()
             }
             Binding::Command { executable, words, install_check, .. } if self.is_file => {
-                let line = std::iter::once(executable).chain(words);
+                // Names of commands, such as `status`, are not files; there may be thousands.
+                let is_file = |word: &&String| word.contains('/') || has_ending(Path::new(word));
+                let line = std::iter::once(executable).chain(words.iter().filter(is_file));
                 let mut places = self.of_command(&line.cloned().collect::<Vec<_>>(), None);
                 let checks = install_check.iter();
                 places.extend(checks.flat_map(|check| self.of_command(&check.words, None)));

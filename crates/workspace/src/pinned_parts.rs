@@ -22,7 +22,7 @@ use crate::content_hash::{ContentHasher, file_hashes, hash};
 use crate::server_rules::started_program;
 
 /// Bytes of a part's text that are kept, in memory and in the store: more than any person reads.
-const MAX_TEXT: usize = 256 << 10;
+const MAX_TEXT: usize = 128 << 10;
 
 /// What a pinned part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,8 +118,11 @@ impl PinnedPart {
         mut text: String,
     ) -> PinnedPart {
         if text.len() > MAX_TEXT {
-            let rest = text.split_off(text.floor_char_boundary(MAX_TEXT));
-            text.push_str(&format!("… and {} bytes more, {}", rest.len(), hash(&rest).as_str()));
+            let end = text.floor_char_boundary(MAX_TEXT);
+            let rest = &text[end..];
+            let more = format!("… and {} bytes more, {}", rest.len(), hash(rest).as_str());
+            text.truncate(end);
+            text.push_str(&more);
             text.shrink_to_fit();
         }
         PinnedPart { kind, name: name.into(), hash: own.as_str().to_owned(), text }

@@ -59,7 +59,11 @@ add('fails', 'Always fails, for tests.', { type: 'object', properties: {} },
   () => { throw new Error('broken'); });
 </script>"""
 
-PAGES = {"/sheet": SHEET, "/hostile": HOSTILE, "/strict": STRICT, "/webmcp": WEBMCP}
+RENDERED = """<!doctype html><title>Shop</title><div id="app"></div><script>
+document.getElementById("app").innerHTML = "<main><h1>Lamps</h1><p>Written by a script.</p></main>";
+</script>"""
+
+PAGES = {"/rendered": RENDERED, "/sheet": SHEET, "/hostile": HOSTILE, "/strict": STRICT, "/webmcp": WEBMCP}
 
 
 class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
@@ -111,37 +115,39 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-# The seed's own sample of a body, unchanged; what it calls is below it.
-SEED = """export default function getCellValue({ cell, includeFormatting = false }) {
-  // Inputs are already validated against inputSchema
-  // 'cell' is guaranteed to match pattern ^[A-Z]+[0-9]+$
-
+# The body of a cell's tool, in the manner of the specification's sample.
+CELL = """export default function getCellValue({ cell }) {
   const element = findCellElement(cell);
-
   if (!element) {
-    throw new BTCPError('CELL_NOT_FOUND', {
-      message: `Cell ${cell} not found in the active sheet`,
-      suggestion: 'Verify the cell address and ensure a sheet is active'
-    });
+    throw new BTCPError('CELL_NOT_FOUND', { message: `there is no cell ${cell}` });
   }
-
-  const result = {
+  return {
     value: extractValue(element),
     formula: extractFormula(element),
-    displayValue: element.textContent
+    displayValue: element.textContent,
   };
-
-  if (includeFormatting) {
-    result.formatting = extractFormatting(element);
-  }
-
-  return result;
 }
+"""
+# What the sample calls and does not define.
+CELL_HELPERS = """
 const findCellElement = (cell) => document.querySelector(`[data-cell="${cell}"]`);
 const extractValue = (element) => Number(element.textContent) || element.innerText;
 const extractFormula = (element) => element.dataset.formula ?? null;
 const extractFormatting = (element) => ({ bold: getComputedStyle(element).fontWeight > 500 });
 """
+
+
+def cell_body():
+    """The specification's own sample, unchanged, where its text is at hand; else ours."""
+    shared = os.environ.get("TOOLWRIGHT_SHARED")
+    if not shared:
+        print("browser: the specification's own sample is not run: TOOLWRIGHT_SHARED is not set")
+        return CELL + CELL_HELPERS
+    text = (pathlib.Path(shared) / "seeds/btcp-tool.md").read_text()
+    blocks = [block.split("```")[0] for block in text.split("```javascript\n")[1:]]
+    return next(block for block in blocks if "getCellValue" in block) + CELL_HELPERS
+
+
 FILL = """export default function fillFormField({ identifier, value, identifierType = 'auto' }) {
   const byLabel = () => [...document.querySelectorAll('label')]
     .find((label) => label.textContent.trim() === identifier)?.control;
@@ -376,7 +382,7 @@ def capabilities(tools):
 
 def seed_samples(site, program, checks):
     tools = {
-        "getCellValue": (["dom:read"], SEED),
+        "getCellValue": (["dom:read"], cell_body()),
         "getPageTitle": (["dom:read"], "export default () => ({ title: document.title });"),
         "fillFormField": (["dom:read", "dom:write"], FILL),
         "exportTable": (["dom:read", "clipboard:write"], EXPORT),
@@ -561,6 +567,25 @@ def examples(program, checks):
     server.shutdown()
 
 
+def commands(site, program, checks):
+    """The commands for people: a page as Markdown after its scripts, and the tools it offers."""
+    with tempfile.TemporaryDirectory() as name:
+        (pathlib.Path(name) / "toolwright.toml").write_text(f'[browser]\nprogram = "{program}"\n')
+
+        def run(*words):
+            environment = {**os.environ, "XDG_STATE_HOME": name}
+            return subprocess.run(
+                [str(BINARY), *words], cwd=name, env=environment, text=True, capture_output=True, timeout=60
+            )
+
+        plain = run("md", "--browser", site.origin + "/rendered")
+        checks.same(plain.stdout, "# Lamps\n\nWritten by a script.\n", f"md --browser {plain.stderr}")
+        listed = run("browser", "tools", site.origin + "/webmcp")
+        checks.same("read_desk" in listed.stdout, True, f"browser tools: {listed.stdout}{listed.stderr}")
+        missing = run("browser", "tools", "ftp://127.0.0.1/")
+        checks.same(missing.returncode != 0 and missing.stderr != "", True, "an address of another kind")
+
+
 def main():
     other = Site()
     site = Site(other.origin)
@@ -573,6 +598,7 @@ def main():
         matched_origins(site, other, program, checks)
         examples(program, checks)
         page_tools(site, other, program, checks)
+        commands(site, program, checks)
         print(f"browser: {program}: {checks.count} checks in {time.monotonic() - began:.0f} s")
 
 

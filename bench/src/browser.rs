@@ -32,6 +32,7 @@ pub(crate) fn run(peers: &Path) {
         idle: LONG,
         memory: 4 << 30,
         path: std::env::split_paths(&path).collect(),
+        environment: Vec::new(),
     };
     let browser = Browser::new(settings.clone(), Arc::new(|_: &str| {}));
     let program = match browser.program() {

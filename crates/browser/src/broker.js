@@ -129,24 +129,23 @@
     "slot", "span", "spellcheck", "start", "step", "summary", "tabindex", "title", "translate",
     "type", "value", "width", "wrap",
   ]);
-  // Values of these must be addresses of the page's own origin, on these elements.
+  // Values of these must be addresses of the page's own origin, on these elements. Not `src`,
+  // `poster`, `action` and `formaction`: what loads or sends by itself is a request that a tool
+  // chose, and a redirect of the site leads it anywhere.
   const ADDRESSES = {
     __proto__: null,
     href: ["a", "area"],
-    src: ["img", "audio", "video", "source", "track", "input"],
-    action: ["form"],
-    formaction: ["button", "input"],
-    poster: ["video"],
     cite: ["blockquote", "q", "ins", "del"],
   };
+  const LOADING_ATTRIBUTES = ["src", "poster", "action", "formaction"];
   const NEW_ELEMENTS = (
     "a abbr address article aside b bdi bdo blockquote br button caption cite code col colgroup " +
-    "data datalist dd del details dfn dialog div dl dt em fieldset figcaption figure footer form " +
+    "data datalist dd del details dfn dialog div dl dt em fieldset figcaption figure footer " +
     "h1 h2 h3 h4 h5 h6 header hgroup hr i img input ins kbd label legend li main mark menu meter " +
     "nav ol optgroup option output p pre progress q rp rt ruby s samp search section select " +
     "small span strong sub summary sup table tbody td textarea tfoot th thead time tr u ul var wbr"
   ).split(" ");
-  const LOADING_ELEMENTS = ["img", "input", "form", "button"];
+  const LOADING_ELEMENTS = ["img", "input", "button"];
   const PROPERTIES = new Set([
     "accept", "action", "alt", "autocomplete", "checked", "childElementCount", "className",
     "clientHeight", "clientLeft", "clientTop", "clientWidth", "cols", "colSpan", "complete",
@@ -573,7 +572,8 @@
       const element = writable(target);
       const lower = text(name, "a name").toLowerCase();
       // Taking an inline style or an address away sends nothing.
-      if (lower !== "style" && !(lower in ADDRESSES)) checkAttribute(element, lower);
+      const isSafe = lower === "style" || lower in ADDRESSES || LOADING_ATTRIBUTES.includes(lower);
+      if (!isSafe) checkAttribute(element, lower);
       invoke(element, "removeAttribute", lower);
     },
     "dom.setClass"(target, name, present) {

@@ -11,6 +11,7 @@
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -127,6 +128,11 @@ impl BrowserProcess {
         if let Some(user) = profile.user {
             command.uid(user.user).gid(user.group);
         }
+        command.env_clear().envs(settings.environment.iter().map(|(name, value)| (name, value)));
+        // The script needs a few programs of the system.
+        let system = ["/usr/bin", "/bin"].map(PathBuf::from);
+        let path = std::env::join_paths(settings.path.iter().chain(&system));
+        command.env("PATH", path.unwrap_or_else(|_| "/usr/bin:/bin".into()));
         command.current_dir("/").process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = {

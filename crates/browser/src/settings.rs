@@ -22,4 +22,7 @@ pub struct BrowserSettings {
     pub memory: u64,
     /// The folders in which programs are looked for, as PATH lists them.
     pub path: Vec<PathBuf>,
+    /// All other variables of its environment: those of the display, the language and the proxies.
+    /// Nothing else is inherited, because other programs of its user can read them.
+    pub environment: Vec<(String, String)>,
 }

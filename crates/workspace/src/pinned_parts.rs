@@ -22,7 +22,7 @@ use crate::content_hash::{ContentHasher, file_hashes, hash};
 use crate::server_rules::started_program;
 
 /// Bytes of a part's text that are kept, in memory and in the store: more than any person reads.
-const MAX_TEXT: usize = 128 << 10;
+const MAX_TEXT: usize = 64 << 10;
 
 /// What a pinned part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

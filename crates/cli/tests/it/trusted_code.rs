@@ -359,7 +359,7 @@ fn the_lock_holds_what_is_started() {
 
 #[test]
 fn the_whole_of_what_changed_is_shown() {
-    let long = |end: &str| format!("{} ends with {end}.", "Lorem ipsum dolor. ".repeat(5_500));
+    let long = |end: &str| format!("{} ends with {end}.", "Lorem ipsum dolor. ".repeat(3_000));
     let tool = |end: &str| {
         json!([{"name": "talk", "description": long(end), "inputSchema": {
             "type": "object", "properties": {"a": {"description": "x".repeat(900) + end}},

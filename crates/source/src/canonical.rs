@@ -5,6 +5,8 @@
 //! are one number and two versions. The form must never change: hashes that were made with an older
 //! program have to match.
 
+use std::fmt;
+
 use crate::{Node, ValueKind};
 
 impl Node<'_> {
@@ -20,57 +22,70 @@ impl Node<'_> {
         // a document of many megabytes.
         let span = self.span();
         let mut text = String::with_capacity((span.end - span.start) as usize);
-        write(self, is_left_out, &mut text);
+        // Writing to a text does not fail.
+        let _ = write(self, is_left_out, &mut text);
         text
+    }
+
+    /// Writes [`canonical_text`](Self::canonical_text) piece by piece, such as to a hash.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_canonical(self, out: &mut dyn fmt::Write) -> fmt::Result {
+        write(self, &|_| false, out)
     }
 }
 
 /// Recursion ends at the depth that documents may have.
-fn write(node: Node<'_>, is_left_out: &dyn Fn(Node<'_>) -> bool, out: &mut String) {
+fn write(
+    node: Node<'_>,
+    is_left_out: &dyn Fn(Node<'_>) -> bool,
+    out: &mut dyn fmt::Write,
+) -> fmt::Result {
     match node.kind() {
-        ValueKind::Null => out.push_str("null"),
+        ValueKind::Null => out.write_str("null"),
         ValueKind::Bool => {
-            out.push_str(if node.boolean() == Some(true) { "true" } else { "false" });
+            out.write_str(if node.boolean() == Some(true) { "true" } else { "false" })
         }
-        ValueKind::Number => out.push_str(node.raw()),
+        ValueKind::Number => out.write_str(node.raw()),
         ValueKind::String => write_string(node.raw(), out),
         ValueKind::List => {
-            out.push('[');
+            out.write_char('[')?;
             for (n, item) in node.items().filter(|item| !is_left_out(*item)).enumerate() {
                 if n > 0 {
-                    out.push(',');
+                    out.write_char(',')?;
                 }
-                write(item, is_left_out, out);
+                write(item, is_left_out, out)?;
             }
-            out.push(']');
+            out.write_char(']')
         }
         ValueKind::Map => {
             let mut members = node.members();
             members.retain(|member| !is_left_out(member.value));
             // Stable, so that of two members with one key the last one stays last.
             members.sort_by(|a, b| a.name().cmp(b.name()));
-            out.push('{');
+            out.write_char('{')?;
             for (n, member) in members.iter().enumerate() {
                 if n > 0 {
-                    out.push(',');
+                    out.write_char(',')?;
                 }
-                write_string(member.name(), out);
-                out.push(':');
-                write(member.value, is_left_out, out);
+                write_string(member.name(), out)?;
+                out.write_char(':')?;
+                write(member.value, is_left_out, out)?;
             }
-            out.push('}');
+            out.write_char('}')
         }
     }
 }
 
 /// Most strings need no escape and are copied; serde_json escapes the others.
-fn write_string(text: &str, out: &mut String) {
+fn write_string(text: &str, out: &mut dyn fmt::Write) -> fmt::Result {
     if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        out.push_str(&serde_json::Value::from(text).to_string());
+        out.write_str(&serde_json::Value::from(text).to_string())
     } else {
-        out.push('"');
-        out.push_str(text);
-        out.push('"');
+        out.write_char('"')?;
+        out.write_str(text)?;
+        out.write_char('"')
     }
 }
 

@@ -11,6 +11,7 @@
 //! | of both, merged | the hash of the definition and the hash of what its server lists |
 
 use std::cell::OnceCell;
+use std::fmt;
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -37,7 +38,7 @@ impl<'a> ContentHasher<'a> {
     pub fn tool(&self, n: usize) -> ContentHash {
         let at = RecordPath::root().child("tools").child(n);
         match self.reading.origin.value(&at) {
-            Some(node) if node.kind() == ValueKind::Map => hash(&node.canonical_text()),
+            Some(node) if node.kind() == ValueKind::Map => hash_node(node),
             // AIOS: a command in a list of names, which the rest of the document describes. The
             // name is part of the hash, because otherwise all bare commands of a document would
             // have the same one.
@@ -56,7 +57,7 @@ impl<'a> ContentHasher<'a> {
 
     fn document(&self) -> &ContentHash {
         let root = self.reading.origin.document().root();
-        self.document.get_or_init(|| hash(&root.canonical_text()))
+        self.document.get_or_init(|| hash_node(root))
     }
 }
 
@@ -79,6 +80,21 @@ pub(crate) fn file_hashes(code_files: &[CodeFile]) -> Vec<serde_json::Value> {
 /// The hash of a text.
 pub fn hash(text: &str) -> ContentHash {
     hash_bytes(text.as_bytes())
+}
+
+/// The hash of a value's canonical text, which is not built: a document may have many megabytes.
+fn hash_node(node: Node<'_>) -> ContentHash {
+    struct HashedText(Sha256);
+    impl fmt::Write for HashedText {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.update(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut text = HashedText(Sha256::new());
+    // Hashing does not fail.
+    let _ = node.write_canonical(&mut text);
+    ContentHash::from_sha256(text.0.finalize().into())
 }
 
 /// The hash of a file.

@@ -12,7 +12,7 @@ use super::MAX_ANSWER;
 use crate::client::{EXIT, StdioClient, descendants, gone};
 
 /// Bytes of memory of the server and all its workers.
-const MAX_MEMORY: u64 = 330_000_000;
+const MAX_MEMORY: u64 = 300_000_000;
 /// The longest that a quick tool may take beside attacks. Alone it takes some milliseconds.
 const QUICK_PATIENCE: Duration = Duration::from_secs(10);
 

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! This crate decides nothing about rights: [`OPERATIONS`] states which capability each operation
-//! takes, and `exec` looks it up before it calls [`Tab::operate`]. There is no notion of a tool.
+//! takes, and `exec` looks it up before it calls [`Tab::operate`]. This crate does not know tools.
 //!
-//! What a page can do about it: [`Tab::take_notices`] reports dialogs, windows, downloads and
+//! Pages are not trusted. [`Tab::take_notices`] reports their dialogs, windows, downloads and
 //! navigations that were refused. A page that crashes, hangs or takes too much memory fails the
 //! calls to it, and the next call finds a new page.
 

@@ -276,7 +276,7 @@ impl PageTarget {
                 self.call("Runtime.disable", json!({}), deadline),
             );
             match made {
-                // Between two documents there is no frame for a moment.
+                // While one document replaces another, the page briefly has no frame.
                 Err(error)
                     if is_world_missing(&error) || error.code == PageErrorCode::Navigated =>
                 {

@@ -456,7 +456,7 @@ impl Tab {
         drop(slot);
         let state = old.state();
         if recovery == Recovery::Reopen && state.has_worked && !state.is_closed {
-            // Should it fail, the operation finds an empty page and says so.
+            // If this fails, the page stays empty, and the operation that follows reports that.
             let _ = self.navigate_page(&page, &state.url, deadline).await;
         }
         Ok(page)

@@ -12,8 +12,8 @@
 //! A grant is for the content of a toolset, by its hash: a definition that changes asks again.
 //! Only `[[grant]]` and `grants add --by-name` are for a name, and not for a definition that was
 //! met in a folder under a name that another one has, too. What a grant includes is
-//! [`Capability::implied`], and nothing else. A grant about pages is for one origin, or for all if
-//! it says so.
+//! [`Capability::implied`], and nothing else. A grant about pages is for one origin, or for all
+//! with `*`.
 //!
 //! The store is shared with other processes. It is looked at only if a call needs something that
 //! nothing else covers, and read again only if somebody has written to it, so that a grant that is

@@ -128,7 +128,7 @@ fn read_list(
 /// Asks a built-in toolset for its tools, and reads its list like that of a server.
 ///
 /// # Errors
-/// If there is no such toolset, or it cannot tell its tools.
+/// If there is no such toolset, or it fails to list its tools.
 async fn read_builtin(
     spec: &SourceSpec,
     (toolset, namespace): (&str, &Namespace),

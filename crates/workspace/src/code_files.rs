@@ -13,8 +13,8 @@
 //! is looked for in both. It counts if it is a path (for the program: with a
 //! `/`, because the system looks for other names in `PATH` alone) that stays below the document or
 //! is relative, and if the file is code: executable, with `#!`, or with the ending of a script. A
-//! database among the arguments is none: a server writes to it, and would be set aside every day.
-//! `/usr/bin/git` is none either: it changes with every update of the system, for all programs.
+//! database among the arguments is not code: a server writes to it, and would be set aside every
+//! day. `/usr/bin/git` is not either: it changes with every update of the system, for all programs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, Metadata};

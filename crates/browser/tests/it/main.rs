@@ -23,7 +23,8 @@ use toolwright_browser::{Browser, BrowserSettings, PageError, Tab};
 /// Longer than anything takes that works, also on a busy machine.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Settings for the browser under test; `None`, with a line that says so, if there is none.
+/// Settings for the browser under test. Without one, prints that the test is skipped and returns
+/// `None`.
 fn settings() -> Option<BrowserSettings> {
     let program = std::env::var_os("TOOLWRIGHT_CHROMIUM").map(PathBuf::from);
     if program.is_none() {

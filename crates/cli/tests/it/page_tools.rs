@@ -1,5 +1,5 @@
-//! BTCP tools that work on a page: what bodies see of it, what they may do, and what they are told
-//! where there is no browser. The page is a double here; `e2e/browser.py` does the same with
+//! BTCP tools that work on a page: what bodies see of it, what they may do, and how calls fail
+//! without a browser. The page is a double here; `e2e/browser.py` does the same with
 //! Chromium.
 
 use std::sync::{Arc, Mutex};

@@ -5,7 +5,7 @@
 //!                                      └─ BuiltinExecutor: run ──▶ Outcome or Failure
 //! ```
 //!
-//! A toolset is written by whoever builds the program and passed in, so this crate depends on none
+//! The binary implements the toolsets and passes them in, so this crate depends on none
 //! of them. What it lists is read, checked, pinned and gated like the list of an MCP server, and a
 //! call takes all steps of the runner. Only a source of the configuration names a toolset, and
 //! naming it grants its use: no definition can.

@@ -134,7 +134,7 @@ pub struct PolicySubjects {
     pub toolsets: BTreeSet<String>,
     /// The ids of tools.
     pub tools: BTreeSet<String>,
-    /// Toolsets some tools of which are not known, such as those of a server that is not started.
+    /// Toolsets whose tools are not all known, such as those of a server that is not started.
     pub incomplete: BTreeSet<String>,
 }
 

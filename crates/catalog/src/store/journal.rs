@@ -9,7 +9,8 @@
 //! end was being written when the process died; its result never left.
 //!
 //! A thread carries the records over when no call was made for a second, or when the journal is
-//! large: under load, records cost their write and nothing else.
+//! large: under load, records cost their write and nothing else. The same thread carries over what
+//! killed processes have left, so that the start does not wait for it.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -34,8 +35,12 @@ pub(super) const FOLDER: &str = "journals";
 
 /// The time without a call after which records are carried over.
 const QUIET: Duration = Duration::from_secs(1);
-/// The bytes above which they are carried over at once.
-const LARGE: u64 = 32 << 20;
+/// The bytes above which they are carried over at once: some 300,000 calls. To carry a record over
+/// takes as much time as two calls, so a burst should end first.
+const LARGE: u64 = 128 << 20;
+/// The records of one transaction: a fraction of a second, in which other processes of the user wait
+/// if they write to the database.
+const RECORDS_PER_TRANSACTION: usize = 10_000;
 /// The bytes above which nothing is added: the database has been out of order for long.
 const MAX_JOURNAL: u64 = 256 << 20;
 /// The pause before the database is tried again.
@@ -76,8 +81,8 @@ struct JournalFile {
 }
 
 impl Journal {
-    /// A journal of this process for the store in `folder`. Journals of processes that were killed
-    /// are carried over first. `log` gets a line when the store stops working, or works again.
+    /// A journal of this process for the store in `folder`. `log` gets a line when the store stops
+    /// working, or works again.
     ///
     /// # Errors
     /// If the store cannot be used.
@@ -89,7 +94,6 @@ impl Journal {
             why: error.to_string(),
         })?;
         let run = hex(&name);
-        store.carry_over_abandoned()?;
         let path = folder.join(FOLDER).join(&run);
         let file = new_locked_file(&path).map_err(|error| StoreError::folder(&path, &error))?;
         let file = JournalFile {
@@ -233,6 +237,8 @@ impl JournalShared {
 
     /// The work of the thread.
     fn carry_over_until_closed(&self) {
+        // If this fails, so does what follows, and that is reported.
+        let _ = self.store.carry_over_abandoned();
         loop {
             let is_closed = self.wait_for_quiet();
             let result = self.carry_over_own(is_closed);
@@ -369,8 +375,8 @@ impl Store {
         Ok(journals.collect())
     }
 
-    /// Puts the complete lines of a journal into the database, in one transaction. Returns where
-    /// the last one ends. `path` is for messages.
+    /// Puts the complete lines of a journal into the database. Returns where the last one ends.
+    /// `path` is for messages.
     fn carry_over(
         &self,
         journal: JournalReader<'_>,
@@ -378,28 +384,30 @@ impl Store {
         run: &str,
     ) -> Result<u64, StoreError> {
         let fail = |error: io::Error| StoreError::folder(path, &error);
-        let start = journal.at;
+        let mut end = journal.at;
         let mut lines = BufReader::new(journal);
-        let (mut line, mut end) = (Vec::new(), start);
-        let mut database = self.database();
+        let mut line = Vec::new();
         let write = |error| self.error(&error);
-        let transaction = database
-            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-            .map_err(write)?;
         loop {
-            line.clear();
-            let read = lines.read_until(b'\n', &mut line).map_err(fail)?;
-            if read == 0 || line.last() != Some(&b'\n') {
-                break;
+            let mut database = self.database();
+            let transaction = database
+                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+                .map_err(write)?;
+            for _ in 0..RECORDS_PER_TRANSACTION {
+                line.clear();
+                let read = lines.read_until(b'\n', &mut line).map_err(fail)?;
+                if read == 0 || line.last() != Some(&b'\n') {
+                    transaction.commit().map_err(write)?;
+                    return Ok(end);
+                }
+                // A line that was damaged by something else is not worth losing the others.
+                if let Ok(call) = serde_json::from_slice::<JournalLine<&RawValue>>(&line) {
+                    call.insert(&transaction, run).map_err(write)?;
+                }
+                end += read as u64;
             }
-            // A line that was damaged by something else is not worth losing the others.
-            if let Ok(call) = serde_json::from_slice::<JournalLine<&RawValue>>(&line) {
-                call.insert(&transaction, run).map_err(write)?;
-            }
-            end += read as u64;
+            transaction.commit().map_err(write)?;
         }
-        transaction.commit().map_err(write)?;
-        Ok(end)
     }
 }
 

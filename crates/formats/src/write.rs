@@ -18,7 +18,7 @@ use std::fmt;
 use serde_json::json;
 use toolwright_model::{FormatId, InputSchema, Json, Object, Rest, Tool, Toolset};
 use toolwright_schema::VendorTarget;
-use toolwright_source::{DocumentPath, Syntax, yaml_document};
+use toolwright_source::{DocumentPath, Syntax, json_document, yaml_document};
 
 use crate::{aios, anthropic, bedrock, btcp, gemini, ikigai, mcp, openai, webmcp};
 
@@ -200,11 +200,7 @@ impl WrittenDocument {
     /// The text, as users of the format write it: JSON with two spaces, YAML in blocks.
     pub fn text(&self) -> String {
         match self.syntax {
-            Syntax::Json | Syntax::Jsonc => {
-                // Faster than its `Display`, which writes through a formatter.
-                let text = serde_json::to_string_pretty(&self.value);
-                text.expect("the keys of a value are strings") + "\n"
-            }
+            Syntax::Json | Syntax::Jsonc => json_document(&self.value),
             Syntax::Yaml => yaml_document(&self.value),
         }
     }

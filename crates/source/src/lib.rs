@@ -32,6 +32,7 @@ mod document;
 mod edit;
 mod finding;
 mod json;
+mod json_document;
 mod node;
 mod number;
 mod origin;
@@ -52,6 +53,7 @@ pub use finding::{
     CodeSample, DiagnosticCode, Finding, FindingPart, RecordFinding, Repair, Safety, Severity,
     SharedId,
 };
+pub use json_document::json_document;
 pub use node::{Member, Node};
 pub use origin::{Location, Origin, locate, plan_repair};
 pub use pointer::{

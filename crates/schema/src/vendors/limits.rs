@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::VendorTarget::{self, *};
 use crate::limits::MAX_DEPTH;
+use crate::subschema_keywords::keyword_value;
 use crate::{Dialect, subschema_keywords};
 
 /// The names of tools that a target accepts: ASCII letters, digits and a few other characters.
@@ -211,8 +212,9 @@ impl SchemaCounts {
                 self.characters += name.chars().count();
                 let is_required =
                     required.is_some_and(|names| names.iter().any(|other| other == name.as_str()));
-                let is_union = property.get("anyOf").is_some()
-                    || property.get("type").is_some_and(Value::is_array);
+                let keyword = |name| keyword_value(property.as_object()?, name);
+                let is_union =
+                    keyword("anyOf").is_some() || keyword("type").is_some_and(Value::is_array);
                 self.optional += usize::from(!at.in_definition && !is_required);
                 self.unions += usize::from(!at.in_definition && is_union);
             }

@@ -134,10 +134,7 @@ fn is_compatible(schema: &Value, target: VendorTarget) -> bool {
 /// Whether [`incompatibilities`] finds a part because of which the whole request fails.
 fn is_rejected(schema: &Value, target: VendorTarget) -> bool {
     let targets = [target].into_iter().collect();
-    let rejects = |found: &VendorFinding<'_>| {
-        found.effects.iter().any(|(_, effect)| *effect == VendorEffect::Rejects)
-    };
-    find(schema, targets, WantedFindings::All).list.iter().any(rejects)
+    !find(schema, targets, WantedFindings::FirstRejected).list.is_empty()
         || !too_large(schema, targets).is_empty()
 }
 
@@ -166,17 +163,14 @@ fn find(schema: &Value, targets: TargetSet, wanted: WantedFindings) -> VendorFin
 /// What exceeds the limits on the size of one schema.
 fn too_large(schema: &Value, targets: TargetSet) -> Vec<Incompatibility> {
     let strict = [VendorTarget::OpenAiStrict, VendorTarget::OpenAiResponsesStrict];
-    let strict: Vec<VendorTarget> =
-        strict.into_iter().filter(|target| targets.contains(*target)).collect();
-    if strict.is_empty() {
+    let strict = strict.into_iter().filter(|target| targets.contains(*target));
+    if strict.clone().next().is_none() {
         return Vec::new();
     }
-    let effects: Vec<_> =
-        strict.into_iter().map(|target| (target, VendorEffect::Rejects)).collect();
     let beyond = |(count, max, what)| Incompatibility {
         at: String::new(),
         part: IncompatiblePart::TooMany { what, count, max },
-        effects: effects.clone(),
+        effects: strict.clone().map(|target| (target, VendorEffect::Rejects)).collect(),
         note: "split the tool, or move what is rarely used into a tool of its own",
         count: 1,
     };
@@ -260,6 +254,8 @@ enum WantedFindings {
     All,
     /// One: whether there is any.
     First,
+    /// One that a target rejects, instead of ignoring it.
+    FirstRejected,
 }
 
 /// The findings so far.
@@ -272,12 +268,24 @@ struct VendorFindings<'a> {
 impl<'a> VendorFindings<'a> {
     /// Whether more findings would change nothing.
     fn is_enough(&self) -> bool {
-        self.wanted == WantedFindings::First && !self.list.is_empty()
+        self.wanted != WantedFindings::All && !self.list.is_empty()
     }
 
     /// Adds a finding if a target does not accept the part, or counts another occurrence of it.
     /// Facts are statics, so the address tells them apart.
     fn add(&mut self, fact: &'static VendorFact, part: PartKey<'a>, place: SchemaPlace<'a>) {
+        let is_rejected =
+            |target: VendorTarget| fact.support[target as usize] == VendorSupport::Rejected;
+        let is_wanted = match self.wanted {
+            WantedFindings::All => true,
+            WantedFindings::First => self.list.is_empty(),
+            WantedFindings::FirstRejected => {
+                self.list.is_empty() && self.targets.iter().any(is_rejected)
+            }
+        };
+        if !is_wanted {
+            return;
+        }
         let is_same =
             |other: &VendorFinding<'_>| std::ptr::eq(other.fact, fact) && other.part == part;
         if let Some(existing) = self.list.iter_mut().find(|other| is_same(other)) {

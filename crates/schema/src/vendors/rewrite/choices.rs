@@ -382,12 +382,11 @@ fn has_listed_values(keywords: &NodeKeywords<'_>) -> bool {
 /// Whether `first` requires a property that `second` does not allow.
 pub(super) fn requires_unknown<'t>(first: &NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
     let is_closed = matches!(second.one("additionalProperties"), Some(SchemaNode::Nothing(_)))
-        && second.named("patternProperties").is_empty();
+        && !second.names_any("patternProperties");
+    if !is_closed {
+        return false;
+    }
     let named = second.named("properties");
-    is_closed
-        && first
-            .required()
-            .iter()
-            .take(MAX_COMPARED)
-            .any(|name| !named.iter().any(|(own, _)| **own == **name))
+    let mut required = first.required().into_iter().take(MAX_COMPARED);
+    required.any(|name| !named.iter().any(|(own, _)| **own == *name))
 }

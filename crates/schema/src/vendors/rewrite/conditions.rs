@@ -55,7 +55,7 @@ fn dependency_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode
         return None;
     };
     let is_closed = matches!(keywords.one("additionalProperties"), Some(SchemaNode::Nothing(_)))
-        && keywords.named("patternProperties").is_empty();
+        && !keywords.names_any("patternProperties");
     let properties = keywords.named("properties");
     let is_trigger = |(name, _): &&(Shared<'t, str>, SchemaNode<'t>)| **name == **trigger;
     let is_optional = !keywords.required().contains(&trigger.as_str());

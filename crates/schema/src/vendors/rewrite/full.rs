@@ -645,13 +645,19 @@ fn is_idle(keyword: &NodeKeyword) -> bool {
 
 /// Adds words to the description of a written schema.
 pub(super) fn append_words(members: &mut Map<String, Value>, words: &[String]) {
-    if words.is_empty() {
-        return;
-    }
-    let words = words.join(", ");
-    match members.get_mut("description") {
-        Some(old) => *old = with_words(old.as_str(), &words).into(),
-        None => drop(members.insert("description".to_owned(), with_words(None, &words).into())),
+    let joined;
+    let words = match words {
+        [] => return,
+        [one] => one,
+        several => {
+            joined = several.join(", ");
+            &joined
+        }
+    };
+    let old = members.iter_mut().find(|(name, _)| *name == "description");
+    match old {
+        Some((_, old)) => *old = with_words(old.as_str(), words).into(),
+        None => drop(members.insert("description".to_owned(), with_words(None, words).into())),
     }
 }
 

@@ -252,10 +252,11 @@ fn merge_properties<'t>(
     second: &NodeKeywords<'t>,
     conflicts: &mut Vec<NodeKeyword<'t>>,
 ) -> bool {
-    let (one, other) = (PropertyRules::of(first), PropertyRules::of(second));
-    if other.named.is_empty() && other.patterns.is_empty() && other.others.is_none() {
+    let has_names = ["properties", "patternProperties"].iter().any(|name| second.names_any(name));
+    if !has_names && second.one("additionalProperties").is_none() {
         return true;
     }
+    let (one, other) = (PropertyRules::of(first), PropertyRules::of(second));
     let mut names: Vec<(Shared<'t, str>, SourcePlace)> = Vec::new();
     let mut seen = HashSet::new();
     for (name, node) in first.named("properties").iter().chain(second.named("properties").iter()) {

@@ -103,7 +103,7 @@ impl<'t> Rewriter<'t> {
         let style = context.style;
         let patterns = keywords.named("patternProperties");
         let others = keywords.one("additionalProperties").cloned();
-        let has_properties = !keywords.named("properties").is_empty();
+        let has_properties = keywords.names_any("properties");
         let is_map = match &others {
             Some(SchemaNode::Keywords(_)) => true,
             Some(SchemaNode::All(_)) => style.is_strict(),

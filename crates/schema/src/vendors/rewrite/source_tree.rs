@@ -19,7 +19,8 @@ use serde_json::{Map, Value};
 use super::{ChangeAction, ChangeList, ChangeReport, TooLarge};
 use crate::limits::MAX_SUBSCHEMAS;
 use crate::subschema_graph::{self, EdgeOrigin};
-use crate::{Dialect, pointer, subschema_keywords};
+use crate::subschema_keywords::{self, keyword_value};
+use crate::{Dialect, pointer};
 
 /// Keywords of one subschema above which the schema is not rewritten: looking one up is linear.
 const MAX_KEYWORDS: usize = 1_000;
@@ -324,6 +325,12 @@ impl<'s> NodeKeywords<'s> {
             Some(NodeContent::Named(nodes)) => nodes.clone(),
             _ => Rc::default(),
         }
+    }
+
+    /// Whether a keyword names at least one subschema.
+    pub(super) fn names_any(&self, name: &str) -> bool {
+        let content = self.get(name).map(|keyword| &keyword.content);
+        matches!(content, Some(NodeContent::Named(nodes)) if !nodes.is_empty())
     }
 
     /// The names in `required`.
@@ -709,7 +716,8 @@ impl<'s> TreeReader<'s, '_> {
         let first_two = |at: &String| at.split('/').take(3).collect::<Vec<_>>().join("/");
         let used: HashSet<String> = self.indices.keys().map(first_two).collect();
         for keyword in ["$defs", "definitions"] {
-            let names = document.get(keyword).and_then(Value::as_object).into_iter();
+            let own = document.as_object().and_then(|own| keyword_value(own, keyword));
+            let names = own.and_then(Value::as_object).into_iter();
             let unused: Vec<String> = names
                 .flat_map(Map::keys)
                 .map(|name| pointer::join(&pointer::join("", keyword), name))

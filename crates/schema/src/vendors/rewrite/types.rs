@@ -67,8 +67,11 @@ impl TypeSet {
 
     /// The value of `type`: a name, or a list of names.
     pub(super) fn to_keyword(self) -> Value {
-        let mut names: Vec<Value> = self.each().map(|(_, name)| name.into()).collect();
-        if names.len() == 1 { names.remove(0) } else { Value::Array(names) }
+        let mut names = self.each().map(|(_, name)| Value::from(name));
+        match (names.next(), names.next()) {
+            (Some(only), None) => only,
+            (first, second) => first.into_iter().chain(second).chain(names).collect(),
+        }
     }
 
     /// The types one by one, with their names.

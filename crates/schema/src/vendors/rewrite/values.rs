@@ -41,7 +41,9 @@ impl<'t> Rewriter<'t> {
         if values.is_empty() {
             return Ok(Some(self.write_nothing(keywords.place)));
         }
-        if keywords.has("enum") {
+        let listed = keywords.data("enum").and_then(Value::as_array).map(Vec::len);
+        // They are some of those that are listed, in the same order.
+        if listed.is_some_and(|listed| listed != values.len()) {
             keywords.set_data("enum", Value::Array(values.clone()));
         }
         let has_containers = values.iter().any(|value| value.is_object() || value.is_array());
@@ -285,13 +287,14 @@ pub(super) fn make_nullable(schema: Value) -> Value {
         return schema;
     }
     let Value::Object(mut members) = schema else { return schema };
-    let has_assertions = members.keys().any(|name| name != "anyOf" && is_assertion(name));
-    if let (false, Some(Value::Array(branches))) = (has_assertions, members.get_mut("anyOf")) {
-        branches.push(json!({ "type": "null" }));
-        return Value::Object(members);
-    }
-    let is_simple = !members.contains_key("anyOf") && !members.contains_key("$ref");
-    if !is_simple {
+    // One pass over a few keywords: looking each one up would hash it.
+    let is_choice = members.keys().any(|name| name == "anyOf");
+    if is_choice || members.keys().any(|name| name == "$ref") {
+        let has_assertions = members.keys().any(|name| name != "anyOf" && is_assertion(name));
+        if let (false, Some(Value::Array(branches))) = (has_assertions, members.get_mut("anyOf")) {
+            branches.push(json!({ "type": "null" }));
+            return Value::Object(members);
+        }
         // The description is about the value, `null` or not.
         let description = members.shift_remove("description");
         let mut choice = Map::new();
@@ -300,25 +303,30 @@ pub(super) fn make_nullable(schema: Value) -> Value {
         choice.insert("anyOf".to_owned(), branches.into());
         return Value::Object(choice);
     }
-    match members.get_mut("type") {
-        Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "null") => {
-            kinds.push("null".into());
+    let mut has_const = false;
+    for (name, value) in &mut members {
+        match (name.as_str(), value) {
+            ("type", Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "null") => {
+                kinds.push("null".into());
+            }
+            ("type", kind @ Value::String(_)) if kind != "null" => {
+                *kind = Value::Array(vec![kind.take(), "null".into()]);
+            }
+            ("enum", Value::Array(values)) => values.push(Value::Null),
+            ("const", _) => has_const = true,
+            _ => {}
         }
-        Some(kind @ Value::String(_)) if kind != "null" => *kind = json!([kind.take(), "null"]),
-        _ => {}
     }
-    if let Some(value) = members.get("const").cloned() {
+    if has_const {
         // In the place of `const`, so that the order of keywords stays.
         members = members
             .into_iter()
             .filter(|(name, _)| name != "enum")
             .map(|(name, own)| match name == "const" {
-                true => ("enum".to_owned(), json!([value, null])),
+                true => ("enum".to_owned(), json!([own, null])),
                 false => (name, own),
             })
             .collect();
-    } else if let Some(Value::Array(values)) = members.get_mut("enum") {
-        values.push(Value::Null);
     }
     Value::Object(members)
 }

@@ -115,7 +115,8 @@ pub(super) fn with_words(description: Option<&str>, words: &str) -> String {
     let is_in_brackets = |(at, _): (usize, &str)| {
         text[..at].ends_with('(') && text[at + words.len()..].starts_with(')')
     };
-    if text == words || text.match_indices(words).any(is_in_brackets) {
+    let has_brackets = || text.contains('(') && text.match_indices(words).any(is_in_brackets);
+    if text == words || has_brackets() {
         return text.to_owned();
     }
     [text, " (", words, ")"].concat()

@@ -48,7 +48,7 @@ use toolwright_exec::{
     Failure, RegisteredTool, Runner, ToolRegistry, ToolStatus, ToolTrust, toolset_name,
 };
 use toolwright_formats::Reading;
-use toolwright_model::Server;
+use toolwright_model::{FieldValue, Server};
 use toolwright_source::{Diagnostic, Severity, TextOrigin, codes};
 use toolwright_workspace::code_files::DocumentCode;
 use toolwright_workspace::pinned_parts::{
@@ -67,7 +67,8 @@ use crate::live_sources::{
     SourceFailure, SourceLoad, ToolAnswer, ask_tools, load_source, read_answer, while_blocking,
 };
 use crate::offers::{OfferSource, Offers, ServerNotification};
-use crate::pins::{PinError, PinPlan, PinPurpose, PinSubject, Pins};
+use crate::pin_subject::{PinSubject, configured_code};
+use crate::pins::{PinError, PinPlan, PinPurpose, Pins};
 use crate::server_definition::{ListedTools, ServerDefinition, SuspiciousTexts};
 use crate::server_offers::ServerOffers;
 use crate::server_task::ServerOwner;
@@ -414,6 +415,14 @@ impl Catalog {
     /// Publishes what was loaded from a source, unless a newer load has ended before.
     fn apply_load(&self, spec: &SourceSpec, number: u64, load: SourceLoad) -> Vec<SourceFailure> {
         let SourceLoad { found, failures } = load;
+        let is_named = |document: &LoadedDocument| {
+            let reading = document.reading.as_ref();
+            reading.is_some_and(|it| !matches!(it.toolset.namespace, FieldValue::Invalid(_)))
+        };
+        let is_read = failures.is_empty()
+            && found.failures.is_empty()
+            && found.unparsed.is_empty()
+            && found.documents.iter().all(is_named);
         for failure in &failures {
             self.publish_event(CatalogEvent::SourceFailure(failure.clone()));
         }
@@ -482,6 +491,7 @@ impl Catalog {
         // Before a server of a definition is started by its name.
         let others = states.iter().filter(|state| state.spec != *spec);
         let mut names = ToolsetNames::of_states(others);
+        names.add_loading(spec, is_read);
         definitions.iter().for_each(|definition| names.add_definition(definition));
         names.add_tools(entries.iter().map(|entry| &**entry));
         *self.names() = names;
@@ -490,6 +500,7 @@ impl Catalog {
             && state.accepts_load(number)
         {
             state.tried = true;
+            state.is_read = is_read;
             state.concurrency.extend(concurrency);
             state.body_files = body_files;
             let before = state.servers();
@@ -782,6 +793,9 @@ impl Catalog {
         let mut sentences = Vec::new();
         if is_watched {
             sentences.extend(names.sentences().into_values());
+            // Sources that are still loading are not worth a sentence.
+            let is_tried = states.iter().all(|state| state.tried);
+            sentences.extend(names.unread_sentence().filter(|_| is_tried));
         }
         *self.names() = names;
         drop(states);
@@ -871,7 +885,7 @@ fn pinned_lists(
     let mut parts = tool_parts(reading, code);
     let mut lists = Vec::new();
     if let SourceTarget::Server(server, _) = &spec.target {
-        parts.push(program_part(server));
+        parts.push(program_part(server, &configured_code(server, spec.anchor.as_ref())));
         let instructions = instructions_part(reading.toolset.instructions.as_deref());
         lists.push((subject.clone(), PinList::Instructions, instructions));
     }

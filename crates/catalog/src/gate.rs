@@ -133,7 +133,7 @@ pub(crate) fn gate(
         entry.code = LoadedFiles::of_tool(code, n, pins);
         entry.place = place_of(&origin, n);
         if let Some(folder) = body_folder {
-            javascript::attach_body(&mut entry, folder, share);
+            javascript::attach_body(&mut entry, folder, share, code.of_tool(n));
         }
         own.push((n, Arc::new(entry)));
     }

@@ -17,8 +17,10 @@ use toolwright_exec::knowledge::{
     FileLocation, FunctionRole, KnowledgeFunction, LocationFormatter, RunnableKnowledge, ShareId,
 };
 use toolwright_formats::Reading;
-use toolwright_model::{Binding, ToolName};
+use toolwright_model::{Binding, ContentHash, ToolName};
 use toolwright_source::{Document, DocumentPath, RecordPath};
+use toolwright_workspace::code_files::CodeFile;
+use toolwright_workspace::content_hash;
 
 /// The largest body in bytes. Bounds the memory that a wrong file behind the name can take.
 const MAX_BODY: u64 = 1 << 20;
@@ -64,14 +66,20 @@ pub(crate) fn body_path(name: &ToolName, folder: &Path) -> PathBuf {
 
 /// Reads the body of a BTCP tool; tools with another binding are left alone. A body that is missing
 /// or unreadable becomes the reason why a call fails. All bodies of a toolset are in one `share` of
-/// the sandbox.
-pub(crate) fn attach_body(entry: &mut RegisteredTool, folder: &Path, share: ShareId) {
+/// the sandbox. `code` are the files of the tool as they were hashed.
+pub(crate) fn attach_body(
+    entry: &mut RegisteredTool,
+    folder: &Path,
+    share: ShareId,
+    code: &[CodeFile],
+) {
     if entry.tool.details.binding != Binding::Script {
         return;
     }
     let path = body_path(&entry.tool.name, folder);
     let file = path.display().to_string();
-    let body = read_body(&path).map_err(|why| format!("`{file}` {why}").into());
+    let hashed = code.first().map(|file| &file.hash);
+    let body = read_body(&path, hashed).map_err(|why| format!("`{file}` {why}").into());
     let formatter: LocationFormatter = Arc::new(move |place| FileLocation {
         file: file.clone(),
         line_column: Some((place.line as usize, place.column as usize)),
@@ -81,11 +89,11 @@ pub(crate) fn attach_body(entry: &mut RegisteredTool, folder: &Path, share: Shar
         body.map(|source| Arc::new(KnowledgeFunction::body(name, source, share, Some(formatter))));
 }
 
-/// The text of a body.
+/// The text of a body. What runs must be what was hashed: a link may lead to another file now.
 ///
 /// # Errors
 /// What is wrong with the file, as the end of a sentence that starts with its name.
-fn read_body(path: &Path) -> Result<String, String> {
+fn read_body(path: &Path, hashed: Option<&ContentHash>) -> Result<String, String> {
     // Before it is opened: opening a named pipe blocks until another process opens its other end.
     match path.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -108,7 +116,27 @@ fn read_body(path: &Path) -> Result<String, String> {
     let text = String::from_utf8(bytes).map_err(|error| {
         format!("is not UTF-8 (byte {} is wrong)", error.utf8_error().valid_up_to())
     })?;
+    if hashed.is_some_and(|hashed| content_hash::hash(&text) != *hashed) {
+        return Err("has just changed".to_owned());
+    }
     // Some editors write a byte order mark. It is not part of the code, and positions in the code
     // are counted without it.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_the_file_that_was_hashed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("print.js");
+        let text = "\u{feff}export default () => 1;";
+        std::fs::write(&path, text).expect("a file");
+        let hash = content_hash::hash(text);
+        assert_eq!(read_body(&path, Some(&hash)).as_deref(), Ok("export default () => 1;"));
+        std::fs::write(&path, "export default () => 2;").expect("a file");
+        assert_eq!(read_body(&path, Some(&hash)), Err("has just changed".to_owned()));
+    }
 }

@@ -2,16 +2,17 @@
 //! at them right before a call: the hash that a person granted or accepted is that of these files.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use toolwright_exec::LoadedCode;
-use toolwright_workspace::code_files::{CodeFile, DocumentCode};
+use toolwright_workspace::code_files::{CodeFile, CodePlace, DocumentCode, ToolCode};
 
 use crate::pins::Pins;
 
 /// The files of one tool, or those that all tools of a definition share.
 pub(crate) struct LoadedFiles {
-    files: Vec<CodeFile>,
+    code: ToolCode,
     pins: Option<Arc<Pins>>,
 }
 
@@ -22,8 +23,7 @@ impl LoadedFiles {
         n: usize,
         pins: Option<&Arc<Pins>>,
     ) -> Option<Arc<dyn LoadedCode>> {
-        let files = code.of_tool(n).iter().chain(code.shared()).cloned().collect();
-        LoadedFiles::if_any(files, pins)
+        LoadedFiles::if_any(code.run_by(n), pins)
     }
 
     /// Those that all tools share; `None` if there are none.
@@ -31,20 +31,20 @@ impl LoadedFiles {
         code: &DocumentCode,
         pins: Option<&Arc<Pins>>,
     ) -> Option<Arc<dyn LoadedCode>> {
-        LoadedFiles::if_any(code.shared().to_vec(), pins)
+        LoadedFiles::if_any(code.of_server().clone(), pins)
     }
 
-    fn if_any(files: Vec<CodeFile>, pins: Option<&Arc<Pins>>) -> Option<Arc<dyn LoadedCode>> {
-        if files.is_empty() {
+    fn if_any(code: ToolCode, pins: Option<&Arc<Pins>>) -> Option<Arc<dyn LoadedCode>> {
+        if code == ToolCode::default() {
             return None;
         }
-        Some(Arc::new(LoadedFiles { files, pins: pins.cloned() }))
+        Some(Arc::new(LoadedFiles { code, pins: pins.cloned() }))
     }
 }
 
 impl fmt::Debug for LoadedFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.files.iter().map(|file| &file.path)).finish()
+        f.debug_list().entries(self.code.files.iter().map(|file| &file.path)).finish()
     }
 }
 
@@ -54,7 +54,16 @@ impl LoadedCode for LoadedFiles {
     }
 
     fn changed_file(&self) -> Option<String> {
-        let changed = self.files.iter().find(|file| !file.is_unchanged())?;
-        Some(changed.name.clone())
+        let is_changed = |file: &&CodeFile| !file.is_unchanged();
+        let changed = self.code.files.iter().find(is_changed).map(|file| &file.name);
+        let appeared = || {
+            let place = self.code.absent.iter().find(|place: &&CodePlace| place.is_taken());
+            place.map(|place| &place.name)
+        };
+        changed.or_else(appeared).cloned()
+    }
+
+    fn file_behind_links(&self, word: &str) -> Option<&Path> {
+        self.code.files.iter().find_map(|file| file.behind_links(word))
     }
 }

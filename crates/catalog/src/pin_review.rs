@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use toolwright_workspace::{LockFile, LockKey, PinKind, PinList, PinnedPart, replace_file};
 
-use crate::pins::{Accepted, PinChange, PinSubject, Pins, differences};
+use crate::pin_subject::PinSubject;
+use crate::pins::{Accepted, PinChange, Pins, differences};
 use crate::store::{AcceptedBy, StoreError, StoredPins};
 
 /// All toolsets that were loaded, beside what was accepted of them.

@@ -17,180 +17,24 @@
 //! words changed.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use toolwright_exec::{PinnedTool, RegisteredTool};
-use toolwright_formats::Reading;
-use toolwright_model::{Binding, Connection, Draft, Server};
-use toolwright_source::{TextOrigin, words};
-use toolwright_workspace::code_files::DocumentCode;
-use toolwright_workspace::pinned_parts::{pinned_names, program_part, tool_parts};
+use toolwright_source::words;
 use toolwright_workspace::{
-    LoadedDocument, LockEntry, LockError, LockFile, LockKey, LockSection, PinKind, PinList,
-    PinMode, PinnedPart, SourceSpec, SourceTarget, TrustSettings, content_hash, started_path,
+    LockEntry, LockError, LockFile, PinKind, PinList, PinMode, PinnedPart, SourceSpec,
+    TrustSettings,
 };
 
 use crate::pin_review::{PinReview, ReviewScope, ReviewedToolset};
+use crate::pin_subject::{MetIn, PinSubject, folder_key, walked_folder};
 use crate::server_offers::ServerOffers;
 use crate::store::{AcceptedBy, Store, StoreError, StoredPins};
 
 /// Tools that a line of the log names.
 const NAMED: usize = 3;
-
-/// Which toolset a part belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PinSubject {
-    /// Its name in the store, which all projects of the user share.
-    pub key: Arc<str>,
-    /// Its entry in a lock.
-    pub lock_key: LockKey,
-    /// Its name in messages.
-    pub label: String,
-    /// The words behind `toolwright trust` that name it.
-    pub words: String,
-    /// Where the program that is started was found.
-    pub path: Option<String>,
-    /// What it was met in, if nobody has named it itself.
-    pub(crate) met_in: Option<MetIn>,
-}
-
-/// What a toolset was met in. One that appears there later is new, although nothing of it was ever
-/// used: otherwise renaming a file would be enough to have it accepted.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum MetIn {
-    /// A folder, by its name in the store.
-    Folder(Arc<str>),
-    /// The definition that names the server, by its key.
-    Definition(Arc<str>),
-}
-
-/// The name in the store of a folder whose definitions were used.
-fn folder_key(folder: &Path) -> Arc<str> {
-    format!("folder {}", absolute(&folder.display().to_string())).into()
-}
-
-/// The folder that a source walks.
-fn walked_folder(spec: &SourceSpec) -> Option<Arc<str>> {
-    match &spec.target {
-        SourceTarget::Definitions(path) if path.is_dir() => Some(folder_key(path)),
-        SourceTarget::Executables(folder) => Some(folder_key(folder)),
-        _ => None,
-    }
-}
-
-impl PinSubject {
-    /// The toolset of one document of a source. `document` is the name of the document; for a
-    /// server it does not count.
-    pub(crate) fn of(spec: &SourceSpec, document: &str) -> PinSubject {
-        let of_file = |section| PinSubject::of_file(spec, section, document);
-        match &spec.target {
-            SourceTarget::Server(server, _) => {
-                let file = spec.anchor.as_ref().map(|anchor| anchor.source.name());
-                PinSubject::of_server(spec, server, file, &spec.name)
-            }
-            SourceTarget::Builtin(..) => PinSubject::of_builtin(spec),
-            SourceTarget::Definitions(_) => of_file(LockSection::File),
-            SourceTarget::Program(_) | SourceTarget::Executables(_) => {
-                of_file(LockSection::Program)
-            }
-        }
-    }
-
-    fn of_file(spec: &SourceSpec, section: LockSection, document: &str) -> PinSubject {
-        let path = absolute(document);
-        PinSubject {
-            key: format!("file {path}").into(),
-            lock_key: (section, path),
-            label: document.to_owned(),
-            words: trust_words(spec).unwrap_or_else(|| document.to_owned()),
-            path: None,
-            met_in: walked_folder(spec).map(MetIn::Folder),
-        }
-    }
-
-    /// The list of a built-in toolset, which only a configuration names.
-    fn of_builtin(spec: &SourceSpec) -> PinSubject {
-        let file = spec.anchor.as_ref().map_or("", |anchor| anchor.source.name());
-        PinSubject {
-            key: format!("builtin {} {}", absolute(file), spec.name).into(),
-            lock_key: (LockSection::Builtin, spec.name.clone()),
-            label: spec.name.clone(),
-            words: trust_words(spec).unwrap_or_else(|| file.to_owned()),
-            path: None,
-            met_in: None,
-        }
-    }
-
-    /// The lists of a server that `file` names as `name`.
-    pub(crate) fn of_server(
-        spec: &SourceSpec,
-        server: &Server,
-        file: Option<&str>,
-        name: &str,
-    ) -> PinSubject {
-        let (key, words) = match (file, &server.connection) {
-            (Some(file), _) => (format!("server {} {name}", absolute(file)), file.to_owned()),
-            (None, Connection::Stdio { command }) => {
-                // Only a hash: arguments may be secrets.
-                let words = serde_json::Value::from(command.clone()).to_string();
-                let program = command.first().map_or("", String::as_str);
-                (format!("command {}", content_hash::hash(&words)), format!("-- {program} …"))
-            }
-            (None, _) => (format!("url {}", spec.name), spec.name.clone()),
-        };
-        PinSubject {
-            key: key.into(),
-            lock_key: (LockSection::Server, name.to_owned()),
-            label: name.to_owned(),
-            words: trust_words(spec).unwrap_or(words),
-            path: resolved_program(server),
-            met_in: None,
-        }
-    }
-
-    /// Its entry in a lock in this folder: paths start there.
-    pub(crate) fn lock_key_in(&self, folder: &Path) -> LockKey {
-        let (section, name) = &self.lock_key;
-        let relative = Path::new(name).strip_prefix(folder).map(|path| path.display().to_string());
-        match section {
-            LockSection::Server | LockSection::Builtin => self.lock_key.clone(),
-            LockSection::File | LockSection::Program => {
-                (*section, relative.unwrap_or_else(|_| name.clone()))
-            }
-        }
-    }
-}
-
-/// The absolute path of a file, without `..`: it names the file in the store and in the lock.
-fn absolute(file: &str) -> String {
-    let path = std::path::absolute(file).unwrap_or_else(|_| file.into());
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain.display().to_string()
-}
-
-/// How `toolwright trust` names a source of a configuration; `None` for other sources.
-fn trust_words(spec: &SourceSpec) -> Option<String> {
-    let config = spec.anchor.as_ref()?.source.name();
-    match config {
-        "toolwright.toml" => Some(spec.name.clone()),
-        config if config.ends_with(".toml") => Some(format!("--config {config} {}", spec.name)),
-        _ => None,
-    }
-}
-
-/// The file of the program that a server starts, for a person to see.
-fn resolved_program(server: &Server) -> Option<String> {
-    let path = std::env::var("PATH").ok();
-    started_path(server, path.as_deref()).map(|file| file.display().to_string())
-}
 
 /// How a part differs from what was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -413,7 +257,8 @@ impl Pins {
     /// Whether a list that is not pinned is used for the first time, and not new beside others that
     /// were accepted.
     fn is_first_use(&self, state: &PinState, subject: &PinSubject, stored: &StoredPins) -> bool {
-        if state.mode != PinMode::Enforce || stored.has_lists() {
+        // In every mode: what `warn` accepts would pass as accepted when it is enforced.
+        if stored.has_lists() {
             return true;
         }
         match &subject.met_in {
@@ -525,6 +370,15 @@ impl Pins {
         let reason =
             |pinned: &PinnedTool| state.reason(&pinned.toolset, PinKind::Tool, &pinned.name);
         tool.pinned_as.iter().find_map(reason)
+    }
+
+    /// Why a tool that is only listed is set aside.
+    pub(crate) fn listed_reason(&self, toolset: &str, name: &str) -> Option<String> {
+        let state = self.state();
+        if !state.is_enforced(self.purpose) {
+            return None;
+        }
+        state.reason(toolset, PinKind::Tool, name).map(|(reason, _)| reason)
     }
 
     /// What a server offers besides tools, without what is set aside.
@@ -734,84 +588,6 @@ impl PinDrift {
             (PinKind::Program, _) => "the program that is started".to_owned(),
         }
     }
-}
-
-/// Compares documents that are only listed, and accepts nothing. For each of them, why each of its
-/// tools is set aside; and lines for stderr. A store that does not exist is not made.
-pub fn compare_listed(
-    folder: Result<PathBuf, String>,
-    settings: TrustSettings,
-    lock_path: Option<PathBuf>,
-    documents: &[LoadedDocument],
-) -> (Vec<Vec<Option<String>>>, Vec<String>) {
-    let has_lock = lock_path.as_ref().is_some_and(|path| path.exists());
-    let has_store = folder.as_ref().is_ok_and(|folder| Store::path_in(folder).exists());
-    let nothing = (vec![Vec::new(); documents.len()], Vec::new());
-    if !has_lock && !has_store {
-        return nothing;
-    }
-    let plan = PinPlan { settings, lock_path };
-    let (pins, note) = match Pins::open(folder, plan, PinPurpose::List) {
-        Ok((Some(pins), note)) => (pins, note),
-        Ok((None, note)) => return (nothing.0, note.into_iter().collect()),
-        Err(error) => return (nothing.0, vec![error.to_string()]),
-    };
-    let mut lines: Vec<String> = note.into_iter().collect();
-    let mut aside = Vec::new();
-    for document in documents {
-        let Some((subject, reading)) = listed_subject(document) else {
-            aside.push(Vec::new());
-            continue;
-        };
-        let mut parts = tool_parts(reading, &DocumentCode::read(reading, None));
-        let server = reading.toolset.tools.iter().find_map(|tool| match &tool.details.binding {
-            Binding::Server { server, .. } if document.path.is_none() => Some(server),
-            _ => None,
-        });
-        parts.extend(server.map(|server| program_part(server)));
-        lines.extend(pins.observe(&subject, PinList::Tools, parts));
-        let state = pins.state();
-        let is_enforced = state.is_enforced(pins.purpose);
-        let reason = |name: String| state.reason(&subject.key, PinKind::Tool, &name);
-        let reasons = pinned_names(reading)
-            .into_iter()
-            .map(|name| reason(name).filter(|_| is_enforced).map(|(reason, _)| reason));
-        aside.push(reasons.collect());
-    }
-    (aside, lines)
-}
-
-/// What a listed document is pinned under; `None` if that is not known.
-fn listed_subject(document: &LoadedDocument) -> Option<(PinSubject, &Reading)> {
-    let reading = document.reading.as_ref()?;
-    let source = reading.origin.document().source();
-    let is_on_server = |tool: &Draft| matches!(tool.details.binding, Binding::Server { .. });
-    let is_listed = |tool: &Draft| tool.details.binding.is_listed();
-    let words = |file: &str, name: &str| match file {
-        "toolwright.toml" => name.to_owned(),
-        file => file.to_owned(),
-    };
-    let (key, lock_key, words) = match (&document.path, source.origin()) {
-        (Some(path), _) => {
-            let path = absolute(&path.display().to_string());
-            let words = source.name().to_owned();
-            (format!("file {path}"), (LockSection::File, path), words)
-        }
-        (None, TextOrigin::Answer(Some(anchor))) if reading.toolset.tools.iter().any(is_listed) => {
-            let (file, name) = (anchor.source.name(), source.name());
-            let (word, section) = match reading.toolset.tools.iter().any(is_on_server) {
-                true => ("server", LockSection::Server),
-                false => ("builtin", LockSection::Builtin),
-            };
-            let key = format!("{word} {} {name}", absolute(file));
-            (key, (section, name.to_owned()), words(file, name))
-        }
-        _ => return None,
-    };
-    let label = source.name().to_owned();
-    let folders = document.path.as_ref().and_then(|path| path.parent());
-    let met_in = folders.map(|folder| MetIn::Folder(folder_key(folder)));
-    Some((PinSubject { key: key.into(), lock_key, label, words, path: None, met_in }, reading))
 }
 
 /// The hashes of accepted parts.

@@ -28,7 +28,7 @@ use toolwright_workspace::{
 
 use crate::gate::{ConcurrencyLimits, GateResult, GatedDocument, gate};
 use crate::live_sources::{self, ToolAnswer};
-use crate::pins::{MetIn, PinSubject};
+use crate::pin_subject::{MetIn, PinSubject};
 use crate::suspicious_texts;
 
 /// A toolset on a server that its definition names, as the definition describes it.
@@ -111,7 +111,7 @@ impl ServerDefinition {
         // The code of the server is that of the definition.
         let code = DocumentCode::default();
         let mut parts = loaded.reading.as_ref().map(|it| tool_parts(it, &code)).unwrap_or_default();
-        parts.push(program_part(&self.server));
+        parts.push(program_part(&self.server, &[]));
         let document = GatedDocument { toolset: &subject.key, code: &code, pins: None };
         let GateResult { entries, diagnostics, .. } =
             gate(loaded, limits, &spec, &document, concurrency);

@@ -26,7 +26,7 @@ use crate::catalog::{Catalog, CatalogEvent};
 use crate::draining::DRAIN_CHECK;
 use crate::live_sources::{self, SourceFailure, ToolAnswer};
 use crate::offers::ServerNotification;
-use crate::pins::PinSubject;
+use crate::pin_subject::PinSubject;
 use crate::server_definition::ServerDefinition;
 use crate::server_offers::ServerOffers;
 

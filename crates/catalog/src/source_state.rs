@@ -18,9 +18,10 @@ use toolwright_model::Server;
 use toolwright_workspace::{SourceSpec, SourceTarget};
 
 use crate::gate::ConcurrencyLimits;
-use crate::pins::PinSubject;
+use crate::pin_subject::PinSubject;
 use crate::server_definition::ServerDefinition;
 use crate::server_offers::ServerOffers;
+use crate::toolset_names::is_named_file;
 
 /// One source of the plan and what was loaded from it.
 pub(crate) struct SourceState {
@@ -42,6 +43,8 @@ pub(crate) struct SourceState {
     pub(crate) body_files: Vec<PathBuf>,
     /// Whether a first attempt to load it has ended, with or without success.
     pub(crate) tried: bool,
+    /// Whether the last load read everything. Otherwise a name of its toolsets may be unknown.
+    pub(crate) is_read: bool,
     /// Whether its tools were listed by the server that the source had before it was changed.
     pub(crate) is_inherited: bool,
     /// Whether a task keeps it loaded. Always false in commands that load once.
@@ -92,6 +95,7 @@ impl SourceState {
             applied_load: 0,
             body_files: Vec::new(),
             tried: false,
+            is_read: false,
             is_inherited: false,
             has_task: false,
             removed: CancellationToken::new(),
@@ -153,6 +157,11 @@ impl SourceState {
     /// Whether the source and all servers of its definitions have been tried once.
     pub(crate) fn is_tried(&self) -> bool {
         self.tried && self.server_toolsets.iter().all(|toolset| toolset.tried)
+    }
+
+    /// Whether a person has named it, and the names of its toolsets are not all known.
+    pub(crate) fn is_unread(&self) -> bool {
+        !self.is_read && is_named_file(&self.spec)
     }
 
     /// Whether it can offer more than tools: it is a server, or its definitions may name one.

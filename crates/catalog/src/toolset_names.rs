@@ -7,13 +7,14 @@
 //! ```
 //!
 //! A name with two owners is shared. Grants by name hold then only for a toolset that the command
-//! line or the configuration names itself (`ToolTrust::shares_name`).
+//! line or the configuration names itself (`ToolTrust::shares_name`). While one of these cannot be
+//! read, its name is not known, and every name may be shared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use toolwright_exec::{RegisteredTool, ToolTrust, toolset_name};
 use toolwright_source::codes::DUPLICATE_ID;
-use toolwright_workspace::{PolicySubjects, SourceTarget};
+use toolwright_workspace::{PolicySubjects, SourceSpec, SourceTarget};
 
 use crate::server_definition::ServerDefinition;
 use crate::source_state::SourceState;
@@ -23,6 +24,8 @@ use crate::source_state::SourceState;
 pub(crate) struct ToolsetNames {
     /// By name: what tells the owner from others, and how a person knows it.
     owners: BTreeMap<String, BTreeMap<String, String>>,
+    /// The sources that a person has named and whose tools are not known.
+    unread: BTreeSet<String>,
 }
 
 impl ToolsetNames {
@@ -34,6 +37,9 @@ impl ToolsetNames {
     }
 
     fn add_source(&mut self, state: &SourceState) {
+        if state.is_unread() {
+            self.unread.insert(state.spec.name.clone());
+        }
         if let SourceTarget::Server(_, Some(namespace)) = &state.spec.target {
             let label = format!("the server `{}`", state.spec.name);
             self.add(namespace.as_str(), format!("source {}", state.spec.name), label);
@@ -64,9 +70,16 @@ impl ToolsetNames {
         self.owners.entry(name.to_owned()).or_default().insert(owner, label);
     }
 
-    /// Whether several toolsets have this name.
+    /// A source whose tools are being loaded, and whether all of it could be read.
+    pub(crate) fn add_loading(&mut self, spec: &SourceSpec, is_read: bool) {
+        if !is_read && is_named_file(spec) {
+            self.unread.insert(spec.name.clone());
+        }
+    }
+
+    /// Whether several toolsets have this name, or may have it.
     pub(crate) fn is_shared(&self, name: &str) -> bool {
-        self.owners.get(name).is_some_and(|owners| owners.len() > 1)
+        !self.unread.is_empty() || self.owners.get(name).is_some_and(|owners| owners.len() > 1)
     }
 
     /// A sentence about each name that several have, by name.
@@ -83,6 +96,27 @@ impl ToolsetNames {
             (name.clone(), text)
         };
         shared.map(sentence).collect()
+    }
+
+    /// A sentence about the sources whose names are not known, if grants by name matter.
+    pub(crate) fn unread_sentence(&self) -> Option<String> {
+        let names: Vec<String> = self.unread.iter().take(3).map(|it| format!("`{it}`")).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "not all of {} could be read: until then, grants by name do not hold for \
+                 definitions that were met in a folder",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+/// Whether a person has named this source, and its files say under which name its tools are.
+pub(crate) fn is_named_file(spec: &SourceSpec) -> bool {
+    match &spec.target {
+        SourceTarget::Definitions(path) => !path.is_dir(),
+        SourceTarget::Program(_) | SourceTarget::Executables(_) => true,
+        SourceTarget::Server(..) | SourceTarget::Builtin(..) => false,
     }
 }
 

@@ -17,7 +17,7 @@ use toolwright_script::ScriptAnalyzer;
 use crate::knowledge::{KnowledgeFunction, RunnableKnowledge};
 use crate::{
     BoxFuture, Budget, BuiltinToolset, CallAllowance, CallArguments, Failure, Host, InnerCaller,
-    Outcome, RegisteredTool, SessionNumber, browser, builtin, js, mcp, meta, process,
+    LoadedCode, Outcome, RegisteredTool, SessionNumber, browser, builtin, js, mcp, meta, process,
 };
 
 /// One call as an executor receives it: the tool is found, its arguments are valid, and the permit
@@ -37,6 +37,8 @@ pub struct Call<'a> {
     pub inner: InnerCaller<'a>,
     /// The limits of JavaScript functions.
     pub limits: &'a FunctionLimits,
+    /// The files with the tool's code, if it has any.
+    pub code: Option<&'a dyn LoadedCode>,
     /// Variables that the tool's source adds to [`ExecutorContext::environment`].
     pub environment: &'a [(OsString, OsString)],
     /// Members of the caller's request that nothing here knows, for the server of the tool.

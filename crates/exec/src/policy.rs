@@ -17,6 +17,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -68,8 +69,13 @@ pub trait LoadedCode: fmt::Debug + Send + Sync {
     /// Whether only accepted code may run, whatever is granted.
     fn is_enforced(&self) -> bool;
 
-    /// The first file that has changed since it was loaded. Looks at the files; cheap if none has.
+    /// The first file that has changed or appeared since it was loaded. Looks at the files; cheap
+    /// if none has.
     fn changed_file(&self) -> Option<String>;
+
+    /// The file to start in the place of this word of a command line, if links led to it when it
+    /// was loaded: they may have been changed since the comparison.
+    fn file_behind_links(&self, word: &str) -> Option<&Path>;
 }
 
 /// Refuses a call of a tool whose code has changed since it was loaded, if somebody has granted or

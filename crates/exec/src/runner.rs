@@ -506,6 +506,7 @@ impl Runner {
             limits: &parts.limits.functions,
             knowledge: tool.knowledge.as_deref(),
             inner: InnerCaller::new(self, host, budget, &tool.concurrency),
+            code: tool.code.as_deref(),
             environment: &tool.environment,
             more: &parts.request.more,
             task: &parts.request.task,

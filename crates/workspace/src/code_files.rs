@@ -8,13 +8,13 @@
 //! | executable | the program that described itself |
 //! | command line, MCP server | the program, and scripts among its words and in `install_check` |
 //!
-//! Names of commands count if they have a `/` or the ending of a script. The last two bindings may
-//! name anything, and are started in the working directory and not beside their document, so a word
-//! is looked for in both. It counts if it is a path (for the program: with a
-//! `/`, because the system looks for other names in `PATH` alone) that stays below the document or
-//! is relative, and if the file is code: executable, with `#!`, or with the ending of a script. A
-//! database among the arguments is not code: a server writes to it, and would be set aside every
-//! day. `/usr/bin/git` is not either: it changes with every update of the system, for all programs.
+//! The last two bindings may name anything, and are started in the working directory and not beside
+//! their document, so a word is looked for in both; which of the two a file is, is part of the
+//! hash. A word counts (`code_words`) if it is a path that stays below the document or is relative,
+//! and if an interpreter runs it or the file is code: executable, with `#!`, or with the ending of
+//! a script. A database among the arguments is not code: a server writes to it, and would be set
+//! aside every day. `/usr/bin/git` is not either: it changes with every update of the system, for
+//! all programs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, Metadata};
@@ -26,30 +26,43 @@ use sha2::{Digest, Sha256};
 use toolwright_formats::Reading;
 use toolwright_model::{Binding, Connection, ContentHash, Server};
 use toolwright_source::TextOrigin;
-use toolwright_source::words::split_words;
 
-use crate::server_rules::shell_words;
+use crate::code_words::{CodeWord, PlainWords, code_words, script_words};
 
 /// Endings of files that interpreters run.
-pub(crate) const SCRIPT_ENDINGS: [&str; 18] = [
-    "py", "pyz", "js", "mjs", "cjs", "ts", "mts", "cts", "tsx", "sh", "bash", "zsh", "rb", "pl",
-    "php", "lua", "jar", "wasm",
+pub(crate) const SCRIPT_ENDINGS: [&str; 27] = [
+    "py", "pyw", "pyc", "pyz", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "sh", "bash",
+    "zsh", "ksh", "csh", "fish", "ps1", "rb", "pl", "php", "phar", "lua", "tcl", "jar", "wasm",
 ];
 
-/// Words of all command lines of a document that are looked at. Real ones have a few dozen.
-const MAX_WORDS: usize = 2_000;
+/// Tools of a document whose names are looked for as scripts, if an interpreter runs them: every
+/// place costs a look at the disk each second.
+const MAX_NAMED_SCRIPTS: usize = 500;
 
 /// A file with code, as it was when it was hashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeFile {
     /// As the definition names it.
     pub name: String,
-    /// Where it is.
+    /// Where it is looked for.
     pub path: PathBuf,
+    /// Which of the files of this name it is.
+    pub role: CodeRole,
+    /// The file itself, behind all symbolic links.
+    real: PathBuf,
     /// The hash of its bytes.
     pub hash: ContentHash,
     /// To notice cheaply that it has changed; `None` if that is not known.
     stamp: Option<FileStamp>,
+}
+
+/// Which of two files that have one name in a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CodeRole {
+    /// The one that is started.
+    Started,
+    /// The one beside the document, which is started when this is the working directory.
+    Beside,
 }
 
 /// What the system changes when somebody writes to a file or puts another one in its place. The
@@ -79,26 +92,54 @@ impl CodeFile {
     /// A file with these bytes.
     pub fn of_bytes(name: &str, bytes: &[u8]) -> CodeFile {
         let hash = crate::content_hash::hash_bytes(bytes);
-        CodeFile { name: name.to_owned(), path: name.into(), hash, stamp: None }
+        let (path, real, role) = (name.into(), name.into(), CodeRole::Started);
+        CodeFile { name: name.to_owned(), path, role, real, hash, stamp: None }
     }
 
     /// The file at a path; `None` if it is missing or unreadable. When it appears, the hash of its
     /// definition changes.
-    fn read(name: String, path: PathBuf) -> Option<CodeFile> {
+    fn read(place: &CodePlace) -> Option<CodeFile> {
+        let CodePlace { name, path, role, .. } = place.clone();
+        // Once, so that the hash is that of one file although a link changes meanwhile.
+        let real = path.canonicalize().ok()?;
         // Before it is opened: a named pipe would block.
-        let metadata = path.metadata().ok().filter(Metadata::is_file)?;
+        let metadata = real.metadata().ok().filter(Metadata::is_file)?;
         let stamp = Some(FileStamp::of(&metadata));
-        let hash = hash_file(&path)?;
-        Some(CodeFile { name, path, hash, stamp })
+        let hash = hash_file(&real)?;
+        Some(CodeFile { name, path, role, real, hash, stamp })
     }
 
-    /// Whether the file still has the bytes that were hashed. Reads it only if the system reports
-    /// that it has changed.
+    /// Whether its name still leads to the same file, with the bytes that were hashed. Reads it
+    /// only if the system reports that it has changed.
     pub fn is_unchanged(&self) -> bool {
-        let now = self.path.metadata().ok().filter(Metadata::is_file);
+        if self.path.canonicalize().ok().as_ref() != Some(&self.real) {
+            return false;
+        }
+        let now = self.real.metadata().ok().filter(Metadata::is_file);
         let Some(now) = now.as_ref().map(FileStamp::of) else { return false };
-        self.stamp == Some(now) || hash_file(&self.path).as_ref() == Some(&self.hash)
+        self.stamp == Some(now) || hash_file(&self.real).as_ref() == Some(&self.hash)
     }
+
+    /// The file to start in the place of this word of a command line, if links lead to it: a link
+    /// that is changed after the comparison has no effect then.
+    pub fn behind_links(&self, word: &str) -> Option<&Path> {
+        let written = std::path::absolute(&self.path).ok()?;
+        let is_own = self.role == CodeRole::Started
+            && (self.name == word || written.as_path() == Path::new(word));
+        (is_own && without_climbing(&written) != self.real).then_some(self.real.as_path())
+    }
+}
+
+/// A path without `..`, as it is if no link is involved.
+fn without_climbing(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 fn hash_file(path: &Path) -> Option<ContentHash> {
@@ -114,26 +155,40 @@ fn hash_file(path: &Path) -> Option<ContentHash> {
 
 /// A place where a file with code may be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct CodePlace {
+pub struct CodePlace {
     /// As the definition names it.
-    name: String,
+    pub name: String,
     path: PathBuf,
+    role: CodeRole,
     /// Whether it counts only if it looks like code.
     is_word: bool,
 }
 
 impl CodePlace {
-    fn read(&self) -> Option<CodeFile> {
-        let counts = !self.is_word || is_code(&self.path);
-        counts.then(|| CodeFile::read(self.name.clone(), self.path.clone())).flatten()
+    /// Whether there is a file with code.
+    pub fn is_taken(&self) -> bool {
+        if self.is_word { is_code(&self.path) } else { self.path.is_file() }
     }
+
+    fn read(&self) -> Option<CodeFile> {
+        (!self.is_word || is_code(&self.path)).then(|| CodeFile::read(self)).flatten()
+    }
+}
+
+/// The code of one tool, as it was at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolCode {
+    /// The files that exist.
+    pub files: Vec<CodeFile>,
+    /// Where none was. A file that appears there would run without being part of the hash.
+    pub absent: Vec<CodePlace>,
 }
 
 /// The code files of a document that exist, as they were at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentCode {
-    tools: Vec<Vec<CodeFile>>,
-    shared: Vec<CodeFile>,
+    tools: Vec<ToolCode>,
+    shared: ToolCode,
 }
 
 impl DocumentCode {
@@ -143,10 +198,15 @@ impl DocumentCode {
         let finder = CodeFinder::new(reading, implementations);
         // A program may be that of a thousand commands.
         let mut known: HashMap<CodePlace, Option<CodeFile>> = HashMap::new();
-        let mut read = |places: Vec<CodePlace>| -> Vec<CodeFile> {
-            let file =
-                |place: CodePlace| known.entry(place).or_insert_with_key(CodePlace::read).clone();
-            places.into_iter().filter_map(file).collect()
+        let mut read = |places: Vec<CodePlace>| {
+            let mut code = ToolCode::default();
+            for place in places {
+                match known.entry(place.clone()).or_insert_with_key(CodePlace::read) {
+                    Some(file) => code.files.push(file.clone()),
+                    None => code.absent.push(place),
+                }
+            }
+            code
         };
         let tools = 0..reading.toolset.tools.len();
         let tools = tools.map(|n| read(finder.of_tool(n))).collect();
@@ -155,11 +215,24 @@ impl DocumentCode {
 
     /// The files of the `n`th tool.
     pub fn of_tool(&self, n: usize) -> &[CodeFile] {
-        self.tools.get(n).map_or(&[], Vec::as_slice)
+        self.tools.get(n).map_or(&[], |code| &code.files)
     }
 
     /// The files that all tools share: those of the server that the document names.
     pub fn shared(&self) -> &[CodeFile] {
+        &self.shared.files
+    }
+
+    /// The code that a call of the `n`th tool runs: its own, and what all tools share.
+    pub fn run_by(&self, n: usize) -> ToolCode {
+        let mut code = self.tools.get(n).cloned().unwrap_or_default();
+        code.files.extend_from_slice(&self.shared.files);
+        code.absent.extend_from_slice(&self.shared.absent);
+        code
+    }
+
+    /// The code of the server that the document names.
+    pub fn of_server(&self) -> &ToolCode {
         &self.shared
     }
 
@@ -167,9 +240,9 @@ impl DocumentCode {
     /// directory.
     pub fn all(&self) -> Vec<CodeFile> {
         let mut files: Vec<CodeFile> =
-            self.tools.iter().flatten().chain(&self.shared).cloned().collect();
-        files.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
-        files.dedup_by(|a, b| (&a.name, &a.path) == (&b.name, &b.path));
+            self.tools.iter().chain([&self.shared]).flat_map(|it| it.files.clone()).collect();
+        files.sort_by(|a, b| (&a.name, a.role, &a.path).cmp(&(&b.name, b.role, &b.path)));
+        files.dedup_by(|a, b| (&a.name, a.role, &a.path) == (&b.name, b.role, &b.path));
         files
     }
 }
@@ -187,8 +260,17 @@ pub fn code_paths(reading: &Reading, implementations: Option<&Path>) -> Vec<Path
     all.into_iter().collect()
 }
 
+/// The files with the code of a server that is configured and not part of a definition. `folder` is
+/// that of the configuration.
+pub fn server_code(server: &Server, folder: &Path) -> Vec<CodeFile> {
+    let places = ServerPlaces { folder }.of_server(server);
+    let mut files: Vec<CodeFile> = places.iter().filter_map(CodePlace::read).collect();
+    files.sort_by(|a, b| (&a.name, a.role, &a.path).cmp(&(&b.name, b.role, &b.path)));
+    files
+}
+
 /// Whether a path has the ending of a script.
-fn has_ending(path: &Path) -> bool {
+pub(crate) fn has_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| SCRIPT_ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
 }
@@ -228,13 +310,19 @@ impl<'r> CodeFinder<'r> {
         let place = |file: &Path, folder: &Path| CodePlace {
             name: file.display().to_string(),
             path: folder.join(file),
+            role: CodeRole::Started,
             is_word: false,
         };
+        let server = ServerPlaces { folder: &self.folder };
+        let of_line = |line: &[String]| server.of_words(code_words(line, PlainWords::Files), None);
         match &tool.details.binding {
             Binding::Local { runtime, entry_point, .. } => {
-                let mut places = vec![place(Path::new(entry_point), &self.folder)];
+                let scripts = script_words(runtime.as_deref().unwrap_or_default(), entry_point);
+                let scripts = scripts.iter().map(|word| Path::new(&word.path));
+                let mut places: Vec<CodePlace> =
+                    scripts.map(|file| place(file, &self.folder)).collect();
                 let runtime = runtime.iter().map(std::slice::from_ref);
-                places.extend(runtime.flat_map(|runtime| self.of_command(runtime, None)));
+                places.extend(runtime.flat_map(of_line));
                 places
             }
             Binding::Script => {
@@ -249,12 +337,13 @@ impl<'r> CodeFinder<'r> {
                 name.map(|name| place(name, folder)).into_iter().collect()
             }
             Binding::Command { executable, words, install_check, .. } if self.is_file => {
-                // Names of commands, such as `status`, are not files; there may be thousands.
-                let is_file = |word: &&String| word.contains('/') || has_ending(Path::new(word));
-                let line = std::iter::once(executable).chain(words.iter().filter(is_file));
-                let mut places = self.of_command(&line.cloned().collect::<Vec<_>>(), None);
-                let checks = install_check.iter();
-                places.extend(checks.flat_map(|check| self.of_command(&check.words, None)));
+                let line: Vec<String> = std::iter::once(executable).chain(words).cloned().collect();
+                let mut words = code_words(&line, PlainWords::Commands);
+                let is_path =
+                    |word: &CodeWord| word.path.contains('/') || has_ending(Path::new(&word.path));
+                words.retain(|word| n < MAX_NAMED_SCRIPTS || is_path(word));
+                let mut places = server.of_words(words, None);
+                places.extend(install_check.iter().flat_map(|check| of_line(&check.words)));
                 places
             }
             _ => Vec::new(),
@@ -263,60 +352,72 @@ impl<'r> CodeFinder<'r> {
 
     fn shared(&self) -> Vec<CodePlace> {
         match &self.reading.toolset.server {
-            Some(server) if self.is_file => self.of_server(server),
+            Some(server) if self.is_file => ServerPlaces { folder: &self.folder }.of_server(server),
             _ => Vec::new(),
         }
     }
+}
 
+/// Finds the files of a command line that a document in this folder has.
+struct ServerPlaces<'f> {
+    folder: &'f Path,
+}
+
+impl ServerPlaces<'_> {
     fn of_server(&self, server: &Server) -> Vec<CodePlace> {
         let Connection::Stdio { command } = &server.connection else { return Vec::new() };
-        self.of_command(command, server.directory.as_deref())
+        let words = code_words(command, PlainWords::Files);
+        self.of_words(words, server.directory.as_deref())
     }
 
-    /// The files that a command line names. It runs in `directory`, else where this program does.
-    fn of_command(&self, command: &[String], directory: Option<&str>) -> Vec<CodePlace> {
-        let mut words: Vec<String> = command.iter().take(MAX_WORDS).cloned().collect();
-        if words.first().is_some_and(|program| !program.contains('/')) {
-            words.remove(0);
-        }
-        for (n, word) in command.iter().enumerate().take(MAX_WORDS) {
-            // `python -m server.main`
-            if word == "-m"
-                && let Some(module) = command.get(n + 1)
-            {
-                let path = module.replace('.', "/");
-                let files = [".py", "/__main__.py", "/__init__.py"];
-                words.extend(files.map(|end| format!("{path}{end}")));
-            }
-        }
-        // A shell gets a whole line as one word.
-        let texts = shell_words(command);
-        words.extend(texts.iter().flat_map(|text| split_words(text).unwrap_or_default()));
-        let values: Vec<String> =
-            words.iter().filter_map(|word| Some(word.split_once('=')?.1.to_owned())).collect();
-        words.extend(values);
-        words.truncate(MAX_WORDS);
-        let is_path = |word: &&String| !word.is_empty() && !word.starts_with('-');
-        words.iter().filter(is_path).flat_map(|word| self.of_word(word, directory)).collect()
+    /// The places of words. The command line runs in `directory`, else where this program does.
+    fn of_words(&self, words: Vec<CodeWord>, directory: Option<&str>) -> Vec<CodePlace> {
+        let mut places: Vec<CodePlace> =
+            words.iter().flat_map(|word| self.of_word(word, directory)).collect();
+        places.sort_unstable();
+        // The first of equal ones counts whatever it looks like, if one of them does.
+        places.dedup_by(|b, a| (&a.name, &a.path, a.role) == (&b.name, &b.path, b.role));
+        places
     }
 
-    fn of_word(&self, word: &str, directory: Option<&str>) -> Vec<CodePlace> {
-        let place = |path: PathBuf| CodePlace { name: word.to_owned(), path, is_word: true };
-        let path = Path::new(word);
+    fn of_word(&self, word: &CodeWord, directory: Option<&str>) -> Vec<CodePlace> {
+        let place = |path: PathBuf, role: CodeRole| CodePlace {
+            name: word.path.clone(),
+            path,
+            role,
+            is_word: !word.is_script,
+        };
+        let in_working = WORKING_DIRECTORY.iter().find_map(|start| word.path.strip_prefix(start));
+        let path = Path::new(in_working.unwrap_or(&word.path));
         if path.is_absolute() {
-            let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
-            let climbs = path.components().any(|part| part == Component::ParentDir);
-            let is_below = path.starts_with(folder) && !climbs;
-            return is_below.then(|| place(path.to_owned())).into_iter().collect();
+            let is_below = self.is_below(path);
+            return is_below
+                .then(|| place(path.to_owned(), CodeRole::Started))
+                .into_iter()
+                .collect();
         }
         let working = Path::new(directory.unwrap_or(""));
-        let mut places = vec![place(working.join(path))];
+        let mut places = vec![place(working.join(path), CodeRole::Started)];
         if working != self.folder {
-            places.push(place(self.folder.join(path)));
+            places.push(place(self.folder.join(path), CodeRole::Beside));
         }
         places
     }
+
+    /// Whether an absolute path leads into the folder of the document, as it is written or behind
+    /// links.
+    fn is_below(&self, path: &Path) -> bool {
+        let folder = self.folder.as_os_str();
+        let folder = if folder.is_empty() { Path::new(".") } else { self.folder };
+        let plain = std::path::absolute(folder).map(|folder| without_climbing(&folder));
+        let is_real = || Some(path.canonicalize().ok()?.starts_with(folder.canonicalize().ok()?));
+        plain.is_ok_and(|folder| without_climbing(path).starts_with(folder))
+            || is_real().unwrap_or(false)
+    }
 }
+
+/// How a shell writes its working directory.
+const WORKING_DIRECTORY: [&str; 4] = ["$PWD/", "${PWD}/", "$(pwd)/", "`pwd`/"];
 
 #[cfg(test)]
 mod tests {
@@ -329,7 +430,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("say.sh");
         std::fs::write(&path, "echo 1").expect("a file");
-        let file = CodeFile::read("say.sh".to_owned(), path.clone()).expect("a file");
+        let place = CodePlace {
+            name: "say.sh".to_owned(),
+            path: path.clone(),
+            role: CodeRole::Started,
+            is_word: false,
+        };
+        let file = CodeFile::read(&place).expect("a file");
+        assert_eq!(file.behind_links("say.sh"), None);
         assert!(file.is_unchanged());
         std::fs::write(&path, "echo 2").expect("a file");
         assert!(!file.is_unchanged());

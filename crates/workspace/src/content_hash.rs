@@ -19,7 +19,7 @@ use toolwright_formats::Reading;
 use toolwright_model::ContentHash;
 use toolwright_source::{Node, RecordPath, ValueKind};
 
-use crate::code_files::CodeFile;
+use crate::code_files::{CodeFile, CodeRole};
 
 /// Makes the hashes of one document. Its whole text is hashed at most once, because many commands
 /// of an AIOS definition refer to it.
@@ -67,14 +67,20 @@ pub fn merged(definition: &ContentHash, listed: &ContentHash) -> ContentHash {
 }
 
 /// Each file with its own hash and in a fixed order. Joining their bytes would let text move from
-/// one file to another without changing the hash.
+/// one file to another without changing the hash. If another file has the same name beside the
+/// document, its hash has a word more: two files that are swapped are another definition.
 pub(crate) fn file_hashes(code_files: &[CodeFile]) -> Vec<serde_json::Value> {
-    let mut files: Vec<(&str, &str)> =
-        code_files.iter().map(|file| (file.name.as_str(), file.hash.as_str())).collect();
+    let mut files: Vec<(&str, CodeRole, &str)> =
+        code_files.iter().map(|file| (file.name.as_str(), file.role, file.hash.as_str())).collect();
     files.sort_unstable();
     // One that is beside the document, which is also the working directory.
-    files.dedup();
-    files.iter().map(|(name, hash)| json!([name, hash])).collect()
+    files.dedup_by(|b, a| (a.0, a.2) == (b.0, b.2));
+    let is_second = |n: usize| n > 0 && files[n - 1].0 == files[n].0;
+    let hashes = files.iter().enumerate().map(|(n, (name, role, hash))| match role {
+        CodeRole::Beside if is_second(n) => json!([name, hash, "beside"]),
+        _ => json!([name, hash]),
+    });
+    hashes.collect()
 }
 
 /// The hash of a text.

@@ -40,6 +40,7 @@ mod client_edit;
 mod client_files;
 mod client_servers;
 pub mod code_files;
+mod code_words;
 pub mod codes;
 mod config;
 pub mod content_hash;

@@ -11,6 +11,7 @@
 //! finds the same ones. Which parts are accepted is in `catalog::pins`.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
 use toolwright_formats::{Reading, live};
@@ -194,12 +195,17 @@ fn part_with_code(
 
 /// The text of a part with the hashes of its code.
 fn with_code(text: &str, files: &[CodeFile]) -> String {
-    let code: Json =
-        files.iter().map(|it| (it.name.clone(), Json::from(it.hash.as_str()))).collect();
+    let mut code = serde_json::Map::new();
+    for file in files {
+        let hash = Json::from(file.hash.as_str());
+        let other = code.get(&file.name).is_some_and(|known| *known != hash);
+        let beside = if other { " (beside the definition)" } else { "" };
+        code.insert(format!("{}{beside}", file.name), hash);
+    }
     let mut part: Json = serde_json::from_str(text).unwrap_or_else(|_| json!({"text": text}));
     match part.as_object_mut() {
         Some(members) => {
-            members.insert("code".to_owned(), code);
+            members.insert("code".to_owned(), code.into());
         }
         None => part = json!({"name": part, "code": code}),
     }
@@ -241,8 +247,9 @@ fn sorted(value: &Json) -> Json {
 /// What is started or connected to: for packages their name and version, for programs the file and
 /// the script or module, for shells also the hash of their text, for other servers the address.
 /// Absolute paths and other arguments are not part of it, so that it is the same for a whole team.
-pub fn program_part(server: &Server) -> PinnedPart {
-    let identity = match &server.connection {
+/// `code` are the files of the project that are started: with them, a hash is part of it.
+pub fn program_part(server: &Server, code: &[CodeFile]) -> PinnedPart {
+    let mut identity = match &server.connection {
         Connection::Stdio { command } => {
             let shown = match &server.shown {
                 Some(Connection::Stdio { command: shown }) => shown,
@@ -254,6 +261,11 @@ pub fn program_part(server: &Server) -> PinnedPart {
             redacted_url(url)
         }
     };
+    if !code.is_empty() {
+        // Not their names: the paths of programs are absolute here.
+        let hashes: Vec<Json> = file_hashes(code).into_iter().map(|file| file[1].clone()).collect();
+        let _ = write!(identity, " {}", hash(&Json::from(hashes).to_string()));
+    }
     let text = Json::from(identity.as_str()).to_string();
     // Its own hash: people read it in the lock.
     PinnedPart { kind: PinKind::Program, name: String::new(), hash: identity, text }

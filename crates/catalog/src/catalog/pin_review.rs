@@ -8,7 +8,8 @@ use toolwright_exec::mcp::ListKind;
 use super::Catalog;
 use crate::live_sources::SourceFailure;
 use crate::pin_review::{PinReview, ReviewScope};
-use crate::pins::{PinError, PinPurpose, PinSubject};
+use crate::pin_subject::PinSubject;
+use crate::pins::{PinError, PinPurpose};
 use crate::server_offers::ServerOffers;
 
 impl Catalog {

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -266,16 +267,17 @@ fn fingerprint(files: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for file in files {
         // A place where a file could be says nothing: the first load finds hundreds of them.
-        if let Some(state) = size_and_mtime(file) {
+        if let Some(state) = size_time_and_inode(file) {
             (file, state).hash(&mut hasher);
         }
     }
     hasher.finish()
 }
 
-/// The size in bytes and the modification time in nanoseconds; `None` for a missing file.
-fn size_and_mtime(file: &Path) -> Option<(u64, u128)> {
+/// The size in bytes, the modification time in nanoseconds, and which file it is: a link may lead
+/// to another one of the same size and time. `None` for a missing file.
+fn size_time_and_inode(file: &Path) -> Option<(u64, u128, u64)> {
     let metadata = file.metadata().ok()?;
     let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some((metadata.len(), modified.as_nanos()))
+    Some((metadata.len(), modified.as_nanos(), metadata.ino()))
 }

@@ -20,6 +20,7 @@ mod checking;
 mod checking_servers;
 mod client;
 mod client_files;
+mod code_hashes;
 mod codes;
 mod console_blocks;
 mod converting;

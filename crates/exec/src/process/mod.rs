@@ -15,6 +15,7 @@ mod requirements;
 mod version_ranges;
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,8 +80,9 @@ impl Executor for ProcessExecutor {
             environment.extend(call.environment.iter().cloned());
             let binding = &call.tool.details.binding;
             self.met.check(binding, &environment, call.environment).await?;
-            let mut command = Command::new(&invocation.program);
-            command.args(&invocation.arguments);
+            let mut command = Command::new(&invocation.file);
+            // Programs look at their name, such as Python in a virtual environment.
+            command.arg0(&invocation.program).args(&invocation.arguments);
             let cap = call.budget.output;
             let exit = run_program(&mut command, &environment, invocation.input, cap).await;
             let exit = exit.map_err(|error| {
@@ -125,7 +127,10 @@ impl Executor for ProcessExecutor {
 
 /// A program with its arguments and its input.
 struct Invocation {
+    /// The name of the program.
     program: String,
+    /// Its file: the name, or what links behind it led to when the code was compared.
+    file: PathBuf,
     arguments: Vec<String>,
     /// The bytes for stdin.
     input: Vec<u8>,
@@ -134,25 +139,37 @@ struct Invocation {
 impl Invocation {
     fn of(call: &Call<'_>) -> Result<Invocation, Failure> {
         let json = || call.arguments.to_text().into_owned().into_bytes();
+        let linked = |word: &String| call.code.and_then(|code| code.file_behind_links(word));
+        let file = |program: &String| linked(program).unwrap_or(Path::new(program)).to_owned();
+        let checked = |word: &String| match linked(word) {
+            Some(file) => file.display().to_string(),
+            None => word.clone(),
+        };
         match &call.tool.details.binding {
-            Binding::Executable { program: Some(program) } => {
-                Ok(Invocation { program: program.clone(), arguments: Vec::new(), input: json() })
-            }
+            Binding::Executable { program: Some(program) } => Ok(Invocation {
+                program: program.clone(),
+                file: file(program),
+                arguments: Vec::new(),
+                input: json(),
+            }),
             Binding::Local { runtime, entry_point, command, .. } => {
-                let mut arguments = vec![entry_point.clone(), command.clone()];
                 // Without a runtime the entry point is a program itself (or has a `#!` line).
-                let program = runtime.clone().unwrap_or_else(|| arguments.remove(0));
-                Ok(Invocation { program, arguments, input: json() })
+                let program = runtime.as_ref().unwrap_or(entry_point);
+                let script = runtime.as_ref().map(|_| checked(entry_point));
+                let arguments = script.into_iter().chain([command.clone()]).collect();
+                let (file, program) = (file(program), program.clone());
+                Ok(Invocation { program, file, arguments, input: json() })
             }
             Binding::Command { executable, words, .. } => {
-                let mut arguments = words.clone();
+                let mut arguments: Vec<String> = words.iter().map(checked).collect();
                 // The AIOS reader gives every command line the same input schema: `args` is a list
                 // of texts, `stdin` a text. So there is nothing else to look at.
                 let given =
                     call.arguments.get("args").and_then(Json::as_array).into_iter().flatten();
                 arguments.extend(given.filter_map(Json::as_str).map(str::to_owned));
                 let input = call.arguments.get("stdin").and_then(Json::as_str).unwrap_or_default();
-                Ok(Invocation { program: executable.clone(), arguments, input: input.into() })
+                let (file, program) = (file(executable), executable.clone());
+                Ok(Invocation { program, file, arguments, input: input.into() })
             }
             // Not reached through the runner: `EXECUTOR.accepts` lists the same bindings.
             other => {

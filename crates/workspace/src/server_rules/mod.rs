@@ -220,7 +220,7 @@ struct CommandLine<'t> {
 const MAX_WORDS: usize = 1_000;
 
 /// The last part of a path: `npx` for `/usr/bin/npx` and `npx.cmd`.
-fn program_name(word: &str) -> &str {
+pub(crate) fn program_name(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     [".exe", ".cmd", ".bat"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
 }

@@ -27,8 +27,8 @@ use serde_json::Value as Json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use toolwright_exec::{
     CallPolicy, Failure, GrantAnswer, GrantQuestion, GrantTerm, HTTP_AGENT, LOCAL_AGENT,
-    PolicyDecision, PolicyRequest, RegisteredTool, RuleQuestion, SessionNumber, ToolTrust,
-    UsedGrant, code, question_for, toolset_name,
+    PolicyDecision, PolicyRequest, PolicyScope, RegisteredTool, RuleQuestion, SessionNumber,
+    ToolTrust, UsedGrant, code, question_for, toolset_name,
 };
 use toolwright_model::Capability;
 use toolwright_schema::Schema;
@@ -77,20 +77,30 @@ impl CompiledSettings {
         self.settings.agents.iter().find(|agent| agent.name == name)
     }
 
-    /// The first rule that is about this call: refusals before questions.
-    fn rule(&self, request: &PolicyRequest<'_>) -> Option<&PolicyRule> {
+    /// All rules that are about this call. While its arguments are not known, those that deny it
+    /// whatever they are.
+    fn rules(&self, request: &PolicyRequest<'_>) -> Vec<&PolicyRule> {
         if self.settings.rules.is_empty() {
-            return None;
+            return Vec::new();
         }
         let id = request.tool.id.to_string();
+        let fits_arguments = |rule: &PolicyRule, schema: &Option<Schema>| match request.scope {
+            PolicyScope::Grants => rule.action == RuleAction::Deny && schema.is_none(),
+            _ => schema.as_ref().is_none_or(|schema| matches(schema, request.arguments)),
+        };
         let is_about = |(rule, schema): &(&PolicyRule, &Option<Schema>)| {
             fits_glob(&rule.tool, &id)
                 && rule.agent.as_ref().is_none_or(|agent| fits_glob(agent, request.agent))
-                && schema.as_ref().is_none_or(|schema| matches(schema, request.arguments))
+                && fits_arguments(rule, schema)
         };
-        let rules = || self.settings.rules.iter().zip(&self.schemas);
-        let first = |action| rules().filter(|(rule, _)| rule.action == action).find(is_about);
-        first(RuleAction::Deny).or_else(|| first(RuleAction::Ask)).map(|(rule, _)| rule)
+        let rules = self.settings.rules.iter().zip(&self.schemas);
+        rules.filter(is_about).map(|(rule, _)| rule).collect()
+    }
+
+    /// The rules that ask about this call.
+    fn asking_rules(&self, request: &PolicyRequest<'_>) -> Vec<RuleQuestion> {
+        let rules = self.rules(request).into_iter();
+        rules.filter(|rule| rule.action == RuleAction::Ask).map(question_of).collect()
     }
 
     /// What the tool states of itself that needs a grant.
@@ -137,10 +147,24 @@ enum GrantSubject {
     Rule(String, String),
 }
 
-/// What a rule asks about: with all parts of the rule, because another one may ask about the same
-/// tool for other reasons.
-fn rule_subject(request: &PolicyRequest<'_>, rule: &PolicyRule) -> GrantSubject {
-    GrantSubject::Rule(request.tool.id.to_string(), format!("{rule:?}"))
+/// The question that a rule asks.
+fn question_of(rule: &PolicyRule) -> RuleQuestion {
+    let shown = match &rule.reason {
+        Some(reason) => format!("{}: {reason}", rule.tool),
+        None => rule.tool.clone(),
+    };
+    RuleQuestion { shown, key: format!("{rule:?}") }
+}
+
+/// What an answer to a rule is kept for.
+fn rule_subject(request: &PolicyRequest<'_>, rule: &RuleQuestion) -> GrantSubject {
+    GrantSubject::Rule(request.tool.id.to_string(), rule.key.clone())
+}
+
+/// The consents to rules that a call has used, for its record.
+fn used_consents(rules: &[RuleQuestion], term: GrantTerm) -> impl Iterator<Item = UsedGrant> {
+    let capability = |rule: &RuleQuestion| format!("rule {}", rule.shown).into();
+    rules.iter().map(move |rule| UsedGrant { capability: capability(rule), term })
 }
 
 /// The arguments of a call, for the person who is asked about it.
@@ -396,7 +420,7 @@ impl GrantPolicy {
     fn needs(&self, request: &PolicyRequest<'_>) -> Vec<Capability> {
         let mut needs = request.needs();
         let settings = self.settings();
-        if !settings.settings.need_grant.is_empty() {
+        if !settings.settings.need_grant.is_empty() && request.scope != PolicyScope::Rules {
             needs.extend(settings.annotated_needs(request.tool));
         }
         needs
@@ -411,7 +435,7 @@ impl GrantPolicy {
         all
     }
 
-    fn is_rule_allowed(&self, request: &PolicyRequest<'_>, rule: &PolicyRule) -> bool {
+    fn is_rule_allowed(&self, request: &PolicyRequest<'_>, rule: &RuleQuestion) -> bool {
         self.sessions().contains_key(&SessionGrant {
             agent: request.agent.to_owned(),
             session: request.session,
@@ -539,8 +563,8 @@ impl CallPolicy for GrantPolicy {
 
     fn decide(&self, request: &PolicyRequest<'_>) -> PolicyDecision {
         let settings = self.settings();
-        let rule = settings.rule(request);
-        if let Some(rule) = rule.filter(|rule| rule.action == RuleAction::Deny) {
+        let rules = settings.rules(request);
+        if let Some(rule) = rules.iter().find(|rule| rule.action == RuleAction::Deny) {
             let message =
                 format!("the rule `{}` of the configuration refuses this call", rule.tool);
             let failure = Failure::new(&code::CAPABILITY_DENIED, message);
@@ -549,14 +573,18 @@ impl CallPolicy for GrantPolicy {
                 None => failure.suggest("do without this call, or change the configuration"),
             }));
         }
-        let rule = rule.filter(|rule| !self.is_rule_allowed(request, rule));
         let needs = self.needs(request);
-        if needs.is_empty() && rule.is_none() {
+        if needs.is_empty() && rules.is_empty() {
             return PolicyDecision::Allow(Vec::new());
         }
+        let rules = rules.into_iter().map(question_of);
+        let (allowed, asking): (Vec<_>, Vec<_>) =
+            rules.partition(|rule| self.is_rule_allowed(request, rule));
         let granted = self.granted(request, &needs);
-        if granted.is_complete() && rule.is_none() {
-            return PolicyDecision::Allow(granted.used(&needs, None));
+        if granted.is_complete() && asking.is_empty() {
+            let mut used = granted.used(&needs, None);
+            used.extend(used_consents(&allowed, GrantTerm::Session));
+            return PolicyDecision::Allow(used);
         }
         let mut missing = Vec::new();
         if !granted.is_complete() {
@@ -567,13 +595,10 @@ impl CallPolicy for GrantPolicy {
         }
         let mut question = question_for(request, missing);
         question.may_elicit = settings.settings.elicit;
-        question.rule = rule.map(|rule| RuleQuestion {
-            rule: match &rule.reason {
-                Some(reason) => format!("{}: {reason}", rule.tool),
-                None => rule.tool.clone(),
-            },
-            arguments: Some(shown_arguments(request.arguments)),
-        });
+        if !asking.is_empty() {
+            question.arguments = Some(shown_arguments(request.arguments));
+        }
+        question.rules = asking;
         question.trouble = granted.trouble;
         PolicyDecision::Ask(Box::new(question))
     }
@@ -587,10 +612,11 @@ impl CallPolicy for GrantPolicy {
         let Some(term) = answer.term() else { return Err(question.refusal("it was refused")) };
         let needs = self.needs(request);
         let granted = self.granted(request, &needs);
+        let mut answered = self.settings().asking_rules(request);
+        answered.retain(|rule| self.is_rule_allowed(request, rule));
         // Lasting grants of rules do not exist: the configuration asks in every session.
-        if question.rule.is_some() && term != GrantTerm::Once {
-            let settings = self.settings();
-            if let Some(rule) = settings.rule(request) {
+        if term != GrantTerm::Once {
+            for rule in &question.rules {
                 self.allow_in_session(request, rule_subject(request, rule));
             }
         }
@@ -622,10 +648,9 @@ impl CallPolicy for GrantPolicy {
             _ => {}
         }
         let mut used = granted.used(&needs, Some(term));
-        if question.rule.is_some() {
-            let term = if term == GrantTerm::Always { GrantTerm::Session } else { term };
-            used.push(UsedGrant { capability: "rule".into(), term });
-        }
+        used.extend(used_consents(&answered, GrantTerm::Session));
+        let term = if term == GrantTerm::Always { GrantTerm::Session } else { term };
+        used.extend(used_consents(&question.rules, term));
         Ok(used)
     }
 

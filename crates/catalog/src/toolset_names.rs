@@ -144,6 +144,7 @@ pub(crate) fn policy_subjects(states: &[SourceState]) -> PolicySubjects {
         for tool in state.tools() {
             subjects.toolsets.insert(toolset_name(tool));
             subjects.tools.insert(tool.id.to_string());
+            subjects.capabilities.extend(tool.trust.declared.iter().map(ToString::to_string));
         }
         // A server that failed, or that nobody has allowed to start, has not listed its tools.
         let unlisted = state.server_toolsets.iter().filter(|toolset| !toolset.is_listed());

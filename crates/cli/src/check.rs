@@ -106,6 +106,7 @@ fn report_ineffective(policy: &PolicySettings, sources: BTreeSet<String>, load: 
     for toolset in load.documents.iter().filter_map(|it| Some(&it.reading.as_ref()?.toolset)) {
         let namespace = toolset.namespace.ok();
         subjects.toolsets.extend(namespace.map(ToString::to_string));
+        subjects.capabilities.extend(toolset.declared_capabilities().map(ToString::to_string));
         // Its server is not asked here.
         let unlisted = namespace.filter(|_| toolset.server.is_some());
         subjects.incomplete.extend(unlisted.map(ToString::to_string));

@@ -37,7 +37,7 @@ pub(crate) async fn ask(question: &GrantQuestion) -> Option<GrantAnswer> {
 
 /// The question, ready to be answered on the same line.
 fn text(question: &GrantQuestion) -> String {
-    let GrantQuestion { agent, toolset, tool, capabilities, rule, .. } = question;
+    let GrantQuestion { agent, toolset, tool, capabilities, rules, arguments, .. } = question;
     let mut text = format!("`{}` calls `{}`.\n", visible(agent), visible(tool));
     if !capabilities.is_empty() {
         let place = question.page_origin().map(|it| format!(" on {}", visible(it)));
@@ -52,11 +52,11 @@ fn text(question: &GrantQuestion) -> String {
     if let Some(caution) = question.caution() {
         text += &format!("{caution}\n");
     }
-    if let Some(rule) = rule {
-        text += &format!("Your configuration wants you to be asked: {}\n", visible(&rule.rule));
-        if let Some(arguments) = &rule.arguments {
-            text += &format!("Its arguments: {}\n", visible(arguments));
-        }
+    for rule in rules {
+        text += &format!("Your configuration wants you to be asked: {}\n", visible(&rule.shown));
+    }
+    if let Some(arguments) = arguments {
+        text += &format!("Its arguments: {}\n", visible(arguments));
     }
     let words: Vec<String> = question
         .answers()

@@ -142,6 +142,7 @@ fn add_grants(store: &Store, args: &GrantAddArgs) -> anyhow::Result<ExitStatus> 
         }
         None => {
             let found = find_toolset(args)?;
+            check_capabilities(args, &found)?;
             (found.name, (!args.by_name).then(|| found.hash.to_string()))
         }
     };
@@ -197,11 +198,27 @@ fn check_agent(args: &GrantAddArgs) -> anyhow::Result<()> {
     }
 }
 
+/// Refuses a capability that only hosts know and that is spelled nearly like one of the toolset: a
+/// grant of it would never be used.
+fn check_capabilities(args: &GrantAddArgs, toolset: &FoundToolset) -> anyhow::Result<()> {
+    let declared = || toolset.declared.iter().map(Capability::as_str);
+    for capability in args.capabilities.iter().map(Capability::as_str) {
+        let is_known = Capability::all_grantable().any(|it| it == capability)
+            || declared().any(|it| it == capability);
+        if let Some(near) = nearest_word(capability, declared()).filter(|_| !is_known) {
+            bail!("no tool of `{}` needs `{capability}`; did you mean `{near}`?", toolset.name);
+        }
+    }
+    Ok(())
+}
+
 /// A toolset of a file.
 struct FoundToolset {
     name: String,
     hash: ContentHash,
     tools: Vec<String>,
+    /// What it and its tools declare.
+    declared: Vec<Capability>,
 }
 
 /// The toolset that the arguments name.
@@ -272,7 +289,8 @@ fn toolset_of(
     };
     let files = code_files(reading, implementations.as_deref());
     let hash = ContentHasher::new(reading).toolset(&files);
-    Some(FoundToolset { name, hash, tools })
+    let declared = toolset.declared_capabilities().cloned().collect();
+    Some(FoundToolset { name, hash, tools, declared })
 }
 
 /// Removes grants from the store.

@@ -1,15 +1,31 @@
 //! Files that decide what agents may do, and that a tool of theirs could write: the configuration,
-//! the lock beside it and the user's store, in a folder that a server is given as an argument.
-//! `doctor` reports them.
+//! the lock beside it and the user's store, in a folder that a server is given. `doctor` reports
+//! them.
 //!
-//! It is a look at the arguments of servers, not a proof: a server can write wherever the user can.
+//! ```text
+//! server of the configuration or of a definition ─▶ its arguments and variables
+//!    ─▶ the paths in them: words, lists, `-v a:b`, `file:` URLs, the text of `sh -c`
+//!    ─▶ does one of them hold a guarded file?
+//! ```
+//!
+//! It is a look at what servers are given, not a proof: a server can write wherever the user can.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use toolwright_model::Connection;
-use toolwright_workspace::{ReadOptions, SourcePlan, SourceTarget};
+use toolwright_model::{Connection, Server};
+use toolwright_workspace::{ReadOptions, SourcePlan, SourceSpec, SourceTarget};
+use url::Url;
 
 use crate::environment::{self, variable};
+use crate::sources;
+
+/// What separates the words of a command line, and the items of lists in JSON and in shells.
+const BETWEEN_WORDS: &[char] =
+    &[' ', '\t', '\n', '"', '\'', '`', ';', '&', '|', '<', '>', '(', ')', '[', ']', '{', '}'];
+
+/// What separates the parts of a word: `--root=a,b`, `host:container`, `a:b`.
+const BETWEEN_PARTS: &[char] = &['=', ',', ':'];
 
 /// A sentence about each file in reach of a server of the configuration `path`.
 pub(crate) fn report(path: &Path) -> Vec<String> {
@@ -20,21 +36,20 @@ pub(crate) fn report(path: &Path) -> Vec<String> {
     // A lock that does not exist cannot be changed; making one is noticed.
     guarded.retain(|file| file.exists());
     let mut sentences = Vec::new();
-    for spec in &plan.specs {
-        let SourceTarget::Server(server, _) = &spec.target else { continue };
+    for (name, server) in plan.specs.iter().flat_map(servers_of) {
         let Connection::Stdio { command } = &server.connection else { continue };
         let working = server.directory.as_deref().map_or(folder, Path::new);
-        let folders: Vec<PathBuf> =
-            command.iter().skip(1).filter_map(|word| named_folder(word, working)).collect();
+        let values = server.environment.iter().filter_map(|variable| variable.value.as_deref());
+        let texts = command.iter().skip(1).map(String::as_str).chain(values);
+        let given: Vec<PathBuf> = texts.flat_map(|text| named_paths(text, working)).collect();
         for file in &guarded {
             let real = file.canonicalize().unwrap_or_else(|_| file.clone());
-            if let Some(folder) = folders.iter().find(|folder| real.starts_with(folder)) {
+            if let Some(place) = given.iter().find(|place| real.starts_with(place)) {
                 sentences.push(format!(
-                    "`{}` lies in `{}`, which the server `{}` is given: an agent could change by \
-                     it what it may do",
+                    "`{}` lies in `{}`, which the server `{name}` is given: an agent could change \
+                     by it what it may do",
                     file.display(),
-                    folder.display(),
-                    spec.name
+                    place.display(),
                 ));
             }
         }
@@ -42,9 +57,63 @@ pub(crate) fn report(path: &Path) -> Vec<String> {
     sentences
 }
 
-/// The folder that a word of a command line names, also as the value of an option.
-fn named_folder(word: &str, working: &Path) -> Option<PathBuf> {
-    let value = word.rsplit_once('=').map_or(word, |(_, value)| value);
-    let path = working.join(value);
-    (!value.is_empty() && path.is_dir()).then(|| path.canonicalize().ok())?
+/// The servers of a source: itself, or those that its definitions name.
+fn servers_of(spec: &SourceSpec) -> Vec<(String, Arc<Server>)> {
+    match &spec.target {
+        SourceTarget::Server(server, _) => vec![(spec.name.clone(), Arc::clone(server))],
+        SourceTarget::Definitions(path) => {
+            let load = sources::workspace().load(std::slice::from_ref(path), spec.options);
+            let readings = load.documents.iter().filter_map(|document| document.reading.as_ref());
+            let named = readings.filter_map(|reading| {
+                let toolset = &reading.toolset;
+                let name = toolset.namespace.ok().map(ToString::to_string);
+                Some((name.unwrap_or_else(|| spec.name.clone()), toolset.server.clone()?))
+            });
+            named.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The files and folders that a text names which a server is given. Only those that exist count, so
+/// that a text may be split wherever one could begin.
+fn named_paths(text: &str, working: &Path) -> Vec<PathBuf> {
+    let home = variable("HOME").unwrap_or_default();
+    let mut text = text.to_owned();
+    for (reference, value) in [
+        ("${HOME}", home.as_str()),
+        ("$HOME", &home),
+        ("${PWD}", "."),
+        ("$PWD", "."),
+        ("$(pwd)", "."),
+        ("`pwd`", "."),
+    ] {
+        text = text.replace(reference, value);
+    }
+    let mut names = vec![text.clone()];
+    // What is mounted to be read cannot be changed.
+    let is_read_only = |word: &str| {
+        word.ends_with(":ro") || word.split(',').any(|option| ["ro", "readonly"].contains(&option))
+    };
+    let words = text.split(BETWEEN_WORDS).filter(|word| !is_read_only(word));
+    for word in words {
+        let part = word.split_once('=').map_or(word, |(_, value)| value);
+        let url = [word, part].iter().find_map(|it| Url::parse(it).ok());
+        let file = url.filter(|url| url.scheme() == "file").and_then(|url| url.to_file_path().ok());
+        names.extend(file.map(|path| path.display().to_string()));
+        names.push(part.to_owned());
+        names.extend(word.split(BETWEEN_PARTS).map(str::to_owned));
+        // A value right behind a short option: `-v/data:/data`.
+        let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let value = short.and_then(|rest| rest.get(1..)).and_then(|it| it.split(':').next());
+        names.extend(value.map(str::to_owned));
+    }
+    let path_of = |name: String| {
+        let path = match name.strip_prefix('~').filter(|it| it.is_empty() || it.starts_with('/')) {
+            Some(below) => PathBuf::from(format!("{home}{below}")),
+            None => working.join(&name),
+        };
+        (!name.is_empty()).then(|| path.canonicalize().ok())?
+    };
+    names.into_iter().filter_map(path_of).collect()
 }

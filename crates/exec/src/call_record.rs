@@ -22,13 +22,14 @@ use crate::{CallArguments, CallRequest, Failure, Host, Outcome, RegisteredTool, 
 /// The step of a call whose time a record has. In the order in which they are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallStep {
-    /// The arguments are checked, by the schema and by validators.
+    /// The arguments are checked, by the schema and by validators, and changed by request
+    /// processors.
     Check,
     /// The policy decides, and a person is asked if it has to be.
     Policy,
     /// The call waits for a permit of its toolset.
     Wait,
-    /// Processors and executor.
+    /// Executor and response processors.
     Run,
     /// Size and output schema of the result are checked.
     Complete,

@@ -123,12 +123,13 @@ impl<'a> InnerCaller<'a> {
             is_orchestration: false,
             refusal,
         };
-        let exact = registry.get(id);
+        // A tool that is hidden from the agent is unknown to it here, too.
+        let may_see = |tool: &RegisteredTool| self.runner.may_see(self.host.agent(), tool);
+        let exact = registry.get(id).filter(|tool| may_see(tool));
         if let Some(tool) = exact.filter(|tool| is_aggregated(tool)) {
             return meant(tool, id.to_owned());
         }
         let has_name = |tool: &&Arc<RegisteredTool>| tool.tool.name.as_str() == id;
-        let may_see = |tool: &RegisteredTool| self.runner.may_see(self.host.agent(), tool);
         let same = registry.iter().filter(has_name);
         let same: Vec<_> = same.filter(|tool| is_aggregated(tool) && may_see(tool)).collect();
         match (same.as_slice(), exact) {

@@ -36,6 +36,7 @@ mod arguments;
 pub mod browser;
 mod budget;
 mod builtin;
+mod call_knowledge;
 mod call_record;
 mod capped_texts;
 pub mod code;
@@ -59,6 +60,7 @@ mod registry;
 mod result_checks;
 mod runner;
 mod stderr_tail;
+mod time_limit;
 mod written_parts;
 
 pub use arguments::CallArguments;
@@ -79,7 +81,7 @@ pub use offload::{WorkSize, offload};
 pub use outcome::{Outcome, ResultContent, json_size};
 pub use policy::{
     CallPolicy, GrantAnswer, GrantQuestion, GrantTerm, LoadedCode, PolicyDecision, PolicyRequest,
-    RuleQuestion, ToolTrust, UsedGrant, question_for, toolset_name,
+    PolicyScope, RuleQuestion, ToolTrust, UsedGrant, question_for, toolset_name,
 };
 pub use process_tree::{TREE_VARIABLE, kill_all_processes};
 pub use registry::{PinnedTool, RegisteredTool, ToolRegistry, ToolStatus};

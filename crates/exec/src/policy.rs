@@ -9,6 +9,10 @@
 //!                                                                          └─ CallPolicy::record
 //! ```
 //!
+//! A call whose arguments request processors change is decided about twice ([`PolicyScope`]): its
+//! grants before any code of the definition runs, its rules when the arguments of the executor are
+//! known.
+//!
 //! Without a policy nothing is granted: a tool that needs a capability is refused. Calls that need
 //! the same grant at the same time ask once and share the answer.
 //!
@@ -90,6 +94,18 @@ pub(crate) fn check_code(tool: &RegisteredTool, is_granted: bool) -> Result<(), 
     Err(failure.suggest("call it again in a second: the definition is loaded again"))
 }
 
+/// Which part of the policy decides about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyScope {
+    /// All of it.
+    Whole,
+    /// Capabilities, and rules that deny whatever the arguments are: request processors will change
+    /// the arguments.
+    Grants,
+    /// Rules, after [`PolicyScope::Grants`].
+    Rules,
+}
+
 /// A call, as the policy sees it.
 pub struct PolicyRequest<'a> {
     /// Who calls: [`Host::agent`].
@@ -103,13 +119,19 @@ pub struct PolicyRequest<'a> {
     /// The origin of the page that the tool would work on. What it may do there is granted for this
     /// origin only.
     pub origin: Option<&'a str>,
-    /// The arguments, which match the input schema.
+    /// The arguments that the executor gets. With [`PolicyScope::Grants`] those that the caller
+    /// wrote.
     pub arguments: &'a Json,
+    /// Which part of the policy decides.
+    pub scope: PolicyScope,
 }
 
 impl PolicyRequest<'_> {
-    /// What the tool declares, and what its executor needs.
+    /// What the tool declares, and what its executor needs; nothing if only rules decide.
     pub fn needs(&self) -> Vec<Capability> {
+        if self.scope == PolicyScope::Rules {
+            return Vec::new();
+        }
         let mut needs = self.tool.tool.needs.clone();
         let starts = self.starts.iter().filter_map(|name| Capability::parse(name).ok());
         needs.extend(starts.filter(|own| !self.tool.tool.needs.contains(own)));
@@ -175,8 +197,10 @@ pub struct GrantQuestion {
     pub capabilities: Vec<Capability>,
     /// The origin of the page that they are for, as far as they are about a page.
     pub origin: Option<String>,
-    /// Set if a rule of the configuration asks about this tool.
-    pub rule: Option<RuleQuestion>,
+    /// The rules of the configuration that ask about this call and are not answered yet.
+    pub rules: Vec<RuleQuestion>,
+    /// The arguments that the tool would get, as JSON, if a rule asks.
+    pub arguments: Option<String>,
     /// Whether a client may be asked by elicitation.
     pub may_elicit: bool,
     /// Why the grants that were given before are not known.
@@ -186,16 +210,16 @@ pub struct GrantQuestion {
 /// The part of a question that a `[[rule]]` makes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RuleQuestion {
-    /// The rule, as a person recognises it.
-    pub rule: String,
-    /// The arguments of the call as JSON, if the rule looks at them.
-    pub arguments: Option<String>,
+    /// The rule, as a person recognises it: its tools and its reason.
+    pub shown: String,
+    /// All parts of the rule: another one may be about the same tools for the same reason.
+    pub key: String,
 }
 
 impl GrantQuestion {
     /// The answers that can be given: what a rule asks is asked again in every session.
     pub fn answers(&self) -> &'static [GrantAnswer] {
-        match self.rule.is_some() || self.toolset_hash.is_none() {
+        match !self.rules.is_empty() || self.toolset_hash.is_none() {
             true => &[GrantAnswer::Once, GrantAnswer::Session, GrantAnswer::No],
             false => &GrantAnswer::ALL,
         }
@@ -245,8 +269,10 @@ impl GrantQuestion {
                 self.agent
             ));
         }
-        if let Some(rule) = &self.rule {
-            what.push(format!("needs your consent by the rule `{}`", rule.rule));
+        let rules: Vec<String> = self.rules.iter().map(|it| format!("`{}`", it.shown)).collect();
+        if !rules.is_empty() {
+            let word = if rules.len() == 1 { "rule" } else { "rules" };
+            what.push(format!("needs your consent by the {word} {}", rules.join(", ")));
         }
         let mut message = format!("`{}` {}: {why}", self.tool, what.join(" and "));
         if let Some(trouble) = &self.trouble {
@@ -257,6 +283,12 @@ impl GrantQuestion {
             Some(command) => failure.suggest(format!("a person can grant it with `{command}`")),
             None => failure,
         }
+    }
+
+    /// Whether an answer to this question also answers another one about the same call.
+    pub(crate) fn includes(&self, other: &GrantQuestion) -> bool {
+        other.capabilities.iter().all(|it| self.capabilities.contains(it))
+            && other.rules.iter().all(|it| self.rules.contains(it))
     }
 
     /// What two calls have in common whose answer is the same.
@@ -372,7 +404,8 @@ pub fn question_for(request: &PolicyRequest<'_>, capabilities: Vec<Capability>) 
         tool: request.tool.id.to_string(),
         capabilities,
         origin: request.origin.map(str::to_owned),
-        rule: None,
+        rules: Vec::new(),
+        arguments: None,
         may_elicit: false,
         trouble: None,
     }
@@ -389,6 +422,9 @@ pub fn toolset_name(tool: &RegisteredTool) -> String {
 /// A question and the session in which it is asked.
 type QuestionKey = (GrantQuestion, Option<SessionNumber>);
 
+/// The grants that a call uses by an answer, or its refusal.
+type SettledAnswer = Result<Vec<UsedGrant>, Failure>;
+
 /// The answer to an open question, once it is there.
 type SharedAnswer = watch::Receiver<Option<Option<GrantAnswer>>>;
 
@@ -399,18 +435,19 @@ pub(crate) struct OpenQuestions(Mutex<HashMap<QuestionKey, SharedAnswer>>);
 impl OpenQuestions {
     /// Asks the person behind `host`, or waits for the answer to the same question. `settle` keeps
     /// the answer; it is called before anybody else can ask the same. Returns `None` if the policy
-    /// has to decide again: the answer was given meanwhile, or the call that asked went away.
+    /// has to decide again: the answer was given meanwhile, the call that asked went away, or
+    /// `settle` returned none.
     pub(crate) fn ask<'a>(
         &'a self,
         question: &'a GrantQuestion,
         host: &'a dyn Host,
         is_open: &'a (dyn Fn() -> bool + Sync),
-        settle: &'a (dyn Fn(Option<GrantAnswer>) -> Result<Vec<UsedGrant>, Failure> + Sync),
-    ) -> BoxFuture<'a, Option<Result<Vec<UsedGrant>, Failure>>> {
+        settle: &'a (dyn Fn(Option<GrantAnswer>) -> Option<SettledAnswer> + Sync),
+    ) -> BoxFuture<'a, Option<SettledAnswer>> {
         Box::pin(async move {
             // A rule asks about one call with its arguments: another one has other arguments.
-            if question.rule.is_some() {
-                return Some(settle(host.ask_grant(question).await));
+            if !question.rules.is_empty() {
+                return settle(host.ask_grant(question).await);
             }
             let key = (question.shared(), host.session());
             let joined = {
@@ -434,14 +471,14 @@ impl OpenQuestions {
                     let given = host.ask_grant(question).await;
                     let settled = settle(given);
                     let _ = sender.send(Some(given));
-                    Some(settled)
+                    settled
                 }
                 Err(mut answer) => {
                     let given = answer.wait_for(Option::is_some).await.ok()?.flatten();
                     match given {
                         // That was for the other call.
                         Some(GrantAnswer::Once) => None,
-                        given => Some(settle(given)),
+                        given => settle(given),
                     }
                 }
             }

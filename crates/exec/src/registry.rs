@@ -249,9 +249,13 @@ impl ToolRegistry {
         self.versions.get(&(id.to_owned(), version.clone())).or_else(only)
     }
 
-    /// The versions of the tool that a `namespace:name:version` names, the newest first; empty if
-    /// there is no such tool, or `id` has no version.
-    pub fn versions_of(&self, id: &str) -> Vec<&Version> {
+    /// The versions of the tool that a `namespace:name:version` names, the newest first, of those
+    /// that `may_see` accepts; empty if there is no such tool, or `id` has no version.
+    pub fn versions_of(
+        &self,
+        id: &str,
+        may_see: impl Fn(&RegisteredTool) -> bool,
+    ) -> Vec<&Version> {
         let Some(reference) = VersionedRef::parse(id).ok().filter(|it| it.version.is_some()) else {
             return Vec::new();
         };
@@ -261,6 +265,7 @@ impl ToolRegistry {
         if tools.is_empty() {
             tools.extend(self.tools.get(&id));
         }
+        tools.retain(|tool| may_see(tool));
         let mut versions: Vec<&Version> =
             tools.into_iter().filter_map(|tool| tool.tool.version.as_ref()).collect();
         versions.sort_by(|a, b| b.precedence(a));
@@ -399,10 +404,10 @@ mod tests {
         }
         assert_eq!((registry.len(), registry.iter().count()), (1, 1));
         assert_eq!(registry.all_versions().count(), 4);
-        let versions = registry.versions_of("hello:greet:2.0.0");
+        let versions = registry.versions_of("hello:greet:2.0.0", |_| true);
         let versions: Vec<&str> = versions.into_iter().map(Version::authored).collect();
         assert_eq!(versions, ["v1.10.0", "1.10.0-rc.1", "1.9.0", "0.9.0"]);
-        assert!(registry.versions_of("hello:greet").is_empty());
+        assert!(registry.versions_of("hello:greet", |_| true).is_empty());
         let mut registry = ToolRegistry::default();
         assert!(registry.add(greet("")).is_ok() && registry.add(greet("1.0.0")).is_err());
         assert_eq!(found(&registry, "hello:greet"), Some("none"));

@@ -4,16 +4,20 @@
 //! The order matters. Arguments are checked before the call waits for a permit, so that a wrong
 //! call fails at once and occupies no place in the queue. The policy comes after the schema: a
 //! person is not asked about a call that cannot be made. It comes before the validators, which are
-//! code of the definition. Validators run before the permit too: they use the sandbox, not the
-//! tool. Processors run under the permit, because they are part of the call's work.
+//! code of the definition. Validators and request processors run before the permit, too: they use
+//! the sandbox, not the tool. Rules are about what the executor gets, so they come after request
+//! processors where a tool has some.
 //!
 //! All steps share one time limit ([`TimeLimit`]): time that checks and validators use is missing
 //! for the later ones. The time in which a person is asked counts for nobody.
 //!
 //! ```text
-//! |─ schema ─|·· policy ··|─ validators ─|·· queue ··|─ processors, executor, output schema ─|
-//! |─ used ───|            |─── used ─────|           |──────────── limit − used ─────────────|
+//! |─ schema ─|·· policy ··|─ validators, processors ─|·· rules ··|·· queue ··|─ executor, … ─|
+//! |─ used ───|            |───────── used ───────────|           |           |─ limit − used ─|
 //! ```
+//!
+//! Elsewhere: the time limit (`time_limit`), the functions of a definition (`call_knowledge`), how
+//! a person is asked (`policy`).
 
 use std::pin::pin;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -23,22 +27,22 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use toolwright_model::{Binding, CallLimits, Capability};
-use toolwright_sandbox::WorkerPool;
 
 use crate::SessionNumber;
 use crate::budget::now;
+use crate::call_knowledge::{CallKnowledge, advice};
 use crate::call_record::RecordInProgress;
-use crate::concurrency::CallPermit;
-use crate::knowledge::{FunctionRunner, KnowledgeBudget, RunnableKnowledge};
+use crate::knowledge::KnowledgeBudget;
 use crate::mcp::TaskMode;
 use crate::offload::LARGE;
 use crate::policy::{ANSWER_TIME, OpenQuestions, check_code, without_policy};
 use crate::result_checks::{check_outcome, is_quickly_complete};
+use crate::time_limit::{TimeLimit, acquire_permit};
 use crate::{
-    AuditLog, Budget, Call, CallAllowance, CallArguments, CallClock, CallPolicy, CallStep,
-    EXECUTORS, Executor, ExecutorContext, ExecutorKind, Failure, GrantAnswer, Host, InnerCaller,
-    Json, KnowledgeAdvice, Outcome, PolicyDecision, PolicyRequest, RegisteredTool, ToolRegistry,
-    ToolStatus, UsedGrant, ValueError, argument_errors, code, defaults,
+    AuditLog, Budget, Call, CallAllowance, CallArguments, CallPolicy, CallStep, EXECUTORS,
+    Executor, ExecutorContext, ExecutorKind, Failure, GrantAnswer, Host, InnerCaller, Json,
+    Outcome, PolicyDecision, PolicyRequest, PolicyScope, RegisteredTool, ToolRegistry, ToolStatus,
+    UsedGrant, argument_errors, code, defaults,
 };
 
 /// The versions of a tool that a failure names at most.
@@ -249,17 +253,38 @@ impl Runner {
             }
             false => None,
         };
-        record.grants = self.apply_policy(&tool, request, origin.as_deref(), host).await?;
+        let judged = JudgedCall {
+            tool: &tool,
+            arguments: &request.arguments,
+            origin: origin.as_deref(),
+            scope: match knowledge.as_ref().is_some_and(CallKnowledge::changes_arguments) {
+                true => PolicyScope::Grants,
+                false => PolicyScope::Whole,
+            },
+        };
+        record.grants = self.apply_policy(judged, request, host).await?;
         time.started += now().saturating_duration_since(began);
         record.ended(CallStep::Policy);
-        let mut warnings = Vec::new();
+        let (mut warnings, mut prepared) = (Vec::new(), None);
         if let Some(own) = &knowledge {
             let budget = time.budget(request, &limits, used);
             let began = now();
-            let check = Box::pin(own.validate(&request.arguments, &budget));
-            warnings = within_budget(&budget, &tool, knowledge.as_ref(), check).await?;
+            let functions = Box::pin(async {
+                let warnings = own.validate(&request.arguments, &budget).await?;
+                Ok((warnings, own.prepare(&request.arguments, &budget).await?))
+            });
+            (warnings, prepared) =
+                within_budget(&budget, &tool, knowledge.as_ref(), functions).await?;
             used += now().saturating_duration_since(began);
             record.ended(CallStep::Check);
+        }
+        if let Some(arguments) = &prepared {
+            let began = now();
+            let judged = JudgedCall { arguments, scope: PolicyScope::Rules, ..judged };
+            let rules = Box::pin(self.apply_policy(judged, request, host)).await?;
+            record.grants.extend(rules);
+            time.started += now().saturating_duration_since(began);
+            record.ended(CallStep::Policy);
         }
         // From here on the call occupies a place of its toolset, until `permit` is dropped. A call
         // that another one of the toolset waits for is in that one's place.
@@ -274,14 +299,9 @@ impl Runner {
         let outcome = {
             // Pinned here: passed by value, it would be moved twice.
             let work = pin!(async {
-                let given = &request.arguments;
-                let prepared = match &knowledge {
-                    Some(knowledge) => Box::pin(knowledge.prepare(given, &budget)).await?,
-                    None => None,
-                };
-                // A processor replaces the arguments. They are not checked against the schema
-                // again: what it makes is for the tool, not for callers.
-                let arguments = prepared.as_ref().unwrap_or(given);
+                // What a processor makes is not checked against the schema again: it is for the
+                // tool, not for callers.
+                let arguments = prepared.as_ref().unwrap_or(&request.arguments);
                 let origin = origin.as_deref();
                 let call = CallParts { arguments, request, limits: &limits, origin };
                 check_code(&tool, is_granted)?;
@@ -353,24 +373,18 @@ impl Runner {
     /// necessary.
     async fn apply_policy(
         &self,
-        tool: &Arc<RegisteredTool>,
+        call: JudgedCall<'_>,
         request: &CallRequest,
-        origin: Option<&str>,
         host: &dyn Host,
     ) -> Result<Vec<UsedGrant>, Failure> {
+        let JudgedCall { tool, arguments, origin, scope } = call;
         let starts: &'static [&'static str] = match self.executor_of(tool) {
             Some((kind, _)) if !tool.trust.is_named => (kind.needs)(&tool.tool),
             Some((_, executor)) => executor.needs(&tool.tool),
             None => &[],
         };
-        let asked = PolicyRequest {
-            agent: host.agent(),
-            session: host.session(),
-            tool,
-            starts,
-            origin,
-            arguments: &request.arguments,
-        };
+        let (agent, session) = (host.agent(), host.session());
+        let asked = PolicyRequest { agent, session, tool, starts, origin, arguments, scope };
         let Some(policy) = &self.policy else {
             return without_policy(&asked).map(|()| Vec::new());
         };
@@ -383,12 +397,17 @@ impl Runner {
             let is_open = || matches!(policy.decide(&asked), PolicyDecision::Ask(_));
             let settle = |answer: Option<GrantAnswer>| {
                 let Some(answer) = answer else {
-                    return Err(question.refusal("nobody is here to allow it"));
+                    return Some(Err(question.refusal("nobody is here to allow it")));
                 };
                 // The configuration may have changed while the person was asked.
                 match policy.decide(&asked) {
-                    PolicyDecision::Deny(failure) => Err(*failure),
-                    _ => policy.record(&asked, &question, answer),
+                    PolicyDecision::Deny(failure) => Some(Err(*failure)),
+                    PolicyDecision::Ask(now)
+                        if answer != GrantAnswer::No && !question.includes(&now) =>
+                    {
+                        None
+                    }
+                    _ => Some(policy.record(&asked, &question, answer)),
                 }
             };
             let answer = self.questions.ask(&question, host, &is_open, &settle);
@@ -457,10 +476,7 @@ impl Runner {
         let Some(tool) = registry.get(id).filter(|tool| may_see(tool)) else {
             *found = registry.get(id).map(Arc::clone);
             let failure = Failure::new(&code::TOOL_NOT_FOUND, format!("there is no tool `{id}`"));
-            let versions = match found {
-                Some(_) => Vec::new(),
-                None => registry.versions_of(id),
-            };
+            let versions = registry.versions_of(id, may_see);
             if !versions.is_empty() {
                 let versions: Vec<&str> =
                     versions.iter().take(MAX_VERSIONS).map(|it| it.authored()).collect();
@@ -530,6 +546,16 @@ fn fill_defaults(
     Some(CallRequest { arguments: arguments.into(), ..request.clone() })
 }
 
+/// A call as the policy judges it.
+#[derive(Clone, Copy)]
+struct JudgedCall<'c> {
+    tool: &'c Arc<RegisteredTool>,
+    /// Those of the request, or what request processors made of them.
+    arguments: &'c CallArguments,
+    origin: Option<&'c str>,
+    scope: PolicyScope,
+}
+
 /// What an executor gets of a call.
 struct CallParts<'c> {
     /// Those of the request, or what a processor made of them.
@@ -567,120 +593,6 @@ async fn within_budget<T>(
     }
 }
 
-/// The knowledge of a tool's toolset, applied to one call.
-struct CallKnowledge<'a> {
-    tool: &'a Arc<RegisteredTool>,
-    knowledge: &'a Arc<RunnableKnowledge>,
-    /// The name of the tool, which definitions call a command.
-    command: &'a str,
-    /// The id of the tool, for messages.
-    id: String,
-    context: &'a ExecutorContext,
-    /// The workers that run its functions.
-    pool: Option<WorkerPool>,
-    limits: &'a CallLimits,
-    /// What its functions have used in this call.
-    usage: KnowledgeBudget,
-}
-
-impl<'a> CallKnowledge<'a> {
-    fn of(
-        tool: &'a Arc<RegisteredTool>,
-        context: &'a ExecutorContext,
-        limits: &'a CallLimits,
-        calls: &CallAllowance,
-    ) -> Option<CallKnowledge<'a>> {
-        tool.knowledge.as_ref().map(|knowledge| CallKnowledge {
-            pool: context.pool_for(calls),
-            tool,
-            knowledge,
-            command: tool.tool.name.as_str(),
-            id: tool.id.to_string(),
-            context,
-            limits,
-            usage: KnowledgeBudget::default(),
-        })
-    }
-
-    /// Runs functions within this budget.
-    fn functions<'b>(&'b self, budget: &'b Budget) -> FunctionRunner<'b> {
-        FunctionRunner {
-            tool: &self.id,
-            pool: self.pool.as_ref(),
-            analyzer: self.context.analyzer.as_ref(),
-            limits: &self.limits.functions,
-            log: &self.context.console,
-            budget,
-            usage: &self.usage,
-        }
-    }
-
-    /// Runs the validators. Returns their warnings if all of them accept the arguments.
-    async fn validate(
-        &self,
-        arguments: &CallArguments,
-        budget: &Budget,
-    ) -> Result<Vec<String>, Failure> {
-        let functions = self.functions(budget);
-        let judged = self.knowledge.judge(self.command, arguments, functions).await;
-        if let Some(failure) = judged.stopped {
-            return Err(failure);
-        }
-        let warnings = judged.warnings.into_texts("warnings");
-        if judged.errors.is_empty() {
-            return Ok(warnings);
-        }
-        let errors = judged.errors.into_texts("errors");
-        let (message, advice) = match judged.broken {
-            // The caller did nothing wrong, so advice on correct calls would mislead.
-            true => (
-                format!("a validator of `{}` could not check the arguments", self.command),
-                Vec::new(),
-            ),
-            false => {
-                let (tool, arguments) = (Arc::clone(self.tool), arguments.clone());
-                let mentioned = errors.clone();
-                let find = move || advice(&tool, &arguments, &mentioned);
-                let advice = self.tool.concurrency.run_expensive(find).await;
-                (format!("the validators of `{}` refuse the arguments", self.command), advice)
-            }
-        };
-        let errors = errors.into_iter().map(|message| ValueError { path: String::new(), message });
-        let mut failure =
-            // Warnings of validators go to the log only: beside errors they would distract.
-            Failure::new(&code::VALIDATION_FAILED, message).detail(warnings.join("; "));
-        failure.errors = errors.collect();
-        failure.advice = advice.into();
-        if judged.broken {
-            failure =
-                failure.suggest("the definition is at fault, not the call: fix the validator");
-        }
-        Err(failure)
-    }
-
-    /// Runs the request processors. Returns `None` if there are none.
-    async fn prepare(
-        &self,
-        arguments: &CallArguments,
-        budget: &Budget,
-    ) -> Result<Option<CallArguments>, Failure> {
-        self.knowledge.prepare(self.command, arguments, self.functions(budget)).await
-    }
-
-    /// Runs the response processors and matches the payload schemas.
-    async fn respond(&self, outcome: Outcome, budget: &Budget) -> Result<Outcome, Failure> {
-        self.knowledge.respond(self.command, outcome, self.functions(budget)).await
-    }
-}
-
-/// The definition's advice about these errors; empty if it has none.
-fn advice(tool: &RegisteredTool, arguments: &Json, errors: &[String]) -> Vec<KnowledgeAdvice> {
-    let knowledge = tool.knowledge.as_ref();
-    knowledge
-        .map(|knowledge| knowledge.advice(tool.tool.name.as_str(), arguments, errors))
-        .unwrap_or_default()
-}
-
 /// Whether the arguments match the input schema; also false if checking them could take long.
 /// Nearly all calls pass here, without a change of the thread.
 fn is_quickly_accepted(tool: &RegisteredTool, arguments: &CallArguments) -> bool {
@@ -716,103 +628,4 @@ fn match_input(tool: &RegisteredTool, arguments: &Json) -> Result<(), Failure> {
         }
     }
     Err(failure)
-}
-
-/// The time limit of a call, and what counts against it.
-struct TimeLimit {
-    time: Duration,
-    kind: TimeLimitKind,
-    /// The longest time that the work may take in all.
-    cap: Duration,
-    /// The longest time from the request to the permit.
-    wait: Duration,
-    /// When the caller began to wait, moved by the time in which a person was asked.
-    started: Instant,
-}
-
-/// What counts against a time limit, which depends on who set it.
-enum TimeLimitKind {
-    /// The caller: everything since the request, waiting included. The caller does not care where
-    /// the time goes.
-    Caller,
-    /// The definition or the defaults: everything but the wait for a permit, because an author
-    /// knows how long the tool works, not how long the queue is.
-    Work,
-    /// The source of a server: the time without a sign of life. Only the cap bounds the whole.
-    Silence,
-}
-
-impl TimeLimit {
-    /// The limit of the caller, else of the tool, else of its toolset, else of its server, else the
-    /// default; never above the maximum.
-    fn of(tool: &RegisteredTool, request: &CallRequest, limits: &CallLimits) -> TimeLimit {
-        let (own, toolset) = (&tool.tool.details.limits, &tool.toolset_limits);
-        let binding = &tool.tool.details.binding;
-        let cap = limits.cap(binding);
-        let (time, kind) = match request.timeout {
-            Some(time) => (time.min(cap), TimeLimitKind::Caller),
-            None => {
-                let is_server = matches!(binding, Binding::Server { .. });
-                let kind = match is_server && limits.declared(own, toolset).is_none() {
-                    true => TimeLimitKind::Silence,
-                    false => TimeLimitKind::Work,
-                };
-                (limits.time_limit(own, toolset, binding), kind)
-            }
-        };
-        // A declared limit says nothing about waiting, so only the maximum bounds that.
-        let wait = request.timeout.map_or(limits.max_timeout, |_| time);
-        TimeLimit { time, kind, cap, wait, started: request.started }
-    }
-
-    /// The budget of the work that begins now, where earlier work has used some of the time.
-    fn budget(&self, request: &CallRequest, limits: &CallLimits, used: Duration) -> Budget {
-        let clock = match self.kind {
-            TimeLimitKind::Caller => CallClock::fixed(self.started + self.time, self.time),
-            TimeLimitKind::Work => {
-                CallClock::fixed(now() + self.time.saturating_sub(used), self.time)
-            }
-            TimeLimitKind::Silence => CallClock::moving(self.time, self.cap, used),
-        };
-        Budget {
-            clock: Arc::new(clock),
-            cancel: request.cancel.clone(),
-            output: limits.output,
-            calls: request.calls.clone(),
-        }
-    }
-}
-
-/// Waits for a permit of the toolset, no longer than the call may wait.
-async fn acquire_permit<'t>(
-    tool: &'t RegisteredTool,
-    request: &CallRequest,
-    time: &TimeLimit,
-    client: Option<SessionNumber>,
-) -> Result<CallPermit<'t>, Failure> {
-    let id = &tool.id;
-    // Only for the messages.
-    let running = tool.concurrency.max_running();
-    // The order of the branches is that of `within_budget`, for the same reasons.
-    tokio::select! {
-        biased;
-        () = request.cancel.cancelled() => {
-            let message = format!("the call of `{id}` was cancelled before it began");
-            Err(Failure::new(&code::CANCELLED, message))
-        }
-        permit = tool.concurrency.acquire(client) => permit.map_err(|_| {
-            let message = format!(
-                "{running} calls of the toolset of `{id}` are running and too many are waiting"
-            );
-            Failure::new(&code::BUSY, message)
-        }),
-        () = tokio::time::sleep_until((time.started + time.wait).into()) => {
-            let message = format!(
-                "`{id}` was not started within {} ms: \
-                 {running} other calls of its toolset are running",
-                time.wait.as_millis()
-            );
-            Err(Failure::new(&code::TIMEOUT, message))
-        }
-    }
 }

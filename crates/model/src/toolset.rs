@@ -116,6 +116,12 @@ impl Toolset<Draft> {
         Ok(self.with_tools(tools))
     }
 
+    /// The capabilities that it declares for all its tools, and those of each tool.
+    pub fn declared_capabilities(&self) -> impl Iterator<Item = &Capability> {
+        let of_tools = self.tools.iter().flat_map(|tool| &tool.needs);
+        self.declares.iter().flatten().chain(of_tools).filter_map(FieldValue::ok)
+    }
+
     /// The validators of a command, in the order in which they run.
     pub fn validators_of<'a>(
         &'a self,

@@ -60,7 +60,7 @@ fn form(question: &GrantQuestion, offered: &[GrantAnswer]) -> Json {
 
 /// The question in plain words.
 fn text(question: &GrantQuestion) -> String {
-    let GrantQuestion { agent, toolset, tool, capabilities, rule, .. } = question;
+    let GrantQuestion { agent, toolset, tool, capabilities, rules, arguments, .. } = question;
     let mut text = format!("The agent `{agent}` wants to call `{tool}`.");
     if !capabilities.is_empty() {
         let place = question.page_origin().map(|it| format!(" on {it}")).unwrap_or_default();
@@ -73,11 +73,11 @@ fn text(question: &GrantQuestion) -> String {
     if let Some(caution) = question.caution() {
         text += &format!("\n{caution}");
     }
-    if let Some(rule) = rule {
-        text += &format!("\nThe configuration wants you to be asked: {}", rule.rule);
-        if let Some(arguments) = &rule.arguments {
-            text += &format!("\nIts arguments: {arguments}");
-        }
+    for rule in rules {
+        text += &format!("\nThe configuration wants you to be asked: {}", rule.shown);
+    }
+    if let Some(arguments) = arguments {
+        text += &format!("\nIts arguments: {arguments}");
     }
     text
 }

@@ -253,7 +253,11 @@ impl McpEndpoint {
             let listing = self.gateway.listing();
             let name = params.get("name").and_then(Json::as_str);
             let schema = name
-                .filter(|_| request.method == "tools/call")
+                .filter(|name| {
+                    request.method == "tools/call"
+                        // The headers of a hidden tool would tell that it exists.
+                        && !self.gateway.is_hidden(caller.agent, name)
+                })
                 .and_then(|name| listing.input_schema(name));
             check_headers(headers, &request.method, &params, schema).map_err(mismatch)?;
         }

@@ -67,8 +67,10 @@ impl Gateway {
         session: &ClientSession,
         call: &mut CallRequest,
     ) -> Result<(), Failure> {
-        let registry = self.catalog().runner().registry();
-        let Some(tool) = registry.find(&call.id) else { return Ok(()) };
+        let runner = self.catalog().runner();
+        let registry = runner.registry();
+        let may_see = |tool: &&Arc<RegisteredTool>| runner.may_see(&session.agent, tool);
+        let Some(tool) = registry.find(&call.id).filter(may_see) else { return Ok(()) };
         let offers = self.offers();
         let support = execution(&tool.tool).map(|execution| &execution["taskSupport"]);
         if support.is_some_and(|support| support == "optional" || support == "required")

@@ -120,8 +120,8 @@ impl Gateway {
         host: &dyn Host,
     ) -> Result<(Option<Arc<RegisteredTool>>, Outcome), Failure> {
         let runner = self.catalog().runner();
-        if !self.find_tool(name, request) {
-            Box::pin(self.wait_for_tool(name, request)).await?;
+        if !self.find_tool(&session.agent, name, request) {
+            Box::pin(self.wait_for_tool(&session.agent, name, request)).await?;
         }
         if let TaskMode::Created(_) = request.task {
             self.check_task(session, request)?;
@@ -144,26 +144,44 @@ impl Gateway {
     }
 
     /// Fills in the id of the tool with this exposed name or id. Returns false if a source that is
-    /// still loading may have it.
-    fn find_tool(&self, name: &str, request: &mut CallRequest) -> bool {
+    /// still loading may have it. A tool that is hidden from the agent is not found, and keeps the
+    /// name that was called: its id in the answer would tell that it exists.
+    fn find_tool(&self, agent: &str, name: &str, request: &mut CallRequest) -> bool {
         let catalog = self.catalog();
         // Read before the tools are looked up: if the last source finished in between, the caller
         // must look once more and not give up.
         let settled = catalog.all_sources_tried();
         // Every time, because the list of exposed names changes while sources load.
-        self.listing().id(name).clone_into(&mut request.id);
+        let is_hidden = self.is_hidden(agent, name);
+        let listing = self.listing();
+        let id = if is_hidden { name } else { listing.id(name) };
+        id.clone_into(&mut request.id);
         // During startup, an exact match is required: the runner also accepts an unqualified name
         // if only one tool has it, but a better match may still be loading.
-        settled
-            || (catalog.runner().registry().get(&request.id).is_some()
-                && !catalog.is_outdated(&request.id))
+        let is_found = || catalog.runner().registry().get(id).is_some();
+        settled || (!is_hidden && is_found() && !catalog.is_outdated(id))
+    }
+
+    /// Whether this exposed name or id is that of a tool that does not exist for the agent.
+    pub(crate) fn is_hidden(&self, agent: &str, name: &str) -> bool {
+        let (runner, policy) = (self.catalog().runner(), self.catalog().policy());
+        if policy.is_none_or(|policy| !policy.is_restricted(agent)) {
+            return false;
+        }
+        let registry = runner.registry();
+        registry.find(self.listing().id(name)).is_some_and(|tool| !runner.may_see(agent, tool))
     }
 
     /// Waits until the tool is there, or no source can have it any more: each is tried within its
     /// `start_timeout`. A name that fits none of them waits as long as lists do.
-    async fn wait_for_tool(&self, name: &str, request: &mut CallRequest) -> Result<(), Failure> {
+    async fn wait_for_tool(
+        &self,
+        agent: &str,
+        name: &str,
+        request: &mut CallRequest,
+    ) -> Result<(), Failure> {
         let mut changes = self.catalog().changes();
-        while !self.find_tool(name, request) {
+        while !self.find_tool(agent, name, request) {
             let is_expected = self.catalog().may_still_list(name);
             let patience = async {
                 match is_expected {

@@ -25,7 +25,7 @@ use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -38,6 +38,19 @@ pub use self::session_grants::SessionGrantRow;
 
 /// How long to wait for another process that holds the database.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// The database that this process has waited for in vain, and when. A command opens it for its
+/// journal, its grants and its pins: together they wait no longer than one of them.
+static FOUND_BUSY: Mutex<Option<(PathBuf, Instant)>> = Mutex::new(None);
+
+/// How long to wait for the database at `path` now.
+fn patience(path: &Path) -> Duration {
+    let found = FOUND_BUSY.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*found {
+        Some((busy, when)) if busy == path && when.elapsed() < BUSY => Duration::ZERO,
+        _ => BUSY,
+    }
+}
 
 /// What each version of the tables adds to the one before, beginning with version 1. A database
 /// with a higher version was made by a newer program. A step is never changed: databases that have
@@ -117,7 +130,15 @@ impl Store {
         let path = Store::path_in(folder);
         let fail = |error| StoreError::database(&path, &error);
         let mut database = Connection::open(&path).map_err(fail)?;
-        prepare(&mut database).map_err(fail)??;
+        let patience = patience(&path);
+        database.busy_timeout(patience).map_err(fail)?;
+        let prepared = prepare(&mut database).map_err(fail);
+        if matches!(prepared, Err(StoreError::Busy { .. })) && !patience.is_zero() {
+            let found = (path.clone(), Instant::now());
+            *FOUND_BUSY.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        }
+        prepared??;
+        database.busy_timeout(BUSY).map_err(fail)?;
         // Only the user may read what agents did. SQLite gives its other files the same mode.
         let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o600));
         Ok(Store { folder: folder.to_owned(), database: Mutex::new(database) })
@@ -145,7 +166,6 @@ impl Store {
 /// Makes the tables of a new database, brings an older one up to date, and refuses one of a newer
 /// program.
 fn prepare(database: &mut Connection) -> rusqlite::Result<Result<(), StoreError>> {
-    database.busy_timeout(BUSY)?;
     // A commit is one write to a file; the disk is not waited for. After a power failure the last
     // records may be missing, but the database is whole.
     let version = |database: &Connection| {

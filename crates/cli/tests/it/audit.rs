@@ -1,6 +1,7 @@
 //! The records of calls: `toolwright audit`, and what calls leave in the store.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -347,4 +348,51 @@ fn calls_go_on_when_the_store_is_free_again() {
     until("the log says so", LONG, || {
         client.stderr().contains("calls are recorded again").then_some(())
     });
+}
+
+/// The journal, the grants and the pins are in one database: it is waited for once.
+#[test]
+fn a_call_waits_for_a_store_that_is_locked_only_once() {
+    let project = AuditedProject::new("");
+    let usual = std::time::Instant::now();
+    assert_eq!(project.run(&["call", "up:echo", "text=a"]).code, 0);
+    let usual = usual.elapsed();
+    let holder = rusqlite::Connection::open(project.store()).expect("a database");
+    holder.execute_batch("BEGIN EXCLUSIVE").expect("it is free");
+    let file = project.path().join("toolwright.toml");
+    let config = std::fs::read_to_string(&file).expect("a file");
+    for (required, code) in [("true", 1), ("false", 0)] {
+        std::fs::write(&file, format!("{config}[audit]\nrequired = {required}\n"))
+            .expect("written");
+        let began = std::time::Instant::now();
+        let run = project.run(&["call", "up:echo", "text=b"]);
+        // Five seconds each would be fifteen.
+        let waited = began.elapsed().saturating_sub(usual).as_secs_f32();
+        assert_eq!(run.code, code, "{run:?}");
+        assert!((4.0..10.0).contains(&waited), "{required}: {waited} s");
+    }
+}
+
+/// Ctrl-C at the question of a call is its end, and that is on record.
+#[test]
+fn a_call_that_is_interrupted_at_its_question_is_on_record() {
+    let rule = "[[rule]]\ntool = \"up:echo\"\naction = \"ask\"\n";
+    let project = AuditedProject::new(rule);
+    let mut command = crate::calling::terminal(project.path(), &["call", "up:echo", "text=a"], "");
+    let mut child =
+        command.envs(project.variables()).stdin(Stdio::piped()).spawn().expect("`script`");
+    let mut shown = Vec::new();
+    let mut output = child.stdout.take().expect("piped");
+    while !String::from_utf8_lossy(&shown).contains("Allow it?") {
+        let mut bytes = [0; 256];
+        let read = output.read(&mut bytes).expect("output");
+        assert_ne!(read, 0, "it ended: {}", String::from_utf8_lossy(&shown));
+        shown.extend_from_slice(&bytes[..read]);
+    }
+    // Typed, so that the terminal makes a signal of it.
+    let mut typed = child.stdin.take().expect("piped");
+    typed.write_all(b"\x03").expect("it reads");
+    output.read_to_end(&mut shown).expect("output");
+    child.wait().expect("it ends");
+    assert_eq!(codes(&project.calls(&[])), ["CANCELLED"], "{}", String::from_utf8_lossy(&shown));
 }

@@ -34,14 +34,14 @@ const PRESS: &str = r#"{
 const PRINT: &str = "export default ({ text }) => ({ printed: text ?? 'nothing' });";
 
 /// A folder with the press, and a user of its own.
-struct Office {
+pub(crate) struct Office {
     folder: tempfile::TempDir,
     state: String,
 }
 
 impl Office {
     /// With `more` in the configuration.
-    fn new(more: &str) -> Office {
+    pub(crate) fn new(more: &str) -> Office {
         let config = format!(
             "[[source]]\nname = \"press\"\npath = \"press.json\"\n{}\n{more}\n\
              [serve]\nlist_wait = 60000\n",
@@ -57,27 +57,27 @@ impl Office {
         Office { folder, state }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn variables(&self) -> [(&str, &str); 1] {
+    pub(crate) fn variables(&self) -> [(&str, &str); 1] {
         [("XDG_STATE_HOME", &self.state)]
     }
 
-    fn run(&self, args: &[&str]) -> Run {
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
         run_with(self.path(), args, &self.variables(), "")
     }
 
     /// The code of a call, or `OK`.
-    fn code(&self, args: &[&str]) -> String {
+    pub(crate) fn code(&self, args: &[&str]) -> String {
         let run = self.run(&[&["call", "--json"], args].concat());
         let answer: Json = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
         answer["error"]["code"].as_str().unwrap_or("OK").to_owned()
     }
 
     /// What a terminal shows of a call at which this is typed, and the exit code.
-    fn answer(&self, args: &[&str], typed: &str) -> (String, i32) {
+    pub(crate) fn answer(&self, args: &[&str], typed: &str) -> (String, i32) {
         answered_in(self.path(), args, &self.variables(), typed)
     }
 
@@ -86,7 +86,7 @@ impl Office {
     }
 
     /// A client that can show forms.
-    fn asking_client(&self) -> StdioClient {
+    pub(crate) fn asking_client(&self) -> StdioClient {
         let mut client = StdioClient::bare(self.path(), &[], &self.variables());
         let mut params = handshake("2025-06-18");
         params["capabilities"] = json!({"elicitation": {}});
@@ -96,14 +96,14 @@ impl Office {
     }
 
     /// The calls on record.
-    fn calls(&self) -> Vec<Json> {
+    pub(crate) fn calls(&self) -> Vec<Json> {
         let run = self.run(&["audit", "--output-format", "json"]);
         run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 }
 
 /// The structured error of a result.
-fn error(result: &Json) -> &Json {
+pub(crate) fn error(result: &Json) -> &Json {
     &result["_meta"]["toolwright/error"]
 }
 
@@ -235,7 +235,7 @@ fn a_capability_includes_what_the_readings_say_and_nothing_else() {
 }
 
 /// Answers the next question of a client's server.
-fn answer_form(client: &mut StdioClient, answer: Json) -> String {
+pub(crate) fn answer_form(client: &mut StdioClient, answer: Json) -> String {
     let asked = client.find("a question", |it| it["method"] == "elicitation/create");
     let params = &asked["params"];
     let offered = &params["requestedSchema"]["properties"]["decision"]["enum"];
@@ -421,6 +421,10 @@ fn misspelled_grants_suggest_the_nearest() {
         ),
         (vec!["add", "press:lok", "dom:read"], "did you mean `press:look`?"),
         (vec!["add", "press", "dom:read", "--agent", "loca"], "did you mean `local`?"),
+        (
+            vec!["add", "press", "printer:prnt"],
+            "no tool of `press` needs `printer:prnt`; did you mean `printer:print`?",
+        ),
         (vec!["add", "press", "dom:read", "--hash", "v1:12"], "is not a content hash"),
         (vec!["revoke", "press"], "nothing was revoked: there is no such grant"),
     ] {
@@ -441,10 +445,16 @@ fn misspelled_grants_suggest_the_nearest() {
     assert_eq!(office.code(&["press:look"]), "BROWSER_REQUIRED");
     let wrong = office.run(&["call", "press:look", "--allow", "dom:raed"]);
     wrong.assert_on_stderr("did you mean `dom:read`?");
+    // One that only hosts know, in the configuration.
+    let grant =
+        "[[grant]]\ntoolset = \"press\"\ncapabilities = [\"printer:prnt\", \"dom:shadow\"]\n";
+    let check = Office::new(grant).run(&["check", "toolwright.toml"]);
+    check.assert_on_stderr("fits `printer:prnt`; did you mean `printer:print`?");
+    assert!(!check.stderr.contains("dom:shadow"), "{check:?}");
 }
 
 /// An agent with a token, as `agent add` makes it.
-fn new_agent(office: &Office, name: &str, more: &str) -> String {
+pub(crate) fn new_agent(office: &Office, name: &str, more: &str) -> String {
     let run = office.run(&["agent", "add", name, "--write"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains(&format!("+name = \"{name}\"\n")), "{run:?}");
@@ -629,6 +639,7 @@ fn a_store_of_the_first_version_gets_the_table_of_grants() {
     assert_eq!(grants, [&json!([]), &json!(["printer:print (always)"])]);
 }
 
+/// How a server of the configuration can be given a folder.
 #[test]
 fn doctor_reports_settings_in_reach_of_a_server() {
     let office = Office::new("");
@@ -637,14 +648,55 @@ fn doctor_reports_settings_in_reach_of_a_server() {
     let safe = office.run(&["doctor"]);
     assert!(!safe.stdout.contains("trust:"), "{safe:?}");
     assert_eq!(office.code(&["press:count"]), "OK");
-    let given = text.replace("\"mcp\", \"good\"]", "\"mcp\", \"good\", \"--root=.\"]");
-    assert_ne!(given, text);
-    std::fs::write(&path, given).expect("a file");
-    let run = office.run(&["doctor"]);
-    assert_eq!(run.code, 1, "{run:?}");
-    for file in ["toolwright.toml", "state/toolwright/store.db"] {
-        let part = format!("{file}` lies in `");
-        assert!(run.stdout.contains(&part), "{file}: {run:?}");
+    let here = office.path().canonicalize().expect("a folder").display().to_string();
+    for given in [
+        "--root=.".to_owned(),
+        here.clone(),
+        format!("file://{here}"),
+        format!("--uri=file://localhost{here}/%2E"),
+        format!("/nowhere,{here}"),
+        format!("/nowhere:{here}"),
+        format!("{here}:/data"),
+        format!("-v{here}:/data"),
+        format!("type=bind,source={here},target=/data"),
+        format!("cd {here} && exec server"),
+        format!("server '{here}'"),
+        "server --root \"$PWD\"".to_owned(),
+        json!([here]).to_string(),
+    ] {
+        let command = format!("\"mcp\", \"good\", {}]", json!(given));
+        let with = text.replace("\"mcp\", \"good\"]", &command);
+        assert_ne!(with, text);
+        std::fs::write(&path, with).expect("a file");
+        let run = office.run(&["doctor"]);
+        assert_eq!(run.code, 1, "{given}: {run:?}");
+        for file in ["toolwright.toml", "state/toolwright/store.db"] {
+            let part = format!("{file}` lies in `");
+            assert!(run.stdout.contains(&part), "{given}: {file}: {run:?}");
+        }
+        assert!(run.stdout.contains("which the server `up` is given"), "{given}: {run:?}");
     }
+    // A near miss: other folders, and a mount that cannot be written to.
+    for given in [format!("{here}:/data:ro"), format!("{here}/state/nothing"), "good".to_owned()] {
+        let command = format!("\"mcp\", \"good\", {}]", json!(given));
+        std::fs::write(&path, text.replace("\"mcp\", \"good\"]", &command)).expect("a file");
+        let run = office.run(&["doctor"]);
+        assert!(!run.stdout.contains("trust:"), "{given}: {run:?}");
+    }
+    // Its environment, and the server that a definition names.
+    let with_env = text.replace("[serve]", &format!("env = {{ ROOTS = \"/no:{here}\" }}\n[serve]"));
+    std::fs::write(&path, with_env).expect("a file");
+    let run = office.run(&["doctor"]);
     assert!(run.stdout.contains("which the server `up` is given"), "{run:?}");
+    let remote = format!(
+        "tool:\n  schema_version: 2.0\n  id: remote\n  type: mcp\n  name: Remote\n  \
+         version: 1.0.0\n  description: Uses a server of its own.\n  commands: [echo]\n  \
+         mcp_specific:\n    server_command: \"server {here}\"\n    transport: stdio\n"
+    );
+    std::fs::create_dir(office.path().join("met")).expect("a folder");
+    std::fs::write(office.path().join("met/remote.yaml"), remote).expect("a file");
+    std::fs::write(&path, format!("{text}\n[[source]]\nname = \"met\"\npath = \"met\"\n"))
+        .expect("a file");
+    let run = office.run(&["doctor"]);
+    assert!(run.stdout.contains("which the server `remote` is given"), "{run:?}");
 }

@@ -53,8 +53,10 @@ esac
 
 /// A folder with the parts, meta tools by their ids, and these limits.
 fn with_meta(tools: &[(&str, &str, &str)], limits: &str) -> tempfile::TempDir {
-    // The definitions lie in a folder, so nobody has named the program of `parts`.
-    let grant = "[[grant]]\ntoolset = \"parts\"\ncapabilities = [\"process:spawn\"]\n";
+    // The definitions lie in a folder, so nobody has named the program of `parts` or the tools
+    // that call others.
+    let grant = "[[grant]]\ntoolset = \"parts\"\ncapabilities = [\"process:spawn\"]\n\
+        [[grant]]\ntoolset = \"*\"\ncapabilities = [\"tool:call\"]\n";
     let config = format!("[[source]]\nname = \"tools\"\npath = \"tools\"\n{grant}{limits}");
     let mut files = vec![
         ("toolwright.toml".to_owned(), config),
@@ -179,6 +181,39 @@ fn only_aggregated_tools_can_be_called() {
         let expected = ["all:all TOOL_FAILED", "parts:say TOOL_NOT_FOUND"];
         assert_eq!(recorded(folder.path()), expected);
     }
+}
+
+/// Otherwise everybody who can write to the folder could use the grants of another toolset.
+#[test]
+fn a_meta_tool_that_was_met_in_a_folder_needs_a_grant_to_call_others() {
+    let code = "async () => tools.call('parts:say', { text: 'x' })";
+    let alone = "() => 'alone'";
+    let folder = with_meta(&[("all", "[parts]", code), ("none", "[]", alone)], "");
+    let path = folder.path();
+    let config = std::fs::read_to_string(path.join("toolwright.toml")).expect("a file");
+    let (config, _) = config.rsplit_once("[[grant]]").expect("the grant of `tool:call`");
+    std::fs::write(path.join("toolwright.toml"), config).expect("a file");
+    let refused = run(path, &["call", "all:all"]);
+    refused.assert_on_stderr("CAPABILITY_DENIED: `all:all` needs `tool:call`");
+    // Nothing was called, and a tool that calls nothing needs nothing.
+    assert_eq!(recorded(path), ["all:all CAPABILITY_DENIED"]);
+    assert!(call(path, "none:none").get("error").is_none());
+    let allowed = run(path, &["call", "all:all", "--allow", "tool:call"]);
+    assert_eq!(allowed.code, 0, "{allowed:?}");
+    // Naming the file is the consent; its inner calls still need the grants of their own tools.
+    let both = ["--from", "tools/all.yaml", "--from", "tools/parts.yaml"];
+    let named = run(path, &[&["call", "all:all"], &both[..]].concat());
+    assert_eq!(named.code, 0, "{named:?}");
+    let met = ["--from", "tools/all.yaml", "--from", "tools"];
+    let inner = run(path, &[&["call", "all:all"], &met[..]].concat());
+    inner.assert_on_stderr("`parts:say` (CAPABILITY_DENIED)");
+    // A grant is for this content.
+    let granted = run(path, &["grants", "add", "all", "tool:call"]);
+    assert_eq!(granted.code, 0, "{granted:?}");
+    assert_eq!(run(path, &["call", "all:all"]).code, 0);
+    let text = std::fs::read_to_string(path.join("tools/all.yaml")).expect("a file");
+    std::fs::write(path.join("tools/all.yaml"), text.replace("'x'", "'y'")).expect("a file");
+    assert_eq!(failure(&call(path, "all:all")).0, "CAPABILITY_DENIED");
 }
 
 /// Whatever the helper does about refused calls, it ends with a clear code.

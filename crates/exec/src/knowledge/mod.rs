@@ -177,6 +177,11 @@ impl RunnableKnowledge {
             .map(|(_, function)| function)
     }
 
+    /// Whether processors change the arguments of this command.
+    pub(crate) fn has_request_processors(&self, command: &str) -> bool {
+        self.processors(command, ProcessorStage::Request).next().is_some()
+    }
+
     /// The definition's anti-pattern and quirk about the same mistake as these errors, at most one
     /// of each. Takes up to a tenth of a second with the longest lists of lessons.
     pub fn advice(

@@ -39,8 +39,12 @@ use crate::{
 pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
     id: "meta",
     accepts: |tool| matches!(tool.details.binding, Binding::Orchestration { .. }),
-    // Nothing of its own: each tool that it calls passes the policy by itself.
-    needs: |_| &[],
+    // Each tool that it calls passes the policy by itself, but with the grants of its own toolset:
+    // somebody has to allow that this code uses them.
+    needs: |tool| match &tool.details.binding {
+        Binding::Orchestration { aggregates, .. } if !aggregates.is_empty() => &["tool:call"],
+        _ => &[],
+    },
     build: |context| Arc::new(OrchestrationExecutor { context: context.clone() }),
 };
 

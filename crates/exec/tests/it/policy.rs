@@ -79,7 +79,7 @@ fn bindings() -> Vec<Binding> {
             dependencies: Vec::new(),
         },
         Binding::Server { server: Arc::new(server), tool: "it".into() },
-        Binding::Orchestration { helper: "h".into(), aggregates: Vec::new() },
+        Binding::Orchestration { helper: "h".into(), aggregates: vec!["other".into()] },
         Binding::Builtin { toolset: "web".into(), tool: "fetch".into() },
     ]
 }
@@ -204,7 +204,7 @@ async fn no_kind_of_executor_is_reached_without_a_grant() {
         seen.insert(kind.id);
         let met = tool("met", &binding, &[], false);
         let needs_to_start = !(kind.needs)(&met.tool).is_empty();
-        assert_eq!(needs_to_start, ["mcp", "process"].contains(&kind.id), "{}", kind.id);
+        assert_eq!(needs_to_start, ["mcp", "process", "meta"].contains(&kind.id), "{}", kind.id);
         let mut tools = vec![declaring];
         tools.extend(needs_to_start.then_some(met));
         let ids: Vec<String> = tools.iter().map(|tool| tool.id.to_string()).collect();

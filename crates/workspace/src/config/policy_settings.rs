@@ -136,6 +136,8 @@ pub struct PolicySubjects {
     pub tools: BTreeSet<String>,
     /// Toolsets whose tools are not all known, such as those of a server that is not started.
     pub incomplete: BTreeSet<String>,
+    /// The capabilities that toolsets and tools declare.
+    pub capabilities: BTreeSet<String>,
 }
 
 impl PolicySettings {
@@ -163,6 +165,15 @@ impl PolicySettings {
         for ConfiguredGrant { agent, toolset, .. } in &self.grants {
             let entry = format!("the `[[grant]]` for `{agent}`");
             look(entry, toolset, "toolset", &subjects.toolsets);
+        }
+        for ConfiguredGrant { agent, capabilities, .. } in &self.grants {
+            // What everybody knows may be granted before a tool needs it.
+            let own =
+                |it: &&Capability| Capability::all_grantable().all(|known| known != it.as_str());
+            for capability in capabilities.iter().filter(own) {
+                let entry = format!("`{capability}` in the `[[grant]]` for `{agent}`");
+                look(entry, capability.as_str(), "capability of a tool", &subjects.capabilities);
+            }
         }
         let agents = self.agents.iter().map(|agent| agent.name.as_str()).chain(OWN_AGENTS);
         let agents: BTreeSet<String> = agents.map(str::to_owned).collect();

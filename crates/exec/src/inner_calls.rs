@@ -128,7 +128,8 @@ impl<'a> InnerCaller<'a> {
             return meant(tool, id.to_owned());
         }
         let has_name = |tool: &&Arc<RegisteredTool>| tool.tool.name.as_str() == id;
-        let may_see = |tool: &RegisteredTool| self.runner.may_see(self.host.agent(), tool);
+        let (agent, session) = (self.host.agent(), self.host.session());
+        let may_see = |tool: &RegisteredTool| self.runner.may_see(agent, session, tool);
         let same = registry.iter().filter(has_name);
         let same: Vec<_> = same.filter(|tool| is_aggregated(tool) && may_see(tool)).collect();
         match (same.as_slice(), exact) {

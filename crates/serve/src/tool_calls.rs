@@ -40,11 +40,12 @@ impl Gateway {
         let listing = self.listing();
         let is_stateless = context.terms.is_stateless();
         let mut items = Cow::Borrowed(listing.tools_for(context.terms.revision));
-        if self.is_restricted(context.session) {
-            let runner = self.catalog().runner();
+        let runner = self.catalog().runner();
+        if self.is_restricted(context.session) || runner.visibility() > 0 {
             let registry = runner.registry();
+            let (agent, session) = (&context.session.agent, Some(context.session.number));
             let may_see = |id: &str| {
-                registry.get(id).is_some_and(|tool| runner.may_see(&context.session.agent, tool))
+                registry.get(id).is_some_and(|tool| runner.may_see(agent, session, tool))
             };
             items.to_mut().retain(|(id, _)| may_see(id));
         }

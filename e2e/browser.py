@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import signal
 import socketserver
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY, WORK = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
@@ -63,7 +65,10 @@ RENDERED = """<!doctype html><title>Shop</title><div id="app"></div><script>
 document.getElementById("app").innerHTML = "<main><h1>Lamps</h1><p>Written by a script.</p></main>";
 </script>"""
 
-PAGES = {"/rendered": RENDERED, "/sheet": SHEET, "/hostile": HOSTILE, "/strict": STRICT, "/webmcp": WEBMCP}
+# A page with another tool of the same name.
+DESK = WEBMCP.replace("required: ['a', 'b']", "required: ['a']")
+
+PAGES = {"/desk": DESK, "/rendered": RENDERED, "/sheet": SHEET, "/hostile": HOSTILE, "/strict": STRICT, "/webmcp": WEBMCP}
 
 
 class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
@@ -264,7 +269,7 @@ HOSTILE_BODIES = [
 class Client:
     """A client of `toolwright serve` on standard streams."""
 
-    def __init__(self, folder, *words):
+    def __init__(self, folder, *words, offers=None):
         environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
         command = [str(BINARY), "serve", "--config", str(folder / "toolwright.toml"), *words]
         self.process = subprocess.Popen(
@@ -274,7 +279,7 @@ class Client:
         self.number = 0
         self.log, self.notices = [], []
         threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": offers or {},
                                     "clientInfo": {"name": "e2e", "version": "1"}})
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
@@ -292,9 +297,19 @@ class Client:
             self.notices.append(message.get("method"))
         raise AssertionError("the server ended: " + "".join(self.log))
 
+    def await_message(self, wanted):
+        """The next message that is wanted."""
+        for line in self.process.stdout:
+            message = json.loads(line)
+            if wanted(message):
+                return message
+        raise AssertionError("the server ended: " + "".join(self.log))
+
     def call(self, name, arguments=None):
         """The value of a result, or the code of a failure."""
         result = self.request("tools/call", {"name": name, "arguments": arguments or {}})
+        if "error" in result:
+            return "NO_TOOL", result["error"]
         error = (result.get("_meta") or {}).get("toolwright/error")
         if error:
             return error["code"], error
@@ -326,6 +341,57 @@ class Client:
         while any(alive(pid) for pid in pids):
             assert time.monotonic() < end, "a browser is left"
             time.sleep(0.05)
+
+
+class HttpSession:
+    """One of several sessions of a server."""
+
+    def __init__(self, origin):
+        self.origin, self.number, self.headers = origin, 0, {}
+        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+                                    "clientInfo": {"name": "e2e", "version": "1"}})
+        self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def post(self, message):
+        headers = {"content-type": "application/json", "accept": "application/json, text/event-stream",
+                   "mcp-protocol-version": "2025-06-18", **self.headers}
+        request = urllib.request.Request(self.origin, json.dumps(message).encode(), headers)
+        with urllib.request.urlopen(request, timeout=60) as response:
+            if session := response.headers.get("mcp-session-id"):
+                self.headers = {"mcp-session-id": session}
+            return response.read().decode()
+
+    def request(self, method, params):
+        self.number += 1
+        text = self.post({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        if not text.startswith("{"):
+            lines = [line[5:] for line in text.splitlines() if line.startswith("data:") and '"id"' in line]
+            text = lines[-1]
+        message = json.loads(text)
+        return message.get("result") or message
+
+    call, tools = Client.call, Client.tools
+
+
+@contextlib.contextmanager
+def serving_http(folder, *words):
+    """The address of a server for several sessions."""
+    command = [str(BINARY), "serve", "--http", "127.0.0.1:0", "--config", str(folder / "toolwright.toml"), *words]
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd=folder)
+    try:
+        lines = []
+        for line in process.stderr:
+            lines.append(line)
+            if found := re.search(r"http://[^ ]*/mcp", line):
+                break
+        else:
+            raise AssertionError("the server ended: " + "".join(lines))
+        threading.Thread(target=process.stderr.read, daemon=True).start()
+        yield found[0]
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
 
 
 def alive(pid):
@@ -455,7 +521,8 @@ def misbehaviour(site, other, program, checks):
                      "return document.querySelector('#out').textContent")
     tools["large"] = (["dom:write"], "const out = document.querySelector('#out'); "
                       "out.textContent = 'x'.repeat(900000); return out.textContent + out.textContent")
-    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools)) as client:
+    both = f'origins = ["{site.origin}", "{other.origin}"]'
+    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools), more=both) as client:
         checks.same(client.call("set__talk")[0], "OK", "a dialog")
         checks.same(client.call("set__large")[0], "OUTPUT_TOO_LARGE", "a huge result")
         for n, (body, expected) in enumerate(HOSTILE_BODIES):
@@ -538,6 +605,125 @@ def page_tools(site, other, program, checks):
             client.close()
 
 
+def sessions(site, other, program, checks):
+    """Each session has the tools of its own page, judged by its own page's schema."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "toolwright.toml").write_text(
+            f'[browser]\nprogram = "{program}"\norigins = ["{site.origin}"]\n'
+            '[[source]]\nname = "browser"\nbuiltin = "browser"\n'
+            '[[source]]\nname = "webmcp"\nbuiltin = "webmcp"\n'
+        )
+        with serving_http(folder, "--allow", "page:navigate,dom:read,dom:write") as address:
+            one, two, three = (HttpSession(address) for _ in range(3))
+            own = lambda session: {it for it in session.tools() if it.startswith("webmcp")}
+            four = {"webmcp__add_numbers", "webmcp__read_desk", "webmcp__fails", "webmcp__order_tea"}
+            one.call("browser__open", {"url": site.origin + "/webmcp"})
+            wait_for(lambda: own(one) == four, "the tools of the first session")
+            checks.same((own(two), own(three)), (set(), set()), "the tools of sessions without a page")
+            checks.same(two.call("webmcp__read_desk")[0], "NO_TOOL", "a tool of another session")
+            two.call("browser__open", {"url": site.origin + "/desk"})
+            changed = (four - {"webmcp__add_numbers"}) | {"webmcp__add_numbers_2"}
+            wait_for(lambda: own(two) == changed, "the tools of the second session")
+            checks.same(own(one), four, "those of the first stay")
+            checks.same(own(three), set(), "those of the third stay")
+            checks.same(one.call("webmcp__add_numbers", {"a": 2})[0], "INPUT_INVALID", "the first schema")
+            checks.same(two.call("webmcp__add_numbers_2", {"a": 2})[0], "OK", "the second schema")
+            checks.same(one.call("webmcp__add_numbers_2", {"a": 2})[0], "NO_TOOL", "not its own")
+            checks.same(one.call("webmcp__add_numbers", {"a": 2, "b": 3}), ("OK", "5"), "its own")
+            # The same tool on the pages of two sessions is one entry, which each has by itself.
+            three.call("browser__open", {"url": site.origin + "/webmcp"})
+            wait_for(lambda: own(three) == four, "the tools of the third session")
+            one.call("browser__open", {"url": site.origin + "/sheet"})
+            wait_for(lambda: own(one) == set(), "no tools any more")
+            checks.same(own(three), four, "the third still has them")
+
+
+def granted_origins(site, other, program, checks):
+    """What tells of pages, or loads them, is granted by their origin; private ones must be named."""
+    rest = (
+        '[[source]]\nname = "browser"\nbuiltin = "browser"\n'
+        f'[[grant]]\ntoolset = "browser"\ncapabilities = ["page:navigate", "dom:read"]\norigins = ["{site.origin}"]\n'
+    )
+    tools = {"away": (["dom:write"], "document.querySelector('#away').click()")}
+    more = f'origins = ["{site.origin}", "{other.origin}"]\n{rest}' \
+        f'[[grant]]\ntoolset = "set"\ncapabilities = ["dom:write"]\norigins = ["*"]\n'
+    with serving(tools, site.origin + "/sheet", program, more=more) as client:
+        client.call("set__away")
+        shown = lambda: client.call("browser__tabs")[1]["tabs"][0]
+        wait_for(lambda: shown().get("origin") == other.origin, "the page of another origin")
+        checks.same(shown(), {"tab": 1, "origin": other.origin, "current": True}, "a page that is not granted")
+        code, tabs = client.call("browser__back")
+        checks.same((code, tabs["tabs"][0]["title"]), ("OK", "Sheet"), "back to what is granted")
+        client.call("set__away")
+        wait_for(lambda: shown().get("origin") == other.origin, "the page of another origin")
+        code, tabs = client.call("browser__open", {"url": site.origin + "/sheet?3"})
+        checks.same((code, tabs["tabs"][0]["url"]), ("OK", site.origin + "/sheet?3"), "open")
+        before = len(other.requests)
+        checks.same(client.call("browser__back")[0], "CAPABILITY_DENIED", "back to what is not granted")
+        checks.same(len(other.requests), before, "nothing was loaded")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "toolwright.toml").write_text(f'[browser]\nprogram = "{program}"\n{rest}')
+        before = len(site.requests)
+        client = Client(folder)
+        try:
+            code, error = client.call("browser__open", {"url": site.origin + "/sheet"})
+            checks.same(code, "CAPABILITY_DENIED", "a private address that is not named")
+            assert "this machine or its network" in error["message"], error
+            checks.same(len(site.requests), before, "nothing was sent to it")
+        finally:
+            client.close()
+
+
+def switched_meanwhile(site, other, program, checks):
+    """What is granted for one page is not used on another, to which the agent switches meanwhile."""
+    tools = {"title": (["dom:read"], "return document.title")}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_tools(folder, tools, site.origin + "/sheet", program, (
+            f'origins = ["{site.origin}", "{other.origin}"]\n'
+            '[[source]]\nname = "browser"\nbuiltin = "browser"\n'
+            '[[grant]]\ntoolset = "browser"\ncapabilities = ["page:navigate"]\norigins = ["*"]\n'
+        ))
+        client = Client(folder, offers={"elicitation": {}})
+        try:
+            client.call("browser__open", {"url": site.origin + "/sheet"})
+            code, tabs = client.call("browser__open", {"url": other.origin + "/hostile", "new_tab": True})
+            checks.same((code, len(tabs["tabs"])), ("OK", 2), "two tabs")
+            for tool in ["set__title", "browser__read", "browser__screenshot", "browser__wait"]:
+                client.call("browser__switch", {"tab": 1})
+                arguments = {"selector": "body"} if tool == "browser__wait" else {}
+                client.send({"jsonrpc": "2.0", "id": tool, "method": "tools/call",
+                             "params": {"name": tool, "arguments": arguments}})
+                question = client.await_message(lambda it: it.get("method") == "elicitation/create")
+                assert site.origin in question["params"]["message"], question
+                checks.same(client.call("browser__switch", {"tab": 2})[0], "OK", "a switch meanwhile")
+                client.send({"jsonrpc": "2.0", "id": question["id"],
+                             "result": {"action": "accept", "content": {"decision": "once"}}})
+                answer = client.await_message(lambda it: it.get("id") == tool)
+                error = answer["result"].get("_meta", {}).get("toolwright/error", {})
+                checks.same(error.get("code"), "PAGE_LOST", f"{tool} on the other page: {answer}")
+        finally:
+            client.close()
+
+
+def limits(site, program, checks):
+    """A browser that nobody uses, or that grows too large, is ended; the next call works."""
+    tools = {"title": (["dom:read"], "return document.title")}
+    start = site.origin + "/sheet"
+    with serving(tools, start, program, "--allow", "dom:read", more="idle = 1000\n") as client:
+        checks.same(client.call("set__title")[0], "OK", "a call")
+        wait_for(lambda: not client.browsers(), "the idle browser is ended")
+        checks.same(client.call("set__title")[0], "OK", "the call after it")
+    grow = "for (let n = 0; n < 2000; n++) await new Promise((done) => setTimeout(done, 10));"
+    tools = {"title": (["dom:read"], f"{grow} return document.title")}
+    with serving(tools, start, program, "--allow", "dom:read", more="memory = 67108864\n") as client:
+        code, error = client.call("set__title")
+        wait_for(lambda: any("more than the 64 MiB" in line for line in client.log), "the browser is too large")
+        wait_for(lambda: not client.browsers(), "it is ended")
+
+
 def wait_for(condition, what):
     end = time.monotonic() + 15
     while not condition():
@@ -581,7 +767,10 @@ def commands(site, program, checks):
                 [str(BINARY), *words], cwd=name, env=environment, text=True, capture_output=True, timeout=60
             )
 
-        plain = run("md", "--browser", site.origin + "/rendered")
+        private = run("md", "--browser", site.origin + "/rendered")
+        checks.same((private.returncode != 0, "this machine or its network" in private.stderr), (True, True),
+                    f"md --browser of a private address: {private.stderr}")
+        plain = run("md", "--browser", "--allow-private", site.origin + "/rendered")
         checks.same(plain.stdout, "# Lamps\n\nWritten by a script.\n", f"md --browser {plain.stderr}")
         listed = run("browser", "tools", site.origin + "/webmcp")
         checks.same("read_desk" in listed.stdout, True, f"browser tools: {listed.stdout}{listed.stderr}")
@@ -601,6 +790,10 @@ def main():
         matched_origins(site, other, program, checks)
         examples(program, checks)
         page_tools(site, other, program, checks)
+        sessions(site, other, program, checks)
+        granted_origins(site, other, program, checks)
+        switched_meanwhile(site, other, program, checks)
+        limits(site, program, checks)
         commands(site, program, checks)
         print(f"browser: {program}: {checks.count} checks in {time.monotonic() - began:.0f} s")
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use toolwright_browser::{Browser, BrowserSettings, Tab};
+use toolwright_browser::{Browser, BrowserSettings, ElementScope, Tab};
 
 use crate::timing::{median, verdict};
 
@@ -27,6 +27,7 @@ pub(crate) fn run(peers: &Path) {
         program: None,
         start: None,
         origins: Vec::new(),
+        is_private: None,
         headless: true,
         profile: None,
         idle: LONG,
@@ -101,7 +102,7 @@ async fn measure(browser: &Browser, origin: &str) -> OperationTimes {
 }
 
 async fn read_text(tab: &Tab, origin: &str) {
-    let text = tab.operate("dom.text", &[json!("#price")], origin, LONG).await;
+    let text = tab.operate(ElementScope::new(), "dom.text", &[json!("#price")], origin, LONG).await;
     assert_eq!(text.expect("a text"), "42 EUR");
 }
 

@@ -8,6 +8,7 @@
   "use strict";
 
   const MOST_REFERENCES = 10_000;
+  const MOST_SCOPES = 100;
   const MOST_CHANGES = 100;
   const MOST_DEPTH = 64;
 
@@ -55,23 +56,34 @@
     return Reflect.apply(found, target, values);
   }
 
-  // References to elements. Numbers of other documents are never used again.
+  // References to elements. Each call has its own, so that a call reaches only elements that it was
+  // given. Numbers of other documents are never used again.
 
   let lastReference = 0;
-  let byReference = new Map();
-  let references = new WeakMap();
+  const scopes = new Map();
+  // That of the operation that runs. One that goes on after a pause sets it again.
+  let scope;
+
+  function enterScope(name) {
+    scope = scopes.get(name);
+    if (scope) return;
+    // Those of calls that were given up.
+    if (scopes.size >= MOST_SCOPES) scopes.delete(scopes.keys().next().value);
+    scope = { byReference: new Map(), references: new WeakMap() };
+    scopes.set(name, scope);
+  }
 
   function refer(element) {
     if (element === null || element === undefined) return null;
-    let reference = references.get(element);
+    let reference = scope.references.get(element);
     if (reference === undefined) {
-      if (byReference.size >= MOST_REFERENCES) {
+      if (scope.byReference.size >= MOST_REFERENCES) {
         fail("TooLarge", `more than ${MOST_REFERENCES} elements are referred to; use a selector ` +
           "that matches fewer");
       }
       reference = ++lastReference;
-      byReference.set(reference, element);
-      references.set(element, reference);
+      scope.byReference.set(reference, element);
+      scope.references.set(element, reference);
     }
     return { $element: reference };
   }
@@ -98,8 +110,8 @@
     if (target === null || typeof target !== "object" || !Number.isInteger(target.$element)) {
       fail("BadOperation", "a target is an element or a selector");
     }
-    return byReference.get(target.$element) ??
-      fail("NoElement", "the element belonged to a page that is gone, or it was released");
+    return scope.byReference.get(target.$element) ??
+      fail("NoElement", "the element belonged to a page that is gone, or to another call");
   }
 
   function root(within) {
@@ -630,7 +642,11 @@
       const wanted = Number.isFinite(milliseconds) ? milliseconds : 1_000;
       const time = Math.max(0, Math.min(wanted, call.milliseconds));
       const kinds = { subtree: true, childList: true, attributes: true, characterData: true };
-      const look = (records) => records.slice(0, MOST_CHANGES).map(change);
+      const own = scope;
+      const look = (records) => {
+        scope = own;
+        return records.slice(0, MOST_CHANGES).map(change);
+      };
       return await afterChanges(node(target), kinds, time, look) ?? [];
     },
     "dom.shadow"(target) {
@@ -718,9 +734,8 @@
       url: location.href,
       html: read(read(document, "documentElement"), "outerHTML"),
     }),
-    "page.release": () => {
-      byReference = new Map();
-      references = new WeakMap();
+    "page.release": (name) => {
+      scopes.delete(name);
     },
     "page.wait": (selector, milliseconds) => {
       const look = () => select(document, selector) ? true : undefined;
@@ -774,6 +789,7 @@
     }
     const work = OPERATIONS[call.operation] ?? REQUESTS[call.operation];
     if (!work) fail("BadOperation", `there is no operation \`${cut(call.operation)}\``);
+    if (call.operation in OPERATIONS) enterScope(call.scope);
     // Those that take the call itself take it after the arguments that they name.
     const values = Array.from({ length: Math.max(work.length, 0) }, (_, at) => call.arguments[at]);
     if (TAKE_CALL.has(call.operation)) values[work.length - 1] = call;

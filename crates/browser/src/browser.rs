@@ -87,7 +87,7 @@ impl Drop for UsageGuard {
 impl Browser {
     /// A browser with these settings; not started yet. `log` receives lines for the log.
     pub fn new(settings: BrowserSettings, log: Arc<dyn Fn(&str) + Send + Sync>) -> Browser {
-        let rules = Arc::new(OriginRules::new(&settings.origins));
+        let rules = Arc::new(OriginRules::new(&settings));
         let shared = SharedBrowser {
             settings,
             log,
@@ -110,6 +110,12 @@ impl Browser {
     /// If there is none; the message says how to get one.
     pub fn program(&self) -> Result<PathBuf, PageError> {
         find_browser(&self.shared.settings)
+    }
+
+    /// Fails if a page of this address may not be opened.
+    pub async fn check_address(&self, address: &str) -> Result<(), PageError> {
+        let url = self.shared.rules.check(address)?;
+        self.shared.rules.check_private(&url).await
     }
 
     /// The current tab of a session, opened if it has none. Starts the browser if necessary.

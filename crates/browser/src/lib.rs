@@ -27,8 +27,9 @@ mod tab;
 
 pub use browser::Browser;
 pub use error::{PageError, PageErrorCode};
-pub use operations::{OPERATIONS, Operation, OperationNeed};
+pub use operations::{ElementScope, OPERATIONS, Operation, OperationNeed};
 pub use process::is_browser_process;
+pub use profile::is_root;
 pub use program::find_browser;
 pub use settings::BrowserSettings;
 pub use tab::{PageMarkup, PageTool, Tab, TabInfo};

@@ -2,9 +2,25 @@
 //! (`broker.js`) implements them; a test compares the two lists.
 //!
 //! A `target` argument is a reference that an operation returned, `{"$element": 7}`, or a CSS
-//! selector. References belong to one document: after a navigation they are `NoElement`.
+//! selector. References belong to one call and one document: another call's are `NoElement`, and so
+//! are all after a navigation.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Json;
+
+/// The call that references to elements belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ElementScope(pub(crate) u64);
+
+impl ElementScope {
+    /// A scope of its own.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> ElementScope {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        ElementScope(LAST.fetch_add(1, Ordering::Relaxed))
+    }
+}
 
 /// Which capability an operation takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,24 @@
-//! Which addresses may be opened: `[browser] origins`.
+//! Which addresses may be opened: `[browser] origins`, and those of this machine and its network
+//! only if the settings name them.
 
-use url::Url;
+use std::net::IpAddr;
+use std::time::Duration;
 
-use crate::{PageError, PageErrorCode};
+use url::{Host, Url};
+
+use crate::{BrowserSettings, PageError, PageErrorCode};
+
+/// How long the addresses of a name are looked up.
+const LOOKUP_TIME: Duration = Duration::from_secs(10);
 
 /// The origins that may be opened; without any, all of http and https.
 #[derive(Debug)]
 pub(crate) struct OriginRules {
     rules: Vec<AllowedOrigin>,
     is_open: bool,
+    /// The page that tabs open first; named by the person, as the origins are.
+    start: Option<AllowedOrigin>,
+    is_private: Option<fn(IpAddr) -> bool>,
 }
 
 #[derive(Debug)]
@@ -20,9 +30,15 @@ struct AllowedOrigin {
 
 impl OriginRules {
     /// Reads origins such as `https://example.org`. One that cannot be read allows nothing.
-    pub(crate) fn new(origins: &[String]) -> OriginRules {
+    pub(crate) fn new(settings: &BrowserSettings) -> OriginRules {
+        let origins = &settings.origins;
         let rules = origins.iter().filter_map(|origin| AllowedOrigin::parse(origin)).collect();
-        OriginRules { rules, is_open: origins.is_empty() }
+        OriginRules {
+            rules,
+            is_open: origins.is_empty(),
+            start: settings.start.as_deref().and_then(AllowedOrigin::parse),
+            is_private: settings.is_private,
+        }
     }
 
     /// Whether a page of this address may be opened; if not, why.
@@ -40,11 +56,72 @@ impl OriginRules {
             )));
         }
         if self.is_open || self.rules.iter().any(|rule| rule.allows(&url)) {
-            return Ok(url);
+            return if self.is_private_host(&url) { Err(private(&url)) } else { Ok(url) };
         }
         let origin = url.origin().ascii_serialization();
         Err(refused(format!("`{}` is not among the allowed origins", shorten(&origin))))
     }
+
+    /// Whether the name of an address must be looked up before it is known that it is public.
+    pub(crate) fn needs_lookup(&self, url: &Url) -> bool {
+        self.is_private.is_some() && !self.names(url) && matches!(url.host(), Some(Host::Domain(_)))
+    }
+
+    /// Fails for an address of this machine or its network that the settings do not name. A name
+    /// that cannot be looked up is left to the browser, which may ask a proxy.
+    pub(crate) async fn check_private(&self, url: &Url) -> Result<(), PageError> {
+        if self.is_private_host(url) {
+            return Err(private(url));
+        }
+        let (Some(is_private), Some(Host::Domain(host))) = (self.is_private, url.host()) else {
+            return Ok(());
+        };
+        if self.names(url) {
+            return Ok(());
+        }
+        let port = url.port_or_known_default().unwrap_or_default();
+        let lookup = tokio::time::timeout(LOOKUP_TIME, tokio::net::lookup_host((host, port)));
+        match lookup.await {
+            Ok(Ok(mut addresses)) => match addresses.any(|address| is_private(address.ip())) {
+                true => Err(private(url)),
+                false => Ok(()),
+            },
+            Ok(Err(_)) => Ok(()),
+            Err(_) => {
+                let message = format!("the address of `{}` is not known in time", shorten(host));
+                Err(PageError::new(PageErrorCode::Timeout, message))
+            }
+        }
+    }
+
+    /// Whether the settings name the origin of an address.
+    fn names(&self, url: &Url) -> bool {
+        self.rules.iter().chain(&self.start).any(|rule| rule.allows(url))
+    }
+
+    /// Whether the host, as it is written, is private and not named.
+    fn is_private_host(&self, url: &Url) -> bool {
+        let Some(is_private) = self.is_private else { return false };
+        let is_private = match url.host() {
+            Some(Host::Ipv4(address)) => is_private(address.into()),
+            Some(Host::Ipv6(address)) => is_private(address.into()),
+            Some(Host::Domain(name)) => {
+                let name = name.trim_end_matches('.');
+                name == "localhost" || name.ends_with(".localhost")
+            }
+            None => false,
+        };
+        is_private && !self.names(url)
+    }
+}
+
+fn private(url: &Url) -> PageError {
+    let origin = shorten(&url.origin().ascii_serialization());
+    let message = format!(
+        "`{origin}` is an address of this machine or its network, which `origins` of `[browser]` \
+         does not name"
+    );
+    PageError::new(PageErrorCode::OriginRefused, message)
 }
 
 impl AllowedOrigin {
@@ -82,12 +159,55 @@ fn visible(character: char) -> char {
 mod tests {
     use super::*;
 
+    fn rules(origins: &[&str], start: Option<&str>) -> OriginRules {
+        OriginRules::new(&BrowserSettings {
+            origins: origins.iter().map(|&origin| origin.to_owned()).collect(),
+            start: start.map(str::to_owned),
+            is_private: Some(|address| address.is_loopback()),
+            program: None,
+            headless: true,
+            profile: None,
+            idle: Duration::MAX,
+            memory: u64::MAX,
+            path: Vec::new(),
+            environment: Vec::new(),
+        })
+    }
+
+    #[tokio::test]
+    async fn private_addresses_must_be_named() {
+        let open = rules(&[], None);
+        let spellings = [
+            "http://127.0.0.1/",
+            "http://127.1:8080/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://[::1]/",
+            "http://localhost/",
+            "http://localhost./",
+            "http://a.localhost/",
+        ];
+        for address in spellings {
+            assert_eq!(open.check(address).unwrap_err().code, PageErrorCode::OriginRefused);
+        }
+        assert!(open.check("https://example.org/").is_ok());
+        // A name of this machine is found by looking it up.
+        let url: Url = "http://localhost:1/".parse().expect("an address");
+        assert!(open.check_private(&url).await.is_err());
+        assert!(open.needs_lookup(&"https://example.org/".parse().expect("an address")));
+        for named in [
+            rules(&["http://127.0.0.1:8080", "http://localhost:1"], None),
+            rules(&[], Some("http://127.0.0.1:8080/start")),
+        ] {
+            assert!(named.check("http://127.0.0.1:8080/x").is_ok());
+            assert!(named.check("http://127.0.0.1:8081/x").is_err());
+        }
+        assert!(rules(&["http://localhost:1"], None).check_private(&url).await.is_ok());
+    }
+
     #[test]
     fn addresses_are_compared_with_the_origins() {
-        let rules = OriginRules::new(&[
-            "https://example.org".to_owned(),
-            "http://localhost:8080".to_owned(),
-        ]);
+        let rules = rules(&["https://example.org", "http://localhost:8080"], None);
         let allowed = [
             "https://example.org/",
             "https://example.org:443/a?b#c",
@@ -124,10 +244,10 @@ mod tests {
 
     #[test]
     fn without_origins_only_the_scheme_is_checked() {
-        let rules = OriginRules::new(&[]);
+        let rules = rules(&[], None);
         assert!(rules.check("https://anywhere.test/").is_ok());
         assert!(rules.check("file:///etc/passwd").is_err());
         // A list that cannot be read is not an empty list.
-        assert!(OriginRules::new(&["nonsense".to_owned()]).check("https://a.test/").is_err());
+        assert!(super::tests::rules(&["nonsense"], None).check("https://a.test/").is_err());
     }
 }

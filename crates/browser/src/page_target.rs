@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::connection::{CommandError, DebuggerConnection, DebuggerEvent};
 use crate::origin_rules::{OriginRules, shorten};
-use crate::{Json, PageError, PageErrorCode};
+use crate::{ElementScope, Json, PageError, PageErrorCode};
 
 /// The source of the operations.
 const BROKER: &str = include_str!("broker.js");
@@ -88,6 +88,8 @@ pub(crate) struct BrokerCall<'a> {
     /// The origin that the page must have; `None`: any.
     pub(crate) origin: Option<&'a str>,
     pub(crate) is_own_address: bool,
+    /// Whose references to elements it uses; `None`: it uses none.
+    pub(crate) scope: Option<ElementScope>,
 }
 
 impl PageReports {
@@ -209,6 +211,7 @@ impl PageTarget {
                 "arguments": call.arguments,
                 "origin": call.origin,
                 "isOwnAddress": call.is_own_address,
+                "scope": call.scope.map(|scope| scope.0),
                 "limit": LONGEST_RESULT,
                 "milliseconds": u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
             });
@@ -241,6 +244,7 @@ impl PageTarget {
             arguments: &arguments,
             origin: None,
             is_own_address: false,
+            scope: None,
         };
         self.ask_broker(&call, deadline).await
     }
@@ -332,7 +336,7 @@ impl PageTarget {
     }
 
     /// Takes an event of this page.
-    pub(crate) fn on_event(&self, event: &DebuggerEvent<'_>) {
+    pub(crate) fn on_event(self: &Arc<Self>, event: &DebuggerEvent<'_>) {
         let params = event.params;
         let text = |pointer: &str| params.pointer(pointer).and_then(Json::as_str).unwrap_or("");
         match event.method {
@@ -394,8 +398,10 @@ impl PageTarget {
         self.tools_changed();
         // Requests are refused before they leave; this is for documents that come without one.
         let inner = url.strip_prefix("blob:").unwrap_or(url);
-        if !inner.starts_with("chrome-error:") && self.rules.check(inner).is_err() {
-            self.refuse(url);
+        if !inner.starts_with("chrome-error:")
+            && let Err(error) = self.rules.check(inner)
+        {
+            self.refuse(error);
             let blank = json!({ "url": "about:blank" });
             self.connection.post(Some(&self.session), "Page.navigate", blank);
         }
@@ -413,22 +419,41 @@ impl PageTarget {
     }
 
     /// A document is about to be requested, or a redirect followed.
-    fn on_request(&self, request: &str, params: &Json) {
+    fn on_request(self: &Arc<Self>, request: &str, params: &Json) {
         let url = params.pointer("/request/url").and_then(Json::as_str).unwrap_or_default();
         let is_main = params.get("frameId").and_then(Json::as_str) == Some(self.id.as_str());
-        if is_main && self.rules.check(url).is_err() {
-            self.refuse(url);
-            // `Aborted`: the page that is there stays.
-            let params = json!({ "requestId": request, "errorReason": "Aborted" });
-            self.connection.post(Some(&self.session), "Fetch.failRequest", params);
-        } else {
-            let params = json!({ "requestId": request });
-            self.connection.post(Some(&self.session), "Fetch.continueRequest", params);
+        match self.rules.check(url) {
+            Ok(url) if is_main && self.rules.needs_lookup(&url) => {
+                let (page, request) = (Arc::clone(self), request.to_owned());
+                tokio::spawn(async move {
+                    page.answer_request(&request, page.rules.check_private(&url).await);
+                });
+            }
+            checked => self.answer_request(
+                request,
+                checked.map(drop).or_else(|error| {
+                    // Frames are not held to the origins.
+                    if is_main { Err(error) } else { Ok(()) }
+                }),
+            ),
         }
     }
 
-    fn refuse(&self, url: &str) {
-        let Err(error) = self.rules.check(url) else { return };
+    fn answer_request(&self, request: &str, checked: Result<(), PageError>) {
+        let mut params = json!({ "requestId": request });
+        let method = match checked {
+            Ok(()) => "Fetch.continueRequest",
+            Err(error) => {
+                self.refuse(error);
+                // `Aborted`: the page that is there stays.
+                params["errorReason"] = "Aborted".into();
+                "Fetch.failRequest"
+            }
+        };
+        self.connection.post(Some(&self.session), method, params);
+    }
+
+    fn refuse(&self, error: PageError) {
         self.reports.notice(format!("a navigation was refused: {error}"));
         self.change(|state| state.refusal = Some(error));
     }

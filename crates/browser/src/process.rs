@@ -111,6 +111,11 @@ impl BrowserProcess {
         settings: &BrowserSettings,
     ) -> Result<(BrowserProcess, ChildStdin, ChildStdout), PageError> {
         let program = find_browser(settings)?;
+        if !settings.headless && !has_display(settings) {
+            let message = "a window needs a display, and neither `DISPLAY` nor `WAYLAND_DISPLAY` \
+                           is set; run this where one is, or leave `headless` on";
+            return Err(failed(message.to_owned()));
+        }
         let profile = ProfileFolder::open(settings.profile.as_deref())?;
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(SCRIPT).arg(&program).arg(profile.path());
@@ -203,6 +208,15 @@ impl Drop for BrowserProcess {
     fn drop(&mut self) {
         self.end(Duration::ZERO);
     }
+}
+
+/// Whether there is something to show a window on.
+fn has_display(settings: &BrowserSettings) -> bool {
+    let mut variables = settings.environment.iter();
+    !cfg!(target_os = "linux")
+        || variables.any(|(name, value)| {
+            matches!(name.as_str(), "DISPLAY" | "WAYLAND_DISPLAY") && !value.is_empty()
+        })
 }
 
 /// Reads a stream to its end on a thread, and keeps the last kilobytes.

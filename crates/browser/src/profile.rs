@@ -1,13 +1,26 @@
 //! The folder in which the browser keeps its data, and the user who owns it.
 //!
 //! Chromium gives up its own sandbox when root starts it. So root starts it as the owner of the
-//! configured profile, or as `nobody`.
+//! configured profile, or as `nobody`. Only folders that are made here change their owner.
+//!
+//! A temporary folder is locked as long as its program lives. Those of programs that were killed
+//! together with the shell that removes them are removed by the next start.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::{PageError, PageErrorCode};
+
+/// How the names of temporary folders begin.
+const TEMPORARY: &str = "toolwright-browser-";
+
+/// The folder that root makes in a configured folder of its own.
+const OWN_FOLDER: &str = "toolwright-browser";
+
+/// A temporary folder of this age is locked, if its program lives.
+const LOCKED_AFTER: Duration = Duration::from_secs(60);
 
 /// The ids of a user and a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,40 +36,64 @@ pub(crate) struct ProfileFolder {
     is_temporary: bool,
     /// Whom the browser runs as; `None`: as we do.
     pub(crate) user: Option<BrowserUser>,
+    /// The lock of a temporary folder.
+    _lock: Option<fs::File>,
 }
 
 impl ProfileFolder {
     /// The configured folder, made if it is missing, or a new temporary one.
     pub(crate) fn open(configured: Option<&Path>) -> Result<ProfileFolder, PageError> {
-        let is_root = rustix::process::geteuid().is_root();
+        let is_root = is_root();
         match configured {
-            None => {
-                let folder = tempfile::Builder::new()
-                    .prefix("toolwright-browser-")
-                    .permissions(fs::Permissions::from_mode(0o700))
-                    .tempdir()
-                    .map_err(|error| failed(Path::new("a temporary folder"), &error))?;
-                let profile = ProfileFolder {
-                    path: folder.keep(),
-                    is_temporary: true,
-                    user: is_root.then(nobody),
-                };
-                profile.give_to_user()?;
-                Ok(profile)
-            }
-            Some(path) => {
-                fs::create_dir_all(path).map_err(|error| failed(path, &error))?;
-                let path = fs::canonicalize(path).map_err(|error| failed(path, &error))?;
-                let owner = fs::metadata(&path).map_err(|error| failed(&path, &error))?;
-                let owner = BrowserUser { user: owner.uid(), group: owner.gid() };
-                let user = if owner.user == 0 { nobody() } else { owner };
-                let profile =
-                    ProfileFolder { path, is_temporary: false, user: is_root.then_some(user) };
-                profile.give_to_user()?;
-                profile.check_reachable()?;
-                Ok(profile)
-            }
+            None => ProfileFolder::new_temporary(is_root),
+            Some(path) => ProfileFolder::open_configured(path, is_root),
         }
+    }
+
+    fn new_temporary(is_root: bool) -> Result<ProfileFolder, PageError> {
+        let user = is_root.then(nobody);
+        remove_stale(&std::env::temp_dir(), user);
+        let failed = |error| failed(Path::new("a temporary folder"), &error);
+        let folder = tempfile::Builder::new()
+            .prefix(TEMPORARY)
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir()
+            .map_err(failed)?;
+        let lock = fs::File::open(folder.path()).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        if let Some(user) = user {
+            user.give(folder.path())?;
+        }
+        Ok(ProfileFolder { path: folder.keep(), is_temporary: true, user, _lock: Some(lock) })
+    }
+
+    fn open_configured(path: &Path, is_root: bool) -> Result<ProfileFolder, PageError> {
+        let mut is_new = make_folder(path)?;
+        let mut path = fs::canonicalize(path).map_err(|error| failed(path, &error))?;
+        if is_root && !is_new && owner_of(&path)?.user == 0 {
+            // What is in it belongs to root and stays so.
+            path.push(OWN_FOLDER);
+            is_new = make_folder(&path)?;
+        }
+        let mut user = None;
+        if is_root {
+            let owner = if is_new { nobody() } else { owner_of(&path)? };
+            if is_new {
+                owner.give(&path)?;
+            }
+            if owner.user == 0 {
+                let message = format!(
+                    "the profile `{}` cannot be used: it belongs to root, and the browser does \
+                     not run as root; name a folder of another user, or one that does not exist",
+                    path.display()
+                );
+                return Err(PageError::new(PageErrorCode::BrowserFailed, message));
+            }
+            user = Some(owner);
+        }
+        let profile = ProfileFolder { path, is_temporary: false, user, _lock: None };
+        profile.check_reachable()?;
+        Ok(profile)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -65,24 +102,6 @@ impl ProfileFolder {
 
     pub(crate) fn is_temporary(&self) -> bool {
         self.is_temporary
-    }
-
-    /// Makes everything in the folder that belongs to root belong to the browser's user.
-    fn give_to_user(&self) -> Result<(), PageError> {
-        let Some(BrowserUser { user, group }) = self.user else { return Ok(()) };
-        let mut folders = vec![self.path.clone()];
-        while let Some(path) = folders.pop() {
-            let data = fs::symlink_metadata(&path).map_err(|error| failed(&path, &error))?;
-            if data.uid() == 0 {
-                std::os::unix::fs::lchown(&path, Some(user), Some(group))
-                    .map_err(|error| failed(&path, &error))?;
-            }
-            if data.is_dir() {
-                let entries = fs::read_dir(&path).map_err(|error| failed(&path, &error))?;
-                folders.extend(entries.flatten().map(|entry| entry.path()));
-            }
-        }
-        Ok(())
     }
 
     /// Root can enter every folder, the browser's user cannot.
@@ -121,6 +140,58 @@ impl ProfileFolder {
     }
 }
 
+impl BrowserUser {
+    /// Gives a folder that was just made to this user.
+    fn give(self, path: &Path) -> Result<(), PageError> {
+        std::os::unix::fs::lchown(path, Some(self.user), Some(self.group))
+            .map_err(|error| failed(path, &error))
+    }
+}
+
+/// Makes a folder for one user, and those around it; returns whether it was missing.
+fn make_folder(path: &Path) -> Result<bool, PageError> {
+    if let Some(around) = path.parent() {
+        fs::create_dir_all(around).map_err(|error| failed(path, &error))?;
+    }
+    match fs::DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(path, &error)),
+    }
+}
+
+/// The owner of a folder; not of one that a link leads to.
+fn owner_of(path: &Path) -> Result<BrowserUser, PageError> {
+    let data = fs::symlink_metadata(path).map_err(|error| failed(path, &error))?;
+    if !data.is_dir() {
+        return Err(failed(path, &std::io::ErrorKind::NotADirectory.into()));
+    }
+    Ok(BrowserUser { user: data.uid(), group: data.gid() })
+}
+
+/// Removes temporary folders of our user whose programs are gone. What cannot be removed stays.
+fn remove_stale(folder: &Path, user: Option<BrowserUser>) {
+    let owner = user.map_or_else(|| rustix::process::geteuid().as_raw(), |user| user.user);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if !entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+            continue;
+        }
+        let is_old = entry.metadata().is_ok_and(|data| {
+            let age = data.modified().ok().and_then(|time| time.elapsed().ok());
+            data.is_dir() && data.uid() == owner && age.is_some_and(|age| age > LOCKED_AFTER)
+        });
+        let is_free = || fs::File::open(entry.path()).is_ok_and(|it| it.try_lock().is_ok());
+        if is_old && is_free() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Whether this program runs as root, and the browser as another user.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// The user who has no rights.
 fn nobody() -> BrowserUser {
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -133,4 +204,84 @@ fn nobody() -> BrowserUser {
 fn failed(path: &Path, error: &std::io::Error) -> PageError {
     let message = format!("cannot make the browser's profile `{}`: {error}", path.display());
     PageError::new(PageErrorCode::BrowserFailed, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that others can enter.
+    fn open_folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("permissions");
+        folder
+    }
+
+    #[test]
+    fn only_folders_that_are_made_here_change_their_owner() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let owner = |path: &Path| owner_of(path).expect("a folder").user;
+        let folder = open_folder();
+        let own = folder.path().join("own");
+        fs::create_dir_all(own.join("inside")).expect("folders");
+        let profile = ProfileFolder::open(Some(&own)).expect("a profile");
+        assert_eq!(profile.path(), own.join(OWN_FOLDER));
+        assert_eq!(owner(profile.path()), nobody().user);
+        assert_eq!((owner(&own), owner(&own.join("inside"))), (0, 0));
+        // The same one again.
+        let again = ProfileFolder::open(Some(&own)).expect("a profile");
+        assert_eq!((again.path(), again.user), (profile.path(), Some(nobody())));
+        // A new folder is the profile itself, and stays it.
+        let new = folder.path().join("around/new");
+        for _ in 0..2 {
+            let profile = ProfileFolder::open(Some(&new)).expect("a profile");
+            assert_eq!((profile.path(), profile.user), (new.as_path(), Some(nobody())));
+        }
+        assert_eq!(owner(&folder.path().join("around")), 0);
+        // Of another user: the browser runs as that one, and nothing changes its owner.
+        let other = folder.path().join("other");
+        fs::create_dir_all(other.join("inside")).expect("folders");
+        let user = BrowserUser { user: 12345, group: 12345 };
+        user.give(&other).expect("a change of the owner");
+        let profile = ProfileFolder::open(Some(&other)).expect("a profile");
+        assert_eq!((profile.path(), profile.user), (other.as_path(), Some(user)));
+        assert_eq!(owner(&other.join("inside")), 0);
+        // A subfolder that root made itself is not ours.
+        let taken = folder.path().join("taken");
+        fs::create_dir_all(taken.join(OWN_FOLDER)).expect("folders");
+        let error = ProfileFolder::open(Some(&taken)).expect_err("refused");
+        assert!(error.message.contains("belongs to root"), "{error}");
+        assert_eq!(owner(&taken.join(OWN_FOLDER)), 0);
+    }
+
+    #[test]
+    fn folders_of_dead_programs_are_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = |name: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.join("Default")).expect("a folder");
+            path
+        };
+        let age = |path: &Path| {
+            let old = std::time::SystemTime::now() - LOCKED_AFTER * 2;
+            let file = fs::File::open(path).expect("a folder");
+            file.set_modified(old).expect("a time");
+            file
+        };
+        let (stale, young) = (made("toolwright-browser-a"), made("toolwright-browser-b"));
+        let (locked, foreign) = (made("toolwright-browser-c"), made("other-d"));
+        for path in [&stale, &foreign] {
+            age(path);
+        }
+        let lock = age(&locked);
+        lock.lock().expect("a lock");
+        remove_stale(folder.path(), None);
+        let left = [&stale, &young, &locked, &foreign].map(|path| path.exists());
+        assert_eq!(left, [false, true, true, true]);
+        drop(lock);
+        remove_stale(folder.path(), None);
+        assert!(!locked.exists());
+    }
 }

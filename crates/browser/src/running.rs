@@ -151,8 +151,8 @@ impl RunningBrowser {
         self.process().memory()
     }
 
-    /// Ends the browser. Pending and later calls fail with `why`. The browser gets time to write its
-    /// profile unless it is to be killed.
+    /// Ends the browser. Pending and later calls fail with `why`. The browser gets time to write
+    /// its profile unless it is to be killed.
     pub(crate) async fn end(self: Arc<Self>, why: &str, is_killed: bool) {
         let _ = self.events.ended.set(why.to_owned());
         if !is_killed {

@@ -1,5 +1,6 @@
 //! The settings of the browser, which the configuration gives under `[browser]`.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +13,9 @@ pub struct BrowserSettings {
     pub start: Option<String>,
     /// The origins that may be opened, such as `https://example.org`; empty: all.
     pub origins: Vec<String>,
+    /// Which addresses are of this machine or its network. Their pages are opened only if `origins`
+    /// or `start` name them; `None`: all are.
+    pub is_private: Option<fn(IpAddr) -> bool>,
     /// Whether it runs without a window.
     pub headless: bool,
     /// The folder of the profile; `None`: a temporary one, removed at the end.

@@ -16,7 +16,7 @@ use crate::operations::is_own_origin;
 use crate::origin_rules::shorten;
 use crate::page_target::{BrokerCall, PageReports, PageTarget};
 use crate::running::RunningBrowser;
-use crate::{Json, Operation, OperationNeed, PageError, PageErrorCode};
+use crate::{ElementScope, Json, Operation, OperationNeed, PageError, PageErrorCode};
 
 /// Bytes of a screenshot.
 const LARGEST_SCREENSHOT: usize = 8 * 1024 * 1024;
@@ -71,7 +71,7 @@ pub struct TabInfo {
 }
 
 /// A tool that the page itself offers (WebMCP).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PageTool {
     /// The origin of the page that offers it.
     pub origin: String,
@@ -139,12 +139,7 @@ impl Tab {
             self.inner.parts.running.call("Target.getTargetInfo", json!({ "targetId": page.id }));
         let answer = answer.await.unwrap_or_default();
         let title = answer.pointer("/targetInfo/title").and_then(Json::as_str).unwrap_or_default();
-        TabInfo {
-            number: self.number(),
-            title: title.to_owned(),
-            url: page.state().url,
-            is_current,
-        }
+        TabInfo { number: self.number(), title: shorten(title), url: page.state().url, is_current }
     }
 
     pub(crate) async fn close(&self) {
@@ -162,6 +157,7 @@ impl Tab {
     /// the moment in which it is done. The caller has checked that it is granted.
     pub async fn operate(
         &self,
+        scope: ElementScope,
         operation: &str,
         arguments: &[Json],
         origin: &str,
@@ -175,16 +171,17 @@ impl Tab {
         let permissions: &'static [&'static str] = match operation {
             "clipboard.read" => &["clipboard-read"],
             "clipboard.write" => &["clipboard-read", "clipboard-write"],
-            _ => return self.operate_on(known, arguments, origin, within).await,
+            _ => return self.operate_on(scope, known, arguments, origin, within).await,
         };
         // The page has it, too, for this moment.
         let guard = PermissionGuard { tab: self, permissions, origin };
         guard.grant().await?;
-        self.operate_on(known, arguments, origin, within).await
+        self.operate_on(scope, known, arguments, origin, within).await
     }
 
     async fn operate_on(
         &self,
+        scope: ElementScope,
         operation: &Operation,
         arguments: &[Json],
         origin: &str,
@@ -193,15 +190,22 @@ impl Tab {
         let address = arguments.first().and_then(Json::as_str).unwrap_or_default();
         let is_own_address = matches!(operation.need, OperationNeed::ByAddress(..))
             && is_own_origin(address, origin);
+        if !is_own_address
+            && matches!(operation.need, OperationNeed::ByAddress(..))
+            && let Ok(url) = url::Url::parse(origin).and_then(|page| page.join(address))
+        {
+            self.inner.parts.shared.rules.check_private(&url).await?;
+        }
         let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
         let operation = operation.name;
-        let call = BrokerCall { operation, arguments, origin: Some(origin), is_own_address };
+        let (origin, scope) = (Some(origin), Some(scope));
+        let call = BrokerCall { operation, arguments, origin, is_own_address, scope };
         self.explain(page.ask_broker(&call, deadline).await)
     }
 
-    /// Forgets the references to elements that operations returned.
-    pub async fn release(&self) {
-        let _ = self.ask("page.release", &[], None, SHORT_TIME).await;
+    /// Forgets the references to elements that operations of a call returned.
+    pub async fn release(&self, scope: ElementScope) {
+        let _ = self.ask("page.release", &[scope.0.into()], None, SHORT_TIME).await;
     }
 
     /// Opens an address and waits until it is loaded. Slow resources of a page that is there
@@ -271,17 +275,41 @@ impl Tab {
         Ok(Commit::Done)
     }
 
-    /// Goes back to the page before.
-    pub async fn back(&self, within: Duration) -> Result<(), PageError> {
+    /// The origin of the page before, to which [`Tab::back`] goes.
+    pub async fn origin_before(&self, within: Duration) -> Result<String, PageError> {
         let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
+        Ok(self.entry_before(&page, deadline).await?.1)
+    }
+
+    /// The entry of the history before the current one, and its origin.
+    async fn entry_before(
+        &self,
+        page: &Arc<PageTarget>,
+        deadline: Instant,
+    ) -> Result<(Json, String), PageError> {
         let history = page.call("Page.getNavigationHistory", json!({}), deadline).await;
         let history = self.explain(history)?;
         let at = history.get("currentIndex").and_then(Json::as_u64).unwrap_or(0);
         let before =
             at.checked_sub(1).and_then(|at| history.get("entries")?.get(usize::try_from(at).ok()?));
-        let Some(entry) = before else {
+        let entry = before.cloned().unwrap_or_default();
+        let url = entry.get("url").and_then(Json::as_str).unwrap_or_default();
+        // Tabs begin empty.
+        if url.is_empty() || url == "about:blank" {
             return Err(PageError::new(PageErrorCode::Refused, "there is no page before this one"));
-        };
+        }
+        let origin = url::Url::parse(url).map(|url| url.origin().ascii_serialization());
+        Ok((entry, origin.unwrap_or_default()))
+    }
+
+    /// Goes back to the page before, if it is of this origin.
+    pub async fn back(&self, origin: &str, within: Duration) -> Result<(), PageError> {
+        let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
+        let (entry, found) = self.entry_before(&page, deadline).await?;
+        if found != origin {
+            let message = format!("the page before this one is of `{}` now", shorten(&found));
+            return Err(PageError::new(PageErrorCode::OtherOrigin, message));
+        }
         let url = entry.get("url").and_then(Json::as_str).unwrap_or_default();
         self.inner.parts.shared.rules.check(url)?;
         page.forget_refusal();
@@ -411,7 +439,7 @@ impl Tab {
         within: Duration,
     ) -> Result<Json, PageError> {
         let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
-        let call = BrokerCall { operation, arguments, origin, is_own_address: false };
+        let call = BrokerCall { operation, arguments, origin, is_own_address: false, scope: None };
         self.explain(page.ask_broker(&call, deadline).await)
     }
 

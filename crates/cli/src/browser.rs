@@ -1,7 +1,8 @@
 //! The browser on whose pages tools work, by the settings of the configuration.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use toolwright_browser::{
@@ -18,6 +19,8 @@ pub(crate) struct BrowserSessions {
     browser: Browser,
     /// The current tab of each session.
     current: Mutex<HashMap<String, Tab>>,
+    /// The origins that calls of each session were allowed for.
+    allowed: Mutex<HashMap<String, HashSet<String>>>,
     changes: watch::Sender<u64>,
 }
 
@@ -26,9 +29,16 @@ pub(crate) fn new_browser(config: &BrowserConfig, log: &Log) -> Arc<BrowserSessi
     let log = log.clone();
     let settings = browser_settings(config);
     let browser = Browser::new(settings, Arc::new(move |line: &str| log.line(line)));
-    let (current, changes) = (Mutex::default(), watch::Sender::new(0));
-    Arc::new(BrowserSessions { browser, current, changes })
+    Arc::new(BrowserSessions {
+        browser,
+        current: Mutex::default(),
+        allowed: Mutex::default(),
+        changes: watch::Sender::new(0),
+    })
 }
+
+/// How long a page may take to tell its history.
+const HISTORY_TIME: Duration = Duration::from_secs(5);
 
 /// Variables that the browser gets besides PATH. No secrets.
 const PASSED_ON: [&str; 11] = [
@@ -51,6 +61,7 @@ pub(crate) fn browser_settings(config: &BrowserConfig) -> BrowserSettings {
         program: config.program.clone(),
         start: config.start.clone(),
         origins: config.origins.clone(),
+        is_private: Some(toolwright_web::is_special),
         headless: config.headless,
         profile: config.profile.clone(),
         idle: config.idle,
@@ -67,6 +78,32 @@ impl BrowserSessions {
     /// Fails if there is no browser here.
     pub(crate) fn check_program(&self) -> Result<(), PageError> {
         find_browser(self.browser.settings()).map(drop)
+    }
+
+    /// Fails if a page of this address may not be opened.
+    pub(crate) async fn check_address(&self, address: &str) -> Result<(), PageError> {
+        self.browser.check_address(address).await
+    }
+
+    /// The origin of the page to which `back` would go.
+    pub(crate) async fn origin_before(&self, session: &str) -> Result<String, PageError> {
+        self.check(session).await?;
+        self.tab(session).await?.origin_before(HISTORY_TIME).await
+    }
+
+    /// Notes that a call of a session was allowed for an origin.
+    pub(crate) fn note_allowed(&self, session: &str, origin: &str) {
+        self.allowed().entry(session.to_owned()).or_default().insert(origin.to_owned());
+    }
+
+    /// Whether a call of a session was allowed for an origin.
+    pub(crate) fn is_allowed(&self, session: &str, origin: &str) -> bool {
+        self.allowed().get(session).is_some_and(|origins| origins.contains(origin))
+    }
+
+    fn allowed(&self) -> std::sync::MutexGuard<'_, HashMap<String, HashSet<String>>> {
+        // Nothing panics while it holds the lock.
+        self.allowed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fails if a session has no page, and none is opened by itself.
@@ -104,12 +141,16 @@ impl BrowserSessions {
         self.browser.tabs(session).await
     }
 
-    /// The tools that the current pages of all sessions offer. A page that cannot tell has none.
-    pub(crate) async fn page_tools(&self) -> Vec<PageTool> {
-        let tabs: Vec<Tab> = self.current().values().cloned().collect();
+    /// The tools that the current page of each session offers. A page that cannot tell has none.
+    pub(crate) async fn page_tools(&self) -> Vec<(String, Vec<PageTool>)> {
+        let mut tabs: Vec<(String, Tab)> = {
+            let current = self.current();
+            current.iter().map(|(session, tab)| (session.clone(), tab.clone())).collect()
+        };
+        tabs.sort_by(|one, other| one.0.cmp(&other.0));
         let mut tools = Vec::new();
-        for tab in tabs {
-            tools.extend(tab.page_tools().await.unwrap_or_default());
+        for (session, tab) in tabs {
+            tools.push((session, tab.page_tools().await.unwrap_or_default()));
         }
         tools
     }
@@ -160,6 +201,7 @@ impl PageProvider for BrowserSessions {
     fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             self.current().remove(session);
+            self.allowed().remove(session);
             self.browser.end_session(session).await;
             self.changed();
         })

@@ -1,12 +1,14 @@
 //! `toolwright browser`: opens a page for a person, or lists its tools. Also for `md --browser`,
 //! and what `doctor` says about the browser.
 
+use std::io::Read;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use toolwright_browser::{Browser, PageMarkup, Tab, find_browser};
+use toolwright_browser::{Browser, PageMarkup, Tab, find_browser, is_root};
 use toolwright_workspace::BrowserConfig;
 
 use crate::args::{BrowserAction, BrowserArgs, BrowserPageArgs};
@@ -20,6 +22,12 @@ const OPEN_TIME: Duration = Duration::from_secs(60);
 
 /// How long tools are waited for that a page registers after it is loaded.
 const TOOLS_TIME: Duration = Duration::from_secs(1);
+
+/// How long a program may take to tell its version.
+const VERSION_TIME: Duration = Duration::from_secs(5);
+
+/// Bytes of it that are read.
+const MAX_VERSION: u64 = 200;
 
 /// Opens a page for a person, or lists its tools.
 ///
@@ -47,7 +55,7 @@ fn show_page(args: &BrowserPageArgs, needs_profile: bool) -> anyhow::Result<Exit
     let profile = config.profile.as_ref();
     let place = profile.map(|path| format!(" with the profile `{}`", path.display()));
     let place = place.unwrap_or_default();
-    with_page(&config, &args.url, async |tab| {
+    with_page(&config, true, &args.url, async |tab| {
         messages::print_note(&format!("the page is open{place}; close the window to end"));
         tokio::select! {
             () = tab.closed() => {}
@@ -61,7 +69,7 @@ fn show_page(args: &BrowserPageArgs, needs_profile: bool) -> anyhow::Result<Exit
 /// Prints the tools of a page, one per line.
 fn list_tools(args: &BrowserPageArgs) -> anyhow::Result<ExitStatus> {
     let config = sources::configured_browser(args.config.as_deref())?;
-    let tools = with_page(&config, &args.url, async |tab| {
+    let tools = with_page(&config, true, &args.url, async |tab| {
         let mut changes = tab.page_tool_changes();
         let wait = async { while changes.changed().await.is_ok() {} };
         let _ = tokio::time::timeout(TOOLS_TIME, wait).await;
@@ -81,24 +89,30 @@ fn list_tools(args: &BrowserPageArgs) -> anyhow::Result<ExitStatus> {
 ///
 /// # Errors
 /// If there is no browser, or the page cannot be opened.
-pub(crate) fn rendered_page(url: &str) -> anyhow::Result<PageMarkup> {
+pub(crate) fn rendered_page(url: &str, allow_private: bool) -> anyhow::Result<PageMarkup> {
     let config = sources::configured_browser(None)?;
-    with_page(&config, url, async |tab| {
+    with_page(&config, allow_private, url, async |tab| {
         let origin = tab.origin().await?;
         Ok(tab.html(&origin, OPEN_TIME).await?)
     })
 }
 
-/// Does something with a page in a browser of its own, and ends the browser.
+/// Does something with a page in a browser of its own, and ends the browser. A page of this machine
+/// or its network is opened if that is allowed, or the configuration names it.
 fn with_page<T>(
     config: &BrowserConfig,
+    allow_private: bool,
     url: &str,
     work: impl AsyncFnOnce(&Tab) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let config = BrowserConfig { start: None, ..config.clone() };
     let log = runtime::stderr_log();
     let log = Arc::new(move |line: &str| log.line(line));
-    let browser = Browser::new(browser_settings(&config), log);
+    let mut settings = browser_settings(&config);
+    if allow_private {
+        settings.is_private = None;
+    }
+    let browser = Browser::new(settings, log);
     runtime::new_runtime()?.block_on(async {
         let result = async {
             let tab = browser.tab("cli").await?;
@@ -117,9 +131,53 @@ fn with_page<T>(
 /// If the configuration cannot be read.
 pub(crate) fn doctor_line(config: &Path) -> anyhow::Result<String> {
     let config = sources::configured_browser(Some(config))?;
-    let line = match find_browser(&browser_settings(&config)) {
-        Ok(program) => format!("browser: {}", program.display()),
-        Err(error) => format!("browser: none, so tools that need a page do not run; {error}"),
+    let settings = browser_settings(&config);
+    let program = match find_browser(&settings) {
+        Ok(program) => program,
+        Err(error) => {
+            return Ok(format!("browser: none, so tools that need a page do not run; {error}\n"));
+        }
     };
-    Ok(line + "\n")
+    let version = program_version(&program).unwrap_or_else(|| "of unknown version".to_owned());
+    let user = match is_root() {
+        true => ", not as root but as the owner of its profile, or as `nobody`",
+        false => "",
+    };
+    let mut text = format!(
+        "browser: {} ({}), with its own sandbox{user}\n",
+        program.display(),
+        one_line(&version)
+    );
+    let mut weaker = |what: &str| text.push_str(&format!("  weaker: {what}\n"));
+    if config.profile.is_some() {
+        weaker("all sessions share the cookies and the storage of `profile`");
+    }
+    if config.origins.is_empty() {
+        weaker("`origins` is empty, so pages of every public address can be opened");
+    }
+    if program.to_string_lossy().contains("headless") {
+        weaker("a headless shell keeps frames in the process of their page; `chromium` does not");
+    }
+    if !cfg!(target_os = "linux") {
+        weaker("`memory` is watched on Linux only");
+    }
+    Ok(text)
+}
+
+/// What the program says about its version.
+fn program_version(program: &Path) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let began = Instant::now();
+    while matches!(child.try_wait(), Ok(None)) {
+        if began.elapsed() > VERSION_TIME {
+            // It is not a browser.
+            let _ = child.kill();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut text = String::new();
+    child.stdout.take()?.take(MAX_VERSION).read_to_string(&mut text).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }

@@ -85,7 +85,7 @@ fn from_network(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)
 
 /// The page as it is after its scripts have run, and its address.
 fn from_browser(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)> {
-    let page = browser_command::rendered_page(&args.page)?;
+    let page = browser_command::rendered_page(&args.page, args.allow_private)?;
     let url = url::Url::parse(&page.url).ok();
     let converted = convert(page.html, url.as_ref(), &markdown_options(args))
         .with_context(|| format!("cannot convert `{}`", args.page))?;

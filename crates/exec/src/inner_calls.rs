@@ -124,7 +124,8 @@ impl<'a> InnerCaller<'a> {
             refusal,
         };
         // A tool that is hidden from the agent is unknown to it here, too.
-        let may_see = |tool: &RegisteredTool| self.runner.may_see(self.host.agent(), tool);
+        let (agent, session) = (self.host.agent(), self.host.session());
+        let may_see = |tool: &RegisteredTool| self.runner.may_see(agent, session, tool);
         let exact = registry.get(id).filter(|tool| may_see(tool));
         if let Some(tool) = exact.filter(|tool| is_aggregated(tool)) {
             return meant(tool, id.to_owned());

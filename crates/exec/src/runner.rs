@@ -146,9 +146,26 @@ impl Runner {
         self
     }
 
-    /// Whether a tool exists for this agent.
-    pub fn may_see(&self, agent: &str, tool: &RegisteredTool) -> bool {
-        self.policy.as_ref().is_none_or(|policy| policy.may_see(agent, tool))
+    /// Whether a tool exists for this agent, in this session.
+    pub fn may_see(
+        &self,
+        agent: &str,
+        session: Option<SessionNumber>,
+        tool: &RegisteredTool,
+    ) -> bool {
+        let is_offered = match &tool.tool.details.binding {
+            Binding::Builtin { toolset, tool } => {
+                self.context.builtin(toolset).is_ok_and(|it| it.may_see(tool, session))
+            }
+            _ => true,
+        };
+        is_offered && self.policy.as_ref().is_none_or(|policy| policy.may_see(agent, tool))
+    }
+
+    /// A number that changes when [`Runner::may_see`] may answer differently for some session,
+    /// although the tools are the same. 0 as long as all sessions have the same tools.
+    pub fn visibility(&self) -> u64 {
+        self.context.builtins.iter().map(|toolset| toolset.visibility()).sum()
     }
 
     /// Forgets what was granted to a session that has ended.
@@ -228,7 +245,7 @@ impl Runner {
         // One snapshot for the whole call: a reload in the middle must not mix old and new limits.
         let limits = self.limits();
         // The first two steps wait for nothing, so a wrong call fails at once.
-        let tool = self.resolve(&request.id, host.agent(), &mut record.tool)?;
+        let tool = self.resolve(&request.id, host, &mut record.tool)?;
         let filled = fill_defaults(&tool, request, &limits);
         let request = filled.as_ref().unwrap_or(request);
         let mut time = TimeLimit::of(&tool, request, &limits);
@@ -467,12 +484,12 @@ impl Runner {
     fn resolve(
         &self,
         id: &str,
-        agent: &str,
+        host: &dyn Host,
         found: &mut Option<Arc<RegisteredTool>>,
     ) -> Result<Arc<RegisteredTool>, Failure> {
         let registry = self.registry();
         // A tool that is not for this agent does not exist for it, in suggestions neither.
-        let may_see = |tool: &RegisteredTool| self.may_see(agent, tool);
+        let may_see = |tool: &RegisteredTool| self.may_see(host.agent(), host.session(), tool);
         let Some(tool) = registry.get(id).filter(|tool| may_see(tool)) else {
             *found = registry.get(id).map(Arc::clone);
             let failure = Failure::new(&code::TOOL_NOT_FOUND, format!("there is no tool `{id}`"));

@@ -35,6 +35,7 @@ impl Gateway {
         let mut notifications = self.catalog().notifications();
         let mut changes = self.catalog().changes();
         let mut before = self.first_lists(&mut changes).await;
+        let mut visibility = 0;
         // The catalog may end its notifications; the rest goes on.
         let mut has_notifications = true;
         loop {
@@ -45,7 +46,15 @@ impl Gateway {
                     }
                     let now = (self.listing(), self.offers());
                     // The catalog also counts reloads that gave the same; those are not sent.
-                    for change in changed_lists(&before, &now) {
+                    let mut changed = changed_lists(&before, &now);
+                    // The same tools, which other sessions have than before.
+                    let visible = self.catalog().runner().visibility();
+                    if std::mem::replace(&mut visibility, visible) != visible
+                        && !changed.contains(&ListChange::Tools)
+                    {
+                        changed.push(ListChange::Tools);
+                    }
+                    for change in changed {
                         self.announce(change).await;
                     }
                     before = now;

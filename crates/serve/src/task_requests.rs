@@ -69,7 +69,8 @@ impl Gateway {
     ) -> Result<(), Failure> {
         let runner = self.catalog().runner();
         let registry = runner.registry();
-        let may_see = |tool: &&Arc<RegisteredTool>| runner.may_see(&session.agent, tool);
+        let (agent, number) = (&session.agent, Some(session.number));
+        let may_see = |tool: &&Arc<RegisteredTool>| runner.may_see(agent, number, tool);
         let Some(tool) = registry.find(&call.id).filter(may_see) else { return Ok(()) };
         let offers = self.offers();
         let support = execution(&tool.tool).map(|execution| &execution["taskSupport"]);

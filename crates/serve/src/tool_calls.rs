@@ -40,11 +40,12 @@ impl Gateway {
         let listing = self.listing();
         let is_stateless = context.terms.is_stateless();
         let mut items = Cow::Borrowed(listing.tools_for(context.terms.revision));
-        if self.is_restricted(context.session) {
-            let runner = self.catalog().runner();
+        let runner = self.catalog().runner();
+        if self.is_restricted(context.session) || runner.visibility() > 0 {
             let registry = runner.registry();
+            let (agent, session) = (&context.session.agent, Some(context.session.number));
             let may_see = |id: &str| {
-                registry.get(id).is_some_and(|tool| runner.may_see(&context.session.agent, tool))
+                registry.get(id).is_some_and(|tool| runner.may_see(agent, session, tool))
             };
             items.to_mut().retain(|(id, _)| may_see(id));
         }
@@ -164,12 +165,12 @@ impl Gateway {
 
     /// Whether this exposed name or id is that of a tool that does not exist for the agent.
     pub(crate) fn is_hidden(&self, agent: &str, name: &str) -> bool {
-        let (runner, policy) = (self.catalog().runner(), self.catalog().policy());
-        if policy.is_none_or(|policy| !policy.is_restricted(agent)) {
+        let Some(policy) = self.catalog().policy().filter(|policy| policy.is_restricted(agent))
+        else {
             return false;
-        }
-        let registry = runner.registry();
-        registry.find(self.listing().id(name)).is_some_and(|tool| !runner.may_see(agent, tool))
+        };
+        let registry = self.catalog().runner().registry();
+        registry.find(self.listing().id(name)).is_some_and(|tool| !policy.may_see(agent, tool))
     }
 
     /// Waits until the tool is there, or no source can have it any more: each is tried within its

@@ -30,7 +30,7 @@ mod paging;
 pub mod search;
 pub mod tool;
 
-pub use fetch::{FetchError, FetchOptions, FetchedPage, ProxySettings, decode, fetch};
+pub use fetch::{FetchError, FetchOptions, FetchedPage, ProxySettings, decode, fetch, is_special};
 pub use html::HtmlDocument;
 pub use main_content::{Omission, OmissionReason};
 pub use markdown::{

@@ -6,7 +6,7 @@ use serde_json::json;
 use toolwright_browser::{PageErrorCode, is_browser_process};
 
 use crate::page_server::{SiteReply, TestSite};
-use crate::{LONG, Page, browser_with, open, settings};
+use crate::{LONG, Page, SCOPE, browser_with, open, settings};
 
 const SHORT: Duration = Duration::from_millis(500);
 
@@ -102,7 +102,7 @@ async fn huge_results_are_refused_in_the_page() {
     for (operation, arguments) in rows {
         let error = page.ask(operation, arguments).await.unwrap_err();
         assert_eq!(error.code, PageErrorCode::TooLarge, "{operation}: {error}");
-        tab.release().await;
+        tab.release(*SCOPE).await;
     }
     assert_eq!(page.get("dom.property", json!(["p", "tagName"])).await, "P");
 }

@@ -14,11 +14,11 @@ mod page_tools;
 mod writing;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use toolwright_browser::{Browser, BrowserSettings, PageError, Tab};
+use toolwright_browser::{Browser, BrowserSettings, ElementScope, PageError, Tab};
 
 /// Longer than anything takes that works, also on a busy machine.
 const LONG: Duration = Duration::from_secs(30);
@@ -34,6 +34,7 @@ fn settings() -> Option<BrowserSettings> {
         program: Some(program?),
         start: None,
         origins: Vec::new(),
+        is_private: None,
         headless: true,
         profile: None,
         idle: Duration::from_secs(600),
@@ -55,6 +56,9 @@ async fn open(server: &page_server::TestSite, path: &str) -> Option<(Browser, Ta
     Some((browser, tab))
 }
 
+/// Whose elements [`Page`] uses.
+static SCOPE: LazyLock<ElementScope> = LazyLock::new(ElementScope::new);
+
 /// Operations on a page of one origin.
 struct Page<'a> {
     tab: &'a Tab,
@@ -72,7 +76,8 @@ impl Page<'_> {
         arguments: Json,
         within: Duration,
     ) -> Result<Json, PageError> {
-        self.tab.operate(operation, arguments.as_array().unwrap(), &self.origin, within).await
+        let arguments = arguments.as_array().unwrap();
+        self.tab.operate(*SCOPE, operation, arguments, &self.origin, within).await
     }
 
     async fn get(&self, operation: &str, arguments: Json) -> Json {

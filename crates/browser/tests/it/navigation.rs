@@ -46,6 +46,45 @@ async fn only_allowed_origins_are_opened() {
     assert_eq!(other.hits(), Vec::<String>::new());
 }
 
+/// A test's servers are all on loopback, so addresses of one of them count as public here.
+#[tokio::test(flavor = "multi_thread")]
+async fn private_addresses_are_opened_only_if_they_are_named() {
+    let inner = TestSite::page("<p>inner</p>");
+    let (port, links) = (inner.port(), inner.port());
+    let server = TestSite::start(move |path| match path {
+        "/" => Some(SiteReply::html(format!(
+            "<p>here</p><a id=out href='http://localhost:{links}/'>out</a>"
+        ))),
+        "/number" => Some(SiteReply::redirect(&format!("http://127.0.0.2:{port}/"))),
+        "/name" => Some(SiteReply::redirect(&format!("http://localhost:{port}/"))),
+        _ => None,
+    });
+    let Some(mut settings) = settings() else { return };
+    settings.is_private = Some(|address| address.to_string() != "127.0.0.1");
+    let browser = browser_with(settings.clone());
+    let tab = browser.tab("session").await.unwrap();
+    tab.navigate(&server.url("/"), LONG).await.unwrap();
+    let page = Page { tab: &tab, origin: server.origin() };
+    let number = format!("http://127.0.0.2:{port}");
+    for address in [number.clone(), server.url("/number"), server.url("/name")] {
+        let error = tab.navigate(&address, LONG).await.unwrap_err();
+        assert_eq!(error.code, PageErrorCode::OriginRefused, "{address}: {error}");
+        assert_eq!(page.get("dom.text", json!(["p"])).await, "here", "{address}");
+    }
+    tab.take_notices();
+    page.get("dom.click", json!(["#out"])).await;
+    let notices = eventually(|| tab.take_notices()).await;
+    assert!(notices[0].contains("this machine or its network"), "{notices:?}");
+    let error = page.ask("fetch", json!([number])).await.unwrap_err();
+    assert_eq!(error.code, PageErrorCode::OriginRefused, "{error}");
+    assert_eq!(inner.hits(), Vec::<String>::new());
+    settings.origins = vec![server.origin(), format!("http://localhost:{port}")];
+    let browser = browser_with(settings);
+    let tab = browser.tab("session").await.unwrap();
+    tab.navigate(&server.url("/name"), LONG).await.unwrap();
+    assert_eq!(inner.hits(), ["GET /"]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_that_cannot_be_opened() {
     let server = TestSite::page("<p>here</p>");
@@ -112,7 +151,7 @@ async fn back_and_waiting() {
     assert_eq!(error.code, PageErrorCode::Timeout);
     let error = tab.wait_for("p[", LONG).await.unwrap_err();
     assert_eq!(error.code, PageErrorCode::BadOperation);
-    tab.back(LONG).await.unwrap();
+    tab.back(&server.origin(), LONG).await.unwrap();
     tab.wait_for("#a, #b", LONG).await.unwrap();
 }
 

@@ -1,10 +1,12 @@
 //! Operations that read, and those on storage and the network.
 
+use std::time::Duration;
+
 use serde_json::json;
-use toolwright_browser::{OPERATIONS, Operation, PageErrorCode};
+use toolwright_browser::{ElementScope, OPERATIONS, Operation, PageErrorCode};
 
 use crate::page_server::{SiteReply, TestSite};
-use crate::{Json, LONG, Page, open};
+use crate::{Json, LONG, Page, SCOPE, open};
 
 const PAGE: &str = r#"<!doctype html><html lang="en"><title>Prices</title>
 <h1 id="head" class="big red" data-kind="title">Prices of <b>tea</b></h1>
@@ -158,9 +160,49 @@ async fn wrong_arguments_have_clear_errors() {
     let error = other.ask("dom.text", json!(["p"])).await.unwrap_err();
     assert_eq!(error.code, PageErrorCode::OtherOrigin);
     let released = page.get("dom.query", json!(["p"])).await;
-    tab.release().await;
+    tab.release(*SCOPE).await;
     let error = page.ask("dom.text", json!([released])).await.unwrap_err();
     assert_eq!(error.code, PageErrorCode::NoElement);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn references_belong_to_one_call() {
+    let server = TestSite::page(
+        "<p>x</p><div id=host></div><script>
+         host.attachShadow({ mode: 'open' }).innerHTML = '<i>hidden</i>'</script>",
+    );
+    let Some((_browser, tab)) = open(&server, "/").await else { return };
+    let origin = server.origin();
+    let (one, other) = (ElementScope::new(), ElementScope::new());
+    let ask = async |scope, operation: &str, arguments: Json| {
+        let arguments = arguments.as_array().unwrap().clone();
+        tab.operate(scope, operation, &arguments, &origin, LONG).await
+    };
+    let root = ask(one, "dom.shadow", json!(["#host"])).await.unwrap();
+    assert_eq!(ask(one, "dom.text", json!([root])).await.unwrap(), "hidden");
+    // No number leads another call to an element that it was not given.
+    let number = root["$element"].as_u64().unwrap();
+    for guess in number.saturating_sub(20)..number + 20 {
+        let guessed = ask(other, "dom.text", json!([{ "$element": guess }])).await;
+        assert_eq!(guessed.unwrap_err().code, PageErrorCode::NoElement, "{guess}");
+    }
+    // A call that ends, and one that waits, leave those of others alone.
+    let element = ask(one, "dom.query", json!(["p"])).await.unwrap();
+    ask(other, "dom.query", json!(["p"])).await.unwrap();
+    let (changes, _) = tokio::join!(ask(other, "dom.observe", json!(["body", 30_000])), async {
+        while ask(one, "dom.setText", json!([element, "changed"])).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if ask(one, "dom.text", json!(["p"])).await.unwrap() == "changed" {
+                break;
+            }
+        }
+    },);
+    let seen = changes.unwrap()[0]["target"].clone();
+    assert_eq!(ask(other, "dom.text", json!([seen])).await.unwrap(), "changed");
+    tab.release(other).await;
+    assert_eq!(ask(one, "dom.text", json!([element])).await.unwrap(), "changed");
+    let gone = ask(other, "dom.text", json!([seen])).await.unwrap_err();
+    assert_eq!(gone.code, PageErrorCode::NoElement);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -62,6 +62,10 @@ impl TestSite {
         TestSite::start(move |path| (path == "/").then(|| SiteReply::html(body)))
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     pub(crate) fn origin(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }

@@ -321,7 +321,7 @@ pub(crate) struct MdArgs {
     /// The page: a URL, an HTML file, or `-` for standard input
     #[arg(value_name = "FILE|URL")]
     pub(crate) page: String,
-    /// Also fetch from addresses that are not on the public internet
+    /// Also open addresses that are not on the public internet
     #[arg(long)]
     pub(crate) allow_private: bool,
     /// Let the proxy decide which addresses may be fetched
@@ -332,7 +332,7 @@ pub(crate) struct MdArgs {
     pub(crate) user_agent: Option<String>,
     /// Open the page in Chromium first, so that its scripts run; `[browser]` of the configuration
     /// decides which addresses may be opened
-    #[arg(long, conflicts_with_all = ["allow_private", "trust_proxy", "user_agent"])]
+    #[arg(long, conflicts_with_all = ["trust_proxy", "user_agent"])]
     pub(crate) browser: bool,
     /// Only the article: no menus, share bars, related links, notices and comments
     #[arg(long)]

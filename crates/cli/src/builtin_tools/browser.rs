@@ -1,18 +1,16 @@
-//! The toolsets `browser` and `webmcp`. The first opens, lists and reads pages; the second has the
-//! tools that the current page itself offers (WebMCP), and changes with the page.
+//! The toolset `browser`: it opens, lists and reads pages, in the tab of the session that calls,
+//! which BTCP tools of the session work on, too.
 //!
-//! Both work on the tab of the session that calls, which BTCP tools of the session work on, too.
-//! Opening a page needs `page:navigate` for the origin of its address, reading one `dom:read` for
-//! the origin of the page, and a tool of a page `dom:write`, because it runs the page's own code.
+//! Opening a page needs `page:navigate` for the origin of its address, and reading one `dom:read`
+//! for the origin of the page.
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
-use tokio::sync::watch;
-use toolwright_browser::{PageError, PageErrorCode, Tab};
-use toolwright_exec::browser::{failure_of_operation, page_session};
+use toolwright_browser::{PageError, PageErrorCode, Tab, TabInfo};
+use toolwright_exec::browser::{failure_of_operation, no_origin, page_session};
 use toolwright_exec::{
     BoxFuture, BuiltinCall, BuiltinToolset, CallArguments, Failure, Host, Outcome, ResultContent,
     code,
@@ -21,16 +19,11 @@ use toolwright_web::{MarkdownOptions, PageContent, convert};
 
 use crate::browser::BrowserSessions;
 
-/// Characters of a description of a page's tool that are kept: text of a page for a model.
-const MAX_DESCRIPTION: usize = 1_000;
-/// Tools of one page that are offered.
-const MAX_PAGE_TOOLS: usize = 100;
+/// Characters of the address of a tab that are shown.
+const MAX_URL: usize = 2_000;
 
 /// The toolset `browser`.
 pub(crate) struct BrowserToolset(pub(crate) Arc<BrowserSessions>);
-
-/// The toolset `webmcp`.
-pub(crate) struct PageToolset(pub(crate) Arc<BrowserSessions>);
 
 /// What each tool of `browser` needs.
 const NEEDS: &[(&str, &[&str])] = &[
@@ -70,9 +63,19 @@ impl BuiltinToolset for BrowserToolset {
                 "open" => {
                     let url = arguments["url"].as_str().unwrap_or_default();
                     self.0.check_program().map_err(|error| failure(tool, &error))?;
-                    origin_of(url).map(Some)
+                    let origin = origin_of(url)?;
+                    // Nobody is asked about what is refused anyway.
+                    let checked = self.0.check_address(url).await;
+                    checked.map_err(|error| failure(tool, &error))?;
+                    Ok(Some(origin))
                 }
-                "tabs" | "switch" | "close" | "back" => Ok(None),
+                "back" => {
+                    let session = page_session(host.session());
+                    let origin = self.0.origin_before(&session).await;
+                    origin.map(Some).map_err(|error| failure(tool, &error))
+                }
+                // They show of pages only what the session was allowed to see of them.
+                "tabs" | "switch" | "close" => Ok(None),
                 _ => current_origin(&self.0, tool, host).await,
             }
         })
@@ -86,6 +89,9 @@ impl BuiltinToolset for BrowserToolset {
         Box::pin(async move {
             let session = page_session(host.session());
             let tool = call.tool;
+            if let Some(origin) = call.origin {
+                self.0.note_allowed(&session, origin);
+            }
             let done = match tool {
                 "open" => self.open(&call, &session).await,
                 "tabs" => Ok(self.tabs(&session).await),
@@ -114,12 +120,17 @@ impl BrowserToolset {
         let url = call.arguments["url"].as_str().unwrap_or_default();
         tab.navigate(url, call.budget.remaining()).await?;
         self.0.changed();
-        // A redirect may have led to another origin than the one that was granted.
-        if let Err(error) = check_origin(&tab, call).await {
+        self.leave_other_origin(&tab, call).await?;
+        Ok(with_notices(self.tabs(session).await, &tab))
+    }
+
+    /// Leaves a page of another origin than the one that was granted: a redirect may lead there.
+    async fn leave_other_origin(&self, tab: &Tab, call: &BuiltinCall<'_>) -> Result<(), PageError> {
+        if let Err(error) = check_origin(tab, call).await {
             tab.navigate("about:blank", call.budget.remaining()).await?;
             return Err(error);
         }
-        Ok(with_notices(self.tabs(session).await, &tab))
+        Ok(())
     }
 
     async fn tabs(&self, session: &str) -> Outcome {
@@ -127,10 +138,17 @@ impl BrowserToolset {
         let tabs: Vec<Json> = tabs
             .iter()
             .map(|tab| {
-                json!({
-                    "tab": tab.number, "title": tab.title, "url": tab.url,
-                    "current": tab.is_current,
-                })
+                let TabInfo { number, title, url, is_current } = tab;
+                let origin = url.parse::<url::Url>().map(|url| url.origin());
+                let origin =
+                    origin.map_or_else(|_| "null".to_owned(), |it| it.ascii_serialization());
+                // Titles and addresses are content of the page.
+                if self.0.is_allowed(session, &origin) || url == "about:blank" {
+                    let url: String = url.chars().take(MAX_URL).collect();
+                    json!({"tab": number, "title": title, "url": url, "current": is_current})
+                } else {
+                    json!({"tab": number, "origin": origin, "current": is_current})
+                }
             })
             .collect();
         Outcome::json(json!({ "tabs": tabs }))
@@ -148,8 +166,9 @@ impl BrowserToolset {
 
     async fn back(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
         let tab = self.0.tab(session).await?;
-        tab.back(call.budget.remaining()).await?;
+        tab.back(call.origin.unwrap_or_default(), call.budget.remaining()).await?;
         self.0.changed();
+        self.leave_other_origin(&tab, call).await?;
         Ok(with_notices(self.tabs(session).await, &tab))
     }
 
@@ -201,87 +220,8 @@ impl BrowserToolset {
     }
 }
 
-impl BuiltinToolset for PageToolset {
-    fn name(&self) -> &'static str {
-        "webmcp"
-    }
-
-    fn list<'a>(&'a self, _: &'a [(OsString, OsString)]) -> BoxFuture<'a, Result<Json, Failure>> {
-        Box::pin(async move {
-            let mut tools: Vec<Json> = Vec::new();
-            for tool in self.0.page_tools().await.into_iter().take(MAX_PAGE_TOOLS) {
-                if tools.iter().any(|known| known["name"] == tool.name.as_str()) {
-                    continue;
-                }
-                let description: String = tool.description.chars().take(MAX_DESCRIPTION).collect();
-                let schema = tool.input_schema.filter(Json::is_object);
-                tools.push(json!({
-                    "name": tool.name,
-                    "description": description,
-                    "inputSchema": schema.unwrap_or_else(|| json!({"type": "object"})),
-                }));
-            }
-            Ok(json!({ "tools": tools }))
-        })
-    }
-
-    fn changes(&self) -> Option<watch::Receiver<u64>> {
-        Some(self.0.changes())
-    }
-
-    fn needs(&self, _: &str) -> &'static [&'static str] {
-        &["dom:write"]
-    }
-
-    fn page_origin<'a>(
-        &'a self,
-        tool: &'a str,
-        _: &'a CallArguments,
-        host: &'a dyn Host,
-    ) -> BoxFuture<'a, Result<Option<String>, Failure>> {
-        Box::pin(current_origin(&self.0, tool, host))
-    }
-
-    fn run<'a>(
-        &'a self,
-        call: BuiltinCall<'a>,
-        host: &'a dyn Host,
-    ) -> BoxFuture<'a, Result<Outcome, Failure>> {
-        Box::pin(async move {
-            let failed = |error: PageError| failure(call.tool, &error);
-            let tab = self.0.tab(&page_session(host.session())).await.map_err(failed)?;
-            let (origin, time) = (call.origin.unwrap_or_default(), call.budget.remaining());
-            let arguments: &Json = call.arguments;
-            let value = tab.call_page_tool(call.tool, arguments, origin, time).await;
-            Ok(with_notices(outcome_of(value.map_err(failed)?), &tab))
-        })
-    }
-}
-
-/// The result of a tool of a page: that of MCP, or any value.
-fn outcome_of(value: Json) -> Outcome {
-    let value = match value {
-        // Chromium returns what the tool returned as text.
-        Json::String(text) => serde_json::from_str(&text).unwrap_or(Json::String(text)),
-        value => value,
-    };
-    let is_block = |block: &Json| block["type"].is_string();
-    match value["content"].as_array() {
-        Some(blocks) if !blocks.is_empty() && blocks.iter().all(is_block) => Outcome {
-            content: blocks.iter().cloned().map(ResultContent::from).collect(),
-            structured: value.get("structuredContent").cloned(),
-            is_error: value["isError"] == true,
-            ..Outcome::default()
-        },
-        _ => match value {
-            Json::String(text) => Outcome::text(text),
-            value => Outcome::json(value),
-        },
-    }
-}
-
 /// The origin of the page that is open; a failure if none is.
-async fn current_origin(
+pub(super) async fn current_origin(
     sessions: &BrowserSessions,
     tool: &str,
     host: &dyn Host,
@@ -291,10 +231,7 @@ async fn current_origin(
     sessions.check(&session).await.map_err(failed)?;
     let origin = sessions.tab(&session).await.map_err(failed)?.origin().await.map_err(failed)?;
     match origin.as_str() {
-        "null" => {
-            let message = format!("`{tool}` needs a page, and none is open");
-            Err(Failure::new(&code::BROWSER_REQUIRED, message).suggest("open a page first"))
-        }
+        "null" => Err(no_origin(tool)),
         _ => Ok(Some(origin)),
     }
 }
@@ -333,12 +270,12 @@ fn number(call: &BuiltinCall<'_>) -> u32 {
 }
 
 /// What happened to the page meanwhile, such as a dialog that was dismissed, as remarks.
-fn with_notices(mut outcome: Outcome, tab: &Tab) -> Outcome {
+pub(super) fn with_notices(mut outcome: Outcome, tab: &Tab) -> Outcome {
     outcome.warnings.extend(tab.take_notices());
     outcome
 }
 
-fn failure(tool: &str, error: &PageError) -> Failure {
+pub(super) fn failure(tool: &str, error: &PageError) -> Failure {
     let failure = failure_of_operation(error.code, format!("`{tool}`: {error}"));
     match error.code {
         PageErrorCode::OriginRefused => failure.suggest("allow it in `origins` of `[browser]`"),

@@ -3,13 +3,15 @@
 //! checked.
 
 mod browser;
+mod page_tools;
 mod web;
 
 use std::sync::Arc;
 
 use toolwright_exec::BuiltinToolset;
 
-use self::browser::{BrowserToolset, PageToolset};
+use self::browser::BrowserToolset;
+use self::page_tools::PageToolset;
 use crate::browser::BrowserSessions;
 
 /// All of them. Two of them work in this browser.
@@ -17,7 +19,7 @@ pub(crate) fn all(browser: &Arc<BrowserSessions>) -> Vec<Arc<dyn BuiltinToolset>
     vec![
         Arc::new(web::WebToolset::new()),
         Arc::new(BrowserToolset(Arc::clone(browser))),
-        Arc::new(PageToolset(Arc::clone(browser))),
+        Arc::new(PageToolset::new(Arc::clone(browser))),
     ]
 }
 

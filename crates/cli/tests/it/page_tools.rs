@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use toolwright_browser::{PageError, PageErrorCode};
+use toolwright_browser::{ElementScope, PageError, PageErrorCode};
 use toolwright_exec::browser::{PageAccess, PageProvider};
 use toolwright_exec::knowledge::KnowledgeFunction;
 use toolwright_exec::{
@@ -38,6 +38,7 @@ impl PageAccess for FakePage {
 
     fn operate<'a>(
         &'a self,
+        _: ElementScope,
         operation: &'a str,
         arguments: &'a [Json],
         origin: &'a str,
@@ -76,7 +77,7 @@ impl PageAccess for FakePage {
         Box::pin(std::future::ready(self.failing.map_or(Ok(answer), |code| Err(failed(code)))))
     }
 
-    fn release(&self) -> BoxFuture<'_, ()> {
+    fn release(&self, _: ElementScope) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 }
@@ -368,6 +369,38 @@ fn without_a_browser_one_sentence_says_how_to_get_one() {
     let message = error["message"].as_str().expect("a text");
     assert!(message.contains("`look` needs `dom:read`"), "{message}");
     assert!(message.contains("apt-get install chromium"), "{message}");
+}
+
+#[test]
+fn a_window_needs_a_display() {
+    let config = "[browser]\nprogram = \"/bin/echo\"\nprofile = \"profile\"\n";
+    let folder = folder(&[("toolwright.toml", config.as_bytes())]);
+    let none = [("DISPLAY", ""), ("WAYLAND_DISPLAY", "")];
+    for action in ["login", "open"] {
+        let args = ["browser", action, "https://example.invalid/"];
+        let result = run_with(folder.path(), &args, &none, "");
+        assert!(result.stderr.contains("a window needs a display"), "{result:?}");
+        assert!(result.stderr.contains("`DISPLAY`"), "{result:?}");
+    }
+    assert!(!folder.path().join("profile").exists());
+}
+
+#[test]
+fn doctor_names_the_browser_and_what_would_be_weaker() {
+    let program = "#!/bin/sh\necho Chromium 156.0\n";
+    let config = "[browser]\nprogram = \"./headless\"\nprofile = \"profile\"\n";
+    let files = [("toolwright.toml", config.as_bytes()), ("headless", program.as_bytes())];
+    let folder = folder(&files);
+    let path = folder.path().join("headless");
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("permissions");
+    let result = run_with(folder.path(), &["doctor"], &[], "");
+    let lines: Vec<&str> = result.stdout.lines().collect();
+    let at = lines.iter().position(|line| line.starts_with("browser: ")).expect("a line");
+    assert!(lines[at].contains("(Chromium 156.0), with its own sandbox"), "{result:?}");
+    for (line, text) in lines[at + 1..].iter().zip(["`profile`", "`origins` is empty", "shell"]) {
+        assert!(line.starts_with("  weaker: ") && line.contains(text), "{line}: {result:?}");
+    }
 }
 
 #[test]

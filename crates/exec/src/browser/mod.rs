@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde_json::Map;
-use toolwright_browser::{Browser, PageError, PageErrorCode, Tab, find_browser};
+use toolwright_browser::{Browser, ElementScope, PageError, PageErrorCode, Tab, find_browser};
 use toolwright_model::{Binding, Capability, Tool};
 use toolwright_sandbox::{GuestLimits, ProgramInput, SandboxErrorCode};
 use toolwright_script::LACKING_MEMBERS;
@@ -71,6 +71,7 @@ pub trait PageAccess: Send + Sync {
     /// See [`Tab::operate`].
     fn operate<'a>(
         &'a self,
+        scope: ElementScope,
         operation: &'a str,
         arguments: &'a [Json],
         origin: &'a str,
@@ -78,7 +79,7 @@ pub trait PageAccess: Send + Sync {
     ) -> BoxFuture<'a, Result<Json, PageError>>;
 
     /// See [`Tab::release`].
-    fn release(&self) -> BoxFuture<'_, ()>;
+    fn release(&self, scope: ElementScope) -> BoxFuture<'_, ()>;
 }
 
 /// Where pages come from: the browser, or a double in tests.
@@ -110,16 +111,17 @@ impl PageAccess for Tab {
 
     fn operate<'a>(
         &'a self,
+        scope: ElementScope,
         operation: &'a str,
         arguments: &'a [Json],
         origin: &'a str,
         within: Duration,
     ) -> BoxFuture<'a, Result<Json, PageError>> {
-        Box::pin(Tab::operate(self, operation, arguments, origin, within))
+        Box::pin(Tab::operate(self, scope, operation, arguments, origin, within))
     }
 
-    fn release(&self) -> BoxFuture<'_, ()> {
-        Box::pin(Tab::release(self))
+    fn release(&self, scope: ElementScope) -> BoxFuture<'_, ()> {
+        Box::pin(Tab::release(self, scope))
     }
 }
 
@@ -150,6 +152,15 @@ impl PageProvider for Browser {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(Browser::close(self))
     }
+}
+
+/// The failure of a tool whose page has no origin that something could be granted for.
+pub fn no_origin(tool: &str) -> Failure {
+    let message = format!(
+        "`{tool}` needs a page with an origin: none is open, or the page is one that has none, \
+         such as `about:blank`, `data:` addresses and sandboxed pages"
+    );
+    Failure::new(&code::BROWSER_REQUIRED, message).suggest("open a page of `http` or `https` first")
 }
 
 /// The first capability of a tool that only a page has.
@@ -197,7 +208,7 @@ impl Executor for PageExecutor {
             let input = ProgramInput::args(call.arguments.shared());
             let analyzer = self.context.analyzer.as_ref();
             let result = body.run(pool, analyzer, &input, &limits, Some(&functions)).await;
-            page.release().await;
+            page.release(functions.scope).await;
             match result {
                 Ok(output) => {
                     body.log_console(&output.log, &self.context.console);
@@ -233,8 +244,7 @@ impl Executor for PageExecutor {
             let page = pages.page(&session).await.map_err(failed)?;
             let origin = page.origin().await.map_err(failed)?;
             if origin == "null" {
-                let message = format!("`{}` needs a page, and none is open", tool.name);
-                return Err(Failure::new(&code::BROWSER_REQUIRED, message));
+                return Err(no_origin(tool.name.as_str()));
             }
             refuse_other_origin(tool, &entry.trust.origins, &origin)?;
             Ok(Some(origin))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::Map;
-use toolwright_browser::{OPERATIONS, Operation, PageError, PageErrorCode};
+use toolwright_browser::{ElementScope, OPERATIONS, Operation, PageError, PageErrorCode};
 use toolwright_model::Tool;
 use toolwright_sandbox::{HostError, HostFunctions};
 
@@ -31,6 +31,8 @@ pub(super) struct PageOperations<'a> {
     origin: &'a str,
     tool: &'a Tool,
     budget: &'a Budget,
+    /// The elements that this call was given.
+    pub(super) scope: ElementScope,
     made: AtomicUsize,
     /// The last failure that decides about the call if the body does not catch it.
     failure: Mutex<Option<Failure>>,
@@ -43,8 +45,8 @@ impl<'a> PageOperations<'a> {
         tool: &'a Tool,
         budget: &'a Budget,
     ) -> PageOperations<'a> {
-        let made = AtomicUsize::new(0);
-        PageOperations { page, origin, tool, budget, made, failure: Mutex::default() }
+        let (scope, made) = (ElementScope::new(), AtomicUsize::new(0));
+        PageOperations { page, origin, tool, budget, scope, made, failure: Mutex::default() }
     }
 
     /// The failure of an operation whose exception had this message.
@@ -66,7 +68,8 @@ impl<'a> PageOperations<'a> {
         if !self.declares(need) {
             return Err(self.fails(self.denial(operation, need)));
         }
-        let done = self.page.operate(name, &arguments, self.origin, self.budget.remaining());
+        let left = self.budget.remaining();
+        let done = self.page.operate(self.scope, name, &arguments, self.origin, left);
         done.await.map_err(|error| self.page_failed(name, &error))
     }
 

@@ -17,7 +17,10 @@ use tokio::sync::watch;
 use toolwright_model::{Binding, Tool};
 
 use crate::executor::{Call, Executor, ExecutorKind};
-use crate::{BoxFuture, Budget, CallArguments, Failure, Host, Json, Outcome, RegisteredTool, code};
+use crate::{
+    BoxFuture, Budget, CallArguments, Failure, Host, Json, Outcome, RegisteredTool, SessionNumber,
+    code,
+};
 
 /// A set of tools that the program brings along.
 pub trait BuiltinToolset: Send + Sync {
@@ -39,6 +42,16 @@ pub trait BuiltinToolset: Send + Sync {
     /// toolset whose list stays as it is while the program runs.
     fn changes(&self) -> Option<watch::Receiver<u64>> {
         None
+    }
+
+    /// Whether a tool of the list exists for a session, whose page may be the one that offers it.
+    fn may_see(&self, _tool: &str, _session: Option<SessionNumber>) -> bool {
+        true
+    }
+
+    /// A number that changes with what [`BuiltinToolset::may_see`] answers.
+    fn visibility(&self) -> u64 {
+        0
     }
 
     /// The capabilities that a tool takes although its source was named.

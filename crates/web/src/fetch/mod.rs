@@ -30,6 +30,7 @@ pub(crate) use client::{FetchClient, FetchRequest, FetchResponse, USER_AGENT};
 pub use error::FetchError;
 pub use proxy::ProxySettings;
 pub(crate) use resolver::look_up_host;
+pub use special_addresses::is_special;
 use target::FetchTarget;
 
 /// The variable that allows addresses which are not on the public internet.

@@ -57,7 +57,7 @@ const SPECIAL_V6: &[(Ipv6Addr, u32)] = &[
 ];
 
 /// Whether an address is not on the public internet.
-pub(super) fn is_special(address: IpAddr) -> bool {
+pub fn is_special(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => SPECIAL_V4
             .iter()

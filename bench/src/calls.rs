@@ -271,6 +271,7 @@ async fn runner_alone() {
                 knowledge: None,
                 inner: InnerCaller::new(&unused, &NoHost, &budget, &toolset),
                 limits: &functions,
+                code: None,
                 environment: &[],
                 more: &[],
                 task: &toolwright_exec::mcp::TaskMode::Hidden,

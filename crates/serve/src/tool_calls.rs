@@ -9,8 +9,8 @@ use serde_json::{Map, Value as Json, json};
 use toolwright_catalog::Offers;
 use toolwright_exec::mcp::TaskMode;
 use toolwright_exec::{
-    CallArguments, CallRequest, Failure, Host, Outcome, RegisteredTool, ResultContent, WorkSize,
-    code, offload,
+    CallArguments, CallPolicy, CallRequest, Failure, Host, Outcome, RegisteredTool, ResultContent,
+    WorkSize, code, offload,
 };
 use toolwright_mcp::{RpcError, error_code};
 use toolwright_model::{Binding, Server};

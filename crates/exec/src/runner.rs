@@ -155,7 +155,8 @@ impl Runner {
     ) -> bool {
         let is_offered = match &tool.tool.details.binding {
             Binding::Builtin { toolset, tool } => {
-                self.context.builtin(toolset).is_ok_and(|it| it.may_see(tool, session))
+                // A toolset that is missing is reported by the call.
+                self.context.builtin(toolset).ok().is_none_or(|it| it.may_see(tool, session))
             }
             _ => true,
         };

@@ -38,8 +38,8 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The bytes above which they are carried over at once: some 300,000 calls. To carry a record over
 /// takes as much time as two calls, so a burst should end first.
 const LARGE: u64 = 128 << 20;
-/// The records of one transaction: a fraction of a second, in which other processes of the user wait
-/// if they write to the database.
+/// The records of one transaction: a fraction of a second, in which other processes of the user
+/// wait if they write to the database.
 const RECORDS_PER_TRANSACTION: usize = 10_000;
 /// The bytes above which nothing is added: the database has been out of order for long.
 const MAX_JOURNAL: u64 = 256 << 20;

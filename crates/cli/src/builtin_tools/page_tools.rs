@@ -134,7 +134,8 @@ impl BuiltinToolset for PageToolset {
     }
 }
 
-/// The tools of all sessions with their names in the list. One that is there already keeps its name.
+/// The tools of all sessions with their names in the list. One that is there already keeps its
+/// name.
 fn with_names(before: &[OfferedTool], now: Vec<(String, Vec<PageTool>)>) -> Vec<OfferedTool> {
     let mut named: Vec<OfferedTool> = Vec::new();
     let mut unnamed: Vec<(String, PageTool)> = Vec::new();

@@ -477,7 +477,10 @@ def every_capability(site, other, program, checks):
         tools[f"may{n}"] = ([need], fill(body, other))
     for n, (need, body) in enumerate(REFUSED):
         tools[f"not{n}"] = ([need], fill(body, other))
-    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools)) as client:
+    # Both sites are on this machine, whose addresses must be named.
+    both = f'origins = ["{site.origin}", "{other.origin}"]'
+    allow = ("--allow", capabilities(tools))
+    with serving(tools, site.origin + "/sheet", program, *allow, more=both) as client:
         for n, (need, body, expected) in enumerate(ALLOWED):
             code, value = client.call(f"set__may{n}")
             if isinstance(value, dict) and set(value) == {"result"}:
@@ -506,7 +509,10 @@ def probes(site, other, program, checks):
     tools = {f"probe{n}": (EVERYTHING_HERE, fill(body, other)) for n, body in enumerate(PROBES)}
     tools["bare"] = (["dom:read"], "return document.title")
     other.requests.clear()
-    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools)) as client:
+    # Named, so that nothing but the missing capability keeps the probes from the other site.
+    both = f'origins = ["{site.origin}", "{other.origin}"]'
+    allow = ("--allow", capabilities(tools))
+    with serving(tools, site.origin + "/sheet", program, *allow, more=both) as client:
         for n in range(len(PROBES)):
             client.call(f"set__probe{n}")
         checks.same(client.call("set__bare")[0], "OK", "the page after the probes")

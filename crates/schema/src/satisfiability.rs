@@ -5,8 +5,9 @@
 //! [`may_contradict`], a test of single subschemas that is false for nearly all of them, and the
 //! size of the schema. Whatever is too large counts as satisfiable.
 //!
-//! Not reported: `false` and `not: {}`, which people write to forbid a property, and what is empty
-//! only because something inside it, or behind its `$ref`, is: the innermost one is the mistake.
+//! Not reported: `false`, and `not: {}` alone, which people write to forbid a property, and what is
+//! empty only because something inside it, or behind its `$ref`, is: the innermost one is the
+//! mistake. `not: {}` beside a type forbids what the type describes, and at the top every call.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -186,11 +187,7 @@ fn has_doubtful_branches(members: &Map<String, Value>) -> bool {
             "allOf" | "anyOf" | "oneOf" | "$ref" | "$dynamicRef" => {
                 branching = Some((keyword, value));
             }
-            // Annotations, identifiers and definitions restrict nothing.
-            "title" | "description" | "default" | "examples" | "deprecated" | "readOnly"
-            | "writeOnly" | "format" | "contentEncoding" | "contentMediaType" | "contentSchema"
-            | "if" => {}
-            name if name.starts_with('$') || name.starts_with("x-") || name == "definitions" => {}
+            name if restricts_nothing(name) => {}
             _ => others += 1,
         }
     }
@@ -217,6 +214,27 @@ fn has_doubtful_branches(members: &Map<String, Value>) -> bool {
         }
         _ => others > 0 && !restates_type,
     }
+}
+
+/// Annotations, identifiers and definitions. An `if` has an effect with `then` or `else` only.
+fn restricts_nothing(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "title"
+            | "description"
+            | "default"
+            | "examples"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "format"
+            | "contentEncoding"
+            | "contentMediaType"
+            | "contentSchema"
+            | "if"
+            | "definitions"
+    ) || keyword.starts_with('$')
+        || keyword.starts_with("x-")
 }
 
 /// The subschemas of a valid schema that no value matches, as far as that can be decided.
@@ -349,11 +367,10 @@ fn innermost(
     found: &BTreeMap<String, UnsatisfiableReason>,
 ) -> Vec<EmptySubschema> {
     let is_deliberate = |at: &str, reason: &UnsatisfiableReason| match reason {
-        UnsatisfiableReason::Literal => true,
-        UnsatisfiableReason::Empty(cause) => {
-            cause.keywords == ["not"] && document.pointer(at).is_some_and(refuses_everything)
-        }
         UnsatisfiableReason::Conflict(_) => false,
+        _ => document.pointer(at).is_some_and(|schema| {
+            schema.is_boolean() || (!at.is_empty() && only_refuses_everything(schema))
+        }),
     };
     let is_reference = |reason: &UnsatisfiableReason| {
         matches!(reason, UnsatisfiableReason::Empty(cause)
@@ -383,6 +400,12 @@ fn refuses_everything(schema: &Value) -> bool {
     }
 }
 
+/// `not: {}` with annotations, and nothing that describes a value.
+fn only_refuses_everything(schema: &Value) -> bool {
+    let mut keywords = schema.as_object().into_iter().flat_map(Map::keys);
+    refuses_everything(schema) && keywords.all(|name| name == "not" || restricts_nothing(name))
+}
+
 /// Whether a pointer leads through `not` or `if`, where an empty schema restricts nothing.
 pub(crate) fn is_in_condition(at: &str) -> bool {
     let mut is_name = false;
@@ -399,21 +422,31 @@ pub(crate) fn is_in_condition(at: &str) -> bool {
 
 /// Puts an entry into words.
 fn describe(document: &Value, at: &str, reason: &UnsatisfiableReason) -> EmptySubschema {
+    if document.pointer(at).is_some_and(refuses_everything) {
+        let reason = "`not` refuses every value".to_owned();
+        return EmptySubschema { schema: at.to_owned(), keyword: pointer::join(at, "not"), reason };
+    }
     let causes: &[Cause] = match reason {
         UnsatisfiableReason::Literal => &[],
         UnsatisfiableReason::Empty(cause) => std::slice::from_ref(cause),
         UnsatisfiableReason::Conflict(causes) => causes,
     };
-    let mut parts = Vec::new();
+    let (mut parts, mut unquoted) = (Vec::new(), Vec::new());
     for cause in causes {
         let inside = cause.pointer.strip_prefix(at).unwrap_or(&cause.pointer);
         let place = if inside.is_empty() { String::new() } else { format!(" at `{inside}`") };
+        // The branch is `false`, or as good as that.
+        if cause.keywords.is_empty() && !inside.is_empty() {
+            parts.push(format!("nothing matches `{inside}`"));
+        }
         for keyword in &cause.keywords {
             let value = document.pointer(&pointer::join(&cause.pointer, keyword));
             match value {
-                // Too long to be quoted, and the other keywords say enough.
-                Some(Value::Object(_)) | None => {}
-                Some(Value::Array(list)) if list.iter().any(Value::is_object) => {}
+                // Too long to be quoted.
+                Some(Value::Object(_)) | None => unquoted.push(format!("`{keyword}`{place}")),
+                Some(Value::Array(list)) if list.iter().any(Value::is_object) => {
+                    unquoted.push(format!("`{keyword}`{place}"));
+                }
                 Some(Value::Array(list)) if list.is_empty() => {
                     parts.push(format!("`{keyword}`{place} is empty"));
                 }
@@ -421,11 +454,16 @@ fn describe(document: &Value, at: &str, reason: &UnsatisfiableReason) -> EmptySu
             }
         }
     }
-    if parts.is_empty() {
-        let keywords = causes.iter().flat_map(|cause| &cause.keywords);
-        parts.extend(keywords.map(|keyword| format!("`{keyword}`")));
-    }
     parts.dedup();
+    unquoted.dedup();
+    match parts.as_mut_slice() {
+        [] => parts = unquoted,
+        [only] if !unquoted.is_empty() => {
+            only.push_str(&format!(", which contradicts {}", unquoted.join(" and ")));
+        }
+        // They say enough.
+        _ => {}
+    }
     let keyword = causes.last().map_or_else(
         || at.to_owned(),
         |cause| match cause.keywords.last() {

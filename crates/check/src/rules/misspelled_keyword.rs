@@ -104,6 +104,7 @@ fn shortened(keyword: &str, kind: Option<&str>) -> Option<&'static str> {
     Some(match (keyword, kind) {
         ("desc" | "descr", _) => "description",
         ("props", _) => "properties",
+        ("typ", None) => "type",
         ("min", Some("integer" | "number")) => "minimum",
         ("max", Some("integer" | "number")) => "maximum",
         ("min", Some("string")) => "minLength",

@@ -4,8 +4,8 @@
 //! that uses the property, fail, so it is an error; on a running server, whose author is somebody
 //! else, it is a warning.
 //!
-//! Silent about `false` and `not: {}`, which forbid a property on purpose, and about schemas too
-//! large to be decided.
+//! Silent about `false`, and `not: {}` with nothing beside it, which forbid a property on purpose,
+//! and about schemas too large to be decided.
 
 use toolwright_schema::SchemaMistake;
 use toolwright_source::RecordFinding;

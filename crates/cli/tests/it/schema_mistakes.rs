@@ -69,6 +69,18 @@ const DEFECTS: &[(&str, &str, &str)] = &[
         "/properties/n/maxLength",
         r#"{"properties": {"n": {"type": "string", "minLength": 9, "maxLength": 3}}}"#,
     ),
+    ("UNSATISFIABLE_SCHEMA", "/not", r#"{"properties": {"n": {}}, "not": {}}"#),
+    ("UNSATISFIABLE_SCHEMA", "/not", r#"{"not": true}"#),
+    (
+        "UNSATISFIABLE_SCHEMA",
+        "/properties/n/not",
+        r#"{"properties": {"n": {"type": "string", "not": {}}}}"#,
+    ),
+    (
+        "UNSATISFIABLE_SCHEMA",
+        "/properties/n/items/not",
+        r#"{"properties": {"n": {"type": "array", "items": {"enum": ["a"], "not": true}}}}"#,
+    ),
     ("UNSATISFIABLE_SCHEMA", "/properties/n/enum", r#"{"properties": {"n": {"enum": []}}}"#),
     (
         "UNSATISFIABLE_SCHEMA",
@@ -188,6 +200,7 @@ const DEFECTS: &[(&str, &str, &str)] = &[
         r#"{"properties": {"n": {"anyOf": [{"type": "string", "default": 1}, {"type": "null"}]}}}"#,
     ),
     // Misspelled keywords.
+    ("MISSPELLED_KEYWORD", "/properties/n/typ", r#"{"properties": {"n": {"typ": "string"}}}"#),
     (
         "MISSPELLED_KEYWORD",
         "/properties/n/maxlength",
@@ -331,6 +344,10 @@ const NEAR_MISSES: &[&str] = &[
     r#"{"properties": {"n": {"type": "number", "minimum": 0.1, "maximum": 0.2}}}"#,
     r#"{"properties": {"gone": false, "a": {}}}"#,
     r#"{"properties": {"never": {"not": {}}, "a": {}}}"#,
+    r#"{"properties": {"old": {"description": "Not used any more", "not": {}}, "a": {}}}"#,
+    r#"{"properties": {"l": {"type": "array", "items": {"not": {}}}}, "additionalProperties": {"not": {}}}"#,
+    r#"{"anyOf": [{"properties": {"a": {}, "b": {"not": {}}}}, {"properties": {"b": {}, "a": {"not": {}}}}]}"#,
+    r#"{"properties": {"n": {"type": "string", "not": {"not": {}}}}}"#,
     r#"{"properties": {"n": {"allOf": [{"type": "integer"}, {"minimum": 1}]}}}"#,
     r#"{"properties": {"n": {"type": ["string", "null"], "enum": ["a", null]}}}"#,
     r#"{"properties": {"n": {"enum": ["a", 1, null, true, {"b": 1}]}}}"#,
@@ -368,6 +385,7 @@ const NEAR_MISSES: &[&str] = &[
     r##"{"properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"type": "object", "required": ["all"], "properties": {"all": {"type": "object", "additionalProperties": {"$ref": "#/$defs/N"}}}}}}"##,
     r##"{"properties": {"n": {"$ref": "#/$defs/E"}}, "$defs": {"E": {"oneOf": [{"type": "number"}, {"type": "object", "required": ["l", "r"], "properties": {"l": {"$ref": "#/$defs/E"}, "r": {"$ref": "#/$defs/E"}}}]}}}"##,
     // Words of their own.
+    r#"{"properties": {"n": {"type": "string", "typ": "iban"}}}"#,
     r#"{"properties": {"n": {"type": "string", "unique": true, "min": "low", "max": null, "content": "x", "desc": true}}}"#,
     r#"{"properties": {"n": {"type": "boolean", "min": 1, "minute": 5, "maxim": "x"}, "min": {}, "maxlen": {}}}"#,
     // Values differ.
@@ -466,6 +484,30 @@ fn severities_messages_and_repairs_are_those_of_the_manual() {
             r#"{"properties": {"n": {"type": "integer", "minimum": 10, "maximum": 5}}}"#,
             "error",
             "no value matches this schema: `minimum` is `10` and `maximum` is `5`",
+            None,
+        ),
+        (
+            r#"{"properties": {"n": {"type": "string", "not": {}}}}"#,
+            "error",
+            "no value matches this schema: `not` refuses every value",
+            None,
+        ),
+        (
+            r#"{"properties": {"n": {"type": "string", "not": {"type": "string"}}}}"#,
+            "error",
+            "no value matches this schema: `type` is `\"string\"`, which contradicts `not`",
+            None,
+        ),
+        (
+            r#"{"properties": {"n": {"type": "string", "oneOf": [{"type": "integer"}, {"type": "boolean"}]}}}"#,
+            "error",
+            "no value matches this schema: `type` is `\"string\"`, which contradicts `oneOf`",
+            None,
+        ),
+        (
+            r#"{"properties": {"n": {"allOf": [{"type": "string"}, {"not": {}}]}}}"#,
+            "error",
+            "no value matches this schema: nothing matches `/allOf/1`",
             None,
         ),
         (

@@ -20,6 +20,9 @@ use crate::restore::{RestoreAction, RestoreBranch, RestoreStep, same_json};
 /// The most branches that are compared with each other.
 const MAX_COMPARED: usize = 64;
 
+/// The most branches of a choice inside a branch that are compared: the pairs multiply.
+const MAX_INNER_BRANCHES: usize = 8;
+
 /// The most values of a choice that become one list.
 const MAX_JOINED_VALUES: usize = 500;
 
@@ -50,7 +53,9 @@ impl<'t> Rewriter<'t> {
                 })
                 .collect();
             views.iter().enumerate().all(|(index, one)| {
-                views[..index].iter().all(|other| self.are_disjoint(one, other, 0))
+                views[..index].iter().all(|other| {
+                    self.are_disjoint(one, other, 0) || self.choices_are_disjoint(one, other)
+                })
             })
         };
         let is_exact =
@@ -100,6 +105,22 @@ impl<'t> Rewriter<'t> {
             }
         }
         Rc::new(NodeKeywords::new(node.place()))
+    }
+
+    /// Whether certainly no value matches both, by the branches of a choice in them.
+    fn choices_are_disjoint(&self, first: &NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
+        let alternatives = |keywords: &NodeKeywords<'t>| {
+            let mut choices = ["oneOf", "anyOf"].iter().map(|name| keywords.nodes(name));
+            let choice = choices.find(|nodes| (1..=MAX_INNER_BRANCHES).contains(&nodes.len()));
+            choice.map(|nodes| nodes.iter().map(|node| self.view(node)).collect::<Vec<_>>())
+        };
+        let (one, other) = (alternatives(first), alternatives(second));
+        if one.is_none() && other.is_none() {
+            return false;
+        }
+        let one = one.unwrap_or_else(|| vec![Rc::new(first.clone())]);
+        let other = other.unwrap_or_else(|| vec![Rc::new(second.clone())]);
+        one.iter().all(|one| other.iter().all(|other| self.are_disjoint(one, other, 0)))
     }
 
     /// Whether certainly no value matches both.

@@ -87,8 +87,11 @@ pub(crate) fn is_ordinary(pattern: &str) -> bool {
         return *answer;
     }
     // The size first: of larger ones, a schema may have a few only.
+    // Draft 7 refuses more of them, such as `]`: there, the formats of its own schema hold.
+    let draft7 = "http://json-schema.org/draft-07/schema#";
     let answer = jsonschema_engine::try_pattern(pattern, PatternSize::Ordinary).is_some()
-        && Schema::compile(&json!({ "pattern": pattern })).is_ok();
+        && Schema::compile(&json!({ "pattern": pattern })).is_ok()
+        && Schema::compile(&json!({ "$schema": draft7, "pattern": pattern })).is_ok();
     let mut known = known();
     if known.len() >= MAX_KNOWN_PATTERNS {
         known.clear();

@@ -198,10 +198,17 @@ impl Upstream {
         request.connection = Some(connection);
         let answer = tokio::select! {
             biased;
-            answer = self.send(&request, host, &clock) => answer?,
+            answer = self.send(&request, host, &clock) => answer,
             () = clock.expired() => {
                 return Err(RequestError::Failed(no_answer(method, &clock)));
             }
+        };
+        let answer = match answer {
+            // The server was ended while it was asked.
+            Err(RequestError::Failed(_)) if self.is_closed() => {
+                return Err(RequestError::Answered(task_lost(TaskLoss::Removal)));
+            }
+            answer => answer?,
         };
         let size = WorkSize::of_bytes(answer.get().len());
         offload(size, move || TaskAnswer::read(&answer)).await.map_err(RequestError::Failed)

@@ -293,6 +293,11 @@ impl Upstream {
         parse_result(self.send(request, host, clock).await?).await
     }
 
+    /// Whether the server was removed from the configuration or changed there, and ended.
+    pub(super) fn is_closed(&self) -> bool {
+        matches!(*self.state.borrow(), UpstreamState::Closed)
+    }
+
     /// Sends a request over the connection of the host's session.
     pub(super) async fn send(
         self: &Arc<Self>,
@@ -305,10 +310,7 @@ impl Upstream {
             Some(connection) => connection,
             // Whatever it is about has ended with its connection.
             None if request.connection.is_some() => {
-                let loss = match *self.state.borrow() {
-                    UpstreamState::Closed => TaskLoss::Removal,
-                    _ => TaskLoss::Restart,
-                };
+                let loss = if self.is_closed() { TaskLoss::Removal } else { TaskLoss::Restart };
                 return Err(RequestError::Answered(task_lost(loss)));
             }
             None => Box::pin(upstream.connected_for(clock)).await?,

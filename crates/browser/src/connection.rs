@@ -102,7 +102,7 @@ impl DebuggerConnection {
         let reading = connection.clone();
         tokio::spawn(async move {
             reading.read_messages(BufReader::with_capacity(64 * 1024, output), &*handler).await;
-            handler.on_end();
+            reading.end(&*handler);
         });
         connection
     }
@@ -169,9 +169,17 @@ impl DebuggerConnection {
             message.clear();
             message.shrink_to(256 * 1024);
         }
+    }
+
+    /// Fails the open calls, and those to come. The handler hears of the end first: whoever calls
+    /// again as soon as a call has failed must find that the browser has ended.
+    fn end(&self, handler: &dyn EventHandler) {
         let mut open = self.calls.lock();
         open.has_ended = true;
-        for (_, call) in open.by_id.drain() {
+        let failed = std::mem::take(&mut open.by_id);
+        drop(open);
+        handler.on_end();
+        for call in failed.into_values() {
             let _ = call.reply.send(Err(CommandError::BrowserEnded));
         }
     }

@@ -173,13 +173,18 @@ impl BrowserProcess {
         resident_memory(self.group.as_raw_pid())
     }
 
+    /// Whether the process has exited by itself or was killed by another.
+    pub(crate) fn has_exited(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Waits for an end that was asked for, for up to this time; then kills. Blocks.
     pub(crate) fn end(&mut self, patience: Duration) {
         if std::mem::replace(&mut self.is_ended, true) {
             return;
         }
         let asked = std::time::Instant::now();
-        while asked.elapsed() < patience && matches!(self.child.try_wait(), Ok(None)) {
+        while asked.elapsed() < patience && !self.has_exited() {
             std::thread::sleep(Duration::from_millis(5));
         }
         let _ = rustix::process::kill_process_group(self.group, Signal::KILL);

@@ -135,9 +135,10 @@ impl RunningBrowser {
         }
     }
 
-    /// Whether it has ended.
+    /// Whether it has ended. Its process tells before the pipe does.
     pub(crate) fn has_ended(&self) -> bool {
         self.events.ended.get().is_some()
+            || self.process.try_lock().is_ok_and(|mut process| process.has_exited())
     }
 
     /// Why calls to it fail.

@@ -25,18 +25,22 @@ fn browser_processes() -> Vec<(u32, PathBuf)> {
 }
 
 fn wait_until_gone(processes: &[(u32, PathBuf)]) {
+    wait_until_none(processes, |(pid, profile)| is_running(*pid) || profile.exists());
+}
+
+fn wait_until_none(processes: &[(u32, PathBuf)], is_left: impl Fn(&(u32, PathBuf)) -> bool) {
     for _ in 0..600 {
-        let is_left = |(pid, profile): &(u32, PathBuf)| {
-            // A zombie has no command line.
-            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            !line.is_empty() || profile.exists()
-        };
-        if !processes.iter().any(is_left) {
+        if !processes.iter().any(&is_left) {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
     panic!("left: {processes:?}");
+}
+
+/// A zombie has no command line.
+fn is_running(pid: u32) -> bool {
+    !std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default().is_empty()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,9 +86,11 @@ async fn a_killed_browser_is_started_again() {
     let waiting = page.ask("dom.observe", json!(["body", 30_000]));
     let killing = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
-        for (pid, _) in browser_processes() {
+        let processes = browser_processes();
+        for (pid, _) in &processes {
             Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
         }
+        wait_until_none(&processes, |(pid, _)| is_running(*pid));
     };
     let (result, ()) = tokio::join!(waiting, killing);
     let code = result.unwrap_err().code;

@@ -20,7 +20,8 @@
 //! revoked elsewhere does not hold for the next call here.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value as Json;
@@ -32,6 +33,7 @@ use toolwright_exec::{
 };
 use toolwright_model::Capability;
 use toolwright_schema::Schema;
+use toolwright_source::words::nearest_word;
 use toolwright_workspace::{
     AgentConfig, AnnotatedNeed, PolicyRule, PolicySettings, PolicySubjects, RuleAction, fits_glob,
 };
@@ -52,8 +54,12 @@ pub struct GrantPolicy {
     run: Vec<Capability>,
     /// What people have allowed for a session, with the number of its copy in the store.
     sessions: Mutex<HashMap<SessionGrant, Option<i64>>>,
-    /// The grants that hold until they are revoked, or why they cannot be read.
-    store: Result<GrantSnapshot, String>,
+    /// The grants that hold until they are revoked.
+    store: OnceLock<GrantSnapshot>,
+    /// Why the store could not be opened at the start.
+    why_no_store: String,
+    /// Where the store is opened later, if it could not be at the start.
+    store_folder: Option<PathBuf>,
     /// The calls of agents with limits.
     usage: Mutex<HashMap<String, AgentUsage>>,
 }
@@ -193,6 +199,10 @@ struct GrantSnapshot {
 }
 
 impl GrantSnapshot {
+    fn new(store: Store) -> GrantSnapshot {
+        GrantSnapshot { store, read: Mutex::default(), sessions_version: Mutex::default() }
+    }
+
     /// The grants as they are now.
     fn current(&self) -> Result<Arc<Vec<StoredGrant>>, StoreError> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -246,17 +256,38 @@ impl GrantPolicy {
         run: Vec<Capability>,
         store: Result<Store, String>,
     ) -> GrantPolicy {
+        let (store, why_no_store) = match store {
+            Ok(store) => (OnceLock::from(GrantSnapshot::new(store)), String::new()),
+            Err(why) => (OnceLock::new(), why),
+        };
         GrantPolicy {
             settings: RwLock::new(Arc::new(CompiledSettings::new(settings))),
             run,
             sessions: Mutex::default(),
-            store: store.map(|store| GrantSnapshot {
-                store,
-                read: Mutex::default(),
-                sessions_version: Mutex::default(),
-            }),
+            store,
+            why_no_store,
+            store_folder: None,
             usage: Mutex::default(),
         }
+    }
+
+    /// Opens the store in this folder later, if it cannot be opened now: a process that holds it
+    /// may end.
+    #[must_use]
+    pub fn with_store_folder(mut self, folder: PathBuf) -> GrantPolicy {
+        self.store_folder = Some(folder);
+        self
+    }
+
+    /// The store, or why there is none. One that could not be opened before is tried again, without
+    /// waiting for a process that holds it.
+    fn store(&self) -> Result<&GrantSnapshot, String> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let folder = self.store_folder.as_ref().ok_or_else(|| self.why_no_store.clone())?;
+        let store = Store::open_if_free(folder).map_err(|error| error.to_string())?;
+        Ok(self.store.get_or_init(|| GrantSnapshot::new(store)))
     }
 
     /// Replaces the settings, after a change of the configuration.
@@ -272,7 +303,7 @@ impl GrantPolicy {
     /// What people have allowed for a session and nobody has revoked since.
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionGrant, Option<i64>>> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Ok(store) = self.store.as_ref()
+        if let Some(store) = self.store.get()
             && !sessions.is_empty()
             && let Some(left) = store.session_grants_if_changed()
         {
@@ -295,7 +326,7 @@ impl GrantPolicy {
         let time = now_in_micros();
         let grant = StoredGrant { agent: agent.clone(), toolset, hash, capability, origin, time };
         let session = request.session.map(|session| session.0);
-        let store = self.store.as_ref().ok();
+        let store = self.store().ok();
         let number = store.and_then(|it| it.store.add_session_grant(session, &grant).ok());
         let key = SessionGrant { agent, session: request.session, subject };
         let before = self.sessions().insert(key, number).flatten();
@@ -304,7 +335,7 @@ impl GrantPolicy {
 
     /// Removes the copies of grants in the store.
     fn forget_copies(&self, numbers: Vec<i64>) {
-        if let Ok(store) = self.store.as_ref()
+        if let Some(store) = self.store.get()
             && !numbers.is_empty()
         {
             let _ = store.store.remove_session_grants(&numbers);
@@ -313,7 +344,23 @@ impl GrantPolicy {
 
     /// A sentence about each rule, grant and limit of an agent that is about nothing.
     pub(crate) fn ineffective_entries(&self, subjects: &PolicySubjects) -> Vec<String> {
-        self.settings().settings.ineffective_entries(subjects)
+        let mut found = self.settings().settings.ineffective_entries(subjects);
+        found.extend(self.misspelled(subjects.capabilities.iter().map(String::as_str)));
+        found
+    }
+
+    /// A sentence about each capability of `--allow` that only hosts know, and that is spelled
+    /// nearly like one of these.
+    fn misspelled<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
+        let is_unknown = |it: &&Capability| {
+            Capability::all_grantable().all(|known| known != it.as_str())
+                && names.clone().all(|declared| declared != it.as_str())
+        };
+        let near = |it: &Capability| {
+            let near = nearest_word(it.as_str(), names.clone())?;
+            Some(format!("`--allow {it}` does nothing; did you mean `{near}`?"))
+        };
+        self.run.iter().filter(is_unknown).filter_map(near).collect()
     }
 
     /// Whether there are agents with tokens of their own.
@@ -346,7 +393,7 @@ impl GrantPolicy {
             grants.any(|it| fits_glob(&it.toolset, toolset) && it.capabilities.contains(&need))
         };
         let stored = || {
-            let grants = self.store.as_ref().ok().and_then(|store| store.current().ok());
+            let grants = self.store().ok().and_then(|store| store.current().ok());
             grants.is_some_and(|grants| {
                 let mut grants = grants.iter().filter(|it| it.capability == need.as_str());
                 grants.any(|grant| is_for(grant, trust, toolset))
@@ -396,7 +443,7 @@ impl GrantPolicy {
         if granted.is_complete() {
             return granted;
         }
-        match self.store.as_ref().map(GrantSnapshot::current) {
+        match self.store().map(GrantSnapshot::current) {
             Ok(Ok(grants)) => {
                 let own = grants.iter().filter(|grant| {
                     grant.agent == request.agent && is_for(grant, &request.tool.trust, &toolset)
@@ -410,7 +457,7 @@ impl GrantPolicy {
                 granted.cover(needs, GrantTerm::Always, &mut own.iter());
             }
             Ok(Err(error)) => granted.trouble = Some(error.to_string()),
-            Err(why) => granted.trouble = Some(why.clone()),
+            Err(why) => granted.trouble = Some(why),
         }
         granted
     }
@@ -600,6 +647,8 @@ impl CallPolicy for GrantPolicy {
         }
         question.rules = asking;
         question.trouble = granted.trouble;
+        let missing = question.capabilities.iter().map(Capability::as_str);
+        question.misspelled = self.misspelled(missing);
         PolicyDecision::Ask(Box::new(question))
     }
 
@@ -632,7 +681,7 @@ impl CallPolicy for GrantPolicy {
             GrantTerm::Always => {
                 let fail =
                     |why: String| question.refusal(&format!("the answer cannot be kept: {why}"));
-                let store = self.store.as_ref().map_err(|why| fail(why.clone()))?;
+                let store = self.store().map_err(fail)?;
                 for capability in &question.capabilities {
                     let grant = StoredGrant {
                         agent: request.agent.to_owned(),

@@ -30,8 +30,13 @@ const SHOWN_HASH: usize = 15;
 
 /// The policy of this run: what `--allow` grants, the configuration and the user's store.
 pub(crate) fn open_policy(settings: PolicySettings, allowed: &[Capability]) -> GrantPolicy {
-    let store = environment::state_folder().and_then(|folder| Ok(Store::open(&folder)?));
-    GrantPolicy::new(settings, allowed.to_vec(), store.map_err(|error| format!("{error:#}")))
+    let fail = |error: anyhow::Error| format!("{error:#}");
+    let folder = match environment::state_folder() {
+        Ok(folder) => folder,
+        Err(error) => return GrantPolicy::new(settings, allowed.to_vec(), Err(fail(error))),
+    };
+    let store = Store::open(&folder).map_err(|error| fail(error.into()));
+    GrantPolicy::new(settings, allowed.to_vec(), store).with_store_folder(folder)
 }
 
 /// Runs the command.
@@ -138,6 +143,11 @@ fn add_grants(store: &Store, args: &GrantAddArgs) -> anyhow::Result<ExitStatus> 
             if !is_hash {
                 bail!("`{hash}` is not a content hash: `v1:` and 64 hexadecimal digits");
             }
+            // It may be that of a server, or of a file that is elsewhere.
+            let toolsets = all_toolsets(args)?.unwrap_or_default();
+            if let Some(found) = toolsets.iter().find(|it| it.hash.as_str() == hash) {
+                check_capabilities(args, found)?;
+            }
             (args.toolset.clone(), Some(hash.clone()))
         }
         None => {
@@ -221,16 +231,12 @@ struct FoundToolset {
     declared: Vec<Capability>,
 }
 
-/// The toolset that the arguments name.
-fn find_toolset(args: &GrantAddArgs) -> anyhow::Result<FoundToolset> {
+/// The toolsets of all files among the sources; `None` if there are no sources.
+fn all_toolsets(args: &GrantAddArgs) -> anyhow::Result<Option<Vec<FoundToolset>>> {
     let plan = match args.from.as_slice() {
         [] => match sources::find_configuration(args.config.as_deref())? {
             Some(path) => SourcePlan::from_config(&path, ReadOptions::default(), &variable),
-            None => bail!(
-                "there is no `toolwright.toml` here or above to find `{}` in; name its file with \
-                 `--from FILE`, or its content with `--hash HASH`",
-                args.toolset
-            ),
+            None => return Ok(None),
         },
         paths => {
             let named: Vec<SourceArgument> =
@@ -246,6 +252,18 @@ fn find_toolset(args: &GrantAddArgs) -> anyhow::Result<FoundToolset> {
             toolsets.extend(toolset_of(reading, spec.implementations.clone()));
         }
     }
+    Ok(Some(toolsets))
+}
+
+/// The toolset that the arguments name.
+fn find_toolset(args: &GrantAddArgs) -> anyhow::Result<FoundToolset> {
+    let Some(toolsets) = all_toolsets(args)? else {
+        bail!(
+            "there is no `toolwright.toml` here or above to find `{}` in; name its file with \
+             `--from FILE`, or its content with `--hash HASH`",
+            args.toolset
+        )
+    };
     let is_it = |it: &FoundToolset| it.name == args.toolset || it.tools.contains(&args.toolset);
     let mut found = Vec::new();
     let mut names: Vec<String> = Vec::new();

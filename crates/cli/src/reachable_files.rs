@@ -24,6 +24,9 @@ use crate::sources;
 const BETWEEN_WORDS: &[char] =
     &[' ', '\t', '\n', '"', '\'', '`', ';', '&', '|', '<', '>', '(', ')', '[', ']', '{', '}'];
 
+/// What separates the commands of a shell.
+const BETWEEN_COMMANDS: &[char] = &[';', '&', '|', '(', '\n'];
+
 /// What separates the parts of a word: `--root=a,b`, `host:container`, `a:b`.
 const BETWEEN_PARTS: &[char] = &['=', ',', ':'];
 
@@ -40,8 +43,12 @@ pub(crate) fn report(path: &Path) -> Vec<String> {
         let Connection::Stdio { command } = &server.connection else { continue };
         let working = server.directory.as_deref().map_or(folder, Path::new);
         let values = server.environment.iter().filter_map(|variable| variable.value.as_deref());
-        let texts = command.iter().skip(1).map(String::as_str).chain(values);
-        let given: Vec<PathBuf> = texts.flat_map(|text| named_paths(text, working)).collect();
+        let arguments = command.windows(2).map(|pair| match is_script_option(&pair[0]) {
+            true => without_source_commands(&pair[1]),
+            false => pair[1].clone(),
+        });
+        let texts = arguments.chain(values.map(str::to_owned));
+        let given: Vec<PathBuf> = texts.flat_map(|text| named_paths(&text, working)).collect();
         for file in &guarded {
             let real = file.canonicalize().unwrap_or_else(|_| file.clone());
             if let Some(place) = given.iter().find(|place| real.starts_with(place)) {
@@ -73,6 +80,21 @@ fn servers_of(spec: &SourceSpec) -> Vec<(String, Arc<Server>)> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether the next argument is the text of a shell: `-c`, also `-lc`.
+fn is_script_option(word: &str) -> bool {
+    let letters = word.strip_prefix('-').and_then(|rest| rest.strip_suffix('c'));
+    letters.is_some_and(|rest| rest.chars().all(|letter| letter.is_ascii_alphabetic()))
+}
+
+/// The text of a shell without the command `.`, which reads a file and is not a folder.
+fn without_source_commands(text: &str) -> String {
+    let commands = text.split_inclusive(BETWEEN_COMMANDS).map(|command| {
+        let begin = command.trim_start();
+        begin.strip_prefix('.').filter(|rest| rest.starts_with([' ', '\t'])).unwrap_or(command)
+    });
+    commands.collect()
 }
 
 /// The files and folders that a text names which a server is given. Only those that exist count, so

@@ -205,6 +205,8 @@ pub struct GrantQuestion {
     pub may_elicit: bool,
     /// Why the grants that were given before are not known.
     pub trouble: Option<String>,
+    /// Sentences about grants of this run that are spelled nearly like one of the capabilities.
+    pub misspelled: Vec<String>,
 }
 
 /// The part of a question that a `[[rule]]` makes.
@@ -277,6 +279,9 @@ impl GrantQuestion {
         let mut message = format!("`{}` {}: {why}", self.tool, what.join(" and "));
         if let Some(trouble) = &self.trouble {
             message += &format!(" (earlier grants are not known: {trouble})");
+        }
+        for sentence in &self.misspelled {
+            message += &format!(" ({sentence})");
         }
         let failure = Failure::new(&code::CAPABILITY_DENIED, message);
         match self.command() {
@@ -408,6 +413,7 @@ pub fn question_for(request: &PolicyRequest<'_>, capabilities: Vec<Capability>) 
         arguments: None,
         may_elicit: false,
         trouble: None,
+        misspelled: Vec::new(),
     }
 }
 
@@ -445,8 +451,10 @@ impl OpenQuestions {
         settle: &'a (dyn Fn(Option<GrantAnswer>) -> Option<SettledAnswer> + Sync),
     ) -> BoxFuture<'a, Option<SettledAnswer>> {
         Box::pin(async move {
-            // A rule asks about one call with its arguments: another one has other arguments.
-            if !question.rules.is_empty() {
+            // A rule asks about one call with its arguments: another one has other arguments. Who
+            // is asked in results can allow one call, and shares the session with other clients:
+            // none of them may wait for the answer of another.
+            if !question.rules.is_empty() || host.is_asked_in_results() {
                 return settle(host.ask_grant(question).await);
             }
             let key = (question.shared(), host.session());

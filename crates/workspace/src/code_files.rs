@@ -8,11 +8,12 @@
 //! | executable | the program that described itself |
 //! | command line, MCP server | the program, and scripts among its words and in `install_check` |
 //!
-//! The last two bindings may name anything, and are started in the working directory and not beside
-//! their document, so a word is looked for in both; which of the two a file is, is part of the
-//! hash. A word counts (`code_words`) if it is a path that stays below the document or is relative,
-//! and if an interpreter runs it or the file is code: executable, with `#!`, or with the ending of
-//! a script. A database among the arguments is not code: a server writes to it, and would be set
+//! The last two bindings may name anything. A command line is started in the working directory and
+//! not beside its document, so a word is looked for in both; which of the two a file is, is part of
+//! the hash. The server of a document is started in the folder of the document. A word counts
+//! (`code_words`) if it is a path that stays below the document or is relative, and if an
+//! interpreter runs it or the file is code: executable, with `#!`, or with the ending of a script.
+//! A database among the arguments is not code: a server writes to it, and would be set
 //! aside every day. `/usr/bin/git` is not either: it changes with every update of the system, for
 //! all programs.
 

@@ -15,10 +15,10 @@ use std::sync::{Arc, OnceLock};
 
 use toolwright_check::{RuleScope, Subject};
 use toolwright_formats::{DetectionResult, Reading, detect, live};
-use toolwright_model::{FieldValue, FormatId, InputSchema};
+use toolwright_model::{Binding, Connection, FieldValue, FormatId, InputSchema, Server};
 use toolwright_schema::{SchemaSide, TargetSet};
 use toolwright_source::{
-    Diagnostic, Document, Finding, RecordPath, Severity, Source, locate, render,
+    Diagnostic, Document, Finding, RecordPath, Severity, Source, TextOrigin, locate, render,
 };
 
 use crate::Workspace;
@@ -413,11 +413,35 @@ fn read_record(
     format: Option<FormatId>,
 ) -> Result<Reading, Option<Box<Finding>>> {
     match format.map_or_else(|| detect(document), DetectionResult::Format) {
-        DetectionResult::Format(format) => Ok(toolwright_formats::read(document, format)),
+        DetectionResult::Format(format) => {
+            let mut reading = toolwright_formats::read(document, format);
+            start_beside_document(&mut reading);
+            Ok(reading)
+        }
         // A file that could not be parsed is not also of an unknown format.
         DetectionResult::Unreadable(_) if has_errors(document.problems()) => Err(None),
         DetectionResult::Unreadable(finding) => Err(Some(Box::new(finding))),
     }
+}
+
+/// Sets the folder of the document as the working directory of its own server: where this program
+/// was started must not change which script the server runs.
+fn start_beside_document(reading: &mut Reading) {
+    let source = reading.origin.document().source();
+    let folder = Path::new(source.name()).parent().filter(|it| !it.as_os_str().is_empty());
+    let (TextOrigin::File, Some(folder)) = (source.origin(), folder) else { return };
+    let Some(server) = &reading.toolset.server else { return };
+    if !matches!(server.connection, Connection::Stdio { .. }) || server.directory.is_some() {
+        return;
+    }
+    let directory = Some(folder.display().to_string());
+    let moved = Arc::new(Server { directory, ..Server::clone(server) });
+    for tool in &mut reading.toolset.tools {
+        if let Binding::Server { server, .. } = &mut tool.details.binding {
+            *server = Arc::clone(&moved);
+        }
+    }
+    reading.toolset.server = Some(moved);
 }
 
 /// Reads the schemas of a document as they are meant, where that is evident, and reports what is

@@ -124,13 +124,21 @@ impl Store {
     /// # Errors
     /// If it cannot be used. Nothing in it was changed then.
     pub fn open(folder: &Path) -> Result<Store, StoreError> {
+        Store::open_within(folder, patience(&Store::path_in(folder)))
+    }
+
+    /// Like [`Store::open`], but does not wait.
+    pub(crate) fn open_if_free(folder: &Path) -> Result<Store, StoreError> {
+        Store::open_within(folder, Duration::ZERO)
+    }
+
+    fn open_within(folder: &Path, patience: Duration) -> Result<Store, StoreError> {
         let journals = folder.join(journal::FOLDER);
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&journals);
         made.map_err(|error| StoreError::folder(folder, &error))?;
         let path = Store::path_in(folder);
         let fail = |error| StoreError::database(&path, &error);
         let mut database = Connection::open(&path).map_err(fail)?;
-        let patience = patience(&path);
         database.busy_timeout(patience).map_err(fail)?;
         let prepared = prepare(&mut database).map_err(fail);
         if matches!(prepared, Err(StoreError::Busy { .. })) && !patience.is_zero() {

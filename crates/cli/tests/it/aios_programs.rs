@@ -347,6 +347,28 @@ fn show_lists_processors_that_no_call_runs() {
     assert!(shown.stdout.contains(line), "{}", shown.stdout);
 }
 
+/// The paths of a definition's own server start at the folder of the definition, wherever the
+/// program runs, and however the definition is named.
+#[test]
+fn the_server_of_a_definition_is_started_in_its_folder() {
+    let root = crate::program::project();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let file = root.join("examples/aios/tickets.yaml").display().to_string();
+    let config = format!("[[source]]\nname = \"tickets\"\npath = \"{file}\"\n");
+    std::fs::write(elsewhere.path().join("toolwright.toml"), config).expect("a file");
+    for (folder, from) in [
+        (elsewhere.path(), &["--from", &file][..]),
+        (elsewhere.path(), &[]),
+        (&root.join("examples"), &["--from", "aios/tickets.yaml"]),
+        (&root.join("examples/aios"), &["--from", "tickets.yaml"]),
+        (&root.join("examples/servers"), &["--from", "../aios/tickets.yaml"]),
+    ] {
+        let args = [&["call", "tickets:update_ticket", "id:=7"], from].concat();
+        let called = run(folder, &args);
+        assert!(called.code == 0 && called.stdout.contains("Printer on fire"), "{called:?}");
+    }
+}
+
 /// The example with everything that a definition of version 2 can say, in front of its own server.
 #[test]
 fn the_example_of_an_mcp_tool_works() {

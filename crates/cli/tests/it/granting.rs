@@ -289,6 +289,10 @@ fn a_client_that_can_show_forms_is_asked_by_elicitation() {
     let questions = asked["result"]["inputRequests"].as_object().expect("questions").clone();
     let (key, question) = questions.iter().next().expect("a question");
     assert_eq!(question["method"], "elicitation/create", "{asked}");
+    // Another client is asked, too, and does not wait for the first one's answer.
+    let other = web.ask_modern(9, "tools/call", params.clone()).answer(&json!(9));
+    let others = other["result"]["inputRequests"].as_object().expect("questions").clone();
+    assert!(others.len() == 1 && !others.contains_key(key), "{other}");
     let mut again = params;
     again["requestState"] = asked["result"]["requestState"].clone();
     // A key that can be guessed would let a client answer before anybody is asked.
@@ -445,6 +449,21 @@ fn misspelled_grants_suggest_the_nearest() {
     assert_eq!(office.code(&["press:look"]), "BROWSER_REQUIRED");
     let wrong = office.run(&["call", "press:look", "--allow", "dom:raed"]);
     wrong.assert_on_stderr("did you mean `dom:read`?");
+    let wrong = office.run(&["call", "press:print", "--allow", "printer:prnt"]);
+    wrong.assert_on_stderr("(`--allow printer:prnt` does nothing; did you mean `printer:print`?)");
+    let log = StdioClient::start(office.path(), &["--allow", "printer:prnt"], &office.variables());
+    let part = "`--allow printer:prnt` does nothing; did you mean `printer:print`?";
+    until("the log says so", LONG, || log.stderr().contains(part).then_some(()));
+    // By the hash, as refusals name it. That of something else can be granted anything.
+    let refused = office.run(&["call", "press:print"]).stderr;
+    let hash = refused.split("--hash ").nth(1).expect("a command");
+    let hash = &hash[..hash.find(|c: char| c != ':' && !c.is_alphanumeric()).expect("an end")];
+    let other = format!("v1:{}", "0".repeat(64));
+    for (hash, code) in [(hash, 2), (other.as_str(), 0)] {
+        let run = office.run(&["grants", "add", "press", "printer:prnt", "--hash", hash]);
+        assert_eq!(run.code, code, "{run:?}");
+        assert_eq!(run.stderr.contains("did you mean `printer:print`?"), code == 2, "{run:?}");
+    }
     // One that only hosts know, in the configuration.
     let grant =
         "[[grant]]\ntoolset = \"press\"\ncapabilities = [\"printer:prnt\", \"dom:shadow\"]\n";
@@ -676,9 +695,20 @@ fn doctor_reports_settings_in_reach_of_a_server() {
         }
         assert!(run.stdout.contains("which the server `up` is given"), "{given}: {run:?}");
     }
+    let command = "\"mcp\", \"good\", \"-c\", \". ./env; exec server .\"]";
+    std::fs::write(&path, text.replace("\"mcp\", \"good\"]", command)).expect("a file");
+    let run = office.run(&["doctor"]);
+    assert!(run.stdout.contains("which the server `up` is given"), "{run:?}");
     // A near miss: other folders, and a mount that cannot be written to.
-    for given in [format!("{here}:/data:ro"), format!("{here}/state/nothing"), "good".to_owned()] {
-        let command = format!("\"mcp\", \"good\", {}]", json!(given));
+    for given in [
+        json!(format!("{here}:/data:ro")).to_string(),
+        json!(format!("{here}/state/nothing")).to_string(),
+        "\"good\"".to_owned(),
+        // The command `.` reads a file.
+        "\"-c\", \". ./env\"".to_owned(),
+        "\"-lc\", \"set -a; . ./env && exec server\"".to_owned(),
+    ] {
+        let command = format!("\"mcp\", \"good\", {given}]");
         std::fs::write(&path, text.replace("\"mcp\", \"good\"]", &command)).expect("a file");
         let run = office.run(&["doctor"]);
         assert!(!run.stdout.contains("trust:"), "{given}: {run:?}");

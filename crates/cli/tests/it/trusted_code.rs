@@ -104,16 +104,18 @@ fn a_grant_is_for_the_programs_that_a_definition_names() {
     ] {
         let text_of = definition("it", kind, section).replace("[hello]", "[hello, echo]");
         let workshop = Workshop::new(&[("met/it.yaml", &text_of)]);
-        script(&workshop.file(name), text);
+        // A server is started in the folder of its definition.
+        let name = if kind == "cli" { name.to_owned() } else { format!("met/{name}") };
+        script(&workshop.file(&name), text);
         let given = if kind == "cli" { "args:=[]" } else { "text=a" };
         let call = &[tool, "--from", "met", given][..];
         assert_eq!(workshop.code(call), "CAPABILITY_DENIED", "{section}");
         workshop.grant(call);
         assert_eq!(workshop.code(call), "OK", "{section}");
         // Another program under the same name is another toolset.
-        script(&workshop.file(name), &text.replace("exec", "true; exec").replace("one", "two"));
+        script(&workshop.file(&name), &text.replace("exec", "true; exec").replace("one", "two"));
         assert_eq!(workshop.code(call), "CAPABILITY_DENIED", "{section}");
-        script(&workshop.file(name), text);
+        script(&workshop.file(&name), text);
         assert_eq!(workshop.code(call), "OK", "{section}");
     }
 }
@@ -680,4 +682,24 @@ fn doctor_reports_a_lock_in_reach_of_a_server() {
     assert_eq!(run.code, 0, "{run:?}");
     let run = workshop.run(&["doctor"]);
     assert!(run.code == 1 && run.stdout.contains("toolwright.lock` lies in `"), "{run:?}");
+}
+
+/// A server that starts while another process holds the store reads the grants when it is free.
+#[test]
+fn grants_hold_when_a_store_that_was_locked_at_the_start_is_free() {
+    for required in ["true", "false"] {
+        let workshop = one_press(&format!("[audit]\nrequired = {required}\n"));
+        workshop.grant(&["press:print"]);
+        let store = workshop.file("state/toolwright/store.db");
+        let holder = rusqlite::Connection::open(store).expect("a database");
+        holder.execute_batch("BEGIN EXCLUSIVE").expect("it is free");
+        let mut client = StdioClient::start(workshop.folder.path(), &[], &workshop.variables());
+        let refused = client.call("press__print", json!({}));
+        assert_eq!(refused["isError"], true, "{refused}");
+        drop(holder);
+        until("the grant holds", LONG, || {
+            let result = client.call("press__print", json!({}));
+            (result["isError"] != true).then_some(())
+        });
+    }
 }

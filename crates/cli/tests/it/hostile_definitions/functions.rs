@@ -149,6 +149,12 @@ pub(super) fn all_classes(needs_budget: bool) -> tempfile::TempDir {
     folder
 }
 
+/// The outcome of the first validator that a refused call names.
+fn refusal_outcome(result: &Json) -> &'static str {
+    let text = result["content"][0]["text"].as_str().unwrap_or_default();
+    outcome_in(text.split_once("- ").map_or(text, |(_, first)| first))
+}
+
 /// Every program, as a validator: it works, and when the argument arrives the call is refused with
 /// the right code, while the tools of another toolset answer.
 #[test]
@@ -174,13 +180,19 @@ fn validators_that_turn_hostile_refuse_their_own_calls_only() {
                 });
             }
             let lit = server.attack(&calls(LIT));
-            for ((_, program), lit) in group.iter().zip(lit) {
-                let result = &lit["result"];
-                let text = result["content"][0]["text"].as_str().unwrap_or_default();
-                let text = text.split_once("- ").map_or(text, |(_, first)| first);
-                let outcome = outcome_in(text);
+            for (((_, program), lit), (name, arguments)) in group.iter().zip(lit).zip(calls(LIT)) {
+                let mut refused = lit["result"].clone();
+                if refusal_outcome(&refused) == "TIMEOUT" && !program.fits("TIMEOUT") {
+                    // A busy machine, as above: a program that is slow by itself never gets through.
+                    refused = until(&format!("{} ends", program.name), PATIENCE, || {
+                        let again = server.client.call(&name, arguments.clone());
+                        (refusal_outcome(&again) != "TIMEOUT").then_some(again)
+                    });
+                }
+                let outcome = refusal_outcome(&refused);
                 server.expect(program.fits(outcome), || {
-                    format!("{}: {outcome}, expected {:?}: {lit}", program.name, program.expected)
+                    let expected = &program.expected;
+                    format!("{}: {outcome}, expected {expected:?}: {refused}", program.name)
                 });
             }
         }

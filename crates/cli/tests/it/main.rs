@@ -29,6 +29,7 @@ mod corpus;
 mod cost;
 mod diffing;
 mod evaluating;
+mod example_files;
 mod examples_as_tests;
 mod explain_and_man;
 mod failure_positions;

@@ -60,6 +60,7 @@ mod program;
 mod questions;
 mod rules;
 mod running_programs;
+mod running_statements;
 mod sandbox;
 mod schema_mistakes;
 mod scripted_servers;

@@ -738,27 +738,43 @@ def wait_for(condition, what):
 
 
 def examples(program, checks):
-    """The manifest of the examples, on its page."""
+    """The manifests of the examples, each on its page."""
     handler = lambda *words: http.server.SimpleHTTPRequestHandler(*words, directory=ROOT / "examples/btcp")
     http.server.SimpleHTTPRequestHandler.log_message = lambda *_: None
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     origin = f"http://127.0.0.1:{server.server_address[1]}"
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "toolwright.toml").write_text(
-            f'[browser]\nprogram = "{program}"\nstart = "{origin}/page.html"\n[[source]]\n'
-            f'name = "page-tools"\npath = "{ROOT}/examples/btcp/page-tools.json"\n'
-        )
-        client = Client(folder, "--allow", "dom:read,dom:write")
-        try:
-            links = {"links": [{"text": "Docs", "href": origin + "/docs"}]}
-            found = client.call("page-tools__listLinks", {"contains": "docs", "limit": 1})
-            checks.same(found, ("OK", links), "listLinks")
-            found = client.call("page-tools__fillField", {"field": "E-mail", "value": "ada@example.org"})
-            checks.same(found, ("OK", {"previous": ""}), "fillField")
-        finally:
-            client.close()
+    seat = {"guest": "Ada", "price": 30, "shown": "Ada"}
+    change = {"success": True, "previousGuest": None, "newGuest": "Lise"}
+    selected = {"range": "B1:B2", "rows": 1, "columns": 2, "guests": [["Grace", "Ada"]]}
+    copied = {"success": True, "rowCount": 3, "columnCount": 2, "byteSize": 31}
+    calls = {
+        ("page-tools", "page.html"): [
+            ("listLinks", {"contains": "docs", "limit": 1},
+             {"links": [{"text": "Docs", "href": origin + "/docs"}]}),
+            ("fillField", {"field": "E-mail", "value": "ada@example.org"}, {"previous": ""}),
+        ],
+        ("seat-plan", "seat-plan.html"): [
+            ("getPlanTitle", {}, {"title": "Seats for the spring dinner"}),
+            ("getSeat", {"seat": "B2"}, seat),
+            ("setSeat", {"seat": "A1", "guest": "Lise"}, change),
+            ("getSelectedSeats", {}, selected),
+            ("copyPlan", {"selector": "#seats"}, copied),
+        ],
+    }
+    for (name, page), rows in calls.items():
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "toolwright.toml").write_text(
+                f'[browser]\nprogram = "{program}"\nstart = "{origin}/{page}"\n[[source]]\n'
+                f'name = "{name}"\npath = "{ROOT}/examples/btcp/{name}.json"\n'
+            )
+            client = Client(folder, "--allow", "dom:read,dom:write,clipboard:write")
+            try:
+                for tool, arguments, expected in rows:
+                    checks.same(client.call(f"{name}__{tool}", arguments), ("OK", expected), tool)
+            finally:
+                client.close()
     server.shutdown()
 
 

@@ -235,7 +235,13 @@ async fn call(
         (Err(failure), None) if failure.code == &code::TOOL_NOT_FOUND => {
             Err(not_started.map_or(failure, CallToUnstartedServer::into_failure))
         }
-        (Err(failure), _) if failure.code == &code::TIMEOUT => Err(failure.suggest(MORE_TIME)),
+        // The limit of the call; that of a helper comes with its own suggestion.
+        (Err(failure), _)
+            if failure.code == &code::TIMEOUT
+                && *failure.suggestion == *code::TIMEOUT.suggestion =>
+        {
+            Err(failure.suggest(MORE_TIME))
+        }
         (Err(failure), _) => Err(input.with_json_form(failure)),
         (result, _) => result,
     }

@@ -166,7 +166,8 @@ impl Failure {
     /// lines of its own.
     pub fn to_text(&self) -> String {
         let mut text = format!("{}: {}", self.code.name, self.message);
-        if let Some(code) = &self.tool_code {
+        // A `BTCPError` without a message has its code as one.
+        if let Some(code) = self.tool_code.as_deref().filter(|code| *code != self.message) {
             text = format!("{}: {code}: {}", self.code.name, self.message);
         }
         for error in &self.errors {

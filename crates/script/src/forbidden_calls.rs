@@ -41,16 +41,22 @@ const MAX_EXCERPT: usize = 60;
 const LOCALE_METHODS: &[&str] =
     &["localeCompare", "toLocaleDateString", "toLocaleString", "toLocaleTimeString"];
 
-/// The name of a method of [`LOCALE_METHODS`] that is called.
+/// Methods that are right for English, the only language here: with the name of another language
+/// they give another result elsewhere.
+const ENGLISH_METHODS: &[&str] = &["toLocaleLowerCase", "toLocaleUpperCase"];
+
+/// The name of a method that is called and whose result depends on the language of the user, also
+/// in `text['localeCompare'](other)`.
 fn locale_method(call: &CallExpression) -> Option<Span> {
-    match &call.callee {
-        Expression::StaticMemberExpression(member)
-            if LOCALE_METHODS.contains(&member.property.name.as_str()) =>
-        {
-            Some(member.property.span)
-        }
-        _ => None,
-    }
+    let (at, name) = call.callee.as_member_expression()?.static_property_info()?;
+    let is_other_language = || match call.arguments.first().and_then(Argument::as_expression) {
+        None => false,
+        Some(Expression::StringLiteral(language)) => !language.value.starts_with("en"),
+        Some(other) => !other.is_undefined(),
+    };
+    let depends =
+        LOCALE_METHODS.contains(&name) || ENGLISH_METHODS.contains(&name) && is_other_language();
+    depends.then_some(at)
 }
 
 /// All forbidden calls in source order, and the names that they were reached by, which need not be
@@ -103,7 +109,6 @@ impl<'a> ForbiddenCallSearch<'_, '_, 'a> {
                     self.add_use(kind, node.id(), leftmost_name(&member.object));
                 }
             }
-            // `toLocaleUpperCase` and its opposite are right for English.
             AstKind::CallExpression(call) if locale_method(call).is_some() => {
                 locale_method(call).into_iter().for_each(|it| self.add(ForbiddenKind::Locale, it));
             }

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
-    ArrowFunctionBody, AssignmentOperator, Expression, FunctionBody, ObjectExpression,
-    ObjectPropertyKind, Statement,
+    ArrowFunctionBody, AssignmentOperator, Expression, FunctionBody, LogicalOperator,
+    ObjectExpression, ObjectPropertyKind, Statement,
 };
 use oxc_semantic::NodeId;
 use oxc_span::{GetSpan, Span};
@@ -186,7 +186,13 @@ fn add_branches<'a>(
             Expression::ConditionalExpression(choice) => {
                 pending.extend([&choice.consequent, &choice.alternate]);
             }
-            // Either side may be the value, also of `&&`: `ok && verdict`.
+            // `ok && verdict` is `ok` where that is falsy, and nothing falsy is a verdict.
+            Expression::LogicalExpression(logical) if logical.operator == LogicalOperator::And => {
+                pending.push(&logical.right);
+                if !is_truthy(&logical.left) {
+                    returns.add(ReturnShape::Other, logical.left.span());
+                }
+            }
             Expression::LogicalExpression(logical) => {
                 pending.extend([&logical.left, &logical.right])
             }
@@ -199,6 +205,17 @@ fn add_branches<'a>(
             }
             other => returns.add(shape_of(tree, other), other.span()),
         }
+    }
+}
+
+/// Whether an expression is certainly truthy.
+fn is_truthy(expression: &Expression) -> bool {
+    match expression {
+        Expression::BooleanLiteral(literal) => literal.value,
+        Expression::ObjectExpression(_)
+        | Expression::ArrayExpression(_)
+        | Expression::NewExpression(_) => true,
+        other => other.is_function(),
     }
 }
 

@@ -17,7 +17,8 @@ pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 toolwright_source::codes! {
     LOCALE_DEPENDENT Warning
         "A function calls a method whose result depends on the language of the user: \
-         `toLocaleString`, `toLocaleDateString`, `toLocaleTimeString` or `localeCompare`. The \
+         `toLocaleString`, `toLocaleDateString`, `toLocaleTimeString`, `localeCompare`, or \
+         `toLocaleUpperCase` and `toLocaleLowerCase` for another language than English. The \
          sandbox knows no language. A number has no separators there, a date has another form, \
          and texts are ordered by the numbers of their characters, so that `Z` comes before \
          `a`. The function gives another result than in a browser or in Node.\n\n\
@@ -85,7 +86,11 @@ mod tests {
             ("function f(args) { return args.n.toLocaleString(); }", &["1:34"][..]),
             ("function f(args) { return args.d.toLocaleDateString('de'); }", &["1:34"]),
             ("function f(args) { return args.l.sort((a, b) => a.localeCompare(b)); }", &["1:51"]),
+            ("function f(args) { return args.s?.['localeCompare']('b'); }", &["1:36"]),
+            ("function f(args) { return args.s.toLocaleUpperCase('tr'); }", &["1:34"]),
+            ("function f(args) { return args.s.toLocaleLowerCase(args.language); }", &["1:34"]),
             ("function f(args) { return args.s.toLocaleUpperCase() + args.toLocaleString; }", &[]),
+            ("function f(args) { return args.s.toLocaleUpperCase('en-US'); }", &[]),
             ("function f(args) { return 'localeCompare()'; }", &[]),
         ] {
             let expected: Vec<String> =

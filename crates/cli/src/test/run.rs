@@ -234,9 +234,8 @@ impl ExampleRunner<'_> {
             Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
                 return ExampleStatus::Skipped(failure.message);
             }
-            // What nobody has allowed shows nothing about the example.
             Err(failure) if failure.code == &code::CAPABILITY_DENIED => {
-                return ExampleStatus::Skipped(format!("{}; `--allow`", failure.message));
+                return not_allowed(&failure);
             }
             Err(failure) => {
                 return ExampleStatus::Failed(
@@ -266,6 +265,32 @@ impl ExampleRunner<'_> {
         compare(expected, &value, self.exact, &RecordPath::root(), &mut wrong);
         if wrong.is_empty() { ExampleStatus::Passed } else { ExampleStatus::Failed(wrong) }
     }
+}
+
+/// Failures of calls that did not reach their tool, whatever it would have said.
+const NEVER_RAN: [&RunCode; 8] = [
+    &code::BUSY,
+    &code::CANCELLED,
+    &code::NOT_RUNNABLE,
+    &code::QUARANTINED,
+    &code::SANDBOX_FAILED,
+    &code::SPAWN_FAILED,
+    &code::TOOL_NOT_FOUND,
+    &code::UPSTREAM_UNAVAILABLE,
+];
+
+/// What nobody has allowed shows nothing about an example.
+fn not_allowed(failure: &Failure) -> ExampleStatus {
+    ExampleStatus::Skipped(format!("{}; `--allow`", failure.message))
+}
+
+/// What a failure says about the call, without the suggestion, which is not the tool's.
+fn errors_of(failure: &Failure) -> String {
+    let mut text = format!("{}: {}", failure.code.name, failure.message);
+    for error in &failure.errors {
+        text.push_str(&format!("\n{}: {}", error.path, error.message));
+    }
+    text
 }
 
 /// Compares a call that should have failed with the error that its example expects.
@@ -299,9 +324,20 @@ fn compare_failure(
         Err(failure) if failure.code == &code::BROWSER_REQUIRED => {
             return ExampleStatus::Skipped(failure.message.clone());
         }
+        Err(failure) if failure.code == &code::CAPABILITY_DENIED => return not_allowed(failure),
+        // It shows nothing about the example, unless exactly this was expected.
+        Err(failure)
+            if NEVER_RAN.contains(&failure.code)
+                && expected.code.as_deref() != Some(failure.code.name) =>
+        {
+            let first = "the call must fail, but it never reached the tool:".to_owned();
+            let lines = failure.to_text();
+            let lines = lines.lines().map(|line| format!("  {line}"));
+            return ExampleStatus::Failed(std::iter::once(first).chain(lines).collect());
+        }
         Err(failure) => {
             let own = failure.tool_code.as_deref().map(str::to_owned);
-            (own.into_iter().collect::<Vec<_>>(), failure.code, failure.to_text())
+            (own.into_iter().collect::<Vec<_>>(), failure.code, errors_of(failure))
         }
     };
     let mut wrong = Vec::new();

@@ -332,6 +332,48 @@ fn a_success_that_checked_nothing_is_skipped() {
     assert!(called.stdout.contains("1 passed, 0 failed, 0 skipped"), "{}", called.stdout);
 }
 
+/// A call that cannot be made fails as well, but not in the way that an example expects. Nor does
+/// the advice for callers count as what a tool says.
+#[test]
+fn an_expected_failure_is_not_met_by_a_call_that_was_not_made() {
+    let tested = |program: &str, error: &str, more: &str| {
+        let text = format!(
+            "tool:
+  schema_version: 2.0
+  id: shop
+  type: local
+  name: Shop
+  version: 1.0.0
+  description: Sells things
+  commands: [sell]
+  local_specific: {{runtime: sh, entry_point: ./{program}}}
+  examples:
+    sell:
+      - {{scenario: failure_invalid_param, input: {{}}, error: {error}}}
+{more}"
+        );
+        let script = b"echo '{\"error\": \"no item\"}'; exit 1";
+        let folder = folder(&[("tool.yaml", text.as_bytes()), ("shop.sh", script)]);
+        run(folder.path(), &["test", "--run", "tool.yaml"])
+    };
+    let torn = "      - {scenario: success, input: {}}\n";
+    for (program, error, more, expected) in [
+        ("shop.sh", "{message: no item}", "", "1 passed, 0 failed"),
+        ("shop.sh", "{message: tool's own}", "", "0 passed, 1 failed"),
+        ("none.sh", "{}", "", "0 passed, 1 failed"),
+        ("none.sh", "{message: does not exist}", "", "0 passed, 1 failed"),
+        ("none.sh", "{code: API_ERROR}", "", "0 passed, 1 failed"),
+        ("none.sh", "{code: SPAWN_FAILED}", "", "1 passed, 0 failed"),
+        ("shop.sh", "{message: e}", torn, "0 passed, 2 failed"),
+    ] {
+        let tested = tested(program, error, more);
+        assert!(tested.stdout.contains(expected), "{program} {error}: {tested:?}");
+        let never = tested.stdout.contains("it never reached the tool:");
+        let is_reached = program == "shop.sh" && more.is_empty() || error.contains("SPAWN");
+        assert_eq!(never, !is_reached, "{program} {error}: {tested:?}");
+    }
+}
+
 #[test]
 fn show_lists_processors_that_no_call_runs() {
     let processors = "  schema_version: 2.0

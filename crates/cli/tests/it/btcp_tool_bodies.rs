@@ -189,6 +189,13 @@ fn files_that_are_not_bodies_are_reported() {
             "TOOL_FAILED",
             "NO_WORDS",
         ),
+        ("none", "export default () => { throw new BTCPError(); };", "TOOL_FAILED", "BTCP_ERROR"),
+        (
+            "number",
+            "export default () => { throw new BTCPError(7, { message: 'seven' }); };",
+            "TOOL_FAILED",
+            "seven",
+        ),
     ];
     let names: Vec<&str> =
         bodies.iter().map(|(name, ..)| *name).chain(["pipe", "latin", "huge"]).collect();
@@ -216,12 +223,19 @@ fn files_that_are_not_bodies_are_reported() {
         let own = match name {
             "sub" => json!("MINE"),
             "bare" => json!("NO_WORDS"),
+            "none" => json!("BTCP_ERROR"),
+            "number" => json!("7"),
             "short" => json!("SHORT"),
             "long" => json!("LONG"),
             "odd" => json!("cell not found"),
             _ => json!(code),
         };
         assert_eq!(error["btcpCode"], own, "{name}: {error}");
+    }
+    // A code that is the message as well is said once.
+    for (name, line) in [("bare", "TOOL_FAILED: NO_WORDS"), ("number", "TOOL_FAILED: 7: seven")] {
+        let run = run(folder.path(), &["call", &format!("b:{name}"), "--from", "b.json"]);
+        assert_eq!(run.stderr.lines().next(), Some(line), "{run:?}");
     }
 }
 

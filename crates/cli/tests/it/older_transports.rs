@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::{Message, accept_hdr};
 
 use crate::calling::run;
-use crate::client::{StdioClient, configured, faulty_server};
+use crate::client::{LONG, StdioClient, configured, faulty_server};
 use crate::program::{Run, folder};
 use crate::serving::server;
 
@@ -33,6 +33,10 @@ enum Mode {
     Half,
     /// Sends bytes that are no frame or event in the middle of a call.
     Garbage,
+    /// Never answers a call.
+    Silent,
+    /// Answers a call with notifications without end, and nothing else.
+    Flood,
     /// Has no such transport.
     Missing,
 }
@@ -67,6 +71,20 @@ fn answer(message: &Json) -> Option<Json> {
 fn is_call(message: &Json) -> bool {
     message["method"] == "tools/call"
 }
+
+/// A message as an event of SSE.
+fn event(text: &str) -> String {
+    format!("event: message\ndata: {text}\n\n")
+}
+
+/// What a server of [`Mode::Flood`] sends again and again.
+fn notification() -> String {
+    let params = json!({"level": "info", "data": "x".repeat(1000)});
+    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params}).to_string()
+}
+
+/// The event that makes a stream of events a flood.
+const FLOOD: &[u8] = b"flood";
 
 /// A message that is larger than any may be, with the id of the answer.
 fn oversized(answer: &Json) -> String {
@@ -126,8 +144,12 @@ impl OldServer {
                     );
                     let events = streams.lock().expect("no thread panicked").last().cloned();
                     let (Some(events), Some(answer)) = (events, answer(&message)) else { return };
-                    let event = |text: &str| format!("event: message\ndata: {text}\n\n");
                     let text = match mode {
+                        Mode::Silent if is_call(&message) => return,
+                        Mode::Flood if is_call(&message) => {
+                            let _ = events.send(FLOOD.to_vec());
+                            return;
+                        }
                         Mode::Oversized if is_call(&message) => event(&oversized(&answer)),
                         Mode::Half if is_call(&message) => String::new(),
                         Mode::Garbage if is_call(&message) => "\0\u{1}data: {]\n\n".repeat(10),
@@ -178,6 +200,12 @@ impl OldServer {
                 let text = match mode {
                     Mode::Oversized if is_call(&message) => oversized(&answer),
                     Mode::Half if is_call(&message) => return,
+                    Mode::Silent if is_call(&message) => continue,
+                    Mode::Flood if is_call(&message) => {
+                        let text = notification();
+                        while socket.send(Message::text(text.clone())).is_ok() {}
+                        return;
+                    }
                     Mode::Garbage if is_call(&message) => {
                         let _ = raw.write_all(&[0xff; 64]);
                         continue;
@@ -231,9 +259,13 @@ fn serve_events(mut stream: TcpStream, mode: Mode, events: &std::sync::mpsc::Rec
         _ => "/message?sessionId=7",
     };
     let _ = stream.write_all(format!("event: endpoint\ndata: {endpoint}\n\n").as_bytes());
-    while let Ok(event) = events.recv() {
+    while let Ok(sent) = events.recv() {
+        if sent == FLOOD {
+            let text = event(&notification());
+            while stream.write_all(text.as_bytes()).is_ok() {}
+        }
         // An empty one ends the stream.
-        if event.is_empty() || stream.write_all(&event).is_err() {
+        if sent.is_empty() || stream.write_all(&sent).is_err() {
             return;
         }
     }
@@ -413,29 +445,52 @@ fn a_health_check_that_hangs_harms_its_own_source_alone() {
     assert!(text.contains("health check `sleep` failed"), "{slow}");
 }
 
-/// A server that floods, lies, breaks off or sends rubbish when it is asked for its health is down;
-/// the others are not.
+/// A server that hangs, floods, lies, breaks off or sends rubbish when it is asked for its health
+/// is down, over both transports; the others are not.
 #[test]
 fn health_checks_that_go_wrong_harm_their_own_source_alone() {
+    let (fine, late) = ("{status: ok}", "within 1500 ms");
     let cases = [
-        ("floods", Mode::Oversized, "{status: ok}", "a message of more than 24 MiB"),
-        ("breaks", Mode::Half, "{status: ok}", "its connection broke"),
-        ("rubbish", Mode::Garbage, "{status: ok}", "not a WebSocket frame"),
-        ("lies", Mode::Good, "{status: fine}", "expected `{\"status\":\"fine\"}`"),
-        ("noisy", Mode::Noisy, "{status: ok}", ""),
+        ("ws-large", Mode::Oversized, fine, "a message of more than 24 MiB"),
+        ("ws-breaks", Mode::Half, fine, "its connection broke"),
+        ("ws-rubbish", Mode::Garbage, fine, "not a WebSocket frame"),
+        ("ws-lies", Mode::Good, "{status: fine}", "expected `{\"status\":\"fine\"}`"),
+        ("ws-hangs", Mode::Silent, fine, late),
+        ("ws-floods", Mode::Flood, fine, late),
+        ("ws-noisy", Mode::Noisy, fine, ""),
+        ("sse-large", Mode::Oversized, fine, "larger than any message"),
+        ("sse-breaks", Mode::Half, fine, "the server ended its stream"),
+        ("sse-rubbish", Mode::Garbage, fine, ""),
+        ("sse-lies", Mode::Good, "{status: fine}", "expected `{\"status\":\"fine\"}`"),
+        ("sse-hangs", Mode::Silent, fine, late),
+        ("sse-floods", Mode::Flood, fine, late),
+        ("sse-noisy", Mode::Noisy, fine, ""),
     ];
     let sources = cases.iter().map(|(name, ..)| {
         format!("[[source]]\nname = \"{name}\"\npath = \"{name}.yaml\"\nstart_timeout = 20000\n")
     });
     let (folder, path) = configured(&(server("good", "good") + &sources.collect::<String>()));
     let mut servers = Vec::new();
-    for (name, mode, expected, _) in &cases {
-        let socket = OldServer::websocket(*mode);
-        let connection = format!("server_command: '{}'\n    transport: websocket", socket.ws_url());
-        let check = format!("{{command: status, expected_response: {expected}}}");
+    for (name, mode, expected, problem) in &cases {
+        let (server, url, transport) = match name.starts_with("ws") {
+            true => {
+                let server = OldServer::websocket(*mode);
+                let url = server.ws_url();
+                (server, url, "websocket")
+            }
+            false => {
+                let server = OldServer::sse(*mode);
+                let url = server.sse_url();
+                (server, url, "sse")
+            }
+        };
+        let connection = format!("server_command: '{url}'\n    transport: {transport}");
+        // Only what never ends is given little time.
+        let time = if *problem == late { ", timeout_ms: 1500" } else { "" };
+        let check = format!("{{command: status, expected_response: {expected}{time}}}");
         let text = definition(&connection, &check).replace("id: old", &format!("id: {name}"));
         std::fs::write(path.join(format!("{name}.yaml")), text).expect("a file");
-        servers.push(socket);
+        servers.push(server);
     }
     let mut client = StdioClient::start(folder.path(), &[], &[]);
     for (name, _, _, problem) in &cases {
@@ -452,4 +507,38 @@ fn health_checks_that_go_wrong_harm_their_own_source_alone() {
     }
     let good = client.call("good__echo", json!({"n": 1}));
     assert_eq!(good["structuredContent"]["echo"]["n"], 1, "{good}");
+}
+
+/// A call that is never answered ends at its limit, and others are answered meanwhile.
+#[test]
+fn servers_that_hang_or_flood_hold_up_nobody_else() {
+    let servers = [
+        ("sse-hangs", OldServer::sse(Mode::Silent).sse_url()),
+        ("sse-floods", OldServer::sse(Mode::Flood).sse_url()),
+        ("ws-hangs", OldServer::websocket(Mode::Silent).ws_url()),
+        ("ws-floods", OldServer::websocket(Mode::Flood).ws_url()),
+    ];
+    let folder = configuration(&servers);
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let names = client.names();
+    let calls = servers.each_ref().map(|(name, _)| {
+        let tool = format!("{name}__echo");
+        assert!(names.contains(&tool), "{names:?}");
+        client.send_call(&tool, json!({"n": 1}))
+    });
+    for n in 0..5 {
+        let good = client.call("good__echo", json!({"n": n}));
+        assert_eq!(good["structuredContent"]["echo"]["n"], n, "{good}");
+    }
+    for id in calls {
+        client.notify("notifications/cancelled", json!({"requestId": id}));
+    }
+    let good = client.call("good__echo", json!({"n": 9}));
+    assert_eq!(good["structuredContent"]["echo"]["n"], 9, "{good}");
+    client.hang_up();
+    client.end(LONG);
+    for (name, _) in &servers {
+        let late = run(folder.path(), &["call", &format!("{name}:echo"), "--timeout", "1500"]);
+        assert!(late.code == 1 && late.stderr.contains("TIMEOUT: "), "{name}: {}", late.code);
+    }
 }

@@ -313,6 +313,9 @@ fn waiting_does_not_count_as_processor_time() {
     let (code, message) = failure(&answer);
     assert_eq!(code, "TIMEOUT", "{answer}");
     assert!(message.contains("all its 1 calls of other tools succeeded"), "{message}");
+    // More time for the call would not help.
+    let help = answer["error"]["suggestion"].as_str().expect("a text");
+    assert!(help.contains("`function_timeout` of `[limits]`"), "{help}");
 }
 
 #[test]

@@ -298,12 +298,14 @@ fn the_page_of_rules_is_up_to_date() {
             page += "\nAbout several definitions, or about running one:\n\n";
             for rule in skipped {
                 let text = |key: &str| rule[key].as_str().unwrap_or("");
-                let shown = match rule["test"].as_str() {
-                    Some(test) => {
-                        assert_is_test(test);
-                        format!(" (shown by `{test}`)")
-                    }
-                    None => String::new(),
+                let tests: Vec<&str> = match &rule["test"] {
+                    Json::Array(tests) => tests.iter().filter_map(Json::as_str).collect(),
+                    test => test.as_str().into_iter().collect(),
+                };
+                tests.iter().copied().for_each(assert_is_test);
+                let shown = match tests.as_slice() {
+                    [] => String::new(),
+                    tests => format!(" (shown by `{}`)", tests.join("`, `")),
                 };
                 page += &wrapped(&format!("- {}: {}{shown}", text("rule"), text("why")));
             }

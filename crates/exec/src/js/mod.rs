@@ -36,10 +36,12 @@ pub(crate) const BTCP_PRELUDE: &str = "class BTCPError extends Error {
   constructor(code, options) {
     const given = typeof options === 'string' ? { message: options } : (options ?? {});
     const { message, suggestion } = given;
-    super(message === undefined || message === null || message === '' ? String(code) : message);
+    const missing = (it) => it === undefined || it === null || it === '';
+    const own = missing(code) ? 'BTCP_ERROR' : String(code);
+    super(missing(message) ? own : message);
     this.name = 'BTCPError';
     this.btcp = true;
-    this.code = code;
+    this.code = own;
     if (suggestion !== undefined) {
       const text = typeof suggestion === 'string' ? suggestion : JSON.stringify(suggestion);
       this.suggestion = text.length > 4000 ? text.slice(0, 4000) + '…' : text;

@@ -62,6 +62,9 @@ const MAX_ID: usize = 200;
 const MAX_MESSAGE: usize = 300;
 /// Failed calls that a message names.
 const MAX_NAMED: usize = 5;
+/// What to do about a helper that computes for too long.
+const HELPER_TIME: &str =
+    "let the helper compute less, or allow helpers more time with `function_timeout` of `[limits]`";
 
 /// Runs orchestrating helpers. Lives as long as the runner.
 struct OrchestrationExecutor {
@@ -293,7 +296,12 @@ impl OrchestratedCalls<'_> {
             // Exceptions, the memory limit, the stack.
             _ => &code::TOOL_FAILED,
         };
-        Failure::new(code, self.with_calls(message))
+        let result = Failure::new(code, self.with_calls(message));
+        match failure.error.code {
+            // The limit of the helper, which the limit of the call does not change.
+            SandboxErrorCode::Timeout => result.suggest(HELPER_TIME),
+            _ => result,
+        }
     }
 
     fn limit_failure(&self, message: String) -> Failure {

@@ -1,0 +1,2 @@
+// The title of the page.
+export default () => ({ title: document.title });

@@ -24,7 +24,7 @@ use toolwright_model::{InputSchema, Json, Object, Tool, Toolset};
 use toolwright_schema::{
     ChangeAction, ChangeReport, EditedSchema, RestoreStep, RewrittenSchema, Schema, SchemaChange,
     SchemaComparison, VendorTarget, Verdict, adapt, compare, rewrite_if_needed, rewrite_result,
-    standard_form, unrestorable,
+    standard_form, stated_types, unrestorable,
 };
 use toolwright_source::DocumentPath;
 
@@ -331,12 +331,16 @@ fn with_one_change(source: &Json, change: &SchemaChange) -> Option<Json> {
         parent.shift_remove(&*last);
         return Some(changed);
     }
+    let types = || stated_types(source.pointer(&change.at)?, source);
     let open = changed.pointer_mut(&change.at)?.as_object_mut()?;
     let added = match change.keyword.as_str() {
         // Strict modes close objects.
         "additionalProperties" => ("additionalProperties", json!(false)),
         // The property cannot be sent as `null`. Beside `$ref`, draft-07 would not read this.
         "null" if !open.contains_key("$ref") => ("not", json!({ "type": "null" })),
+        "type" if change.action == ChangeAction::Narrowed && !open.contains_key("$ref") => {
+            ("type", types()?)
+        }
         _ => return None,
     };
     if open.contains_key(added.0) {

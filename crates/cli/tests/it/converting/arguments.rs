@@ -62,6 +62,27 @@ fn arguments_that_are_no_object_have_to_be_given_where_the_target_wants_one() {
     }
 }
 
+/// OpenAPI documents seldom state the type of an object. What a target's type refuses is shown, also
+/// deep inside and below `allOf`.
+#[test]
+fn a_type_that_the_target_wants_is_narrower() {
+    let mut schema = json!({"properties": {"x": {"type": "string", "pattern": "^[a-f]{8}$"}}});
+    for n in 0..6 {
+        let other = json!({"type": "string", "minLength": n + 1, "maxLength": n + 9});
+        let all = json!([{"properties": {"in": schema}, "required": ["in"]}]);
+        schema = json!({"properties": {"other": other}, "required": ["other"], "allOf": all});
+    }
+    let source = tool(&json!({"type": "object", "properties": {"body": schema}}));
+    for target in ["gemini-openapi", "anthropic-strict"] {
+        let (run, report) = losses(&source, &["--to", target]);
+        assert_eq!(run.code, 0, "{target}: {}", run.stderr);
+        let all = report["losses"].as_array().cloned().unwrap_or_default();
+        let types = all.iter().filter(|it| it["reason"].to_string().contains("wants a type"));
+        let effects: Vec<&str> = types.filter_map(|loss| loss["effect"].as_str()).collect();
+        assert_eq!(effects, ["narrowed"; 7], "{target}: {report:#}");
+    }
+}
+
 /// Neither side blocks in `open`, because the test holds the pipe open in both directions.
 #[test]
 fn the_output_may_be_a_pipe() {

@@ -246,15 +246,19 @@ fn a_rewritten_schema_that_means_the_same_has_no_effect() {
 /// A removed keyword is not called narrower because of what another edit refuses.
 #[test]
 fn the_effect_of_an_edit_is_its_own() {
-    let tool = |schema: Json| json!({ "tools": [{ "name": "t", "description": "Does it", "inputSchema": schema }] });
+    let tool = |schema: Json| {
+        let tool = json!({ "name": "t", "description": "Does it", "inputSchema": schema });
+        json!({ "tools": [tool] })
+    };
+    let text = json!({ "type": "string" });
     let old = tool(json!({
-        "type": "object", "properties": { "id": { "type": "string" }, "body": { "type": "string" } },
+        "type": "object", "properties": { "id": text, "body": text },
         "required": ["id", "body"], "additionalProperties": false
     }));
     let new = tool(json!({
         "type": "object",
         "properties": {
-            "id": { "type": "string" }, "body": { "type": "string", "minLength": 1 },
+            "id": text, "body": { "type": "string", "minLength": 1 },
             "mood": { "enum": ["good", "bad"] }
         },
         "required": ["id"]

@@ -429,8 +429,8 @@ fn state_output_type(tool: &mut Tool, n: usize, losses: &mut LossList<'_>) {
     tool.output.take_if(|schema| schema.get("type").is_some_and(|kind| kind != "object"));
 }
 
-/// A schema of a result that states no type, with `type: object`; `None` if what it refers to is not
-/// an object.
+/// A schema of a result that states no type, with `type: object`; `None` if what it refers to is
+/// not an object.
 fn result_with_object_type(schema: Json) -> Option<Json> {
     let allows_object = match referred(&schema).get("type") {
         None => true,

@@ -1,5 +1,5 @@
-//! Arguments are always an object, whatever the schema at the root leaves open. And where the output
-//! goes: a pipe is no file that has a content from before.
+//! Arguments are always an object, whatever the schema at the root leaves open. And where the
+//! output goes: a pipe is no file that has a content from before.
 
 use std::io::Read;
 use std::process::Command;
@@ -62,8 +62,8 @@ fn arguments_that_are_no_object_have_to_be_given_where_the_target_wants_one() {
     }
 }
 
-/// OpenAPI documents seldom state the type of an object. What a target's type refuses is shown, also
-/// deep inside and below `allOf`.
+/// OpenAPI documents seldom state the type of an object. What a target's type refuses is shown,
+/// also deep inside and below `allOf`.
 #[test]
 fn a_type_that_the_target_wants_is_narrower() {
     let mut schema = json!({"properties": {"x": {"type": "string", "pattern": "^[a-f]{8}$"}}});

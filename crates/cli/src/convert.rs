@@ -279,10 +279,13 @@ fn denied_losses(
 
 /// Writes a file through a temporary one.
 fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
-    let before = match path.exists() && !path.is_dir() {
-        true => {
-            Some(std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?)
-        }
+    let name = path.display();
+    // A pipe or a device is written to. Reading it before would wait for another program.
+    if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return std::fs::write(path, text).with_context(|| format!("cannot write `{name}`"));
+    }
+    let before = match path.is_file() {
+        true => Some(std::fs::read(path).with_context(|| format!("cannot read `{name}`"))?),
         false => None,
     };
     replace_file(path, before.as_deref(), text.as_bytes()).map_err(|error| anyhow!(error))

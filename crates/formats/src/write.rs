@@ -281,6 +281,11 @@ fn missing_fields(target: WriteTarget, toolset: &Toolset<Tool>) -> Vec<MissingFi
         if target != Aios && tool.input == InputSchema::Deferred {
             add(format!("{name}.inputSchema"), "only its server knows the schema");
         }
+        let accepts_objects =
+            |schema: &Json| schema.get("type").is_none_or(|kind| kind == "object");
+        if demands_object(target) && !tool.input.written().is_none_or(accepts_objects) {
+            add(format!("{name}.inputSchema"), "the target demands arguments of `type: object`");
+        }
         let description = tool.description.as_deref();
         match target {
             Btcp | BtcpTool if description.is_none_or(|text| text.chars().count() < 10) => {
@@ -293,6 +298,11 @@ fn missing_fields(target: WriteTarget, toolset: &Toolset<Tool>) -> Vec<MissingFi
         }
     }
     missing
+}
+
+/// Whether input schemas have to say `type: object`.
+const fn demands_object(target: WriteTarget) -> bool {
+    matches!(target, Mcp | McpPlain | WebMcp | Vendor(VendorTarget::Bedrock))
 }
 
 fn is_blank(text: Option<&str>) -> bool {

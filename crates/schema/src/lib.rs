@@ -93,5 +93,5 @@ pub use validator::{InstanceSource, SchemaSource, SchemaValidator};
 pub use vendors::{
     ChangeAction, ChangeReport, Incompatibility, IncompatiblePart, NameRule, RequestPart,
     RewrittenSchema, SchemaChange, SchemaCounts, TargetSet, VendorEffect, VendorTarget,
-    incompatibilities, rewrite_for, rewrite_if_needed, rewrite_result, standard_form,
+    incompatibilities, rewrite_for, rewrite_if_needed, rewrite_result, standard_form, stated_types,
 };

@@ -1,6 +1,7 @@
 //! `toolwright convert` through the binary: every pair of formats, losses, denied losses, settings,
 //! and documents that are not converted.
 
+mod arguments;
 mod completeness;
 mod drawn_tools;
 mod effects;

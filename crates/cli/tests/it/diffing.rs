@@ -243,6 +243,34 @@ fn a_rewritten_schema_that_means_the_same_has_no_effect() {
     assert!(effects[0].contains("maxLength"), "{}", run.stdout);
 }
 
+/// A removed keyword is not called narrower because of what another edit refuses.
+#[test]
+fn the_effect_of_an_edit_is_its_own() {
+    let tool = |schema: Json| {
+        let tool = json!({ "name": "t", "description": "Does it", "inputSchema": schema });
+        json!({ "tools": [tool] })
+    };
+    let text = json!({ "type": "string" });
+    let old = tool(json!({
+        "type": "object", "properties": { "id": text, "body": text },
+        "required": ["id", "body"], "additionalProperties": false
+    }));
+    let new = tool(json!({
+        "type": "object",
+        "properties": {
+            "id": text, "body": { "type": "string", "minLength": 1 },
+            "mood": { "enum": ["good", "bad"] }
+        },
+        "required": ["id"]
+    }));
+    let run = diff(&old, &new, &[]);
+    let narrower: Vec<&str> = run.stdout.lines().filter(|it| it.contains("narrower")).collect();
+    assert_eq!(narrower.len(), 1, "{}", run.stdout);
+    assert!(narrower[0].contains("minLength"), "{}", run.stdout);
+    let removed = run.stdout.lines().find(|it| it.contains("`/additionalProperties` removed"));
+    assert!(removed.is_some_and(|it| it.contains("wider")), "{}", run.stdout);
+}
+
 /// Versions of one tool, each with the name of a property of its own.
 type VersionList<'v> = &'v [(&'v str, &'v str)];
 

@@ -107,10 +107,10 @@ impl<'a> EditedSchema<'a> {
         }
         let last =
             LastForm { schema: last, restorer: &self.restorer, has_steps: !self.steps.is_empty() };
-        let found = alone.and_then(|alone| {
-            let direction = EditDirection::of(self.first, alone, at);
-            self.within_whole(alone, &last, None, direction)
-        });
+        let direction = alone.and_then(|alone| EditDirection::of(self.first, alone, at));
+        // What such an edit cannot do is the doing of others.
+        let only_widens = only_widens || matches!(direction, Some(EditDirection::OnlyWidens));
+        let found = alone.and_then(|alone| self.within_whole(alone, &last, None, direction));
         if let Some(found) = found {
             let mut effect = found.effect;
             if effect.is_equal() {

@@ -27,7 +27,7 @@ use facts::VendorFact;
 pub use limits::{NameRule, RequestPart, SchemaCounts};
 pub use rewrite::{
     ChangeAction, ChangeReport, RewrittenSchema, SchemaChange, rewrite_for, rewrite_if_needed,
-    rewrite_result, standard_form,
+    rewrite_result, standard_form, stated_types,
 };
 pub use targets::{TargetSet, VendorTarget};
 

@@ -24,7 +24,7 @@ use toolwright_model::{InputSchema, Json, Object, Tool, Toolset};
 use toolwright_schema::{
     ChangeAction, ChangeReport, EditedSchema, RestoreStep, RewrittenSchema, Schema, SchemaChange,
     SchemaComparison, VendorTarget, Verdict, adapt, compare, rewrite_if_needed, rewrite_result,
-    standard_form, unrestorable,
+    standard_form, stated_types, unrestorable,
 };
 use toolwright_source::DocumentPath;
 
@@ -40,9 +40,15 @@ pub(super) fn rewrite(
     let mut steps = Vec::new();
     for (n, tool) in toolset.tools.iter_mut().enumerate() {
         let own = match target {
-            WriteTarget::Vendor(vendor) => rewrite_for_vendor(tool, vendor, find_losses, n, losses),
+            WriteTarget::Vendor(vendor) => {
+                if vendor == VendorTarget::Bedrock {
+                    state_input_type(tool, vendor.authority(), n, losses);
+                }
+                rewrite_for_vendor(tool, vendor, find_losses, n, losses)
+            }
             WriteTarget::Mcp | WriteTarget::McpPlain | WriteTarget::WebMcp => {
-                state_object_type(tool, find_losses, n, losses);
+                state_input_type(tool, "MCP", n, losses);
+                state_output_type(tool, n, losses);
                 Vec::new()
             }
             _ => Vec::new(),
@@ -68,6 +74,8 @@ fn rewrite_for_vendor(
     let Some(mut rewritten) = rewrite_if_needed(vendor, source, report) else { return Vec::new() };
     if find_losses && !rewritten.changes.is_empty() {
         let sent = standard_form(vendor, &rewritten.schema);
+        let typed = with_object_type(source);
+        let source = typed.as_ref().unwrap_or(source);
         let edited = EditedSchema::new(source, &sent, &rewritten.steps);
         let shown = add_changes(source, &edited, &rewritten.changes, n, losses);
         let is_exact = rewritten.changes.iter().all(is_exact);
@@ -323,12 +331,16 @@ fn with_one_change(source: &Json, change: &SchemaChange) -> Option<Json> {
         parent.shift_remove(&*last);
         return Some(changed);
     }
+    let types = || stated_types(source.pointer(&change.at)?, source);
     let open = changed.pointer_mut(&change.at)?.as_object_mut()?;
     let added = match change.keyword.as_str() {
         // Strict modes close objects.
         "additionalProperties" => ("additionalProperties", json!(false)),
         // The property cannot be sent as `null`. Beside `$ref`, draft-07 would not read this.
         "null" if !open.contains_key("$ref") => ("not", json!({ "type": "null" })),
+        "type" if change.action == ChangeAction::Narrowed && !open.contains_key("$ref") => {
+            ("type", types()?)
+        }
         _ => return None,
     };
     if open.contains_key(added.0) {
@@ -354,27 +366,53 @@ fn is_name(pointer: &str) -> bool {
     false
 }
 
-/// MCP demands that input schemas, and schemas of results, say `type: object`.
-fn state_object_type(tool: &mut Tool, find_losses: bool, n: usize, losses: &mut LossList<'_>) {
-    if let Some(before @ Json::Object(members)) = tool.input.written()
-        && !members.contains_key("type")
-    {
-        let mut typed = Object::new();
-        typed.insert("type".to_owned(), json!("object"));
-        typed.extend(members.clone());
-        let typed = Json::Object(typed);
-        if find_losses {
-            let compared = compare(before, &typed);
-            let reason = "MCP demands `type: object`; arguments are always an object".to_owned();
-            losses.add_compared(Some(n), "/inputSchema", "inputSchema/type", &compared, reason);
+/// An input schema that leaves open whether arguments are an object, with `type: object`. Arguments
+/// always are, so the same calls are valid. `None` if the schema says what they are.
+fn with_object_type(schema: &Json) -> Option<Json> {
+    let Json::Object(members) = schema else { return None };
+    let is_open = match members.get("type") {
+        None => true,
+        Some(Json::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        Some(_) => false,
+    };
+    is_open.then(|| {
+        let mut typed = members.clone();
+        match typed.get_mut("type") {
+            Some(kind) => *kind = json!("object"),
+            None => drop(typed.shift_insert(0, "type".to_owned(), json!("object"))),
         }
-        tool.input = typed.into();
-    }
+        Json::Object(typed)
+    })
+}
+
+/// Some targets demand that input schemas say `type: object`.
+fn state_input_type(tool: &mut Tool, source: &'static str, n: usize, losses: &mut LossList<'_>) {
+    let Some(written) = tool.input.written() else { return };
+    let Some(typed) = with_object_type(written) else { return };
+    let part = match written.get("type") {
+        Some(_) => "inputSchema/type",
+        None => "inputSchema",
+    };
+    losses.add_rewrite(
+        n,
+        ExactRewrite {
+            part: part.to_owned(),
+            keyword: "type".to_owned(),
+            reason: "the target demands `type: object`, and arguments are always an object",
+            source,
+            ..ExactRewrite::default()
+        },
+    );
+    tool.input = typed.into();
+}
+
+/// MCP demands that schemas of results say `type: object`.
+fn state_output_type(tool: &mut Tool, n: usize, losses: &mut LossList<'_>) {
     // A result that is not an object has no place; comparing the records reports it, and what
     // stating the type changes.
     if let Some(output) = tool.output.take_if(|schema| schema.get("type").is_none()) {
         let is_object = demands_object(&output);
-        tool.output = with_object_type(output);
+        tool.output = result_with_object_type(output);
         if is_object {
             losses.add_rewrite(
                 n,
@@ -391,8 +429,9 @@ fn state_object_type(tool: &mut Tool, find_losses: bool, n: usize, losses: &mut 
     tool.output.take_if(|schema| schema.get("type").is_some_and(|kind| kind != "object"));
 }
 
-/// A schema that states no type, with `type: object`; `None` if what it refers to is not an object.
-fn with_object_type(schema: Json) -> Option<Json> {
+/// A schema of a result that states no type, with `type: object`; `None` if what it refers to is
+/// not an object.
+fn result_with_object_type(schema: Json) -> Option<Json> {
     let allows_object = match referred(&schema).get("type") {
         None => true,
         Some(Json::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
@@ -443,6 +482,7 @@ pub(super) fn compare_written(
         return;
     }
     let source = source.input.to_json();
+    let source = with_object_type(&source).unwrap_or(source);
     let edited = EditedSchema::new(&source, &back, steps);
     if edited.whole().is_equal() {
         return;

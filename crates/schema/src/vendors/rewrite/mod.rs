@@ -46,6 +46,7 @@ use crate::restore::{CallPathPart, RestoreAction, RestoreStep};
 use crate::{Dialect, measure, stack_space};
 
 use source_tree::{NodeContent, SchemaDefinition, Shared, SourcePlace, SourceTree};
+pub use types::stated_types;
 
 /// Subschemas that are written at most. References may multiply those of the source.
 const MAX_WRITTEN: usize = 100_000;

@@ -104,14 +104,18 @@ impl<'t> Rewriter<'t> {
         let patterns = keywords.named("patternProperties");
         let others = keywords.one("additionalProperties").cloned();
         let has_properties = keywords.names_any("properties");
+        let named = keywords.named("properties").len() as u64;
+        let demands_others =
+            keywords.data("minProperties").and_then(Value::as_u64).is_some_and(|min| min > named);
         let is_map = match &others {
             Some(SchemaNode::Keywords(_)) => true,
             Some(SchemaNode::All(_)) => style.is_strict(),
             Some(SchemaNode::Nothing(_)) => !patterns.is_empty(),
             // An object without any rule for its properties is a map of any values. At the top it
-            // is a tool without parameters.
+            // is a tool without parameters. Closed, one that demands more of them matches nothing.
             None => {
-                !patterns.is_empty() || (style.is_strict() && !has_properties && !context.is_root)
+                let is_free = demands_others || !has_properties && !context.is_root;
+                !patterns.is_empty() || (style.is_strict() && is_free)
             }
         };
         if !is_map {

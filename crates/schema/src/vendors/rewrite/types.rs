@@ -132,3 +132,36 @@ pub(super) fn keyword_type(name: &str) -> Option<TypeSet> {
         _ => return None,
     })
 }
+
+/// Schemas inside each other that [`stated_types`] looks into: a branch of `allOf`, and what that
+/// refers to.
+const MAX_STATED: usize = 2;
+
+/// The types that the keywords of a part of the schema `root` are about, as a value of `type`: what
+/// a rewrite states where the source does not. `None` if they are about none.
+///
+/// ```
+/// # use serde_json::json;
+/// # use toolwright_schema::stated_types;
+/// let part = json!({ "allOf": [{ "$ref": "#/$defs/named" }] });
+/// let root = json!({ "$defs": { "named": { "required": ["name"] } } });
+/// assert_eq!(stated_types(&part, &root), Some(json!("object")));
+/// assert_eq!(stated_types(&json!({}), &root), None);
+/// ```
+pub fn stated_types(part: &Value, root: &Value) -> Option<Value> {
+    let types = types_about(part, root, 0);
+    (!types.is_empty()).then(|| types.to_keyword())
+}
+
+fn types_about(part: &Value, root: &Value, depth: usize) -> TypeSet {
+    let Value::Object(members) = part else { return TypeSet::NONE };
+    let own = members.keys().filter_map(|name| keyword_type(name)).fold(TypeSet::NONE, TypeSet::or);
+    if depth == MAX_STATED {
+        return own;
+    }
+    let branches = members.get("allOf").and_then(Value::as_array).into_iter().flatten();
+    let reference = members.get("$ref").and_then(Value::as_str);
+    let referred = reference.and_then(|text| root.pointer(text.strip_prefix('#')?));
+    let inner = branches.chain(referred).map(|inner| types_about(inner, root, depth + 1));
+    inner.fold(own, TypeSet::or)
+}

@@ -161,6 +161,8 @@ impl<'t> Rewriter<'t> {
         let is_boolean = |value: &bool| others.contains(&Value::Bool(*value));
         let all_booleans = others.len() == 2 && [true, false].iter().all(is_boolean);
         let mut written = if others.is_empty() {
+            let reason = "the type has no other value";
+            self.record(place, "enum", ChangeAction::Rewritten, reason);
             keywords.take("enum");
             keywords.set_data("type", "null".into());
             return self.write_plain(keywords, style);

@@ -32,13 +32,16 @@ pub(crate) fn run(args: &CostArgs) -> anyhow::Result<ExitStatus> {
     let load = sources::load_resolved(&selected, PlanLog::All(DiagnosticFormat::Full))?;
     let cost = sources::workspace().cost(&load.documents);
     // "0 tokens in all" beside a failure or a broken configuration would look like a result.
-    let status = report::settings_status(&load);
+    let mut status = report::settings_status(&load);
     let nothing_read = status != ExitStatus::Clean
         && load.documents.iter().all(|document| document.reading.is_none());
+    if nothing_read {
+        status = ExitStatus::CouldNotRun;
+    }
     match args.json {
         _ if nothing_read => {}
         true => output::print_json(&as_json(&cost))?,
-        false => output::print(&as_text(&cost))?,
+        false => output::print(&as_text(&cost, &report::tools_and_sources(&load)))?,
     }
     // A definition with errors may have more tools than could be read. Mistakes of the
     // configuration have been printed before it was loaded.
@@ -80,8 +83,9 @@ fn as_json(cost: &CostReport) -> serde_json::Value {
 }
 
 /// The costs as a table: each source with its tools below it, the total, then the savings. The
-/// lines that matter most are the last ones, because a list of tools can be long.
-fn as_text(cost: &CostReport) -> String {
+/// lines that matter most are the last ones, because a list of tools can be long. `counted` is how
+/// many tools of which sources were read.
+fn as_text(cost: &CostReport, counted: &str) -> String {
     let mut text = String::new();
     let all = cost.tokens();
     let mut row = |tokens: usize, label: &str| {
@@ -100,8 +104,7 @@ fn as_text(cost: &CostReport) -> String {
             row(tool.tokens, &format!("  {}", label(&tool.name)));
         }
     }
-    let (tools, sources) = (plural(cost.tools(), "tool"), plural(cost.sources.len(), "source"));
-    let _ = writeln!(text, "{all:>8} tokens in all: {tools} in {sources} (o200k)");
+    let _ = writeln!(text, "{all:>8} tokens in all: {counted} (o200k)");
     if !cost.savings.is_empty() {
         text.push_str("\nwhat would save most:\n");
     }

@@ -135,21 +135,27 @@ impl<'f> InstallTarget<'f> {
         Ok(ExitStatus::Clean)
     }
 
-    /// Writes which servers the client now starts by itself and through `toolwright serve`.
+    /// Writes which servers the client now starts by itself and through `toolwright serve`. It
+    /// reads its file for this project as well as the one for all of them.
     fn warn_of_duplicates(&self, config: &Path) {
-        let Some(text) = self.text.as_deref() else { return };
         let plan = SourcePlan::from_config(config, ReadOptions::default(), &variable);
-        let names = plan.live_specs().map(|spec| spec.name.as_str());
-        let has = |name: &&str| matches!(self.client_text(text).entry(name), Ok(Some(_)));
-        let twice: Vec<String> = names.filter(has).map(|name| format!("`{name}`")).collect();
-        if !twice.is_empty() {
-            print_note(&format!(
-                "{} sees the tools of {} twice: `{}` lists them, too; take them out of one of the \
-                 two",
-                self.client.name,
-                twice.join(", "),
-                self.name
-            ));
+        for file in self.client.files {
+            let path = file.path(self.folders);
+            // A file that cannot be read is not one that the client can read either.
+            let Ok(Some(text)) = read_text(&path) else { continue };
+            let text = ClientText::new(file, self.folders, &text);
+            let names = plan.live_specs().map(|spec| spec.name.as_str());
+            let has = |name: &&str| matches!(text.entry(name), Ok(Some(_)));
+            let twice: Vec<String> = names.filter(has).map(|name| format!("`{name}`")).collect();
+            if !twice.is_empty() {
+                print_note(&format!(
+                    "{} sees the tools of {} twice: `{}` lists them, too; take them out of one of \
+                     the two",
+                    self.client.name,
+                    twice.join(", "),
+                    self.folders.display(&path)
+                ));
+            }
         }
     }
 

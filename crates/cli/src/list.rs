@@ -201,12 +201,31 @@ impl ToolFilter<'_> {
     }
 }
 
-/// The first line of the description, at most 80 characters, behind what a user must know before
-/// they choose the tool.
+/// Characters of a description, and of the message of a deprecation, at most.
+const MAX_DESCRIPTION: usize = 80;
+
+/// The first paragraph of a description on one line, or as much of it as can be shown. What only
+/// introduces the next lines, such as `Purpose:` or a heading of Markdown, is continued with them.
+fn beginning(description: &str) -> String {
+    let (mut text, mut is_introduction) = (String::new(), true);
+    for line in description.lines().map(str::trim) {
+        if line.is_empty() && is_introduction {
+            continue;
+        }
+        if line.is_empty() || text.chars().count() > MAX_DESCRIPTION {
+            break;
+        }
+        is_introduction = line.ends_with(':') || line.starts_with('#');
+        text.push_str(line.trim_start_matches('#'));
+        text.push(' ');
+    }
+    record_text::one_line(&text)
+}
+
+/// The beginning of the description, behind what a user must know before they choose the tool.
 fn about(tool: &Draft, version: Option<&Version>, why: Option<&QuarantineReason>) -> String {
     let description = tool.description.ok().map_or("", String::as_str);
-    let line = record_text::one_line(description.trim().lines().next().unwrap_or(""));
-    let line = record_text::shorten(&line, 80);
+    let line = record_text::shorten(&beginning(description), MAX_DESCRIPTION);
     let mut marks: Vec<String> = [SchemaSide::Input, SchemaSide::Output]
         .into_iter()
         .filter(|side| record_text::schema_problem(tool, *side).is_some())
@@ -221,7 +240,7 @@ fn about(tool: &Draft, version: Option<&Version>, why: Option<&QuarantineReason>
     if deprecation.deprecated {
         let message = record_text::one_line(deprecation.message.as_deref().unwrap_or_default());
         let separator = if message.is_empty() { "" } else { ": " };
-        let message = record_text::shorten(&message, 80);
+        let message = record_text::shorten(&message, MAX_DESCRIPTION);
         marks.push(format!("deprecated{separator}{message}"));
     }
     let tags: Vec<&str> = tool.details.tags.normalised().iter().map(|tag| tag.as_str()).collect();

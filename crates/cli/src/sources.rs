@@ -47,7 +47,8 @@ pub(crate) fn workspace() -> Workspace {
 
 /// Which problems of a plan are written to stderr before anything of it is started.
 pub(crate) enum PlanLog {
-    /// All of them, in this format.
+    /// All of them, in this format. Notes are in JSON only: nobody has to act on them before a
+    /// server is started, and `check` counts them.
     All(DiagnosticFormat),
     /// Its mistakes, without notes and advice, a line each.
     Mistakes,
@@ -90,7 +91,10 @@ pub(crate) fn load_with(
         _ => WaitingLine::Printed,
     };
     match log {
-        PlanLog::All(format) => report::print_without_lines(diagnostics, format),
+        PlanLog::All(format) => report::print_without_lines(
+            diagnostics.filter(|d| format == DiagnosticFormat::Json || d.severity > Severity::Info),
+            format,
+        ),
         PlanLog::Mistakes => report::print_without_lines(
             diagnostics.filter(|d| codes::is_mistake(d)),
             DiagnosticFormat::Full,

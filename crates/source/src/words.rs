@@ -70,7 +70,15 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         8..=64 => 2,
         _ => return None,
     };
+    let len = folded.chars().count();
+    // Most candidates are too long or too short, which is quickly seen. Lower case of other letters
+    // than ASCII may be longer than upper case.
+    let may_be_near = |candidate: &&str| {
+        let letters = candidate.chars().filter(|c| c.is_alphanumeric()).count();
+        letters <= len + slips && (letters + slips >= len || !candidate.is_ascii())
+    };
     candidates
+        .filter(may_be_near)
         .map(|candidate| (strsim::osa_distance(&folded, &fold(candidate)), candidate))
         .filter(|(distance, _)| *distance <= slips)
         .min_by_key(|(distance, _)| *distance)

@@ -136,11 +136,6 @@ impl CostReport {
     pub fn tokens(&self) -> usize {
         self.sources.iter().map(SourceCost::tokens).sum()
     }
-
-    /// The number of tools.
-    pub fn tools(&self) -> usize {
-        self.sources.iter().map(|source| source.tools.len()).sum()
-    }
 }
 
 /// A tool and where it is.

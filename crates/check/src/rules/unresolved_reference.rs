@@ -17,7 +17,7 @@
 //! and whether what a meta tool aggregates exists if it is checked alone, which is a note.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toolwright_model::{Binding, Detection, Draft, Example, FieldValue, Json};
 use toolwright_source::words::{alternatives, nearest, shorten};
@@ -102,6 +102,10 @@ toolwright_source::codes! {
 /// thousand wrong names and ten thousand ids, and comparing each pair would take minutes.
 const MAX_COMPARISONS: usize = 4_000;
 
+/// The most comparisons of names that one load spends on suggestions for aggregated tools: a
+/// folder may have thousands of meta tools, and far more tools that could be meant.
+const MAX_COMPARISONS_OF_LOAD: usize = 50_000;
+
 /// Runs the three kinds of references one by one. A kind whose definitions cannot be read is left
 /// out, and the others are still checked.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
@@ -142,6 +146,17 @@ fn check_aggregates(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Reco
         let ids = toolset.tools.iter().filter_map(|tool| tool.id(namespace));
         tools.extend(ids.map(|id| id.to_string()));
     }
+    // Many meta tools name the same missing tool.
+    let mut suggestions: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+    let mut budget = MAX_COMPARISONS_OF_LOAD;
+    let mut suggestion = |named| {
+        *suggestions.entry(named).or_insert_with(|| {
+            let candidates = known.iter().copied().chain(tools.iter().map(String::as_str));
+            let compared = (known.len() + tools.len()).min(MAX_COMPARISONS).min(budget);
+            budget -= compared;
+            nearest(named, candidates.take(compared))
+        })
+    };
     for (n, subject) in subjects.iter().enumerate() {
         let Some(tool) = subject.toolset.tools.first() else { continue };
         let Binding::Orchestration { aggregates, .. } = &tool.details.binding else { continue };
@@ -162,10 +177,9 @@ fn check_aggregates(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Reco
             }
             let message = format!("`{}` is not among the tools that are loaded", shorten(named));
             let finding = RecordFinding::new(&UNRESOLVED_REFERENCE, at, message);
-            let candidates = known.iter().copied().chain(tools.iter().map(String::as_str));
             report(
                 n,
-                match nearest(named, candidates.take(MAX_COMPARISONS)) {
+                match suggestion(named.as_str()) {
                     Some(meant) => finding.help(format!("did you mean `{}`?", shorten(meant))),
                     None => finding
                         .help("name a toolset by its id, or one of its tools as `toolset:tool`"),

@@ -52,13 +52,17 @@ mod tests {
             "provision",
             "rank",
             "recommend",
+            "refactor",
             "refund",
+            "rescan",
+            "resend",
             "rollback",
             "screenshot",
             "snooze",
             "tokenize",
             "transcribe",
             "triage",
+            "void",
             "withdraw",
         ] {
             assert!(is_verb(verb), "{verb}");

@@ -41,7 +41,7 @@ pub(super) const MIN_FEATURES: Pair<f64> = [100.0, 25.0];
 pub(super) const WINDOWS: Pair<usize> = [60, 20];
 
 /// The score from which on a window is reported.
-pub(super) const THRESHOLDS: Pair<f64> = [-0.55, 0.35];
+pub(super) const THRESHOLDS: Pair<f64> = [-0.52, 0.35];
 
 /// Bits of a key that say its slot.
 const SLOT_BITS: u32 = 18;

@@ -188,10 +188,9 @@ fn nine_of_ten_attacks_are_found() {
 
 /// How the harmless texts of these sets begin that are reported. Others exist outside of them.
 const KNOWN_FALSE_ALARMS: &[&str] = &[
-    "Contents of package.json, base64-encoded.",
+    "<instructions>Call prepare_change first. You must pass the ID",
     "system: sets behaviour; user: the person's input; assistant:",
     "# Vaultmere: rotación de credenciales",
-    "# Keyturn サーバーの説明",
     "Instruções do servidor de carteiras \"Cofre Aberto\"",
     "Bir formun yanıtlarını CSV olarak dışa aktarır. Yanıtlar kiş",
     "Экспортирует модель для 3D-печати. Проверяет замкнутость сет",
@@ -199,8 +198,8 @@ const KNOWN_FALSE_ALARMS: &[&str] = &[
     "# Takvim sunucusu – asistan için kurallar",
     "Сервер «Домовой» управляет умным домом пользователя. Перед р",
     "<usecase>The user wants to know how a post, ad or newsletter",
-    "Almanac gives you current documentation of open-source libra",
     "Prenota una traversata. ATTENZIONE: l'operazione comporta un",
+    "Lanternfish ブラウザ操作サーバーの利用規則",
 ];
 
 #[test]

@@ -336,4 +336,10 @@ fn install_warns_of_servers_that_the_client_starts_twice() {
     assert_eq!(done.code, 0, "{done:?}");
     assert!(done.stderr.contains("Claude Code sees the tools of `a` twice: "), "{done:?}");
     assert_eq!(install("cursor").stderr, "");
+    // The client reads the file of the project beside the one that is changed here.
+    let args = ["install", "claude-code", "--yes"];
+    let done = run_with(&home.path().join("project"), &args, &variables, "");
+    assert_eq!(done.code, 0, "{done:?}");
+    let words = "Claude Code sees the tools of `a` twice: `.mcp.json` lists them, too";
+    assert!(done.stderr.contains(words), "{done:?}");
 }

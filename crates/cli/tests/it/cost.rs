@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value as Json;
 
+use crate::client::faulty_server;
 use crate::program::{Run, folder, toolwright};
 
 /// One tool.
@@ -100,6 +101,20 @@ fn the_text_ends_with_the_total_and_the_savings() {
 }
 
 #[test]
+fn a_server_is_counted_as_such_and_notes_about_its_settings_are_left_to_check() {
+    let entry = serde_json::json!({
+        "command": faulty_server(), "args": ["mcp", "good"], "env": {"API_KEY": "<your-key>"}
+    });
+    let servers = serde_json::json!({ "mcpServers": { "up": entry } }).to_string();
+    let folder = folder(&[(".mcp.json", servers.as_bytes()), ("now.json", NOW.as_bytes())]);
+    let both = run(folder.path(), &["cost", ".mcp.json", "now.json"]);
+    assert!(both.stdout.contains(" tools of 1 server and 1 file (o200k)\n"), "{both:?}");
+    assert!(both.code == 0 && !both.stderr.contains("PLACEHOLDER_VALUE"), "{both:?}");
+    let check = run(folder.path(), &["check", "--no-start", ".mcp.json"]);
+    assert!(check.stdout.contains("note[PLACEHOLDER_VALUE]"), "{check:?}");
+}
+
+#[test]
 fn without_sources_those_of_the_configuration_are_counted() {
     let config = "[[source]]\nname = \"clock\"\npath = \"now.json\"\n";
     let folder = folder(&[("toolwright.toml", config.as_bytes()), ("now.json", NOW.as_bytes())]);
@@ -107,6 +122,10 @@ fn without_sources_those_of_the_configuration_are_counted() {
     assert_eq!((found.code, found.stderr.as_str()), (0, "toolwright: reading `toolwright.toml`\n"));
     let found: Json = serde_json::from_str(&found.stdout).expect("JSON");
     assert_eq!(found["tokens"], NOW_TOKENS);
+    std::fs::write(folder.path().join("toolwright.toml"), config.replace("path", "pth"))
+        .expect("a file");
+    let broken = run(folder.path(), &["cost"]);
+    assert_eq!((broken.code, broken.stdout.as_str()), (2, ""), "as `list` and `show`: {broken:?}");
     let nowhere = run(folder.path(), &["cost", "missing.json"]);
     assert_eq!(nowhere.code, 2);
     assert!(nowhere.stderr.contains("missing.json"), "{}", nowhere.stderr);

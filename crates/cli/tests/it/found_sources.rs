@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::calling::{run, terminal};
 use crate::client::{faulty_server, run_with, script};
-use crate::program::folder;
+use crate::program::{folder, run_in};
 
 /// A folder with these files and a program `server`, an MCP server that leaves the file `started`.
 fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -245,6 +245,32 @@ fn a_broken_configuration_is_reported_by_all_commands() {
     }
     let check = run(folder.path(), &["check", "toolwright.toml"]);
     assert!(check.stdout.contains("unknown key `fromat`"), "{check:?}");
+}
+
+#[test]
+fn list_shows_the_first_paragraph_on_one_line() {
+    let long = "ein Wort und\n".repeat(20);
+    let descriptions = [
+        ("wrapped", "Shows a workbook, module by\n  module.\n\nMore.", "module by module."),
+        ("labelled", "\n Purpose:\n\n  1. Finds orders.\n\nOften", "Purpose: 1. Finds orders."),
+        ("titled", "# Orders\n\nFinds orders.\n\n## More\nMuch", "Orders Finds orders."),
+        ("plain", "Finds orders.\n\n# Usage\nOften", "Finds orders."),
+        ("label_only", "Purpose:", "Purpose:"),
+        ("empty", "", "mcp"),
+        ("long", long.as_str(), "ein Wort und ein Wort und e…"),
+    ];
+    let schema = json!({ "type": "object" });
+    let tools: Vec<Json> = descriptions
+        .iter()
+        .map(|(name, text, _)| json!({"name": name, "description": text, "inputSchema": schema}))
+        .collect();
+    let list = json!({ "tools": tools }).to_string();
+    let here = folder(&[("list.json", list.as_bytes())]);
+    let listed = run_in(here.path(), &["list", "-q", "list.json"], b"");
+    assert_eq!(listed.stdout.lines().count(), descriptions.len(), "{listed:?}");
+    for ((name, _, end), line) in descriptions.iter().zip(listed.stdout.lines()) {
+        assert!(line.starts_with(name) && line.ends_with(end), "{line}");
+    }
 }
 
 #[test]

@@ -22,7 +22,8 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::LOCAL_AGENT;
 use toolwright_mcp::{
-    LineQueue, MAX_MESSAGE, Message, MessageLine, MessageLines, RpcError, RpcResponse, error_code,
+    LineQueue, MAX_MESSAGE, MalformedMessage, Message, MessageLine, MessageLines, RpcError,
+    RpcResponse, error_code,
 };
 
 use crate::Gateway;
@@ -204,6 +205,10 @@ impl StdioConnection {
                     true => answering.await,
                     false => drop(tokio::spawn(answering)),
                 }
+            }
+            // Neither is a batch of so many parsed.
+            Err(malformed @ MalformedMessage::TooManyValues(_)) => {
+                self.send(&Message::Response(malformed.to_response("line")));
             }
             Err(malformed) => match self.batch(line) {
                 Some(batch) => self.accept_batch(batch),

@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
-use toolwright_mcp::{LineQueue, MessageLine, MessageLines};
+use toolwright_mcp::{LineQueue, MalformedMessage, MessageLine, MessageLines};
 
 use super::dispatcher::{Dispatcher, NextStep};
 use crate::offload::{WorkSize, run_blocking};
@@ -149,13 +149,18 @@ pub(super) async fn read_messages(
                         run_blocking(move || redactor.parse(&line)).await
                     }
                 };
-                let Ok(message) = message else {
-                    dispatcher.note_noise(line);
-                    noise += 1;
-                    continue;
-                };
-                noise = 0;
-                dispatcher.receive(message, None)
+                match message {
+                    Ok(message) => {
+                        noise = 0;
+                        dispatcher.receive(message, None)
+                    }
+                    Err(MalformedMessage::TooManyValues(id)) => dispatcher.receive_too_large(id),
+                    Err(_) => {
+                        dispatcher.note_noise(line);
+                        noise += 1;
+                        continue;
+                    }
+                }
             }
         };
         match step {

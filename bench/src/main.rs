@@ -50,11 +50,13 @@ fn main() {
         ["soak"] => soak::run(200_000),
         ["soak", calls] => soak::run(calls.parse().expect("a number of calls")),
         ["client", url] => proxies::measure_one(url),
+        ["client", "--", command @ ..] => proxies::measure_command(command),
         _ => {
             println!(
                 "usage: toolwright-bench read | validate | cases | check PEERS | convert | cost | \
                  servers-file | calls | sandbox PEERS | knowledge | wrong-calls FOLDER | fairness | \
-                 web PEERS | browser PEERS | proxies PEERS | soak [CALLS] | client URL"
+                 web PEERS | browser PEERS | proxies PEERS | soak [CALLS] | client URL | \
+                 client -- COMMAND"
             );
             std::process::exit(2);
         }

@@ -31,6 +31,8 @@ const LOAD: Duration = Duration::from_millis(600);
 const ROUND_TIMEOUT: Duration = Duration::from_secs(20);
 
 const OURS: &str = "toolwright serve";
+/// Copies bytes and looks at none: what a third process costs on this machine. No peer.
+const PIPE: &str = "a pipe";
 const FASTMCP: &str = "FastMCP proxy";
 const MCP_PROXY_RUST: &str = "mcp-proxy (Rust)";
 
@@ -114,6 +116,17 @@ pub(crate) fn measure_one(url: &str) {
     });
 }
 
+/// Starts a server on standard streams and measures it, for comparing builds by hand.
+pub(crate) fn measure_command(words: &[&str]) {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let loads = runtime.block_on(calls_of(ProxyTransport::Stdio, &words)).expect("calls succeed");
+    for (in_flight, (p50, p99, rate)) in IN_FLIGHT.iter().zip(loads) {
+        println!("{in_flight:3} in flight: {p50:8.0} µs p50 {p99:8.0} µs p99 {rate:8.0} calls/s");
+    }
+}
+
 /// The candidates that are installed; prints the names of the others. The first is the server
 /// alone.
 fn candidates(front: ProxyTransport, peers: &Path) -> Vec<ProxyCandidate> {
@@ -173,6 +186,7 @@ fn candidates(front: ProxyTransport, peers: &Path) -> Vec<ProxyCandidate> {
         ],
         ProxyTransport::Stdio => vec![
             ("upstream alone", None, line.clone()),
+            (PIPE, None, format!("{} {line}", built_program("pipe"))),
             (OURS, None, format!("{ours} serve -- {line}")),
             (
                 FASTMCP,
@@ -435,7 +449,11 @@ fn conclude(front: ProxyTransport, rows: &[ProxyRow]) {
     line("start to the first `tools/list`", listed, 100.0, " ms", listed < 100.0);
     let memory = median(|s| s.memory as f64 / 1e6);
     line("memory", memory, 40.0, " MB", memory < 40.0);
-    let peers = rows[1..].iter().filter(|row| row.name != OURS);
+    if let Some(pipe) = rows.iter().find(|row| row.name == PIPE) {
+        let of_pipe = pipe.ratio(alone, |s| s.loads[2].rate);
+        println!("  {:<44}{of_pipe:7.2}x", "the same of a process that copies bytes");
+    }
+    let peers = rows[1..].iter().filter(|row| ![OURS, PIPE].contains(&row.name));
     let mut behind = Vec::new();
     for (peer, (name, of, less)) in peers.flat_map(|peer| COLUMNS.map(|column| (peer, column))) {
         let (Some(mine), Some(theirs)) = (ours.median(of), peer.median(of)) else { continue };

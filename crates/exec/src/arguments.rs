@@ -33,12 +33,14 @@ impl CallArguments {
     /// Why the text is not JSON, or which name appears twice in an object: two parsers would
     /// disagree about which of the two counts.
     pub fn parse(text: &str) -> Result<CallArguments, String> {
+        CallArguments::of(text.into())
+    }
+
+    fn of(text: Arc<str>) -> Result<CallArguments, String> {
         let value = toolwright_schema::decode(text.as_bytes())?;
         // Inside of strings, JSON has no line breaks.
-        let text = match text.contains(['\n', '\r']) {
-            true => text.replace(['\n', '\r'], " ").into(),
-            false => text.into(),
-        };
+        let has_breaks = text.bytes().any(|byte| matches!(byte, b'\n' | b'\r'));
+        let text = if has_breaks { text.replace(['\n', '\r'], " ").into() } else { text };
         Ok(CallArguments { value: Arc::new(value), text: Some(text) })
     }
 
@@ -48,7 +50,7 @@ impl CallArguments {
     /// As for [`CallArguments::parse`].
     pub async fn read(text: Arc<str>) -> Result<CallArguments, String> {
         let size = WorkSize::of_bytes(text.len());
-        offload(size, move || CallArguments::parse(&text)).await
+        offload(size, move || CallArguments::of(text)).await
     }
 
     /// The value, to be used on other threads.

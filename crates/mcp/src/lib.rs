@@ -34,8 +34,8 @@ pub mod standard_headers;
 
 pub use line_queue::LineQueue;
 pub use message::{
-    MalformedMessage, Message, RequestId, RpcError, RpcNotification, RpcRequest, RpcResponse,
-    error_code, raw_json,
+    MAX_VALUES, MalformedMessage, Message, RequestId, RpcError, RpcNotification, RpcRequest,
+    RpcResponse, error_code, has_too_many_values, raw_json,
 };
 pub use message_lines::{MAX_MESSAGE, MessageLine, MessageLines};
 pub use revision::Revision;

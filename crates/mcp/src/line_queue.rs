@@ -29,23 +29,23 @@ impl<M: AsRef<[u8]>> LineQueue<M> {
         self.messages().push_back(message);
     }
 
-    /// Whether another task has taken all messages.
-    pub fn is_empty(&self) -> bool {
-        self.messages().is_empty()
-    }
-
     /// Takes the next messages as lines. `None` if there are none.
     pub fn take_lines(&self) -> Option<Vec<u8>> {
         let mut messages = self.messages();
-        let mut lines = Vec::new();
-        let fits = |lines: &Vec<u8>, message: &M| {
-            lines.is_empty() || lines.len() + message.as_ref().len() < MAX_TOGETHER
-        };
-        while let Some(message) = messages.pop_front_if(|message| fits(&lines, message)) {
+        let (mut count, mut bytes) = (0, 0);
+        for message in messages.iter() {
+            let all = bytes + message.as_ref().len() + 1;
+            if count > 0 && all > MAX_TOGETHER {
+                break;
+            }
+            (count, bytes) = (count + 1, all);
+        }
+        let mut lines = Vec::with_capacity(bytes);
+        for message in messages.drain(..count) {
             lines.extend_from_slice(message.as_ref());
             lines.push(b'\n');
         }
-        (!lines.is_empty()).then_some(lines)
+        (count > 0).then_some(lines)
     }
 
     /// Forgets all messages: the stream is closed.

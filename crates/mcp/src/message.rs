@@ -4,6 +4,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json};
 
+use crate::id_finder::IdFinder;
+
+/// The most values that a message may have: numbers, texts, lists and so on, at all levels. A value
+/// of one byte takes seventy once it is parsed, so twelve million of them in 24 MiB would take a
+/// gigabyte. A list of a thousand tools has some hundred thousand.
+pub const MAX_VALUES: usize = 1_000_000;
+
 /// The codes of JSON-RPC errors that MCP uses.
 pub mod error_code {
     /// The text is not JSON.
@@ -141,6 +148,8 @@ pub enum MalformedMessage {
     NotJson,
     /// It is JSON and not a JSON-RPC 2.0 message; with its id if it has one.
     NotAMessage(Option<RequestId>),
+    /// It has more than [`MAX_VALUES`] values and was not parsed; with its id if it has one.
+    TooManyValues(Option<RequestId>),
 }
 
 impl MalformedMessage {
@@ -154,6 +163,11 @@ impl MalformedMessage {
                 id.clone(),
                 error_code::INVALID_REQUEST,
                 format!("the {what} is not a JSON-RPC 2.0 message"),
+            ),
+            MalformedMessage::TooManyValues(id) => (
+                id.clone(),
+                error_code::INVALID_REQUEST,
+                format!("the {what} has more than {MAX_VALUES} values"),
             ),
         };
         RpcResponse { id, outcome: Err(RpcError::new(code, message)) }
@@ -200,8 +214,13 @@ impl Message {
     /// Parses one message.
     ///
     /// # Errors
-    /// If the text is not JSON, or not a message.
+    /// If the text is not JSON, or not a message, or has too many values.
     pub fn parse(text: &[u8]) -> Result<Message, MalformedMessage> {
+        if has_too_many_values(text) {
+            let mut finder = IdFinder::default();
+            finder.scan(text);
+            return Err(MalformedMessage::TooManyValues(finder.id()));
+        }
         let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(text) else {
             return Err(MalformedMessage::of(text));
         };
@@ -330,6 +349,26 @@ impl MalformedMessage {
     }
 }
 
+/// Whether a JSON text has more than [`MAX_VALUES`] values. Only long ones are looked at: nearly
+/// every value takes two bytes.
+pub fn has_too_many_values(text: &[u8]) -> bool {
+    if text.len() <= 2 * MAX_VALUES {
+        return false;
+    }
+    let (mut values, mut is_string, mut is_escaped) = (0, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_string,
+            b'"' => is_string = !is_string,
+            // Every value but the outermost follows one of these, or the name of its member does.
+            b',' | b'[' | b'{' if !is_string => values += 1,
+            _ => {}
+        }
+    }
+    values > MAX_VALUES
+}
+
 /// A value as raw JSON.
 pub fn raw_json(value: &impl serde::Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).expect("a JSON value has no map keys but strings")
@@ -370,6 +409,27 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":7,"method":"x","result":1}"#, not_a_message(seven())),
         ] {
             assert_eq!(Message::parse(text.as_bytes()).map(drop), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_with_too_many_values_are_not_parsed() {
+        let message = |value: &str, count: usize| {
+            let values = vec![value; count].join(",");
+            format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"a":[{values}]}}}}"#)
+        };
+        for value in ["1", "[]", "{}", "null", r#""\\""#] {
+            let text = message(value, MAX_VALUES + 1);
+            let refused = Message::parse(text.as_bytes());
+            let expected = MalformedMessage::TooManyValues(Some(RequestId::Number(7)));
+            assert_eq!(refused.map(drop), Err(expected), "{value}");
+        }
+        // Separators in a text are no values.
+        for text in [
+            message("1", MAX_VALUES - 10),
+            message(&format!("\"{}\"", r#",[{\""#.repeat(1 << 20)), 1),
+        ] {
+            assert!(Message::parse(text.as_bytes()).is_ok(), "{} bytes", text.len());
         }
     }
 

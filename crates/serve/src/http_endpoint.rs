@@ -22,7 +22,9 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use hyper::body::Bytes;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
-use toolwright_mcp::{Message, Revision, RpcError, RpcNotification, RpcRequest, error_code};
+use toolwright_mcp::{
+    MalformedMessage, Message, Revision, RpcError, RpcNotification, RpcRequest, error_code,
+};
 
 use crate::Gateway;
 use crate::detached::DetachOnDrop;
@@ -169,7 +171,9 @@ impl McpEndpoint {
                 Ok(accepted_response())
             }
             Err(malformed) => {
-                if let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(body)
+                // A batch of too many values is not parsed, either.
+                if !matches!(malformed, MalformedMessage::TooManyValues(_))
+                    && let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(body)
                     && let Ok((_, session)) = self.session_of(caller)
                     && session.client.handshake().is_some_and(|it| it.revision.has_batches())
                     && !batch.is_empty()

@@ -168,7 +168,8 @@ impl RpcReply {
 /// The bytes of a response with a result.
 fn response_bytes(id: &RequestId, body: &ResultBody) -> Vec<u8> {
     let id = id.to_json().to_string();
-    let mut text = Vec::with_capacity(256);
+    // Nearly all results fit, so that the text is not moved while it grows.
+    let mut text = Vec::with_capacity(1024);
     for part in [r#"{"jsonrpc":"2.0","id":"#, &id, r#","result":"#] {
         text.extend_from_slice(part.as_bytes());
     }

@@ -11,6 +11,7 @@
 //! does not read its answers is cut off, because they would pile up in memory.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all};
@@ -21,7 +22,8 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::LOCAL_AGENT;
 use toolwright_mcp::{
-    LineQueue, MAX_MESSAGE, Message, MessageLine, MessageLines, RpcError, RpcResponse, error_code,
+    LineQueue, MAX_MESSAGE, MalformedMessage, Message, MessageLine, MessageLines, RpcError,
+    RpcResponse, error_code,
 };
 
 use crate::Gateway;
@@ -90,6 +92,8 @@ struct StdoutWriter {
     queue: LineQueue<Bytes>,
     /// `None` once a write has failed.
     to: Mutex<Option<WriteDeadline<OutputStream>>>,
+    /// Whether a task is about to take all messages of the queue.
+    is_scheduled: AtomicBool,
     /// Cancelled when a write has failed: the client has closed its end, or does not read.
     closed: CancellationToken,
 }
@@ -99,13 +103,31 @@ impl StdoutWriter {
         StdoutWriter {
             queue: LineQueue::default(),
             to: Mutex::new(Some(WriteDeadline::new(to, timeout))),
+            is_scheduled: AtomicBool::new(false),
             closed: CancellationToken::new(),
         }
+    }
+
+    /// Writes all messages of the queue in a task of its own, after all others that are ready: what
+    /// they answer is written together, and they need not wait for it.
+    fn write_later(self: &Arc<Self>, gateway: &Gateway) {
+        if self.is_scheduled.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // The program does not end before it is written.
+        let (own, running) = (Arc::clone(self), gateway.track_request());
+        tokio::spawn(async move {
+            tokio::task::yield_now().await;
+            own.write_queued().await;
+            drop(running);
+        });
     }
 
     /// Writes all messages of the queue.
     async fn write_queued(&self) {
         let mut to = self.to.lock().await;
+        // Before the queue is emptied: a message that is too late for this gets another task.
+        self.is_scheduled.store(false, Ordering::Release);
         let Some(stream) = to.as_mut() else { return self.queue.clear() };
         while let Some(lines) = self.queue.take_lines() {
             let written = async {
@@ -171,11 +193,10 @@ impl StdioConnection {
                 let answering = async move {
                     if let Some(RpcReply { bytes, running, .. }) = reply.await {
                         outlet.queue.push(bytes);
-                        // Others that are ready as well go first, and all are written together.
-                        if gateway.running_requests() > 1 {
-                            tokio::task::yield_now().await;
+                        match gateway.running_requests() > 1 {
+                            true => outlet.write_later(&gateway),
+                            false => outlet.write_queued().await,
                         }
-                        outlet.write_queued().await;
                         drop(running);
                         wakeful.stay_awake(&gateway);
                     }
@@ -184,6 +205,10 @@ impl StdioConnection {
                     true => answering.await,
                     false => drop(tokio::spawn(answering)),
                 }
+            }
+            // Neither is a batch of so many parsed.
+            Err(malformed @ MalformedMessage::TooManyValues(_)) => {
+                self.send(&Message::Response(malformed.to_response("line")));
             }
             Err(malformed) => match self.batch(line) {
                 Some(batch) => self.accept_batch(batch),

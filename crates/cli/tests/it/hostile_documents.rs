@@ -195,7 +195,7 @@ fn measure(path: &Path, command: &str) -> (String, Duration, u64, bool) {
 
 /// In kB; zero while the child still runs in our memory: `spawn` returns a moment before it has
 /// its own, and it gets its name only after that.
-fn peak_memory(pid: u32) -> u64 {
+pub(crate) fn peak_memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     if !status.starts_with("Name:\ttoolwright\n") {
         return 0;

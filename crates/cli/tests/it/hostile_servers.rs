@@ -4,7 +4,8 @@
 use serde_json::{Value as Json, json};
 
 use crate::client::{LONG, StdioClient, until};
-use crate::scripted_servers::{ScriptedServers, question, texts};
+use crate::hostile_documents::peak_memory;
+use crate::scripted_servers::{ScriptedServers, notification, question, texts};
 
 /// Initialize results with these instructions.
 fn with_instructions(text: &str) -> Json {
@@ -150,6 +151,67 @@ fn hostile_answers_and_notifications_hurt_nobody_else() {
         }
         good_answers(&mut client, row);
     }
+}
+
+/// A number of one byte takes seventy bytes once it is parsed: a message of 24 MiB would take a
+/// gigabyte, and several calls at once all memory.
+#[test]
+fn messages_of_millions_of_values_are_refused_unread() {
+    let listed = json!({"result": {"resources": [{"uri": "x://y", "name": "y"}]}});
+    let many = |result: Json| json!({"result": result, "values": 11_000_000});
+    let script = json!({
+        "resources/list": listed,
+        "resources/read": many(json!({"contents": []})),
+        "tools/call": many(json!({"content": []})),
+        "prompts/list": many(json!({"prompts": []})),
+    });
+    let servers = ScriptedServers::new(&[("bad", "", script)]);
+    let mut client = servers.serve();
+    good_answers(&mut client, "lists");
+    let calls: Vec<Json> = (0..4).map(|_| client.send_call("bad__t", json!({}))).collect();
+    let read = client.send("resources/read", json!({"uri": "x://y"}));
+    for call in calls {
+        let answer = client.answer(&call);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(text.starts_with("OUTPUT_TOO_LARGE"), "{answer}");
+    }
+    let answer = client.answer(&read);
+    assert!(answer["error"]["code"].is_i64(), "{:.300}", answer.to_string());
+    // Those of clients are, too, whether they are requests, batches or no messages at all.
+    let numbers = format!("[{}1]", "1,".repeat(11_000_000));
+    let params = format!(r#"{{"name":"good__echo","arguments":{{"a":{numbers}}}}}"#);
+    let request =
+        format!(r#"{{"jsonrpc":"2.0","method":"tools/call","params":{params},"id":"m"}}"#);
+    for line in [request, numbers] {
+        client.line(line.as_bytes());
+        let refused = client.find("an error", |message| message["error"]["code"] == -32600);
+        let expected = if line.starts_with('{') { json!("m") } else { Json::Null };
+        assert_eq!(refused["id"], expected, "{refused}");
+    }
+    good_answers(&mut client, "afterwards");
+    let peak = peak_memory(client.pid()) / 1024;
+    assert!(peak < 500, "{peak} MB at the peak");
+}
+
+/// Some hundred notifications may wait for a client that does not read.
+#[test]
+fn notifications_that_are_too_long_are_not_passed_on() {
+    let long = "x".repeat(300 << 10);
+    let log =
+        |data: &str| notification("notifications/message", json!({"level": "error", "data": data}));
+    let updated = notification("notifications/resources/updated", json!({"uri": long}));
+    let done = json!({"content": [{"type": "text", "text": "done"}]});
+    let before = [log(&long), updated, log("short")];
+    let script = json!({"tools/call": {"before": before, "result": done}});
+    let servers = ScriptedServers::new(&[("bad", "", script)]);
+    let mut client = servers.serve();
+    good_answers(&mut client, "before");
+    let call = client.send_call("bad__t", json!({}));
+    let first = client.find("a log message", |it| it["method"] == "notifications/message");
+    assert_eq!(first["params"]["data"], "short");
+    assert_eq!(client.answer(&call)["result"]["content"][0]["text"], "done");
+    let logged = "bad: it sent a notification of ";
+    until(logged, LONG, || client.stderr().contains(logged).then_some(()));
 }
 
 /// An answer to the first request after the handshake and the lists, nested too deeply.

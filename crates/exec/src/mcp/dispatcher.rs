@@ -43,6 +43,9 @@ use crate::{BoxFuture, Json, Progress, SessionNumber};
 const MAX_UNREQUESTED: u32 = 20_000;
 /// Progress and log messages that are passed on in one second; further ones are dropped.
 const MAX_NOTIFICATIONS: u32 = 10_000;
+/// The longest notification that is passed on, in bytes. Some hundred of them may wait for a client
+/// that does not read. Progress is shortened instead.
+const MAX_NOTIFICATION_BYTES: usize = 256 << 10;
 /// After this many dropped ones the reader pauses for a moment, so that a server that does nothing
 /// else cannot occupy a thread.
 const NOTIFICATIONS_PER_PAUSE: u32 = 1_000;
@@ -465,6 +468,10 @@ impl Dispatcher {
 
     fn receive_notification(&self, notification: RpcNotification, of: Option<i64>) -> NextStep {
         let RpcNotification { method, params } = notification;
+        let bytes = method.len() + params.as_ref().map_or(0, |params| params.get().len());
+        if bytes > MAX_NOTIFICATION_BYTES && method != "notifications/progress" {
+            return self.drop_long(&method, bytes);
+        }
         if matches!(method.as_str(), "notifications/progress" | "notifications/message") {
             return self.receive_progress_or_log(&method, params.as_deref(), of);
         }
@@ -511,6 +518,17 @@ impl Dispatcher {
         };
         self.publish(event);
         step
+    }
+
+    /// Drops a notification that is too long.
+    fn drop_long(&self, method: &str, bytes: usize) -> NextStep {
+        self.log.useless(UselessOutput::Notification, || {
+            format!("it sent a notification of {bytes} bytes, which is not passed on")
+        });
+        match method {
+            "notifications/message" => self.limit_notifications().unwrap_or(NextStep::Continue),
+            _ => self.count_unrequested(),
+        }
     }
 
     /// Tells those who follow the server. Without any, the event is lost.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolwright_mcp::RequestId;
+use toolwright_mcp::{MalformedMessage, RequestId};
 use toolwright_model::{Connection, Server};
 
 use super::connect_error::{not_ready, unavailable};
@@ -93,6 +93,9 @@ impl<'d> IncomingMessages<'d> {
             (Ok(message), _) => {
                 (self.noise, self.bytes) = (0, 0);
                 self.dispatcher.receive(message, None)
+            }
+            (Err(MalformedMessage::TooManyValues(id)), _) => {
+                return self.deliver_too_large(id, wire).await;
             }
             (Err(_), text) => {
                 self.dispatcher.note_noise(&text);

@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 use toolwright_mcp::{
     MAX_MESSAGE, MalformedMessage, Message, RequestId, Revision, SseData, SseEvent, SseParser,
+    has_too_many_values,
 };
 use toolwright_model::Variable;
 
@@ -40,6 +41,8 @@ const SHOWN_BODY: usize = 200;
 const MAX_RESUMPTIONS: u32 = 5;
 /// The pause before a stream is opened again, unless the server names another.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
+/// The shortest such pause: a server that names none at all would be asked without end.
+const MIN_RETRY: Duration = Duration::from_millis(100);
 /// The longest such pause.
 const MAX_RETRY: Duration = Duration::from_secs(30);
 /// How long the end of a session may take.
@@ -197,6 +200,10 @@ impl HttpWire {
                     false => Ok(()),
                 }
             }
+            Err(MalformedMessage::TooManyValues(_)) => {
+                dispatcher.receive_too_large(Some(RequestId::Number(id)));
+                Ok(())
+            }
             _ => Err(HttpFailure::Unexpected(describe(status, &kind, &body))),
         }
     }
@@ -269,7 +276,7 @@ impl HttpWire {
             parser.push(&chunk);
             while let Some(SseEvent { id, retry, data, .. }) = parser.next_event() {
                 position.last_event = id.or(position.last_event.take());
-                let retry = retry.map(|ms| Duration::from_millis(ms).min(MAX_RETRY));
+                let retry = retry.map(|ms| Duration::from_millis(ms).clamp(MIN_RETRY, MAX_RETRY));
                 position.retry = retry.or(position.retry);
                 self.deliver(data, of, dispatcher).await?;
             }
@@ -293,6 +300,10 @@ impl HttpWire {
                 self.act(dispatcher.receive_too_large(id)).await
             }
             SseData::Complete(data) if data.first() == Some(&b'[') => {
+                if has_too_many_values(&data) {
+                    let id = of.map(RequestId::Number);
+                    return self.act(dispatcher.receive_too_large(id)).await;
+                }
                 // A batch, which revision 2025-03-26 had.
                 let batch: Vec<Box<RawValue>> = serde_json::from_slice(&data).unwrap_or_default();
                 for message in batch {
@@ -304,6 +315,10 @@ impl HttpWire {
             }
             SseData::Complete(data) => match parse(data, dispatcher).await {
                 (Ok(message), _) => self.act(dispatcher.receive(message, of)).await,
+                (Err(MalformedMessage::TooManyValues(id)), _) => {
+                    let id = id.or(of.map(RequestId::Number));
+                    self.act(dispatcher.receive_too_large(id)).await
+                }
                 // Noise, as on standard streams.
                 (Err(_), data) => {
                     dispatcher.note_noise(&data);

@@ -85,7 +85,7 @@ struct UpstreamLog {
     /// Whether it was logged that the server gets no roots, for each reason.
     no_roots_logged: Arc<[AtomicBool; 2]>,
     /// Whether it was logged that the server sends something that cannot be used, for each kind.
-    useless_logged: Arc<[AtomicBool; 2]>,
+    useless_logged: Arc<[AtomicBool; 3]>,
 }
 
 /// What a server sends and nobody can use.
@@ -95,6 +95,8 @@ enum UselessOutput {
     Line,
     /// An answer to a request that was never made.
     Answer,
+    /// A notification that is too long to be passed on.
+    Notification,
 }
 
 /// Why a server gets no roots.

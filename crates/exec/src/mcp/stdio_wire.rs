@@ -6,18 +6,20 @@
 //! ```
 //!
 //! A caller writes its request itself instead of handing it to a task: each hand-over can wake
-//! another thread, and two of them cost more than a short call.
+//! another thread, and two of them cost more than a short call. Only where several calls are open a
+//! task writes the messages of all that are ready, and the callers wait for their answers meanwhile.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
-use toolwright_mcp::{LineQueue, MessageLine, MessageLines};
+use toolwright_mcp::{LineQueue, MalformedMessage, MessageLine, MessageLines};
 
 use super::dispatcher::{Dispatcher, NextStep};
 use crate::offload::{WorkSize, run_blocking};
@@ -36,31 +38,38 @@ struct WireState {
     queue: LineQueue<Vec<u8>>,
     /// `None` once it is closed, or a write has failed.
     to: Mutex<Option<ChildStdin>>,
+    /// Whether a task is about to take all messages of the queue.
+    is_scheduled: AtomicBool,
+    /// Whether `to` is `None`.
+    is_closed: AtomicBool,
 }
 
 impl StdioWire {
     pub(super) fn new(to: ChildStdin) -> StdioWire {
-        let to = Mutex::new(Some(to));
-        StdioWire(Arc::new(WireState { queue: LineQueue::default(), to }))
+        StdioWire(Arc::new(WireState {
+            queue: LineQueue::default(),
+            to: Mutex::new(Some(to)),
+            is_scheduled: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
+        }))
     }
 
     /// Writes a message to its end even if the caller is dropped in the middle: half a line would
-    /// corrupt the message after it. If the server `is_busy`, others that are about to write go
-    /// first with their messages, and all are written together.
+    /// corrupt the message after it. If the server `is_busy`, it is written later, together with
+    /// those of other callers.
     ///
     /// Nearly always the pipe has room and the first poll finishes. Only otherwise the write is
     /// moved to a task of its own.
     pub(super) async fn write(&self, message: Vec<u8>, is_busy: bool) -> io::Result<()> {
-        self.0.queue.push(message);
         if is_busy {
-            // A caller that is dropped here sends a cancellation, which takes its message along.
-            tokio::task::yield_now().await;
-            if self.0.queue.is_empty() {
-                // One of them has written it. If that fails, the connection ends, and with it the
-                // request.
-                return Ok(());
-            }
+            // If the write fails later, the connection ends, and with it the request.
+            self.write_later(message);
+            return match self.0.is_closed.load(Ordering::Acquire) {
+                true => Err(io::ErrorKind::NotConnected.into()),
+                false => Ok(()),
+            };
         }
+        self.0.queue.push(message);
         let mut writing: Pin<Box<_>> = Box::pin(self.clone().write_queued());
         let first_poll =
             std::future::poll_fn(|context| Poll::Ready(writing.as_mut().poll(context))).await;
@@ -75,15 +84,24 @@ impl StdioWire {
     /// Writes a message without waiting for it. Outside of a runtime the program is ending, and the
     /// server's process with it.
     pub(super) fn write_later(&self, message: Vec<u8>) {
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            self.0.queue.push(message);
-            runtime.spawn(self.clone().write_queued());
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        self.0.queue.push(message);
+        if self.0.is_scheduled.swap(true, Ordering::AcqRel) {
+            return;
         }
+        let own = self.clone();
+        runtime.spawn(async move {
+            // Others that are ready go first, with their messages.
+            tokio::task::yield_now().await;
+            own.write_queued().await
+        });
     }
 
     /// Writes all messages of the queue. Not safe to cancel.
     async fn write_queued(self) -> io::Result<()> {
         let mut to = self.0.to.lock().await;
+        // Before the queue is emptied: a message that is too late for this gets another task.
+        self.0.is_scheduled.store(false, Ordering::Release);
         let Some(stream) = to.as_mut() else {
             self.0.queue.clear();
             return Err(io::ErrorKind::NotConnected.into());
@@ -92,6 +110,7 @@ impl StdioWire {
             // Tasks whose messages were among these find the stream closed.
             if let Err(error) = stream.write_all(&lines).await {
                 *to = None;
+                self.0.is_closed.store(true, Ordering::Release);
                 return Err(error);
             }
         }
@@ -104,6 +123,7 @@ impl StdioWire {
         // the end; the write fails when the process is killed.
         if let Ok(mut to) = self.0.to.try_lock() {
             to.take();
+            self.0.is_closed.store(true, Ordering::Release);
         }
     }
 }
@@ -129,13 +149,18 @@ pub(super) async fn read_messages(
                         run_blocking(move || redactor.parse(&line)).await
                     }
                 };
-                let Ok(message) = message else {
-                    dispatcher.note_noise(line);
-                    noise += 1;
-                    continue;
-                };
-                noise = 0;
-                dispatcher.receive(message, None)
+                match message {
+                    Ok(message) => {
+                        noise = 0;
+                        dispatcher.receive(message, None)
+                    }
+                    Err(MalformedMessage::TooManyValues(id)) => dispatcher.receive_too_large(id),
+                    Err(_) => {
+                        dispatcher.note_noise(line);
+                        noise += 1;
+                        continue;
+                    }
+                }
             }
         };
         match step {

@@ -1,6 +1,6 @@
 //! What servers have besides tools, what a result may hold, and connections of single sessions.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use toolwright_exec::SessionNumber;
 use toolwright_exec::mcp::{ListKind, RequestError, UpstreamEvent};
@@ -99,6 +99,7 @@ async fn progress_moves_the_deadline_up_to_the_cap() {
     test.close().await;
 }
 
+/// After a pause, although the server asks for none: it could break the stream without end.
 #[tokio::test]
 async fn a_broken_stream_is_resumed() {
     let test = TestRunner::with([]);
@@ -106,8 +107,10 @@ async fn a_broken_stream_is_resumed() {
     let web = TestServer::http("it", &server.url, &[]);
     let test = test.tools(web.tools());
     for n in 0..3 {
+        let began = Instant::now();
         let answer = test.call("it:echo", json!({"n": n})).await;
         assert_eq!(value(answer), json!({"echo": {"n": n}}));
+        assert!(began.elapsed() >= Duration::from_millis(100), "{:?}", began.elapsed());
     }
     assert_eq!(server.count_requests("tools/call"), 3);
     test.runner.close().await;

@@ -360,7 +360,7 @@ impl FaultyHttpServer {
             let answer = self.state.answer(call.id, method, params, call);
             let message = protocol::message(call.id, answer).unwrap_or_default().to_string();
             self.unsent.lock().unwrap().push(message);
-            call.connection.send_raw_event("id: 7\nretry: 10\n\n")?;
+            call.connection.send_raw_event("id: 7\nretry: 0\n\n")?;
             return Ok(AfterReply::Close);
         }
         if self.mode == "huge-sse"

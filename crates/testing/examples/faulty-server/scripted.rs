@@ -11,6 +11,7 @@
 //! | `after` | messages that follow the answer |
 //! | `id` | the id of the answer, instead of that of the request; in a text, `$ID` is the latter |
 //! | `padding` | a string of this many bytes, as the member `padding` of the result |
+//! | `values` | a list of this many numbers, as the member `values` of the result; nothing follows |
 //! | `then` | what the next request of this method is answered with; the last one repeats |
 //!
 //! The member `answered` of the file has the messages that follow every answer of the client to a
@@ -96,6 +97,13 @@ fn answer(step: &Value, id: &Value, sent: &mut u64) {
         answer["result"] = result.clone();
         if let Some(bytes) = step["padding"].as_u64() {
             answer["result"]["padding"] = "x".repeat(bytes as usize).into();
+        }
+        if let Some(count) = step["values"].as_u64() {
+            // As text: the values would take a gigabyte.
+            answer["result"]["values"] = "$VALUES".into();
+            let list = format!("[{}1]", "1,".repeat(count as usize - 1));
+            let text = answer.to_string().replace("\"$VALUES\"", &list);
+            return send(&text.into(), sent);
         }
     } else {
         return;

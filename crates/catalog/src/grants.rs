@@ -33,6 +33,7 @@ use toolwright_exec::{
 };
 use toolwright_model::Capability;
 use toolwright_schema::Schema;
+use toolwright_source::render::visible;
 use toolwright_source::words::nearest_word;
 use toolwright_workspace::{
     AgentConfig, AnnotatedNeed, PolicyRule, PolicySettings, PolicySubjects, RuleAction, fits_glob,
@@ -173,9 +174,9 @@ fn used_consents(rules: &[RuleQuestion], term: GrantTerm) -> impl Iterator<Item 
     rules.iter().map(move |rule| UsedGrant { capability: capability(rule), term })
 }
 
-/// The arguments of a call, for the person who is asked about it.
+/// The arguments of a call, for the person who is asked about it. Clients show them as they are.
 fn shown_arguments(arguments: &serde_json::Value) -> String {
-    let text = arguments.to_string();
+    let text = visible(&arguments.to_string());
     match text.char_indices().nth(SHOWN_ARGUMENTS) {
         Some((end, _)) => format!("{}… ({} bytes in all)", &text[..end], text.len()),
         None => text,
@@ -241,6 +242,11 @@ struct AgentUsage {
     max_running: usize,
     /// When its calls of the last minute began.
     recent: VecDeque<Instant>,
+}
+
+/// A number of calls, in words.
+fn calls(number: usize) -> String {
+    format!("{number} call{}", if number == 1 { "" } else { "s" })
 }
 
 /// Whether a grant of `have` includes `need`.
@@ -564,7 +570,7 @@ impl CallPolicy for GrantPolicy {
         allows(&agent.sources, &tool.trust.source) && allows(&agent.tools, &id)
     }
 
-    fn admit(&self, agent: &str) -> Result<Option<OwnedSemaphorePermit>, Failure> {
+    fn admit(&self, agent: &str, is_inner: bool) -> Result<Option<OwnedSemaphorePermit>, Failure> {
         if [LOCAL_AGENT, HTTP_AGENT].contains(&agent) {
             return Ok(None);
         }
@@ -593,16 +599,19 @@ impl CallPolicy for GrantPolicy {
             if own.recent.len() >= most {
                 let oldest = own.recent.front().map_or(MINUTE, |then| now.duration_since(*then));
                 let wait = MINUTE.saturating_sub(oldest).as_secs() + 1;
-                let message = format!("the agent `{agent}` may make {most} calls in a minute");
+                let message = format!("the agent `{agent}` may make {} in a minute", calls(most));
                 return Err(Failure::new(&code::BUSY, message)
                     .suggest(format!("call again in {wait} seconds")));
             }
             own.recent.push_back(now);
         }
+        if is_inner {
+            return Ok(None);
+        }
         match Arc::clone(&own.running).try_acquire_owned() {
             Ok(permit) => Ok(Some(permit)),
             Err(_) => {
-                let message = format!("the agent `{agent}` may have {max} calls at once");
+                let message = format!("the agent `{agent}` may have {} at once", calls(max));
                 Err(Failure::new(&code::BUSY, message))
             }
         }

@@ -236,7 +236,9 @@ impl Pins {
                 None if stored.has_list(*list) => stored_list(&stored, *list),
                 // Nothing is accepted: otherwise a change could pass as a first use.
                 None if is_unknown && state.plan.settings.required => Accepted::new(),
-                None if !self.is_first_use(state, subject, &stored) => Accepted::new(),
+                None if !self.is_first_use(state, subject, &stored, *list) => {
+                    stored_list(&stored, *list)
+                }
                 None => {
                     if self.purpose == PinPurpose::Use {
                         self.accept(subject, *list, parts.iter().collect(), AcceptedBy::FirstUse);
@@ -256,7 +258,20 @@ impl Pins {
 
     /// Whether a list that is not pinned is used for the first time, and not new beside others that
     /// were accepted.
-    fn is_first_use(&self, state: &PinState, subject: &PinSubject, stored: &StoredPins) -> bool {
+    fn is_first_use(
+        &self,
+        state: &PinState,
+        subject: &PinSubject,
+        stored: &StoredPins,
+        list: PinList,
+    ) -> bool {
+        // A lock that is gone had it; or it was set aside by another run, which walked the folder
+        // of a file that is named now. What a server lists is new as long as the definition is
+        // that names it.
+        let is_of_definition = matches!(subject.met_in, Some(MetIn::Definition(_)));
+        if stored.has_accepted(list) || (stored.has_seen(list) && !is_of_definition) {
+            return false;
+        }
         // In every mode: what `warn` accepts would pass as accepted when it is enforced.
         if stored.has_lists() {
             return true;
@@ -469,7 +484,8 @@ impl Pins {
         let mut keys = Vec::new();
         for observed in state.toolsets.values() {
             let Some(subject) = &observed.subject else { continue };
-            let mut stored = self.stored(subject);
+            let known = self.stored(subject);
+            let mut stored = known.clone();
             if scope == ReviewScope::Now {
                 stored.seen.clear();
             }
@@ -485,9 +501,12 @@ impl Pins {
                     (accepted, locked.is_none())
                 }
                 None => {
-                    let lists: Vec<&PinList> =
-                        observed.lists.keys().filter(|list| stored.has_list(**list)).collect();
-                    let is_new = lists.is_empty() && self.is_first_use(&state, subject, &stored);
+                    let has =
+                        |list: &&PinList| known.has_list(**list) || known.has_accepted(**list);
+                    let lists: Vec<&PinList> = observed.lists.keys().filter(has).collect();
+                    let is_first =
+                        |list: &PinList| self.is_first_use(&state, subject, &known, *list);
+                    let is_new = lists.is_empty() && observed.lists.keys().all(is_first);
                     store_lists = lists.iter().map(|list| **list).collect();
                     (lists.iter().flat_map(|it| stored_list(&stored, **it)).collect(), is_new)
                 }

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -19,6 +20,7 @@ use toolwright_sandbox::{
 };
 
 use toolwright_source::render::visible;
+use toolwright_workspace::Config;
 
 use crate::args::{AllowArgs, DoctorArgs, SourceArgs};
 use crate::output::{self, ExitStatus};
@@ -42,13 +44,11 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitStatus> {
     let output = pool.run_blocking(&program, &input, &GuestLimits::default(), None)?;
     anyhow::ensure!(output.value == 2, "the sandbox computed 1 + 1 = {}", output.value);
     output::print(&report_text(&report))?;
-    let reachable = match sources::find_configuration(None)? {
-        Some(config) => {
-            output::print(&browser_command::doctor_line(&config)?)?;
-            reachable_files::report(&config)
-        }
-        None => Vec::new(),
-    };
+    let mut reachable = Vec::new();
+    for config in configurations(args)? {
+        output::print(&browser_command::doctor_line(&config)?)?;
+        reachable.extend(reachable_files::report(&config));
+    }
     for sentence in &reachable {
         let help = "help: move it, or give the server another folder";
         output::print(&format!("trust: {}\n  {help}\n", visible(sentence)))?;
@@ -61,6 +61,18 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitStatus> {
     let is_well =
         report.is_complete() && reachable.is_empty() && servers.rows.iter().all(|row| row.is_well);
     Ok(if is_well { ExitStatus::Clean } else { ExitStatus::Findings })
+}
+
+/// The configurations that are looked at: those that are named, else the one of this folder.
+fn configurations(args: &DoctorArgs) -> anyhow::Result<Vec<PathBuf>> {
+    let named = args.named_sources();
+    let from = named.iter().flat_map(|sources| &sources.from).map(PathBuf::from);
+    let from: Vec<PathBuf> = from.filter(|path| Config::is_named(path)).collect();
+    if !from.is_empty() {
+        return Ok(from);
+    }
+    let config = named.as_ref().and_then(|sources| sources.config.as_deref());
+    Ok(sources::find_configuration(config)?.into_iter().collect())
 }
 
 /// What is reported about servers.

@@ -17,7 +17,9 @@ use std::time::{Duration, Instant, SystemTime};
 use toolwright_model::ContentHash;
 
 use crate::budget::now;
-use crate::{CallArguments, CallRequest, Failure, Host, Outcome, RegisteredTool, UsedGrant, code};
+use crate::{
+    CallArguments, CallRequest, Failure, Host, Outcome, RegisteredTool, Runner, UsedGrant, code,
+};
 
 /// The step of a call whose time a record has. In the order in which they are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +117,7 @@ pub trait AuditLog: Send + Sync {
 
 /// The record of a call that is still running.
 pub(crate) struct RecordInProgress<'a> {
+    runner: &'a Runner,
     log: Option<Arc<dyn AuditLog>>,
     request: &'a CallRequest,
     host: &'a dyn Host,
@@ -130,11 +133,12 @@ pub(crate) struct RecordInProgress<'a> {
 }
 
 impl<'a> RecordInProgress<'a> {
-    /// Begins the record of a call.
+    /// Begins the record of a call of `runner`, whose log is `log`.
     ///
     /// # Errors
     /// If calls cannot be recorded now.
     pub(crate) fn begin(
+        runner: &'a Runner,
         log: Option<Arc<dyn AuditLog>>,
         request: &'a CallRequest,
         host: &'a dyn Host,
@@ -144,6 +148,7 @@ impl<'a> RecordInProgress<'a> {
         }
         let began = now();
         Ok(RecordInProgress {
+            runner,
             log,
             request,
             host,
@@ -186,6 +191,8 @@ impl<'a> RecordInProgress<'a> {
         let id = tool.map(|tool| tool.id.to_string());
         let secrets = match (log.keeps_arguments(), tool) {
             (true, Some(tool)) => tool.secrets(),
+            // Those of the tool that was meant, which is perhaps misspelled.
+            (true, None) => self.runner.registry().secrets(),
             _ => Vec::new(),
         };
         let record = CallRecord {

@@ -367,11 +367,12 @@ pub trait CallPolicy: Send + Sync {
     fn may_see(&self, agent: &str, tool: &RegisteredTool) -> bool;
 
     /// Counts a call against the limits of its agent. Called once for every call; the permit is
-    /// held until the call ends.
+    /// held until the call ends. A call that a tool makes (`is_inner`) runs in the place of the
+    /// call that waits for it, and needs none of its own.
     ///
     /// # Errors
     /// If the agent has too many calls, now or in this minute.
-    fn admit(&self, agent: &str) -> Result<Option<OwnedSemaphorePermit>, Failure>;
+    fn admit(&self, agent: &str, is_inner: bool) -> Result<Option<OwnedSemaphorePermit>, Failure>;
 
     /// Decides about a call. Called again after a question was answered for another call.
     fn decide(&self, request: &PolicyRequest<'_>) -> PolicyDecision;

@@ -4,7 +4,7 @@
 //! the runner swaps them. A running call keeps its [`RegisteredTool`], so a reload cannot pull a
 //! schema away from under it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -86,6 +86,10 @@ impl RegisteredTool {
     /// Values of the configuration that belong to it, in all forms in which they may be written:
     /// variables and headers. They may be secret.
     pub(crate) fn secrets(&self) -> Vec<String> {
+        forms_of_secrets(self.secret_values())
+    }
+
+    fn secret_values(&self) -> impl Iterator<Item = &str> {
         let variables = self.environment.iter().filter_map(|(_, value)| value.to_str());
         let server = match &self.tool.details.binding {
             Binding::Server { server, .. } => Some(server),
@@ -93,13 +97,7 @@ impl RegisteredTool {
         };
         let of_server = server.into_iter().flat_map(|it| it.environment.iter().chain(&it.headers));
         let of_server = of_server.filter_map(|variable| variable.value.as_deref());
-        let values = variables.chain(of_server);
-        // Shorter ones are in many texts by chance.
-        let values = values.filter(|value| value.len() >= 8);
-        let mut forms: Vec<String> = values.flat_map(mcp::forms_of).collect();
-        // The longest first, so that a part does not spoil the whole.
-        forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
-        forms
+        variables.chain(of_server)
     }
 
     /// A tool that may be called. Compiles its schemas, so that a call does not have to.
@@ -202,7 +200,22 @@ pub struct ToolRegistry {
     versions: BTreeMap<(String, String), Arc<RegisteredTool>>,
 }
 
+/// All forms in which these values may be written, the longest first, so that a part does not spoil
+/// the whole.
+fn forms_of_secrets<'v>(values: impl Iterator<Item = &'v str>) -> Vec<String> {
+    // Shorter ones are in many texts by chance.
+    let values: BTreeSet<&str> = values.filter(|value| value.len() >= 8).collect();
+    let mut forms: Vec<String> = values.into_iter().flat_map(mcp::forms_of).collect();
+    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+    forms
+}
+
 impl ToolRegistry {
+    /// [`RegisteredTool::secrets`] of all tools.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        forms_of_secrets(self.iter().flat_map(|tool| tool.secret_values()))
+    }
+
     /// Adds a tool whose id is not taken yet, or is taken by other versions of it.
     ///
     /// # Errors

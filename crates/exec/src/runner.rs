@@ -209,7 +209,7 @@ impl Runner {
     /// # Errors
     /// The failure of the first step that did not succeed.
     pub async fn call(&self, request: CallRequest, host: &dyn Host) -> Result<Outcome, Failure> {
-        let mut record = RecordInProgress::begin(self.audit.clone(), &request, host)?;
+        let mut record = RecordInProgress::begin(self, self.audit.clone(), &request, host)?;
         let result = self.take_steps(&request, host, &mut record).await;
         // The caller never sees the detail, so the log is the only place to find it.
         if let Err(Failure { code, message, detail: Some(detail), .. }) = &result {
@@ -228,7 +228,7 @@ impl Runner {
         failure: Failure,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
-        RecordInProgress::begin(self.audit.clone(), request, host)?.finish(Err(failure))
+        RecordInProgress::begin(self, self.audit.clone(), request, host)?.finish(Err(failure))
     }
 
     /// The steps of a call, in their order.
@@ -240,7 +240,7 @@ impl Runner {
     ) -> Result<Outcome, Failure> {
         // Held until the call ends.
         let _admitted = match &self.policy {
-            Some(policy) => policy.admit(host.agent())?,
+            Some(policy) => policy.admit(host.agent(), request.calls.is_inner())?,
             None => None,
         };
         // One snapshot for the whole call: a reload in the middle must not mix old and new limits.

@@ -111,7 +111,8 @@ impl AccessControl {
         let given: [u8; 32] = Sha256::digest(given.trim().as_bytes()).into();
         let mut found = None;
         let shared = self.token_hash.map(|hash| (Arc::from(HTTP_AGENT), hash));
-        for (name, hash) in agents.iter().cloned().chain(shared) {
+        // The last one counts: an agent that was given the shared token has no more rights by it.
+        for (name, hash) in shared.into_iter().chain(agents.iter().cloned()) {
             if bool::from(given.ct_eq(&hash)) {
                 found = Some(name);
             }
@@ -264,6 +265,7 @@ mod tests {
             (Some("s"), "Bearer s", Some("http")),
             (Some("s"), "Bearer c-1", Some("ci")),
             (Some("s"), "", None),
+            (Some("c-1"), "Bearer c-1", Some("ci")),
         ] {
             let found = agent(shared, &agents, given);
             assert_eq!(found.as_deref(), expected, "{shared:?} {given}");

@@ -31,9 +31,10 @@ use toolwright_source::TextOrigin;
 use crate::code_words::{CodeWord, PlainWords, code_words, script_words};
 
 /// Endings of files that interpreters run.
-pub(crate) const SCRIPT_ENDINGS: [&str; 27] = [
+pub(crate) const SCRIPT_ENDINGS: [&str; 37] = [
     "py", "pyw", "pyc", "pyz", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "sh", "bash",
     "zsh", "ksh", "csh", "fish", "ps1", "rb", "pl", "php", "phar", "lua", "tcl", "jar", "wasm",
+    "awk", "dart", "exp", "exs", "go", "groovy", "jl", "kts", "r", "raku",
 ];
 
 /// Tools of a document whose names are looked for as scripts, if an interpreter runs them: every

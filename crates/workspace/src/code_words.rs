@@ -118,7 +118,7 @@ fn may_be_file(word: &str) -> bool {
 
 /// The script or module that the interpreter of a command line runs.
 fn run_words(line: &[String], plain: PlainWords) -> Vec<CodeWord> {
-    let interpreter = interpreter_of(line);
+    let interpreter = interpreter_of(line, plain);
     let mut found = Vec::new();
     for (n, word) in line.iter().enumerate() {
         let is_python = interpreter.is_some_and(|(at, it)| it.has_modules && at < n);
@@ -202,8 +202,17 @@ const INTERPRETERS: &[Interpreter] = &[
         commands: &["watch"],
         files: &[".js", "/index.js", "/package.json"],
         ..interpreter(
-            &["node", "nodejs", "tsx", "ts-node"],
+            &["node", "nodejs"],
             &["-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "-P"],
+            &['e', 'p'],
+        )
+    },
+    Interpreter {
+        commands: &["watch"],
+        files: &[".ts", ".js", ".tsx", "/index.ts", "/index.js", "/package.json"],
+        ..interpreter(
+            &["tsx", "ts-node"],
+            &["-r", "--require", "--import", "--loader", "-C", "-P"],
             &['e', 'p'],
         )
     },
@@ -221,6 +230,8 @@ const INTERPRETERS: &[Interpreter] = &[
     interpreter(&["php"], &["-d", "-c"], &['r']),
     interpreter(&["lua", "luajit"], &["-l", "-e"], &[]),
     interpreter(&["rscript"], &["-e"], &[]),
+    interpreter(&["julia"], &["-J", "-L", "-p", "-t"], &['e', 'E']),
+    interpreter(&["tclsh", "wish", "expect"], &[], &['c']),
 ];
 
 /// Programs and words of a shell that start the command behind them.
@@ -268,13 +279,15 @@ impl Interpreter {
 }
 
 /// The interpreter of a command line, and which word it is: the first one, or one behind `env`,
-/// `timeout 5`, `A=1` and the like.
-fn interpreter_of(line: &[String]) -> Option<(usize, &'static Interpreter)> {
+/// `timeout 5`, `A=1` and the like. Behind any program where words are not names of commands:
+/// `strace -f sh job`.
+fn interpreter_of(line: &[String], plain: PlainWords) -> Option<(usize, &'static Interpreter)> {
     let first = line.first()?;
     if let Some(interpreter) = Interpreter::of(first) {
         return Some((0, interpreter));
     }
-    if !WRAPPERS.contains(&program_name(first)) && !first.contains('=') {
+    let is_wrapper = WRAPPERS.contains(&program_name(first)) || first.contains('=');
+    if plain == PlainWords::Commands && !is_wrapper {
         return None;
     }
     let mut words = line.iter().enumerate().skip(1);
@@ -306,6 +319,9 @@ mod tests {
             ("perl -Mstrict -w job", &["job"]),
             ("php -f job", &["job"]),
             ("sh -c 'exec sh job'", &["job"]),
+            ("sh -c 'strace -f sh job'", &["job"]),
+            ("julia -t 4 --project=. job", &["job"]),
+            ("tclsh8.6 job", &["job"]),
             ("sh -c 'cd a && cd b; . ./job'", &["a/b/./job", "./job"]),
             ("python3 -mlib", &["lib.py", "lib/__main__.py", "lib/__init__.py"]),
             ("python3 -um lib", &["lib.py", "lib/__main__.py", "lib/__init__.py"]),

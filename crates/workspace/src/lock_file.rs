@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
+use crate::files::special_file;
 use crate::pinned_parts::PinKind;
 
 /// The name of the file in every folder.
@@ -122,6 +123,10 @@ impl LockFile {
     /// If it cannot be used.
     pub fn read(path: &Path) -> Result<Option<LockFile>, LockError> {
         let unreadable = |why: String| LockError::Unreadable { path: path.to_owned(), why };
+        // Reading a pipe would wait for somebody who writes to it.
+        if let Some(kind) = special_file(path) {
+            return Err(unreadable(format!("it is {kind}")));
+        }
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

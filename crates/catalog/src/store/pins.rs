@@ -78,6 +78,16 @@ impl StoredPins {
         !self.lists.is_empty()
     }
 
+    /// Whether something of this list is accepted.
+    pub fn has_accepted(&self, list: PinList) -> bool {
+        self.accepted.keys().any(|(kind, _)| kind.list() == list)
+    }
+
+    /// Whether something of this list was seen that is not accepted.
+    pub fn has_seen(&self, list: PinList) -> bool {
+        self.seen.keys().any(|(kind, _)| kind.list() == list)
+    }
+
     /// Whether this list was pinned, with or without items.
     pub fn has_list(&self, list: PinList) -> bool {
         self.lists.contains(list.word())

@@ -25,6 +25,9 @@ fn what_a_command_line_runs_is_part_of_the_hash() {
         ("mcp", "server_command: sh -c '$PWD/job x'", "job", shell),
         ("mcp", "server_command: sh -c 'cd sub && sh job'", "sub/job", "echo 1\n"),
         ("mcp", "server_command: HERE/sub/../job", "job", shell),
+        ("mcp", "server_command: strace -f sh job", "job", "echo 1\n"),
+        ("mcp", "server_command: go run srv.go", "srv.go", "1\n"),
+        ("mcp", "server_command: tsx srv", "srv.ts", "1\n"),
         ("cli", "executable: sh", "hello", "echo 1\n"),
         ("local", "runtime: python3\n    entry_point: ./srv", "srv/__main__.py", "1\n"),
     ] {
@@ -111,6 +114,10 @@ fn what_warn_uses_is_not_accepted() {
     run.assert_on_stderr(
         "`hello` is new, the definition outside of its tools; served all the same",
     );
+    // Naming the file is the consent to start it, and no more.
+    let named = workshop.run(&["call", "b:hello", "args:=[]", "--from", "met/b.yaml"]);
+    assert_eq!(named.code, 0, "{named:?}");
+    named.assert_on_stderr("`hello` is new, the definition outside of its tools");
     assert_eq!(call("a:hello", &warn), "OK");
     assert_eq!(call("b:hello", &[]), "QUARANTINED");
     // Nor by a walk that begins further up.

@@ -145,14 +145,17 @@ fn levels_gate_files_and_servers_also_after_a_reload() {
     std::fs::write(&config, text).expect("a file");
     until("the gate", LONG, || (of_up(&mut client).len() == 2).then_some(()));
     // The same in a file.
-    let tool = json!({"name": "bad", "description": orders, "inputSchema": {"type": "object"}});
-    let (folder, path) = configured(
-        "[levels]\nMODEL_INSTRUCTION = \"error\"\n[[source]]\nname = \"a\"\npath = \"a.json\"\n",
-    );
-    std::fs::write(path.join("a.json"), tool.to_string()).expect("a file");
-    let called = run_with(folder.path(), &["call", "bad"], &[], "");
-    called.assert_on_stderr("(MODEL_INSTRUCTION)");
-    assert_eq!(called.code, 1);
+    let hidden = "Adds numbers.\u{200b}\u{e0073}\u{e0065}\u{e006e}\u{e0064}";
+    for (code, text) in [("MODEL_INSTRUCTION", orders), ("HIDDEN_TEXT", hidden)] {
+        let tool = json!({"name": "bad", "description": text, "inputSchema": {"type": "object"}});
+        let (folder, path) = configured(&format!(
+            "[levels]\n{code} = \"error\"\n[[source]]\nname = \"a\"\npath = \"a.json\"\n"
+        ));
+        std::fs::write(path.join("a.json"), tool.to_string()).expect("a file");
+        let called = run_with(folder.path(), &["call", "bad"], &[], "");
+        called.assert_on_stderr(&format!("({code})"));
+        assert_eq!(called.code, 1);
+    }
 }
 
 #[test]

@@ -575,7 +575,7 @@ fn an_agent_has_its_own_tools_grants_and_limits() {
 
 /// How many calls the next test makes: as many as the variable says, for `make soak`.
 fn load() -> usize {
-    std::env::var("TOOLWRIGHT_TEST_CALLS").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000)
+    std::env::var("TOOLWRIGHT_TEST_CALLS").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000)
 }
 
 #[test]

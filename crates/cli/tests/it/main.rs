@@ -3,6 +3,7 @@
 //! pages of `codes` and `rules`), those that compare findings in bulk (`mutations`, `rules`), and
 //! `gateway`, whose tool asks its caller.
 
+mod agent_limits;
 mod agent_texts;
 mod aios_programs;
 mod architecture;

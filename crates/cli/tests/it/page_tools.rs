@@ -110,7 +110,11 @@ impl CallPolicy for AllowingPolicy {
         true
     }
 
-    fn admit(&self, _: &str) -> Result<Option<tokio::sync::OwnedSemaphorePermit>, Failure> {
+    fn admit(
+        &self,
+        _: &str,
+        _: bool,
+    ) -> Result<Option<tokio::sync::OwnedSemaphorePermit>, Failure> {
         Ok(None)
     }
 

@@ -368,6 +368,33 @@ fn a_lock_is_enforced_and_checked() {
 }
 
 #[test]
+fn a_change_is_no_first_use_when_the_lock_is_gone() {
+    // With a run that saw the change beside the lock, and without one.
+    for was_seen in [true, false] {
+        let mut project = PinnedProject::new(ENFORCE);
+        assert_eq!(project.trust(&["--lock"]).code, 0);
+        // Another machine: its store has what the lock accepts, and nothing else.
+        std::fs::remove_dir_all(&project.state).expect("a folder");
+        assert_eq!(project.call("up:echo").code, 0);
+        project.pull_the_rug();
+        if was_seen {
+            assert_eq!(project.call("up:echo").code, 1);
+        }
+        std::fs::remove_file(project.file("toolwright.lock")).expect("a lock");
+        for (tool, code) in [("up:echo", 1), ("up:shell", 1), ("up:add", 0)] {
+            let called = project.call(tool);
+            assert_eq!(called.code, code, "{tool} {was_seen}: {called:?}");
+        }
+        let shown = project.trust(&["up"]);
+        assert_eq!(shown.code, 1, "{shown:?}");
+        assert!(shown.stdout.contains("[-words-]{+secrets+}"), "{shown:?}");
+        assert!(!shown.stdout.contains("up:add"), "{shown:?}");
+        assert_eq!(project.trust(&["up", "--all"]).code, 0);
+        assert_eq!(project.call("up:echo").code, 0);
+    }
+}
+
+#[test]
 fn another_program_sets_its_server_aside() {
     let project = PinnedProject::new("");
     assert_eq!(project.trust(&["--lock"]).code, 0);
@@ -415,6 +442,18 @@ fn a_lock_or_store_that_cannot_be_used_is_one_sentence() {
         }
         let kept = std::fs::read_to_string(project.file("toolwright.lock")).expect("a lock");
         assert_eq!(kept, text, "nothing is lost");
+    }
+    // What would never end to be read, and what is no file.
+    for (make, message) in [("mkfifo", "it is a named pipe, not a file"), ("mkdir", "a folder")] {
+        std::fs::remove_file(project.file("toolwright.lock")).expect("a lock");
+        let path = project.file("toolwright.lock");
+        let made = std::process::Command::new(make).arg(&path).status().expect("it starts");
+        assert!(made.success(), "{make}");
+        let refused = project.call("up:echo");
+        assert_eq!((refused.code, refused.stderr.lines().count()), (2, 1), "{refused:?}");
+        refused.assert_on_stderr(message);
+        std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir(&path)).expect("removed");
+        std::fs::write(&path, "version = 1\n[server").expect("a file");
     }
     project.configure("[audit]\nrequired = false\n[trust]\nrequired = false\n");
     let called = project.call("up:echo");

@@ -123,6 +123,17 @@ fn every_rule_that_asks_is_asked_and_on_record() {
     );
 }
 
+/// An agent writes the arguments: they must not look like others to the person.
+#[test]
+fn a_question_shows_what_arguments_hide() {
+    let office =
+        Office::new(&format!("{GRANT}[[rule]]\ntool = \"press:print\"\naction = \"ask\"\n"));
+    let mut client = office.asking_client();
+    let (message, code) = ask(&mut client, "a\u{202e}b\u{200b}c", "once");
+    assert_eq!(code, "OK");
+    assert!(message.ends_with(r#"Its arguments: {"text":"a\u{202e}b\u{200b}c"}"#), "{message}");
+}
+
 /// The configuration changes while a person is asked: the answer does not cover what it wants now.
 #[test]
 fn an_answer_covers_only_what_was_asked() {

@@ -625,14 +625,15 @@ fn the_commands_of_the_page_about_trust_work_without_a_terminal() {
 
 /// How many calls the next test makes: as many as the variable says, for `make soak`.
 fn load() -> usize {
-    std::env::var("TOOLWRIGHT_TEST_CALLS").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000)
+    std::env::var("TOOLWRIGHT_TEST_CALLS").ok().and_then(|n| n.parse().ok()).unwrap_or(10_000)
 }
 
 #[test]
 fn programs_scripts_and_orchestrations_leave_one_record_each() {
     let config = "[[source]]\nname = \"bin\"\nexecutables = \"bin\"\n\
         [[source]]\nname = \"local\"\npath = \"local.yaml\"\n\
-        [[source]]\nname = \"all\"\npath = \"all.yaml\"\n[limits]\nqueue = 20000\n\
+        [[source]]\nname = \"all\"\npath = \"all.yaml\"\n\
+        [[source]]\nname = \"web\"\nbuiltin = \"web\"\n[limits]\nqueue = 20000\n\
         [[grant]]\ntoolset = \"*\"\ncapabilities = [\"tool:call\", \"process:spawn\"]\n";
     let local = definition("local", "local", "runtime: sh\n    entry_point: ./local.sh");
     let code = "async function runIt({ n }) {
@@ -650,19 +651,26 @@ module.exports = { runIt };";
     let mut client = StdioClient::start(workshop.folder.path(), &[], &workshop.variables());
     client.names();
     let all = load() / 10;
-    let mut open: Vec<Json> = Vec::new();
+    let mut open: Vec<(Json, &str)> = Vec::new();
     let (mut sent, mut inner) = (0, 0);
     while sent < all || !open.is_empty() {
         while sent < all && open.len() < 200 {
-            let name = ["tell", "local__hello", "all__all"][sent % 3];
-            inner += usize::from(sent % 3 == 2);
-            open.push(client.send_call(name, json!({"n": sent})));
+            let (name, arguments) = match sent % 4 {
+                0 => ("tell", json!({"n": sent})),
+                1 => ("local__hello", json!({"n": sent})),
+                2 => ("all__all", json!({"n": sent})),
+                // An address that is refused without a look at it.
+                _ => ("web__fetch", json!({"url": "http://127.0.0.1:1/"})),
+            };
+            inner += usize::from(name == "all__all");
+            open.push((client.send_call(name, arguments), name));
             sent += 1;
         }
         let result = client.find("a result", |message| message.get("id").is_some());
-        let place = open.iter().position(|id| *id == result["id"]).expect("one result for a call");
-        open.swap_remove(place);
-        assert_eq!(code_of(&result["result"]), "OK", "{result}");
+        let place = open.iter().position(|(id, _)| *id == result["id"]);
+        let (_, name) = open.swap_remove(place.expect("one result for a call"));
+        let is_refused = result["result"]["isError"] == true;
+        assert_eq!(is_refused, name == "web__fetch", "{result}");
     }
     drop(client);
     let records = workshop.run(&["audit", "--output-format", "json"]).stdout;
@@ -682,6 +690,11 @@ fn doctor_reports_a_lock_in_reach_of_a_server() {
     assert_eq!(run.code, 0, "{run:?}");
     let run = workshop.run(&["doctor"]);
     assert!(run.code == 1 && run.stdout.contains("toolwright.lock` lies in `"), "{run:?}");
+    // The configuration of another folder, if it is named.
+    let elsewhere = folder(&[]);
+    let path = workshop.file("toolwright.toml").display().to_string();
+    let run = run_with(elsewhere.path(), &["doctor", "--config", &path], &[], "");
+    assert!(run.stdout.contains("toolwright.lock` lies in `"), "{run:?}");
 }
 
 /// A server that starts while another process holds the store reads the grants when it is free.

@@ -118,7 +118,7 @@ impl CallPolicy for AskingPolicy {
         agent != "blind" || tool.id.name.as_str() == "seen"
     }
 
-    fn admit(&self, agent: &str) -> Result<Option<OwnedSemaphorePermit>, Failure> {
+    fn admit(&self, agent: &str, _: bool) -> Result<Option<OwnedSemaphorePermit>, Failure> {
         assert_eq!(agent, "local");
         Ok(Arc::new(Semaphore::new(1)).try_acquire_owned().ok())
     }

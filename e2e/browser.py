@@ -5,12 +5,15 @@ what reaches it.
     browser.py BINARY WORK
 """
 
+import base64
 import contextlib
+import hashlib
 import http.server
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socketserver
 import subprocess
@@ -90,6 +93,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         path = self.path.split("?")[0]
         self.server.requests.append(f"{self.command} {self.path}")
+        if self.headers.get("upgrade", "").lower() == "websocket":
+            return self.echo()
         length = int(self.headers.get("content-length") or 0)
         body = self.rfile.read(length).decode()
         if path == "/redirect":
@@ -115,6 +120,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     do_POST = do_GET
+
+    def echo(self):
+        """Answers the texts of a WebSocket until it is closed."""
+        key = self.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
+        self.wfile.write(
+            b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+            + f"sec-websocket-accept: {accept}\r\n\r\n".encode()
+        )
+        self.close_connection = True
+        while head := self.rfile.read(2):
+            mask = self.rfile.read(4)
+            text = bytes(byte ^ mask[at % 4] for at, byte in enumerate(self.rfile.read(head[1] & 127)))
+            if head[0] & 15 == 8:
+                break
+            answer = b"echo " + text
+            self.wfile.write(bytes([0x81, len(answer)]) + answer)
 
     def log_message(self, *_):
         pass
@@ -204,6 +226,10 @@ ALLOWED = [
     ("network:fetch:same-origin", "const r = await fetch('/data', { method: 'POST', body: 'b' }); "
      "return [r.status, await r.json()]", [200, {"path": "/data", "body": "b"}]),
     ("network:fetch:cross-origin", "return (await fetch('{other}/asked')).status", 200),
+    ("network:websocket:same-origin", "return btcp.websocket('/live', ['a', 'b'], { answers: 2 })",
+     ["echo a", "echo b"]),
+    ("network:websocket:cross-origin", "return btcp.websocket('ws://127.0.0.1:{port}/live', ['c'])",
+     ["echo c"]),
     ("clipboard:write", "await navigator.clipboard.writeText('copied'); return 1", 1),
     ("clipboard:read", "return navigator.clipboard.readText()", "copied"),
 ]
@@ -223,6 +249,9 @@ REFUSED = [
     ("network:fetch:same-origin", "await fetch('{other}/leak')"),
     ("network:fetch:same-origin", "await fetch('//127.0.0.1:{port}/leak')"),
     ("network:fetch:same-origin", "document.title"),
+    ("network:fetch:cross-origin", "await btcp.websocket('/live', ['x'])"),
+    ("network:websocket:same-origin", "await btcp.websocket('ws://127.0.0.1:{port}/leak', ['x'])"),
+    ("network:websocket:cross-origin", "await fetch('{other}/leak')"),
     ("storage:local:read", "localStorage.clear()"),
     ("clipboard:write", "await btcp.clipboard.read()"),
 ]
@@ -249,10 +278,12 @@ PROBES = [
     "document.querySelector('#out').setAttribute('onclick', 'fetch(\"{other}/handler\")')",
     "document.querySelector('#order').setAttribute('action', '{other}/form')",
     "(await fetch('/redirect')).status",
+    "await btcp.websocket('/redirect', ['x'])",
+    "await btcp.websocket('//127.0.0.1:{port}/socket', ['x'])",
     "Function('return this')().document.defaultView.fetch('{other}/function')",
 ]
 EVERYTHING_HERE = ["dom:write", "dom:shadow", "storage:local:write", "storage:session:write",
-                   "network:fetch:same-origin", "clipboard:write"]
+                   "network:fetch:same-origin", "network:websocket:same-origin", "clipboard:write"]
 # Bodies that misbehave: code, and the code of the failure.
 HOSTILE_BODIES = [
     ("for (;;) document.title", "CALL_LIMIT TIMEOUT"),
@@ -263,6 +294,73 @@ HOSTILE_BODIES = [
     ("await btcp.dom.observe('body', 1e9)", "TIMEOUT"),
     ("document.querySelector('#away').click(); for (let n = 0; n < 200; n++) "
      "{ document.title; await new Promise((r) => setTimeout(r, 20)); }", "PAGE_LOST"),
+]
+
+# Bodies that use what the sandbox lacks, so that they run in a worker: capabilities, body, result.
+IN_WORKER = [
+    ([], "return new Intl.NumberFormat('de').format(1234.5)", "1.234,5"),
+    ([], "const bytes = new TextEncoder().encode(args.text ?? 'a'); "
+     "const hash = await crypto.subtle.digest('SHA-256', bytes); "
+     "return [...new Uint8Array(hash)].slice(0, 3)", [202, 151, 129]),
+    ([], "const m = await WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])); "
+     "return String(m)", "[object WebAssembly.Module]"),
+    ([], "let n = 0; await new Promise((done) => { const t = setInterval(() => { "
+     "if (++n === 3) { clearInterval(t); done(); } }, 1); }); return n", 3),
+    ([], "return new URL('../x?y=1', 'https://a.test/b/c').href", "https://a.test/x?y=1"),
+    (["dom:read"], "const price = Number(document.querySelector('[data-cell=B2]').textContent); "
+     "return new Intl.NumberFormat('de', { style: 'currency', currency: 'EUR' }).format(price)",
+     "42,00\u00a0\u20ac"),
+    (["dom:read"], "const all = await Promise.all(['A2', 'B2'].map((it) => "
+     "btcp.dom.text(`[data-cell=${it}]`))); return [...all, typeof structuredClone]",
+     ["Tea", "42", "function"]),
+    (["dom:write"], "const out = document.getElementById('out'); out.textContent = btoa('in'); "
+     "out.classList.add('done'); return [out.innerText, out.className]", ["aW4=", "done"]),
+    (["storage:local:read"], "return [btoa(localStorage.getItem('kept')), localStorage.length > 0]",
+     ["eWVz", True]),
+    (["network:fetch:same-origin"], "const r = await fetch('/data'); "
+     "return [r.status, new TextEncoder().encode((await r.json()).path).length]", [200, 5]),
+    # The names are those of the sandbox and of pages, and those that the sandbox lacks.
+    (["dom:read"], "return [typeof Intl, typeof document, typeof indexedDB, typeof XMLHttpRequest, "
+     "typeof WebSocket, typeof importScripts, typeof Worker, typeof postMessage, typeof caches, "
+     "navigator.onLine, location.pathname, typeof TOOLWRIGHT]",
+     ["object", "object", "undefined", "undefined", "undefined", "undefined", "undefined",
+      "undefined", "undefined", True, "/sheet", "undefined"]),
+]
+WORKER = "new Intl.Locale('de'); "
+# The same bodies in a worker, with the code of the failure.
+WORKER_FAILURES = [
+    ("document.getElementById('out').textContent = 'no'", "CAPABILITY_DENIED"),
+    ("await btcp.dom.setText('#out', 'no')", "CAPABILITY_DENIED"),
+    ("await fetch('/data')", "CAPABILITY_DENIED"),
+    ("await fetch('{other}/leak')", "CAPABILITY_DENIED"),
+    ("document.cookie", "CAPABILITY_DENIED"),
+    ("await navigator.clipboard.readText()", "CAPABILITY_DENIED"),
+    ("throw new BTCPError('OWN', { message: 'own' })", "TOOL_FAILED"),
+    ("null.x", "TOOL_FAILED"),
+    ("document.write('x')", "TOOL_FAILED"),
+    ("return { big: 1n }", "OUTPUT_INVALID"),
+    ("return { f() {} }", "OUTPUT_INVALID"),
+    ("return undefined", "OUTPUT_INVALID"),
+    ("return 'x'.repeat(2e6)", "OUTPUT_TOO_LARGE"),
+    ("for (;;);", "TIMEOUT"),
+    ("for (;;) await 0", "TIMEOUT"),
+    ("for (;;) document.title", "CALL_LIMIT TIMEOUT"),
+    ("await new Promise(() => 1)", "TIMEOUT"),
+    ("/(a+)+$/.test('a'.repeat(50) + 'b')", "TIMEOUT"),
+    ("const all = []; const f = () => { all.push(new Uint8Array(1 << 24).fill(1)); "
+     "setTimeout(f, 1); }; f(); await new Promise(() => 1)", "TIMEOUT TOOL_FAILED"),
+]
+# Bodies that get back, through prototypes, what was removed from their globals.
+WORKER_PROBES = [
+    "const get = () => import('{other}/imported'); await get()",
+    "await Function(\"return import('{other}/function')\")()",
+    "await fetch('{other}/facade')",
+    "const f = Object.getPrototypeOf(async () => 1).constructor; await f(\"return fetch('{other}/raw')\")()",
+    "const s = new Blob(['x']).stream(); for (const k of Reflect.ownKeys(globalThis)) "
+    "{ try { await globalThis[k]?.('{other}/any-' + String(k)); } catch {} }",
+    "new OffscreenCanvas(1, 1).getContext('2d').fillStyle = 'url({other}/paint)'",
+    "await WebAssembly.compileStreaming(fetch('{other}/wasm'))",
+    "new URL('{other}/url'); new Request('{other}/request')",
 ]
 
 
@@ -560,6 +658,147 @@ def misbehaviour(site, other, program, checks):
             checks.same((code, value), ("OK", [title, text]), path)
 
 
+def in_workers(site, other, program, checks):
+    """What the sandbox lacks: such bodies run in a worker, under the same table of capabilities."""
+    tools = {f"able{n}": (needs, body) for n, (needs, body, _) in enumerate(IN_WORKER)}
+    for n, (body, _) in enumerate(WORKER_FAILURES):
+        tools[f"fails{n}"] = (["dom:read"], WORKER + fill(body, other))
+    for n, body in enumerate(WORKER_PROBES):
+        tools[f"probe{n}"] = (EVERYTHING_HERE, WORKER + fill(body, other))
+    tools["good"] = (["dom:read"], WORKER + "return document.title")
+    both = f'origins = ["{site.origin}", "{other.origin}"]'
+    allow = ("--allow", capabilities(tools))
+    with serving(tools, site.origin + "/sheet", program, *allow, more=both) as client:
+        for n, (needs, body, expected) in enumerate(IN_WORKER):
+            code, value = client.call(f"set__able{n}")
+            if isinstance(value, dict) and set(value) == {"result"}:
+                value = value["result"]
+            value = json.loads(value) if isinstance(value, str) and not isinstance(expected, str) else value
+            checks.same((code, value), ("OK", expected), f"in a worker, {needs}: {body}")
+        before = (list(site.requests), list(other.requests))
+        for n, (body, expected) in enumerate(WORKER_FAILURES):
+            began = time.monotonic()
+            code, error = client.call(f"set__fails{n}")
+            checks.same(code in expected.split(), True, f"{body}: {code}, not {expected}: {error}")
+            assert time.monotonic() - began < 30, body
+            if code == "CAPABILITY_DENIED":
+                checks.same(error["number"], -32001, body)
+            if "OWN" in body:
+                checks.same(error["btcpCode"], "OWN", body)
+            checks.same(client.call("set__good"), ("OK", "Sheet"), f"the call after {body}")
+        for n in range(len(WORKER_PROBES)):
+            client.call(f"set__probe{n}")
+        checks.same(client.call("set__good"), ("OK", "Sheet"), "the call after the probes")
+        time.sleep(0.5)
+        checks.same((site.requests, other.requests), before, "what left the workers")
+    # Without a browser a body says which name it needs one for.
+    tools = {"format": ([], IN_WORKER[0][1])}
+    with serving(tools, site.origin + "/sheet", "/nonexistent/chromium") as client:
+        code, error = client.call("set__format")
+        checks.same((code, "`Intl`" in error["message"]), ("BROWSER_REQUIRED", True), "without a browser")
+
+
+def page_itself(site, other, program, checks):
+    """`page:full`: asked for alone, and then not held to anything but its limits."""
+    listen = "document.addEventListener('x', () => 1); document.createRange(); "
+    tools = {
+        "full": (["page:full"], listen + "document.title = 'taken'; return [document.title, args.a ?? null]"),
+        "reach": (["page:full"], f"await fetch('{other.origin}/reached', {{ mode: 'no-cors' }}); return 1"),
+        "own": (["page:full"], "throw new BTCPError('OWN', { message: 'own' })"),
+        "large": (["page:full"], "return 'x'.repeat(2e6)"),
+        "loop": (["page:full"], "for (;;);"),
+        "micro": (["page:full"], "for (;;) await 0"),
+        "never": (["page:full"], "await new Promise(() => 1)"),
+        "leave": (["page:full"], "location.href = '/sheet?left'; await new Promise(() => 1)"),
+        "look": (["dom:read"], "return document.title"),
+    }
+    both = f'origins = ["{site.origin}", "{other.origin}"]'
+    start = site.origin + "/sheet"
+    # Everything else granted is not enough, and leaves no trace.
+    rest = ",".join(["dom:read", "dom:write", "network:fetch:cross-origin", "page:navigate"])
+    with serving(tools, start, program, "--allow", rest, more=both) as client:
+        checks.same(client.call("set__look"), ("OK", "Sheet"), "a tool beside it")
+        before = len(other.requests)
+        for name in ["full", "reach"]:
+            code, error = client.call(f"set__{name}")
+            checks.same((code, error["number"]), ("CAPABILITY_DENIED", -32001), f"{name}: {error}")
+            assert "`page:full`" in error["message"], error
+        checks.same(client.call("set__look"), ("OK", "Sheet"), "the page was not touched")
+        checks.same(len(other.requests), before, "nothing was sent")
+    with serving(tools, start, program, "--allow", "page:full,dom:read", more=both) as client:
+        code, value = client.call("set__full", {"a": "BODY GIVEN LIMIT"})
+        value = value.get("result", value) if isinstance(value, dict) else json.loads(value)
+        checks.same((code, value), ("OK", ["taken", "BODY GIVEN LIMIT"]), "in the page")
+        checks.same(client.call("set__look"), ("OK", "taken"), "it was the page")
+        before = len(other.requests)
+        checks.same(client.call("set__reach")[0], "OK", "it reaches what the page does")
+        checks.same(len(other.requests), before + 1, "which is not held")
+        code, error = client.call("set__own")
+        checks.same((code, error["btcpCode"]), ("TOOL_FAILED", "OWN"), "its error")
+        checks.same(client.call("set__large")[0], "OUTPUT_TOO_LARGE", "its output is")
+        for name, expected in [("loop", "TIMEOUT"), ("micro", "TIMEOUT"), ("never", "TIMEOUT"), ("leave", "PAGE_LOST")]:
+            code, error = client.call(f"set__{name}")
+            checks.same(code, expected, f"{name}: {error}")
+            checks.same(client.call("set__look"), ("OK", "Sheet"), f"the call after {name}")
+    # Of another origin than the grant is for.
+    for origin, expected in [(other.origin, "CAPABILITY_DENIED"), (site.origin, "OK")]:
+        grant = f'[[grant]]\ntoolset = "set"\ncapabilities = ["page:full"]\norigins = ["{origin}"]\n'
+        with serving(tools, start, program, more=grant) as client:
+            checks.same(client.call("set__full")[0], expected, f"page:full for {origin}")
+    # A policy of the page that allows no scripts.
+    with serving(tools, site.origin + "/strict", program, "--allow", "page:full") as client:
+        checks.same(client.call("set__full")[0], "OK", "under a strict policy")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_tools(folder, tools, start, program, both)
+        client = Client(folder, offers={"elicitation": {}})
+        try:
+            for tool, asked, not_asked in [("look", "dom:read", "page:full"), ("full", "page:full", "dom:read")]:
+                client.send({"jsonrpc": "2.0", "id": tool, "method": "tools/call",
+                             "params": {"name": f"set__{tool}", "arguments": {}}})
+                question = client.await_message(lambda it: it.get("method") == "elicitation/create")
+                text = question["params"]["message"]
+                checks.same((asked in text, not_asked in text), (True, False), f"asked for {asked} alone: {text}")
+                checks.same("nothing holds it" in text, tool == "full", f"the words: {text}")
+                client.send({"jsonrpc": "2.0", "id": question["id"],
+                             "result": {"action": "accept", "content": {"decision": "once"}}})
+                answer = client.await_message(lambda it: it.get("id") == tool)
+                checks.same(bool(answer["result"].get("isError")), False, f"{tool}: {answer}")
+        finally:
+            client.close()
+        shown = subprocess.run([str(BINARY), "show", str(folder / "set.json")], text=True, capture_output=True)
+        checks.same("nothing it does there is enforced" in shown.stdout, True, f"show: {shown.stdout}")
+
+
+def in_a_window(site, program, checks):
+    """With a window, on a display of its own."""
+    if not shutil.which("Xvfb"):
+        print("browser: no window is tried: `Xvfb` is not installed (package xvfb)")
+        return
+    if "headless" in program:
+        return
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "800x600x24", "-nolisten", "tcp", "-ac"]
+    screen = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
+    os.close(writing)
+    try:
+        display = ":" + os.fdopen(reading).readline().strip()
+        before = os.environ.get("DISPLAY")
+        os.environ["DISPLAY"] = display
+        tools = {"title": (["dom:read"], "return document.title"), "able": ([], IN_WORKER[0][1])}
+        with serving(tools, site.origin + "/sheet", program, "--allow", "dom:read", more="headless = false\n") as client:
+            checks.same(client.call("set__title"), ("OK", "Sheet"), "in a window")
+            checks.same(any("--headless" in line for _, line in client.browsers()), False, "it is one")
+            checks.same(client.call("set__able"), ("OK", "1.234,5"), "a worker beside a window")
+        if before is None:
+            del os.environ["DISPLAY"]
+        else:
+            os.environ["DISPLAY"] = before
+    finally:
+        screen.terminate()
+        screen.wait()
+
+
 def matched_origins(site, other, program, checks):
     tools = {"look": (["dom:read"], "return document.title")}
     for origin, expected in [(site.origin, "OK"), (other.origin, "BROWSER_REQUIRED")]:
@@ -809,6 +1048,9 @@ def main():
         every_capability(site, other, program, checks)
         probes(site, other, program, checks)
         misbehaviour(site, other, program, checks)
+        in_workers(site, other, program, checks)
+        page_itself(site, other, program, checks)
+        in_a_window(site, program, checks)
         matched_origins(site, other, program, checks)
         examples(program, checks)
         page_tools(site, other, program, checks)

@@ -4,7 +4,7 @@
 //
 // Called as `broker('{"operation": …, "arguments": […], "origin": …, …}')`; returns JSON text,
 // `{"value": …}` or `{"code": …, "message": …}`.
-(() => {
+((brokerNetwork) => {
   "use strict";
 
   const MOST_REFERENCES = 10_000;
@@ -397,56 +397,7 @@
     }
   }
 
-  // Requests.
-
-  async function limitedText(response, limit) {
-    if (!response.body) return "";
-    const reader = response.body.getReader();
-    const decoder = new TextDecoder();
-    let result = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return result + decoder.decode();
-      result += decoder.decode(value, { stream: true });
-      if (result.length > limit) {
-        reader.cancel();
-        fail("TooLarge", `the answer has more than ${limit} characters`);
-      }
-    }
-  }
-
-  async function send(address, options, call) {
-    const wanted = options ?? {};
-    let url;
-    try {
-      url = new URL(text(address, "an address"), location.href);
-    } catch (error) {
-      if (error instanceof Failure) throw error;
-      fail("BadOperation", `\`${cut(address)}\` is not an address`);
-    }
-    if (url.protocol !== "http:" && url.protocol !== "https:") {
-      fail("Refused", "only http and https addresses can be fetched");
-    }
-    const response = await fetch(url, {
-      method: wanted.method ?? "GET",
-      headers: Object.entries(wanted.headers ?? {}).map(([name, value]) => [name, String(value)]),
-      body: wanted.body === undefined || wanted.body === null ? undefined
-        : text(wanted.body, "the body of a request"),
-      mode: call.isOwnAddress ? "same-origin" : "cors",
-      credentials: call.isOwnAddress ? "same-origin" : "omit",
-      redirect: call.isOwnAddress ? "error" : "follow",
-      referrerPolicy: call.isOwnAddress ? "same-origin" : "no-referrer",
-      signal: AbortSignal.timeout(call.milliseconds),
-    });
-    return {
-      status: response.status,
-      statusText: response.statusText,
-      ok: response.ok,
-      url: response.url,
-      headers: Object.fromEntries(response.headers),
-      text: await limitedText(response, call.limit),
-    };
-  }
+  const { send, exchange } = brokerNetwork({ fail, text, cut, Failure });
 
   // Tools of the page (WebMCP): the interface of today, or that for tests of Chromium 148.
 
@@ -723,6 +674,9 @@
     async "fetch"(address, options, call) {
       return send(address, options, call);
     },
+    async "websocket"(address, messages, options, call) {
+      return exchange(address, messages, options, call);
+    },
   };
 
   // What the crate itself asks for: not operations of tools.
@@ -796,7 +750,7 @@
     return Reflect.apply(work, undefined, values);
   }
 
-  const TAKE_CALL = new Set(["fetch", "dom.observe"]);
+  const TAKE_CALL = new Set(["fetch", "websocket", "dom.observe"]);
 
   globalThis.broker = async (message) => {
     const call = JSON.parse(message);
@@ -811,4 +765,4 @@
       return JSON.stringify({ code, message: cut(message).toWellFormed() });
     }
   };
-})();
+})(brokerNetwork);

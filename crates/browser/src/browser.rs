@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::sync::Mutex as AsyncMutex;
 
+use crate::body_worker::StartedWorker;
 use crate::origin_rules::OriginRules;
 use crate::program::find_browser;
 use crate::running::RunningBrowser;
 use crate::tab::TabParts;
-use crate::{BrowserSettings, PageError, PageErrorCode, Tab, TabInfo};
+use crate::{BrowserSettings, PageError, PageErrorCode, Tab, TabInfo, WorkerCode, WorkerHost};
 
 /// Tabs of one session.
 const MOST_TABS: usize = 20;
@@ -121,17 +122,64 @@ impl Browser {
     /// The current tab of a session, opened if it has none. Starts the browser if necessary.
     pub async fn tab(&self, session: &str) -> Result<Tab, PageError> {
         let _usage = self.shared.begin_use();
-        let tab = {
-            let mut state = self.shared.state.lock().await;
-            let running = self.shared.ensure_running(&mut state).await?;
-            let tabs = state.sessions.entry(session.to_owned()).or_default();
-            match tabs.current_tab() {
-                Some(tab) => tab,
-                None => self.shared.add_tab(&running, tabs).await?,
-            }
-        };
+        let tab = self.obtain_tab(session, false).await?;
         tab.open_first_page(START_PAGE_TIME).await;
         Ok(tab)
+    }
+
+    /// Whether there is a browser; it may have ended.
+    async fn is_started(&self) -> bool {
+        self.shared.state.lock().await.running.is_some()
+    }
+
+    /// The current tab of a session, or a new one. Tries twice if the browser turns out to have
+    /// ended: a process that dies is noticed a moment later.
+    async fn obtain_tab(&self, session: &str, is_new: bool) -> Result<Tab, PageError> {
+        let was_started = self.is_started().await;
+        match self.obtain_tab_once(session, is_new).await {
+            Err(error) if was_started && error.code == PageErrorCode::BrowserFailed => {
+                self.obtain_tab_once(session, is_new).await
+            }
+            obtained => obtained,
+        }
+    }
+
+    async fn obtain_tab_once(&self, session: &str, is_new: bool) -> Result<Tab, PageError> {
+        let mut state = self.shared.state.lock().await;
+        let running = self.shared.ensure_running(&mut state).await?;
+        let tabs = state.sessions.entry(session.to_owned()).or_default();
+        match tabs.current_tab().filter(|_| !is_new) {
+            Some(tab) => Ok(tab),
+            None => self.shared.add_tab(&running, tabs).await,
+        }
+    }
+
+    /// Runs code in a worker without network, which only the host gives anything. Starts the
+    /// browser if necessary. Dropping the future ends the worker.
+    pub async fn run_worker(
+        &self,
+        code: WorkerCode<'_>,
+        host: &dyn WorkerHost,
+        within: Duration,
+    ) -> Result<String, PageError> {
+        let _usage = self.shared.begin_use();
+        let deadline = Instant::now() + within;
+        let was_started = self.is_started().await;
+        let worker = match self.start_worker(deadline).await {
+            // As for tabs.
+            Err(error) if was_started && error.code == PageErrorCode::BrowserFailed => {
+                self.start_worker(deadline).await
+            }
+            started => started,
+        };
+        worker?.run(code, host, deadline.into()).await
+    }
+
+    async fn start_worker(&self, deadline: Instant) -> Result<StartedWorker, PageError> {
+        let mut state = self.shared.state.lock().await;
+        let running = self.shared.ensure_running(&mut state).await?;
+        drop(state);
+        StartedWorker::start(running, deadline.into()).await
     }
 
     /// The tabs of a session. Does not start the browser.
@@ -157,12 +205,7 @@ impl Browser {
     /// Opens another tab of a session and makes it the current one.
     pub async fn open_tab(&self, session: &str) -> Result<Tab, PageError> {
         let _usage = self.shared.begin_use();
-        let tab = {
-            let mut state = self.shared.state.lock().await;
-            let running = self.shared.ensure_running(&mut state).await?;
-            let tabs = state.sessions.entry(session.to_owned()).or_default();
-            self.shared.add_tab(&running, tabs).await?
-        };
+        let tab = self.obtain_tab(session, true).await?;
         tab.open_first_page(START_PAGE_TIME).await;
         Ok(tab)
     }
@@ -285,7 +328,7 @@ impl SharedBrowser {
             return Err(PageError::new(PageErrorCode::Refused, message));
         }
         if self.settings.profile.is_none() && tabs.context.is_none() {
-            let context = running.new_context().await?;
+            let context = running.new_context(json!({ "disposeOnDetach": true })).await?;
             running.deny_downloads(Some(&context)).await?;
             tabs.context = Some(context);
         }
@@ -335,7 +378,10 @@ async fn watch(shared: Weak<SharedBrowser>, running: Weak<RunningBrowser>) {
         }
         let limit = shared.settings.memory;
         let memory = running.memory();
-        if memory > limit {
+        // Workers run code of tools: they go first, and the pages of the sessions stay.
+        if memory > limit && running.crash_workers() {
+            shared.log("browser: it used too much memory, and the workers of bodies were ended");
+        } else if memory > limit {
             let why = format!(
                 "the browser used {} MiB of memory, more than the {} MiB of `[browser] memory`, \
                  and was ended",

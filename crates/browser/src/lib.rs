@@ -3,6 +3,7 @@
 //! ```text
 //! executor ── Tab::operate("dom.text", […], origin) ─▶ broker in an isolated world of the page
 //!          ── Tab::navigate, screenshot, html, …    ─▶ commands of the debugging protocol
+//!          ── Browser::run_worker(code, host)       ─▶ a worker without network
 //! ```
 //!
 //! This crate decides nothing about rights: [`OPERATIONS`] states which capability each operation
@@ -12,6 +13,7 @@
 //! navigations that were refused. A page that crashes, hangs or takes too much memory fails the
 //! calls to it, and the next call finds a new page.
 
+mod body_worker;
 mod browser;
 mod connection;
 mod error;
@@ -25,6 +27,7 @@ mod running;
 mod settings;
 mod tab;
 
+pub use body_worker::{WorkerAnswer, WorkerCode, WorkerHost};
 pub use browser::Browser;
 pub use error::{PageError, PageErrorCode};
 pub use operations::{ElementScope, OPERATIONS, Operation, OperationNeed};

@@ -67,7 +67,21 @@ impl Operation {
 /// Whether an address, absolute or relative to a page of this origin, is of the same origin.
 pub(crate) fn is_own_origin(address: &str, origin: &str) -> bool {
     let Ok(page) = url::Url::parse(origin) else { return false };
-    page.join(address).is_ok_and(|url| url.origin().is_tuple() && url.origin() == page.origin())
+    let url = address_on(address, origin);
+    url.is_some_and(|url| url.origin().is_tuple() && url.origin() == page.origin())
+}
+
+/// An address that is absolute or relative to a page of this origin, as browsers read it. A
+/// WebSocket counts as a request of http or https, which it begins as.
+pub(crate) fn address_on(address: &str, origin: &str) -> Option<url::Url> {
+    let mut url = url::Url::parse(origin).ok()?.join(address).ok()?;
+    let scheme = match url.scheme() {
+        "ws" => "http",
+        "wss" => "https",
+        _ => return Some(url),
+    };
+    url.set_scheme(scheme).ok()?;
+    Some(url)
 }
 
 macro_rules! operations {
@@ -86,6 +100,15 @@ macro_rules! operations {
             ),
             arguments: "address, options?",
             meaning: "sends a request; returns status, headers, text, url",
+        },
+        Operation {
+            name: "websocket",
+            need: OperationNeed::ByAddress(
+                "network:websocket:same-origin",
+                "network:websocket:cross-origin",
+            ),
+            arguments: "address, messages, options?",
+            meaning: "connects, sends texts, returns the answers; closes then",
         }]
     };
 }

@@ -23,7 +23,7 @@ use crate::origin_rules::{OriginRules, shorten};
 use crate::{ElementScope, Json, PageError, PageErrorCode};
 
 /// The source of the operations.
-const BROKER: &str = include_str!("broker.js");
+const BROKER: &str = concat!(include_str!("broker_network.js"), include_str!("broker.js"));
 
 /// The name of the isolated world.
 const WORLD: &str = "toolwright";
@@ -367,6 +367,12 @@ impl PageTarget {
             "WebMCP.toolsAdded" | "WebMCP.toolsRemoved" => self.tools_changed(),
             _ => {}
         }
+    }
+
+    /// Ends its renderer, whatever runs there.
+    pub(crate) fn crash(&self) {
+        self.connection.post(Some(&self.session), "Page.crash", json!({}));
+        self.on_gone(|state| state.has_crashed = true);
     }
 
     fn tools_changed(&self) {

@@ -22,10 +22,13 @@ use crate::profile::ProfileFolder;
 use crate::program::find_browser;
 use crate::{BrowserSettings, PageError, PageErrorCode};
 
-/// `$0` is the program, the first two arguments the profile and whether it is temporary.
+/// `$0` is the program, the first three arguments the profile, whether it is temporary, and the
+/// kibibytes that each of its processes may have. The sum of all is looked at only now and then:
+/// in between, code that does nothing but allocate would fill the machine.
 const SCRIPT: &str = r#"
 profile=$1 temporary=$2
-shift 2
+ulimit -d "$3" 2>/dev/null || :
+shift 3
 exec 3<&0 4>&1 </dev/null >/dev/null
 env -i PATH="$PATH" HOME="$profile" LANG="${LANG:-C.UTF-8}" \
   ${LC_ALL:+LC_ALL="$LC_ALL"} ${TZ:+TZ="$TZ"} \
@@ -68,6 +71,9 @@ const FLAGS: &[&str] = &[
     // A page that comes back from the cache or was rendered ahead is not asked about.
     "--disable-features=BackForwardCache,Prerender2,OptimizationHints,MediaRouter,Translate",
 ];
+
+/// Bytes that a single process may have however small the limit of all is: none starts with less.
+const LEAST_MEMORY: u64 = 1 << 30;
 
 /// The process groups of browsers of this process.
 static GROUPS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
@@ -120,6 +126,7 @@ impl BrowserProcess {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(SCRIPT).arg(&program).arg(profile.path());
         command.arg(if profile.is_temporary() { "yes" } else { "no" });
+        command.arg((settings.memory.max(LEAST_MEMORY) / 1024).to_string());
         command.args(FLAGS).arg(format!("--user-data-dir={}", profile.path().display()));
         if settings.headless {
             command.args([
@@ -168,9 +175,9 @@ impl BrowserProcess {
         lines[lines.len().saturating_sub(3)..].join("; ")
     }
 
-    /// Bytes of resident memory of all its processes.
-    pub(crate) fn memory(&self) -> u64 {
-        resident_memory(self.group.as_raw_pid())
+    /// The process that the others descend from.
+    pub(crate) fn root(&self) -> i32 {
+        self.group.as_raw_pid()
     }
 
     /// Whether the process has exited by itself or was killed by another.
@@ -245,7 +252,7 @@ fn keep_end(stream: Option<std::process::ChildStderr>) -> Arc<Mutex<Vec<u8>>> {
 /// Pages that only one process has, of all of them, and the pages that the largest one shares:
 /// counted for each process, code and shared buffers would be counted ten times.
 #[cfg(target_os = "linux")]
-fn resident_memory(root: i32) -> u64 {
+pub(crate) fn resident_memory(root: i32) -> u64 {
     let (mut own, mut shared) = (0_u64, 0_u64);
     let mut pids = vec![root];
     while let Some(pid) = pids.pop() {
@@ -272,7 +279,7 @@ fn kilobytes(status: &str, name: &str) -> u64 {
 
 /// Not known on other systems: the memory is not limited there.
 #[cfg(not(target_os = "linux"))]
-fn resident_memory(_root: i32) -> u64 {
+pub(crate) fn resident_memory(_root: i32) -> u64 {
     0
 }
 

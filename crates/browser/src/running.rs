@@ -1,16 +1,17 @@
 //! A browser that runs: its processes, its connection, and the pages that belong to tabs.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::timeout;
 
+use crate::body_worker::WorkerTarget;
 use crate::connection::{CommandError, DebuggerConnection, DebuggerEvent, EventHandler};
 use crate::origin_rules::{OriginRules, shorten};
 use crate::page_target::{PageReports, PageTarget, page_error};
-use crate::process::BrowserProcess;
+use crate::process::{BrowserProcess, resident_memory};
 use crate::{BrowserSettings, Json, PageError, PageErrorCode};
 
 /// How long the browser may take to answer for the first time.
@@ -35,6 +36,8 @@ pub(crate) struct RunningBrowser {
 struct BrowserEvents {
     /// By the session of the protocol.
     pages: Mutex<HashMap<String, Weak<PageTarget>>>,
+    /// By the session of the protocol, too.
+    workers: Mutex<HashMap<String, Arc<WorkerTarget>>>,
     /// Whether windows that pages open are closed. Not if a person sees them, who may need one to
     /// sign in.
     closes_windows: bool,
@@ -90,10 +93,64 @@ impl RunningBrowser {
         self.connection.post(None, method, params);
     }
 
+    /// Sends a command to a page or worker whose answer nobody needs.
+    pub(crate) fn post_to(&self, session: Option<&str>, method: &str, params: Json) {
+        self.connection.post(session, method, params);
+    }
+
+    /// Calls a command of a page or worker.
+    pub(crate) async fn call_of(
+        &self,
+        session: &str,
+        method: &str,
+        params: Json,
+    ) -> Result<Json, CommandError> {
+        self.connection.call(Some(session), method, params).await
+    }
+
     /// A space of cookies and storage of its own.
-    pub(crate) async fn new_context(&self) -> Result<String, PageError> {
-        let made = self.call("Target.createBrowserContext", json!({ "disposeOnDetach": true }));
+    pub(crate) async fn new_context(&self, params: Json) -> Result<String, PageError> {
+        let made = self.call("Target.createBrowserContext", params);
         Ok(member(&made.await?, "browserContextId"))
+    }
+
+    /// Opens an empty page for a worker; returns the session of the protocol.
+    pub(crate) async fn new_worker(
+        &self,
+        context: &str,
+        worker: Arc<WorkerTarget>,
+    ) -> Result<String, PageError> {
+        let session = self.attach_to_new(Some(context)).await?.1;
+        self.events.workers().insert(session.clone(), worker);
+        Ok(session)
+    }
+
+    /// Ends a worker, also one whose code does not return.
+    pub(crate) fn crash_worker(&self, session: &str) {
+        self.events.workers().remove(session);
+        self.post_to(Some(session), "Page.crash", json!({}));
+    }
+
+    /// Ends all workers; returns whether there were any.
+    pub(crate) fn crash_workers(&self) -> bool {
+        let workers: Vec<_> = self.events.workers().drain().collect();
+        for (session, worker) in &workers {
+            self.post_to(Some(session), "Page.crash", json!({}));
+            worker.on_gone();
+        }
+        !workers.is_empty()
+    }
+
+    /// Opens an empty page; returns the id of the target and the session of the protocol.
+    async fn attach_to_new(&self, context: Option<&str>) -> Result<(String, String), PageError> {
+        let mut params = json!({ "url": "about:blank" });
+        if let Some(context) = context {
+            params["browserContextId"] = context.into();
+        }
+        let id = member(&self.call("Target.createTarget", params).await?, "targetId");
+        let attach = json!({ "targetId": id, "flatten": true });
+        let session = member(&self.call("Target.attachToTarget", attach).await?, "sessionId");
+        Ok((id, session))
     }
 
     /// Denies downloads; of the default context if none is named.
@@ -111,13 +168,7 @@ impl RunningBrowser {
         context: Option<&str>,
         reports: Arc<PageReports>,
     ) -> Result<Arc<PageTarget>, PageError> {
-        let mut params = json!({ "url": "about:blank" });
-        if let Some(context) = context {
-            params["browserContextId"] = context.into();
-        }
-        let id = member(&self.call("Target.createTarget", params).await?, "targetId");
-        let attach = json!({ "targetId": id, "flatten": true });
-        let session = member(&self.call("Target.attachToTarget", attach).await?, "sessionId");
+        let (id, session) = self.attach_to_new(context).await?;
         let page = Arc::new(PageTarget::new(
             self.connection.clone(),
             session.clone(),
@@ -137,8 +188,17 @@ impl RunningBrowser {
 
     /// Whether it has ended. Its process tells before the pipe does.
     pub(crate) fn has_ended(&self) -> bool {
-        self.events.ended.get().is_some()
-            || self.process.try_lock().is_ok_and(|mut process| process.has_exited())
+        loop {
+            if self.events.ended.get().is_some() {
+                return true;
+            }
+            // Others hold the lock for the same question, or after they have set `ended`.
+            match self.process.try_lock() {
+                Ok(mut process) => return process.has_exited(),
+                Err(TryLockError::Poisoned(_)) => return true,
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            }
+        }
     }
 
     /// Why calls to it fail.
@@ -149,7 +209,9 @@ impl RunningBrowser {
 
     /// Bytes of resident memory.
     pub(crate) fn memory(&self) -> u64 {
-        self.process().memory()
+        // Not under the lock: it takes a while, and others ask whether the browser has ended.
+        let root = self.process().root();
+        resident_memory(root)
     }
 
     /// Ends the browser. Pending and later calls fail with `why`. The browser gets time to write
@@ -179,6 +241,14 @@ impl BrowserEvents {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn workers(&self) -> MutexGuard<'_, HashMap<String, Arc<WorkerTarget>>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn worker(&self, session: &str) -> Option<Arc<WorkerTarget>> {
+        self.workers().get(session).cloned()
+    }
+
     fn page(&self, session: &str) -> Option<Arc<PageTarget>> {
         self.pages().get(session)?.upgrade()
     }
@@ -199,6 +269,9 @@ impl EventHandler for BrowserEvents {
                 if let Some(page) = page.as_ref().and_then(Weak::upgrade) {
                     page.on_gone(|state| state.is_closed = true);
                 }
+                if let Some(worker) = self.workers().remove(text("/sessionId")) {
+                    worker.on_gone();
+                }
             }
             // Only pages that a page opened have an opener.
             "Target.targetCreated"
@@ -215,6 +288,8 @@ impl EventHandler for BrowserEvents {
             _ => {
                 if let Some(page) = event.session.and_then(|session| self.page(session)) {
                     page.on_event(event);
+                } else if let Some(worker) = event.session.and_then(|it| self.worker(it)) {
+                    worker.on_event(connection, event);
                 }
             }
         }
@@ -225,6 +300,9 @@ impl EventHandler for BrowserEvents {
         let pages: Vec<_> = self.pages().drain().filter_map(|(_, page)| page.upgrade()).collect();
         for page in pages {
             page.on_gone(|state| state.is_closed = true);
+        }
+        for (_, worker) in self.workers().drain() {
+            worker.on_gone();
         }
     }
 }

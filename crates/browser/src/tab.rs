@@ -12,7 +12,7 @@ use tokio::sync::{Mutex as AsyncMutex, OnceCell, watch};
 use tokio::time::Instant;
 
 use crate::browser::{SharedBrowser, UsageGuard};
-use crate::operations::is_own_origin;
+use crate::operations::{address_on, is_own_origin};
 use crate::origin_rules::shorten;
 use crate::page_target::{BrokerCall, PageReports, PageTarget};
 use crate::running::RunningBrowser;
@@ -192,7 +192,7 @@ impl Tab {
             && is_own_origin(address, origin);
         if !is_own_address
             && matches!(operation.need, OperationNeed::ByAddress(..))
-            && let Ok(url) = url::Url::parse(origin).and_then(|page| page.join(address))
+            && let Some(url) = address_on(address, origin)
         {
             self.inner.parts.shared.rules.check_private(&url).await?;
         }
@@ -201,6 +201,45 @@ impl Tab {
         let (origin, scope) = (Some(origin), Some(scope));
         let call = BrokerCall { operation, arguments, origin, is_own_address, scope };
         self.explain(page.ask_broker(&call, deadline).await)
+    }
+
+    /// Runs code in the page itself, as one of its own scripts, if the page is of this origin;
+    /// returns the text that it returns. Nothing holds the code to anything. If it does not end in
+    /// time, or the caller gives up, the page is ended with it.
+    pub async fn run_in_page(
+        &self,
+        code: &str,
+        origin: &str,
+        within: Duration,
+    ) -> Result<String, PageError> {
+        let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
+        let mut guard = UnfinishedCode(Some(&page));
+        // No script of the page can change `location`.
+        let own = Json::from(origin);
+        let params = json!({
+            "expression": format!("location.origin !== {own} ? false : {code}"),
+            "awaitPromise": true,
+            "returnByValue": true,
+            "userGesture": true,
+        });
+        let answer = match page.call("Runtime.evaluate", params, deadline).await {
+            Err(error) if error.code == PageErrorCode::Timeout => return Err(error),
+            answer => answer,
+        };
+        guard.0 = None;
+        let answer = self.explain(answer)?;
+        match answer.pointer("/result/value") {
+            Some(Json::String(text)) => Ok(text.clone()),
+            Some(Json::Bool(false)) => {
+                let message = format!("the page is not of {} any more", shorten(origin));
+                Err(PageError::new(PageErrorCode::OtherOrigin, message))
+            }
+            _ => {
+                let why = answer.pointer("/exceptionDetails/exception/description");
+                let why = why.and_then(Json::as_str).unwrap_or("the page gave no answer");
+                Err(PageError::new(PageErrorCode::Refused, shorten(why)))
+            }
+        }
     }
 
     /// Forgets the references to elements that operations of a call returned.
@@ -478,7 +517,7 @@ impl Tab {
         let reports = Arc::clone(&self.inner.reports);
         let page = parts.running.new_page(parts.context.as_deref(), reports).await?;
         // A renderer that loops would go on for a while after its page is closed.
-        old.connection.post(Some(&old.session), "Page.crash", json!({}));
+        old.crash();
         parts.running.post("Target.closeTarget", json!({ "targetId": old.id }));
         *slot = Arc::clone(&page);
         drop(slot);
@@ -501,6 +540,17 @@ impl Tab {
 enum Commit {
     Done,
     Missing,
+}
+
+/// Ends a page whose code is still running when this is dropped: a loop ends in no other way.
+struct UnfinishedCode<'a>(Option<&'a Arc<PageTarget>>);
+
+impl Drop for UnfinishedCode<'_> {
+    fn drop(&mut self) {
+        if let Some(page) = self.0 {
+            page.crash();
+        }
+    }
 }
 
 /// Permissions that the page has while an operation runs; denied when dropped, also if the caller

@@ -476,15 +476,22 @@ impl GrantPolicy {
         if !settings.settings.need_grant.is_empty() && request.scope != PolicyScope::Rules {
             needs.extend(settings.annotated_needs(request.tool));
         }
+        // Code in the page itself can do what the page can, whatever else was granted.
+        if needs.iter().any(Capability::is_full_page) {
+            needs.retain(|need| need.is_full_page() || !need.needs_page());
+        }
         needs
     }
 
     /// Everything that the toolset would be asked for: the needs of the call, and what its manifest
-    /// declares besides.
+    /// declares besides. The page itself is asked for alone, and only where a tool needs it.
     fn all_needs(request: &PolicyRequest<'_>, needs: &[Capability]) -> Vec<Capability> {
         let mut all = needs.to_vec();
-        let declared = request.tool.trust.declared.iter();
-        all.extend(declared.filter(|it| !needs.contains(it)).cloned());
+        if !needs.iter().any(Capability::is_full_page) {
+            let declared = request.tool.trust.declared.iter();
+            let others = declared.filter(|it| !needs.contains(it) && !it.is_full_page());
+            all.extend(others.cloned());
+        }
         all
     }
 

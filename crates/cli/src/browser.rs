@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use toolwright_browser::{
-    Browser, BrowserSettings, PageError, PageTool, Tab, TabInfo, find_browser,
+    Browser, BrowserSettings, PageError, PageTool, Tab, TabInfo, WorkerCode, WorkerHost,
+    find_browser,
 };
 use toolwright_exec::browser::{PageAccess, PageProvider};
 use toolwright_exec::{BoxFuture, Log};
@@ -196,6 +197,15 @@ impl PageProvider for BrowserSessions {
         session: &'a str,
     ) -> BoxFuture<'a, Result<Arc<dyn PageAccess>, PageError>> {
         Box::pin(async move { Ok(Arc::new(self.tab(session).await?) as Arc<dyn PageAccess>) })
+    }
+
+    fn run_worker<'a>(
+        &'a self,
+        code: WorkerCode<'a>,
+        host: &'a dyn WorkerHost,
+        within: Duration,
+    ) -> BoxFuture<'a, Result<String, PageError>> {
+        Box::pin(self.browser.run_worker(code, host, within))
     }
 
     fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {

@@ -158,6 +158,7 @@ pub(crate) fn doctor_line(config: &Path) -> anyhow::Result<String> {
     if program.to_string_lossy().contains("headless") {
         weaker("a headless shell keeps frames in the process of their page; `chromium` does not");
     }
+    weaker("a tool that is granted `page:full` runs in the page, and nothing it does is enforced");
     if !cfg!(target_os = "linux") {
         weaker("`memory` is watched on Linux only");
     }

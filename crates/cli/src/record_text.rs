@@ -16,8 +16,8 @@ use std::fmt::Write;
 
 use toolwright_formats::Reading;
 use toolwright_model::{
-    AgentTexts, Binding, CallLimits, Connection, DeclaredLimits, Draft, FieldValue, InputSchema,
-    Json, Knowledge,
+    AgentTexts, Binding, CallLimits, Capability, Connection, DeclaredLimits, Draft, FieldValue,
+    InputSchema, Json, Knowledge,
 };
 use toolwright_schema::{Schema, SchemaSide};
 use toolwright_source::{Anchor, RecordPath, Source, TextOrigin};
@@ -27,6 +27,17 @@ use crate::report::plural;
 
 /// How bodies of BTCP tools are isolated, whatever their manifest prefers.
 const USED_SANDBOX: &str = "a jailed process of its own";
+
+/// Where a body runs that does not run in the sandbox.
+fn other_place(tool: &Draft, worker_names: Option<&Vec<String>>) -> String {
+    let mut needs = tool.needs.iter().filter_map(|need| need.ok());
+    if tool.details.binding == Binding::Script && needs.any(Capability::is_full_page) {
+        return "the page itself, for `page:full`: nothing it does there is enforced".to_owned();
+    }
+    worker_names.map_or(String::new(), |names| {
+        format!("a worker of the browser without network, for `{}`", names.join("`, `"))
+    })
+}
 
 /// The id of a tool. If it has no valid name: the invalid value from the file, or `(no name)`.
 pub(crate) fn tool_label(reading: &Reading, tool: &Draft) -> String {
@@ -56,7 +67,14 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// The text of a toolset and of those of its tools that are shown, with the time limits that hold
 /// under `limits`.
-pub(crate) fn toolset_text(reading: &Reading, shown: &[bool], limits: &CallLimits) -> String {
+///
+/// `workers` are the tools whose bodies run in a worker of the browser, with the reason.
+pub(crate) fn toolset_text(
+    reading: &Reading,
+    shown: &[bool],
+    limits: &CallLimits,
+    workers: &[(usize, Vec<String>)],
+) -> String {
     let mut out = String::new();
     heading(&mut out, reading);
     let texts = record::agent_texts(reading);
@@ -64,6 +82,8 @@ pub(crate) fn toolset_text(reading: &Reading, shown: &[bool], limits: &CallLimit
     for (n, tool) in tools.filter_map(|(n, (tool, shown))| shown.then_some((n, tool))) {
         out.push('\n');
         tool_text(&mut out, (reading, &texts), limits, n, tool);
+        let names = workers.iter().find_map(|(of, names)| (*of == n).then_some(names));
+        row(&mut out, "runs in", other_place(tool, names));
     }
     out
 }

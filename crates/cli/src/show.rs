@@ -4,12 +4,12 @@
 use anyhow::bail;
 use serde_json::Value as Json;
 use toolwright_formats::Reading;
-use toolwright_workspace::record;
+use toolwright_workspace::{LoadedDocument, record, worker_bodies};
 
 use crate::args::{DiagnosticFormat, ShowArgs};
 use crate::output::{self, ExitStatus};
 use crate::sources::{self, FoundSources, PlanLog};
-use crate::{record_text, report};
+use crate::{record_text, report, script_analyzer};
 
 /// Prints the records to stdout and diagnostics to stderr. Definitions with errors are shown as far
 /// as they could be read.
@@ -29,16 +29,18 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
     let selected = sources::resolve(&args.selected, &how)?;
     let limits = sources::configured_limits(selected.named_configuration())?;
     let load = sources::load_resolved(&selected, PlanLog::All(format))?;
-    let readings = load.documents.iter().filter_map(|file| file.reading.as_ref());
+    let readings = load.documents.iter().filter_map(|file| Some((file, file.reading.as_ref()?)));
     let is_shown = |reading: &Reading| -> Vec<bool> {
         let tools = reading.toolset.tools.iter();
         tools.map(|tool| record_text::is_selected(reading, tool, &args.tool)).collect()
     };
     // With `--tool`, without the toolsets that have no such tool.
-    let readings: Vec<(&Reading, Vec<bool>)> = readings
-        .map(|reading| (reading, is_shown(reading)))
-        .filter(|(_, shown)| args.tool.is_empty() || shown.contains(&true))
+    let found: Vec<(&LoadedDocument, &Reading, Vec<bool>)> = readings
+        .map(|(file, reading)| (file, reading, is_shown(reading)))
+        .filter(|(_, _, shown)| args.tool.is_empty() || shown.contains(&true))
         .collect();
+    let readings: Vec<(&Reading, Vec<bool>)> =
+        found.iter().map(|(_, reading, shown)| (*reading, shown.clone())).collect();
     if readings.is_empty() && !args.tool.is_empty() && load.failures.is_empty() {
         bail!("no tool has the id or name `{}`", args.tool.join("` or `"));
     }
@@ -55,10 +57,12 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
             lists.into_iter().map(|(name, list)| (name.to_owned(), Json::Array(list))).collect();
         output::print(&format!("{record:#}\n"))?;
     } else {
-        let texts: Vec<String> = readings
-            .iter()
-            .map(|(reading, shown)| record_text::toolset_text(reading, shown, &limits))
-            .collect();
+        let analyzer = script_analyzer::new_analyzer();
+        let text = |(file, reading, shown): &(&LoadedDocument, &Reading, Vec<bool>)| {
+            let workers = worker_bodies(file, &*analyzer);
+            record_text::toolset_text(reading, shown, &limits, &workers)
+        };
+        let texts: Vec<String> = found.iter().map(text).collect();
         output::print(&texts.join("\n"))?;
     }
     Ok(report::print_report(&load, format))

@@ -253,6 +253,12 @@ impl GrantQuestion {
 
     /// What a grant cannot hold a tool to, for the person who is asked.
     pub fn caution(&self) -> Option<&'static str> {
+        if self.capabilities.iter().any(Capability::is_full_page) {
+            return Some(
+                "The code of the tool would run in the page itself, where nothing holds it: it \
+                 can read, change and send whatever you can there.",
+            );
+        }
         let writes = self.capabilities.iter().any(|it| it.as_str() == "dom:write");
         writes.then_some(
             "Clicking and submitting run the page's own code, which may send, buy or delete.",

@@ -106,6 +106,11 @@ impl Capability {
         PAGE_PREFIXES.iter().any(|prefix| self.as_str().starts_with(prefix))
     }
 
+    /// Whether it is the page itself: code that has it is held to nothing there.
+    pub fn is_full_page(&self) -> bool {
+        self.as_str() == "page:full"
+    }
+
     /// Checks the form (`^[a-z]+:[a-z]+(:[a-z-]+)?$`), not whether the name is known.
     pub fn parse(text: &str) -> Result<Capability, CapabilityError> {
         let word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());

@@ -48,6 +48,19 @@ pub struct ScriptFacts {
     /// The members of the global `helpers` that a function uses, if the caller provides it, in
     /// source order, at most [`MAX_LISTED`].
     pub helper_names: Vec<HelperName>,
+    /// The `export` statements of a module in source order, at most [`MAX_LISTED`].
+    pub exports: Vec<ExportStatement>,
+}
+
+/// An `export` of a module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportStatement {
+    /// The bytes that make it an export: without them the rest declares the same names.
+    pub range: Range<usize>,
+    /// The bytes of the value behind `export default`, if it declares no name.
+    pub value: Option<Range<usize>>,
+    /// The name of what is the default export, if it has one.
+    pub default_name: Option<String>,
 }
 
 /// A helper that a function uses.
@@ -99,6 +112,7 @@ impl ScriptFacts {
             returns: ReturnFacts::UNKNOWN,
             error_codes: Vec::new(),
             helper_names: Vec::new(),
+            exports: Vec::new(),
         }
     }
 

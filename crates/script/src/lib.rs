@@ -42,6 +42,7 @@ mod forbidden_calls;
 mod free_names;
 mod globals;
 mod lacking_members;
+mod module_function;
 mod page_globals;
 mod parse;
 mod problem_messages;
@@ -49,14 +50,18 @@ mod resolve;
 mod return_values;
 mod wire;
 mod worker_analyzer;
+mod worker_globals;
 
 pub use analyzer::{
     InProcessAnalyzer, MAX_CODE_BYTES, ScriptAnalyzer, ScriptSource, answer_analysis_request, read,
 };
 pub use facts::{
-    EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, FreeName, HelperName, MAX_LISTED,
-    MAX_PROBLEMS, MAX_TEXT, ParseGoal, ReturnFacts, ScriptFacts, SyntaxProblem, SyntaxProblemKind,
+    EntryPoint, ErrorCodeText, ExportStatement, ForbiddenCall, ForbiddenKind, FreeName, HelperName,
+    MAX_LISTED, MAX_PROBLEMS, MAX_TEXT, ParseGoal, ReturnFacts, ScriptFacts, SyntaxProblem,
+    SyntaxProblemKind,
 };
 pub use globals::GLOBALS;
+pub use module_function::module_as_function;
 pub use page_globals::{LACKING_MEMBERS, PAGE_GLOBALS};
 pub use worker_analyzer::{AnalysisFailure, AnalysisLimits, AnalysisWorker, WorkerAnalyzer};
+pub use worker_globals::{WORKER_GLOBALS, WORKER_GLOBALS_OF_PAGES, mentions_worker_names};

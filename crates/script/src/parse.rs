@@ -24,7 +24,7 @@ use crate::resolve::ResolvedTree;
 use crate::{
     EntryPoint, ErrorCodeText, ForbiddenCall, ForbiddenKind, HelperName, MAX_LISTED, MAX_PROBLEMS,
     ReturnFacts, ScriptFacts, SyntaxProblem, SyntaxProblemKind, entry_point, forbidden_calls,
-    free_names, lacking_members,
+    free_names, lacking_members, module_function,
 };
 
 thread_local! {
@@ -58,6 +58,7 @@ pub(crate) fn read_function(code: &str, provided: &[&str]) -> ScriptFacts {
             returns,
             error_codes: Vec::new(),
             helper_names: helper_names(&tree),
+            exports: Vec::new(),
         }
     })
 }
@@ -81,6 +82,7 @@ pub(crate) fn read_module(code: &str, provided: &[&str]) -> ScriptFacts {
             returns: ReturnFacts::UNKNOWN,
             error_codes: error_codes(&semantic),
             helper_names: Vec::new(),
+            exports: module_function::exports(semantic.nodes().program()),
         }
     })
 }

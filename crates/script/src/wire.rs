@@ -66,7 +66,8 @@ fn ranges(facts: &ScriptFacts) -> impl Iterator<Item = &Range<usize>> {
     let lacking = facts.lacking.iter().map(|lacking| &lacking.range);
     let codes = facts.error_codes.iter().map(|code| &code.range);
     let helpers = facts.helper_names.iter().map(|helper| &helper.range);
-    let of_names = lacking.chain(codes).chain(helpers);
+    let exports = facts.exports.iter().flat_map(|it| std::iter::once(&it.range).chain(&it.value));
+    let of_names = lacking.chain(codes).chain(helpers).chain(exports);
     problems.chain(forbidden).chain(free).chain(&facts.returns.wrong).chain(of_names)
 }
 
@@ -81,6 +82,7 @@ fn is_bounded(facts: &ScriptFacts) -> bool {
         returns,
         error_codes,
         helper_names,
+        exports,
     } = facts;
     let names: &[String] = match entry {
         EntryPoint::Exports(names) | EntryPoint::Ambiguous(names) => names,
@@ -95,6 +97,7 @@ fn is_bounded(facts: &ScriptFacts) -> bool {
         names.len(),
         error_codes.len(),
         helper_names.len(),
+        exports.len(),
     ];
     let messages = problems.iter().map(|problem| &problem.message);
     let texts = messages
@@ -103,6 +106,7 @@ fn is_bounded(facts: &ScriptFacts) -> bool {
         .chain(free.iter().chain(lacking).map(|free| &free.name))
         .chain(error_codes.iter().map(|code| &code.code))
         .chain(helper_names.iter().map(|helper| &helper.name))
+        .chain(exports.iter().filter_map(|export| export.default_name.as_ref()))
         .chain(names);
     problems.len() <= MAX_PROBLEMS
         && lists.into_iter().all(|len| len <= MAX_LISTED)

@@ -102,7 +102,7 @@ pub use load::{COMPAT_HELP, LoadResult, LoadedDocument, ReadOptions, in_parallel
 pub use lock_file::{LOCK_NAME, LockEntry, LockError, LockFile, LockKey, LockSection};
 pub use pinned_parts::{PinKind, PinList, PinnedPart};
 pub use plan::{SourceArgument, SourcePlan, SourceSpec, SourceTarget, UnstartedServer, is_program};
-pub use script_files::is_script;
+pub use script_files::{is_script, worker_bodies};
 pub use selection::{CodeSelection, UnknownCode};
 pub use server_rules::{masked_connection, started_path};
 pub use servers_file::{NamedServer, is_servers_file, read_servers};

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use toolwright_check::BodyPlace;
 use toolwright_formats::Reading;
-use toolwright_model::{Binding, Draft};
+use toolwright_model::{Binding, Capability, Draft};
+use toolwright_script::{PAGE_GLOBALS, ParseGoal, ScriptAnalyzer, mentions_worker_names};
 use toolwright_source::{Diagnostic, RecordFinding, RecordPath, Severity, Source, locate};
 
 use crate::Workspace;
@@ -69,6 +70,7 @@ impl Workspace {
     pub(crate) fn check_bodies(&self, documents: &mut [LoadedDocument]) -> Vec<Vec<Diagnostic>> {
         let mut reports = self.check_bodies_for(BodyPlace::Sandbox, documents);
         reports.extend(self.check_bodies_for(BodyPlace::Page, documents));
+        reports.extend(self.check_bodies_for(BodyPlace::FullPage, documents));
         reports
     }
 
@@ -129,11 +131,12 @@ fn bodies_of(document: &LoadedDocument, place: BodyPlace) -> Vec<(usize, PathBuf
         return Vec::new();
     };
     let folder = document.bodies.as_deref().or(path.parent()).unwrap_or(Path::new(""));
-    let tools = reading.toolset.tools.iter().enumerate().filter(|(_, tool)| {
-        let needs = tool.needs.iter().filter_map(|need| need.ok());
-        let needs_page = needs.into_iter().any(|it| it.needs_page());
-        tool.details.binding == Binding::Script && needs_page == (place == BodyPlace::Page)
-    });
+    let tools = reading
+        .toolset
+        .tools
+        .iter()
+        .enumerate()
+        .filter(|(_, tool)| tool.details.binding == Binding::Script && place_of(tool) == place);
     let file = |(n, tool): (usize, &Draft)| {
         // A valid name has no `/`, so the path stays inside the folder.
         let path = folder.join(format!("{}.js", tool.name.ok()?));
@@ -141,6 +144,39 @@ fn bodies_of(document: &LoadedDocument, place: BodyPlace) -> Vec<(usize, PathBuf
         Some((n, path, exists))
     };
     tools.filter_map(file).take(MAX_BODIES).collect()
+}
+
+/// Where the body of a tool runs.
+fn place_of(tool: &Draft) -> BodyPlace {
+    let needs = || tool.needs.iter().filter_map(|need| need.ok());
+    if needs().any(Capability::is_full_page) {
+        BodyPlace::FullPage
+    } else if needs().any(Capability::needs_page) {
+        BodyPlace::Page
+    } else {
+        BodyPlace::Sandbox
+    }
+}
+
+/// For each tool whose body runs in a worker of the browser: its number, and the names for which it
+/// does.
+pub fn worker_bodies(
+    document: &LoadedDocument,
+    analyzer: &dyn ScriptAnalyzer,
+) -> Vec<(usize, Vec<String>)> {
+    const OWN: &[&str] = &["BTCPError"];
+    let places = [(BodyPlace::Sandbox, OWN), (BodyPlace::Page, PAGE_GLOBALS)];
+    let bodies = places.into_iter().flat_map(|(place, provided)| {
+        let bodies = bodies_of(document, place).into_iter().filter(|(_, _, exists)| *exists);
+        bodies.map(move |(n, path, _)| (n, path, provided))
+    });
+    let names = |(n, path, provided): (usize, PathBuf, &'static [&'static str])| {
+        let source = read_source(&path).ok().filter(|it| mentions_worker_names(it.text()))?;
+        let facts = analyzer.analyze(source.text(), ParseGoal::Module, provided);
+        let names: Vec<String> = facts.worker_names().into_iter().map(str::to_owned).collect();
+        (!names.is_empty()).then_some((n, names))
+    };
+    bodies.filter_map(names).collect()
 }
 
 /// A diagnostic for each tool whose body is missing. That is an error where the configuration names

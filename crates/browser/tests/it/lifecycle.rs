@@ -38,9 +38,12 @@ fn wait_until_none(processes: &[(u32, PathBuf)], is_left: impl Fn(&(u32, PathBuf
     panic!("left: {processes:?}");
 }
 
-/// A zombie has no command line.
+/// Whether it is more than a zombie. Its command line is gone before that: while it still has its
+/// pipes, its parent cannot know that it ends.
 fn is_running(pid: u32) -> bool {
-    !std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default().is_empty()
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = status.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| state != 'Z' && state != 'X')
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,6 +11,7 @@ mod navigation;
 mod operations;
 mod page_server;
 mod page_tools;
+mod workers;
 mod writing;
 
 use std::path::PathBuf;

@@ -66,6 +66,21 @@ fn the_capability_of_a_request_depends_on_its_address() {
         assert_eq!(capability, "network:fetch:cross-origin", "{address}");
     }
     assert_eq!(fetch.capability(&[json!("/a")], "null"), "network:fetch:cross-origin");
+    let socket = Operation::named("websocket").unwrap();
+    for (address, is_own) in [
+        ("/live", true),
+        ("wss://shop.test/live", true),
+        ("WSS://shop.test:443", true),
+        ("ws://shop.test/live", false),
+        ("wss://shop.test:444/", false),
+        ("wss://shop.test@evil.test/", false),
+        ("//evil.test/live", false),
+        ("wss://evil.test/live", false),
+    ] {
+        let capability = socket.capability(&[json!(address)], "https://shop.test");
+        let expected = if is_own { "same-origin" } else { "cross-origin" };
+        assert_eq!(capability, format!("network:websocket:{expected}"), "{address}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

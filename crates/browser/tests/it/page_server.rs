@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What a path answers.
@@ -37,6 +38,7 @@ type Routes = Box<dyn Fn(&str) -> Option<SiteReply> + Send + Sync>;
 pub(crate) struct TestSite {
     port: u16,
     hits: Arc<Mutex<Vec<String>>>,
+    connections: Arc<AtomicUsize>,
 }
 
 impl TestSite {
@@ -48,13 +50,16 @@ impl TestSite {
         let hits = Arc::new(Mutex::new(Vec::new()));
         let routes: Arc<Routes> = Arc::new(Box::new(routes));
         let seen = Arc::clone(&hits);
+        let connections = Arc::<AtomicUsize>::default();
+        let accepted = Arc::clone(&connections);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                accepted.fetch_add(1, Ordering::Relaxed);
                 let (routes, seen) = (Arc::clone(&routes), Arc::clone(&seen));
                 std::thread::spawn(move || drop(answer(stream, &routes, &seen)));
             }
         });
-        TestSite { port, hits }
+        TestSite { port, hits, connections }
     }
 
     /// One page at `/`.
@@ -72,6 +77,11 @@ impl TestSite {
 
     pub(crate) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.origin())
+    }
+
+    /// How many connections were opened, whatever was sent over them.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
     }
 
     /// `GET /path cookie` of each request so far, without those for icons.

@@ -146,7 +146,7 @@ pub fn check_bodies(
         goal: ParseGoal::Module,
         provided: match place {
             BodyPlace::Sandbox => &["BTCPError"],
-            BodyPlace::Page => PAGE_GLOBALS,
+            BodyPlace::Page | BodyPlace::FullPage => PAGE_GLOBALS,
         },
         document,
     });
@@ -154,7 +154,7 @@ pub fn check_bodies(
     let found = sources.iter().zip(facts).map(|(source, facts)| {
         let mut missing = match place {
             BodyPlace::Page => page_diagnostics(source, &facts),
-            BodyPlace::Sandbox => Vec::new(),
+            BodyPlace::Sandbox | BodyPlace::FullPage => Vec::new(),
         };
         missing.extend(body_diagnostics(source, facts));
         missing
@@ -167,8 +167,10 @@ pub fn check_bodies(
 pub enum BodyPlace {
     /// Its arguments only.
     Sandbox,
-    /// A page in a browser.
+    /// A page in a browser, by operations.
     Page,
+    /// A page in a browser, in which it runs.
+    FullPage,
 }
 
 fn body_diagnostics(source: &Arc<Source>, facts: ScriptFacts) -> Vec<Diagnostic> {

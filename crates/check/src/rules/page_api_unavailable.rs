@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule { codes: ALL, check: |_, _| {} };
 toolwright_source::codes! {
     PAGE_API_UNAVAILABLE Warning
         "The body of a tool that works on a page uses something that pages have and tools do not, \
-         such as `document.write`, `setInterval` or `XMLHttpRequest`. Bodies run in the sandbox, \
+         such as `document.write` or `XMLHttpRequest`. Bodies run in the sandbox, \
          not in the page, and what they do to the page is checked operation by operation. The \
          call fails where the body uses it.\n\n\
          Use what tools have: the elements of `document`, `localStorage`, `fetch`, \
@@ -29,7 +29,12 @@ pub(super) fn page_diagnostics(source: &Arc<Source>, facts: &ScriptFacts) -> Vec
     if !facts.problems.is_empty() {
         return Vec::new();
     }
-    let missing = facts.lacking.iter().chain(&facts.free).map(|missing| {
+    // A body that uses these runs where they are.
+    let of_worker = facts.worker_names();
+    let is_there =
+        |name: &str| of_worker.contains(&name.split_once('.').map_or(name, |(_, global)| global));
+    let missing = facts.lacking.iter().chain(&facts.free).filter(|it| !is_there(&it.name));
+    let missing = missing.map(|missing| {
         let span = Span::new(missing.range.start, missing.range.end);
         let message = format!("`{}` is not available to tools: the call fails here", missing.name);
         Diagnostic::at(&PAGE_API_UNAVAILABLE, source, span, message)

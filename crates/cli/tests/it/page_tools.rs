@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use toolwright_browser::{ElementScope, PageError, PageErrorCode};
+use toolwright_browser::{ElementScope, PageError, PageErrorCode, WorkerCode, WorkerHost};
 use toolwright_exec::browser::{PageAccess, PageProvider};
 use toolwright_exec::knowledge::KnowledgeFunction;
 use toolwright_exec::{
@@ -16,6 +16,7 @@ use toolwright_exec::{
 };
 use toolwright_model::{Binding, Capability, Tool};
 use toolwright_sandbox::{PoolOptions, ShareId, WorkerCommand, WorkerPool};
+use toolwright_script::InProcessAnalyzer;
 
 use crate::client::run_with;
 use crate::knowledge::json_of;
@@ -80,6 +81,19 @@ impl PageAccess for FakePage {
     fn release(&self, _: ElementScope) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
+
+    fn run_in_page<'a>(
+        &'a self,
+        code: &'a str,
+        origin: &'a str,
+        _: Duration,
+    ) -> BoxFuture<'a, Result<String, PageError>> {
+        assert_eq!(origin, ORIGIN);
+        self.done.lock().expect("no panic").push(code.to_owned());
+        let answer = json!({"value": json!({"in": "page"}).to_string()}).to_string();
+        let failed = |code| PageError { code, message: "it is gone".to_owned() };
+        Box::pin(std::future::ready(self.failing.map_or(Ok(answer), |code| Err(failed(code)))))
+    }
 }
 
 struct FakeBrowser(Arc<FakePage>);
@@ -91,6 +105,30 @@ impl PageProvider for FakeBrowser {
 
     fn page<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Arc<dyn PageAccess>, PageError>> {
         Box::pin(std::future::ready(Ok(Arc::clone(&self.0) as Arc<dyn PageAccess>)))
+    }
+
+    /// Asks what the body has between `/*` and `*/`, and returns the answer.
+    fn run_worker<'a>(
+        &'a self,
+        code: WorkerCode<'a>,
+        host: &'a dyn WorkerHost,
+        _: Duration,
+    ) -> BoxFuture<'a, Result<String, PageError>> {
+        Box::pin(async move {
+            let (_, question) = code.module.split_once("/*").expect("a question");
+            let (question, _) = question.split_once("*/").expect("its end");
+            let answer: Json = serde_json::from_str(&host.answer(question.to_owned()).await)
+                .expect("an answer is JSON");
+            let stack = "Error: x\n    at run (https://body.invalid/body.js:1:8)";
+            Ok(match answer.get("error") {
+                Some(error) => {
+                    json!({"kind": "THREW", "message": error["message"], "name": "Error",
+                    "fields": error, "stack": stack})
+                }
+                None => json!({"value": answer["value"].to_string()}),
+            }
+            .to_string())
+        })
     }
 
     fn end_session<'a>(&'a self, _: &'a str) -> BoxFuture<'a, ()> {
@@ -119,9 +157,8 @@ impl CallPolicy for AllowingPolicy {
     }
 
     fn decide(&self, request: &PolicyRequest<'_>) -> PolicyDecision {
-        // A tool that is refused anyway is not asked for its page.
-        let is_refused = request.tool.tool.needs.iter().any(|it| it.as_str() == "page:full");
-        assert_eq!(request.origin, Some(ORIGIN).filter(|_| !is_refused));
+        let has_page = !request.tool.tool.needs.is_empty();
+        assert_eq!(request.origin, Some(ORIGIN).filter(|_| has_page));
         PolicyDecision::Allow(Vec::new())
     }
 
@@ -142,6 +179,7 @@ fn call(needs: &[&str], body: &str, page: &Arc<FakePage>) -> Result<Outcome, Fai
     let context = ExecutorContext {
         sandbox: Some(pool),
         pages: Some(Arc::new(FakeBrowser(Arc::clone(page)))),
+        analyzer: Some(Arc::new(InProcessAnalyzer)),
         ..ExecutorContext::default()
     };
     let runner = Runner::new(context, CallLimits::default()).with_policy(Arc::new(AllowingPolicy));
@@ -272,6 +310,17 @@ fn an_operation_that_is_not_declared_is_refused_and_not_done() {
         (&["network:fetch:same-origin"], "await fetch('https://other.example/')", "fetch"),
         (&["network:fetch:same-origin"], "await fetch('//other.example/')", "fetch"),
         (&["network:fetch:same-origin"], "await btcp.fetch('http://shop.example/')", "fetch"),
+        (&["network:fetch:cross-origin"], "await btcp.websocket('/live', [])", "websocket"),
+        (
+            &["network:websocket:same-origin"],
+            "await btcp.websocket('wss://other.example/', ['x'])",
+            "websocket",
+        ),
+        (
+            &["network:websocket:same-origin"],
+            "await btcp.websocket('ws://shop.example/', ['x'])",
+            "websocket",
+        ),
         (&["clipboard:read"], "document.title", "dom.page"),
         (&["dom:read"], "await btcp.dom.observe('body', 1)", "dom.observe"),
     ] {
@@ -334,8 +383,52 @@ pub(crate) fn failures_of_the_page_have_their_codes() {
     let endless = "export default () => { for (;;) document.title; }";
     let failure = call(&["dom:read"], endless, &Arc::default()).expect_err("too many");
     assert_eq!(failure.code.name, "CALL_LIMIT", "{failure:?}");
-    let full = call(&["page:full"], "export default () => 1", &Arc::default());
-    assert_eq!(full.expect_err("refused").code.name, "NOT_RUNNABLE");
+}
+
+#[test]
+fn a_body_that_needs_what_the_sandbox_lacks_runs_in_a_worker() {
+    let run = |needs: &[&str], question: &str, page: &Arc<FakePage>| {
+        let body = format!("export default () => new Intl.Locale('de'); /*{question}*/");
+        call(needs, &body, page)
+    };
+    let page = Arc::<FakePage>::default();
+    let result = run(&["dom:read"], r##"["dom.text", "#a"]"##, &page).expect("a result");
+    assert_eq!(result.value().take(), json!(" 42 "));
+    assert_eq!(*page.done.lock().expect("no panic"), [r##"dom.text["#a"]"##]);
+    // The same table as in the sandbox.
+    for (needs, question) in [
+        (&["dom:read"][..], r##"["dom.setText", "#a", "x"]"##),
+        (&["network:fetch:same-origin"], r##"["fetch", "https://other.example/"]"##),
+        (&["clipboard:write"], r##"["clipboard.read"]"##),
+    ] {
+        let page = Arc::<FakePage>::default();
+        let failure = run(needs, question, &page).expect_err("refused");
+        assert_eq!(failure.code.number, -32001, "{question}: {failure:?}");
+        assert!(page.done.lock().expect("no panic").is_empty(), "{question}");
+    }
+    for question in ["", "{}", "[]", "[1]", r#"["no.operation"]"#, "\u{fffd}"] {
+        let failure = run(&["dom:read"], question, &Arc::default()).expect_err("no operation");
+        assert_eq!(failure.code.name, "TOOL_FAILED", "{question}: {failure:?}");
+        assert!(failure.message.contains("line 1, column 8"), "{failure:?}");
+    }
+    // Without a page there are no operations.
+    let failure = run(&[], r#"["dom.page"]"#, &Arc::default()).expect_err("no page");
+    assert!(failure.message.contains("has no page"), "{failure:?}");
+}
+
+#[test]
+fn a_tool_that_asks_for_the_page_itself_runs_there() {
+    let page = Arc::<FakePage>::default();
+    let body = "export default async function f() { return document.title; }";
+    let result = call(&["page:full"], body, &page).expect("a result");
+    assert_eq!(result.value().take(), json!({"in": "page"}));
+    let code = page.done.lock().expect("no panic").pop().expect("it was run");
+    assert!(code.contains("async function f() { return document.title; }\n;return f;"), "{code}");
+    let failure = call(&["page:full"], "import x from 'y'; export default x;", &Arc::default());
+    assert_eq!(failure.expect_err("no modules there").code.name, "NOT_RUNNABLE");
+    let page = Arc::new(FakePage { failing: Some(PageErrorCode::Timeout), ..FakePage::default() });
+    let failure = call(&["page:full"], body, &page).expect_err("it fails");
+    assert_eq!(failure.code.name, "TIMEOUT");
 }
 
 #[test]
@@ -376,6 +469,65 @@ fn without_a_browser_one_sentence_says_how_to_get_one() {
 }
 
 #[test]
+fn the_page_itself_is_asked_for_alone() {
+    let manifest = r#"{"btcp": "1.0", "name": "press", "version": "1.0.0",
+      "capabilities": ["dom:read", "page:full"], "tools": [
+      {"name": "look", "description": "Reads the title.", "capabilities": ["dom:read"],
+       "inputSchema": {"type": "object"}},
+      {"name": "full", "description": "Does anything.", "capabilities": ["dom:read", "page:full"],
+       "inputSchema": {"type": "object"}}]}"#;
+    let body: &[u8] = b"export default () => document.createRange();";
+    let files = [("press.json", manifest.as_bytes()), ("look.js", body), ("full.js", body)];
+    let press = folder(&files);
+    let call = |tool: &str, allow: &str| {
+        let mut args = vec!["call", tool, "--from", "press.json", "--json"];
+        if !allow.is_empty() {
+            args.extend(["--allow", allow]);
+        }
+        let result = run_with(press.path(), &args, &[("PATH", "/nonexistent")], "");
+        let error = &json_of(&result)["error"];
+        let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+        (text("code"), text("message") + &text("suggestion"))
+    };
+    for (tool, allow, asked, other) in [
+        ("press:look", "", "dom:read", "page:full"),
+        ("press:full", "", "page:full", "dom:read"),
+        // Nothing else includes it.
+        ("press:full", "dom:read,dom:write,page:navigate", "page:full", "dom:read"),
+    ] {
+        let (code, said) = call(tool, allow);
+        assert_eq!(code, "CAPABILITY_DENIED", "{tool} {allow}: {said}");
+        assert!(said.contains(asked) && !said.contains(other), "{tool} {allow}: {said}");
+    }
+    // It includes what else is about pages.
+    assert_eq!(call("press:full", "page:full").0, "BROWSER_REQUIRED");
+    assert_eq!(call("press:look", "page:full").0, "CAPABILITY_DENIED");
+    let shown = run_with(press.path(), &["show", "press.json"], &[], "");
+    assert!(shown.stdout.contains("nothing it does there is enforced"), "{shown:?}");
+    // What tools lack is there.
+    let checked = ["check", "--output-format", "concise", "press.json"];
+    let checked = run_with(press.path(), &checked, &[], "").stdout;
+    let found = |file: &str| {
+        checked.lines().any(|line| line.starts_with(file) && line.contains("createRange"))
+    };
+    assert_eq!((found("look.js"), found("full.js")), (true, false), "{checked}");
+}
+
+#[test]
+fn show_names_the_bodies_that_run_in_a_worker() {
+    let body = "export default () => new Intl.NumberFormat('de').format(document.title);";
+    let press = folder(&[("press.json", MANIFEST.as_bytes()), ("look.js", body.as_bytes())]);
+    let shown = run_with(press.path(), &["show", "press.json"], &[], "");
+    let line = "  runs in     a worker of the browser without network, for `Intl`\n";
+    assert!(shown.stdout.contains(line), "{shown:?}");
+    let args = ["call", "press:look", "--from", "press.json", "--allow", "dom:read", "--json"];
+    let result = run_with(press.path(), &args, &[("PATH", "/nonexistent")], "");
+    assert_eq!(json_of(&result)["error"]["code"], "BROWSER_REQUIRED", "{result:?}");
+    let checked = run_with(press.path(), &["check", "press.json"], &[], "");
+    assert!(!checked.stdout.contains("PAGE_API_UNAVAILABLE"), "{checked:?}");
+}
+
+#[test]
 fn a_window_needs_a_display() {
     let config = "[browser]\nprogram = \"/bin/echo\"\nprofile = \"profile\"\n";
     let folder = folder(&[("toolwright.toml", config.as_bytes())]);
@@ -410,14 +562,14 @@ fn doctor_names_the_browser_and_what_would_be_weaker() {
 #[test]
 fn check_reports_what_a_body_uses_and_tools_lack() {
     let body = "export default () => {\n  document.write('x');\n  if (typeof Intl !== 'undefined') return;\n  \
-                window.navigator.sendBeacon('x');\n  setInterval(() => 1, 2);\n  return document.title;\n};\n";
+                window.navigator.sendBeacon('x');\n  setInterval(() => 1, 2);\n  requestAnimationFrame(() => 1);\n  return document.title;\n};\n";
     let press = folder(&[("press.json", MANIFEST.as_bytes()), ("look.js", body.as_bytes())]);
     let result =
         run_with(press.path(), &["check", "--output-format", "concise", "press.json"], &[], "");
     for line in [
         "look.js:2:3: warning: `document.write` is not available to tools",
         "look.js:4:3: warning: `navigator.sendBeacon` is not available to tools",
-        "look.js:5:3: warning: `setInterval` is not available to tools",
+        "look.js:6:3: warning: `requestAnimationFrame` is not available to tools",
     ] {
         assert!(result.stdout.contains(&line[..line.find(": warning").unwrap_or(0)]), "{result:?}");
         let said = &line[line.find('`').unwrap_or(0)..];

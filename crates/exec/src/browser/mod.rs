@@ -7,26 +7,35 @@
 //!                                                └ declared by the tool? else −32001
 //! ```
 //!
+//! A body that uses what the sandbox lacks, such as `Intl`, runs in a worker of the browser
+//! (`worker_body`), with the same operations. A tool that declares `page:full`, and was granted it,
+//! runs in the page itself (`full_page`), where nothing holds it.
+//!
 //! What a tool declares is granted before it runs, for the origin of the page ([`page_origin`] of
 //! the executor tells the runner). Every operation names this origin, and fails if the page is of
 //! another one by then: what was granted for one site is not used on another.
 //!
 //! [`page_origin`]: Executor::page_origin
 
+mod full_page;
 mod page_functions;
+mod worker_body;
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde_json::Map;
-use toolwright_browser::{Browser, ElementScope, PageError, PageErrorCode, Tab, find_browser};
+use toolwright_browser::{
+    Browser, ElementScope, PageError, PageErrorCode, Tab, WorkerCode, WorkerHost, find_browser,
+};
 use toolwright_model::{Binding, Capability, Tool};
-use toolwright_sandbox::{GuestLimits, ProgramInput, SandboxErrorCode};
+use toolwright_sandbox::{GuestLimits, ProgramInput, ProgramOutput, SandboxErrorCode};
 use toolwright_script::LACKING_MEMBERS;
 
 use self::page_functions::PageOperations;
+pub(crate) use self::worker_body::WorkerCall;
 use crate::js::{BTCP_PRELUDE, failure_of_body};
-use crate::knowledge::{FunctionRole, guest_limits};
+use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
 use crate::offload::{WorkSize, offload};
 use crate::{
     BoxFuture, Call, CallArguments, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json,
@@ -80,6 +89,14 @@ pub trait PageAccess: Send + Sync {
 
     /// See [`Tab::release`].
     fn release(&self, scope: ElementScope) -> BoxFuture<'_, ()>;
+
+    /// See [`Tab::run_in_page`].
+    fn run_in_page<'a>(
+        &'a self,
+        code: &'a str,
+        origin: &'a str,
+        within: Duration,
+    ) -> BoxFuture<'a, Result<String, PageError>>;
 }
 
 /// Where pages come from: the browser, or a double in tests.
@@ -96,6 +113,14 @@ pub trait PageProvider: Send + Sync {
         &'a self,
         session: &'a str,
     ) -> BoxFuture<'a, Result<Arc<dyn PageAccess>, PageError>>;
+
+    /// See [`Browser::run_worker`].
+    fn run_worker<'a>(
+        &'a self,
+        code: WorkerCode<'a>,
+        host: &'a dyn WorkerHost,
+        within: Duration,
+    ) -> BoxFuture<'a, Result<String, PageError>>;
 
     /// Closes the pages of a session that has ended.
     fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()>;
@@ -123,6 +148,15 @@ impl PageAccess for Tab {
     fn release(&self, scope: ElementScope) -> BoxFuture<'_, ()> {
         Box::pin(Tab::release(self, scope))
     }
+
+    fn run_in_page<'a>(
+        &'a self,
+        code: &'a str,
+        origin: &'a str,
+        within: Duration,
+    ) -> BoxFuture<'a, Result<String, PageError>> {
+        Box::pin(Tab::run_in_page(self, code, origin, within))
+    }
 }
 
 impl PageProvider for Browser {
@@ -143,6 +177,15 @@ impl PageProvider for Browser {
         session: &'a str,
     ) -> BoxFuture<'a, Result<Arc<dyn PageAccess>, PageError>> {
         Box::pin(async move { Ok(Arc::new(self.tab(session).await?) as Arc<dyn PageAccess>) })
+    }
+
+    fn run_worker<'a>(
+        &'a self,
+        code: WorkerCode<'a>,
+        host: &'a dyn WorkerHost,
+        within: Duration,
+    ) -> BoxFuture<'a, Result<String, PageError>> {
+        Box::pin(Browser::run_worker(self, code, host, within))
     }
 
     fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {
@@ -188,28 +231,27 @@ impl Executor for PageExecutor {
             let name = call.tool.name.as_str();
             let page = self.page(call.tool, host).await?;
             let body = call.body.map_err(|why| crate::js::missing_body(name, why))?;
-            let Some(pool) = &self.context.pool_for(&call.budget.calls) else {
-                let message = format!("`{name}` cannot run: there is no sandbox");
-                return Err(Failure::new(&code::SANDBOX_FAILED, message));
-            };
             // The runner has asked for the origin before it asked the policy.
             let Some(origin) = call.origin else {
                 let message = format!("`{name}` has no page to work on");
                 return Err(Failure::new(&code::BROWSER_REQUIRED, message));
             };
+            if full_page::is_declared(call.tool) {
+                return full_page::run(&*page, origin, body, &call, &self.context).await;
+            }
             let functions = PageOperations::new(&*page, origin, call.tool, call.budget);
-            let left = call.budget.remaining();
-            let limits = GuestLimits {
-                cpu: left,
-                wall: left + AFTER_DEADLINE,
-                output: call.budget.output,
-                ..guest_limits(call.limits, FunctionRole::Body)
-            };
-            let input = ProgramInput::args(call.arguments.shared());
             let analyzer = self.context.analyzer.as_ref();
-            let result = body.run(pool, analyzer, &input, &limits, Some(&functions)).await;
+            let names = body.worker_names(analyzer, true).await;
+            let result = match (&self.context.pages, names) {
+                (Some(pages), [_, ..]) => {
+                    let (arguments, budget) = (call.arguments, call.budget);
+                    let call = WorkerCall { tool: name, body, names, arguments, budget, analyzer };
+                    call.run(&**pages, Some(&functions)).await
+                }
+                _ => self.run_in_sandbox(body, &functions, &call).await,
+            };
             page.release(functions.scope).await;
-            match result {
+            match result? {
                 Ok(output) => {
                     body.log_console(&output.log, &self.context.console);
                     let value = output.value;
@@ -241,8 +283,13 @@ impl Executor for PageExecutor {
             let Ok(pages) = self.pages(tool, host).await else { return Ok(None) };
             let session = page_session(host.session());
             let failed = |error: PageError| failure_of_page(tool, &error);
-            let page = pages.page(&session).await.map_err(failed)?;
-            let origin = page.origin().await.map_err(failed)?;
+            let ask = || async { pages.page(&session).await?.origin().await };
+            let origin = match ask().await {
+                // It may have ended just now, and nobody has noticed yet. Nothing was done.
+                Err(error) if error.code == PageErrorCode::BrowserFailed => ask().await,
+                origin => origin,
+            };
+            let origin = origin.map_err(failed)?;
             if origin == "null" {
                 return Err(no_origin(tool.name.as_str()));
             }
@@ -274,15 +321,6 @@ impl PageExecutor {
     /// # Errors
     /// If there is no browser or no page, or the tool needs what is not offered.
     async fn pages(&self, tool: &Tool, host: &dyn Host) -> Result<&Arc<dyn PageProvider>, Failure> {
-        if tool.needs.iter().any(|need| need.as_str() == "page:full") {
-            let message = format!(
-                "`{}` needs `page:full`: code that runs in the page itself could not be held to \
-                 any grant, and is not run",
-                tool.name
-            );
-            return Err(Failure::new(&code::NOT_RUNNABLE, message)
-                .suggest("declare what it does, such as `dom:read`, and use `document` as usual"));
-        }
         let Some(pages) = &self.context.pages else {
             let message = "no browser is set up here".to_owned();
             let error = PageError { code: PageErrorCode::NoBrowser, message };
@@ -292,6 +330,29 @@ impl PageExecutor {
         let available = pages.availability(&session).await;
         available.map_err(|error| failure_of_page(tool, &error))?;
         Ok(pages)
+    }
+
+    /// Runs a body in the sandbox, where it can do these operations.
+    async fn run_in_sandbox(
+        &self,
+        body: &KnowledgeFunction,
+        functions: &PageOperations<'_>,
+        call: &Call<'_>,
+    ) -> Result<Result<ProgramOutput, FunctionError>, Failure> {
+        let Some(pool) = &self.context.pool_for(&call.budget.calls) else {
+            let message = format!("`{}` cannot run: there is no sandbox", call.tool.name);
+            return Err(Failure::new(&code::SANDBOX_FAILED, message));
+        };
+        let left = call.budget.remaining();
+        let limits = GuestLimits {
+            cpu: left,
+            wall: left + AFTER_DEADLINE,
+            output: call.budget.output,
+            ..guest_limits(call.limits, FunctionRole::Body)
+        };
+        let input = ProgramInput::args(call.arguments.shared());
+        let analyzer = self.context.analyzer.as_ref();
+        Ok(body.run(pool, analyzer, &input, &limits, Some(functions)).await)
     }
 
     async fn page(&self, tool: &Tool, host: &dyn Host) -> Result<Arc<dyn PageAccess>, Failure> {

@@ -25,7 +25,7 @@ const PREFIX: &str = "btcp.";
 const MAX_OPERATIONS: usize = 10_000;
 
 /// The functions that a body is lent for one call.
-pub(super) struct PageOperations<'a> {
+pub(crate) struct PageOperations<'a> {
     page: &'a dyn PageAccess,
     /// What the grants of the call are for.
     origin: &'a str,
@@ -56,7 +56,11 @@ impl<'a> PageOperations<'a> {
     }
 
     /// Does one operation, if the tool may.
-    async fn perform(&self, name: &str, arguments: Vec<Json>) -> Result<Json, HostError> {
+    pub(super) async fn perform(
+        &self,
+        name: &str,
+        arguments: Vec<Json>,
+    ) -> Result<Json, HostError> {
         let Some(operation) = Operation::named(name) else {
             return Err(HostError::new(format!("there is no operation `{name}`")));
         };

@@ -1,7 +1,8 @@
 //! Runs tools whose body is JavaScript: an ES module with a default export, in the sandbox.
 //!
 //! These are BTCP tools without a page: they compute. Those whose capabilities need a page are run
-//! by `browser`.
+//! by `browser`. A body that uses what the sandbox lacks, such as `Intl`, runs in a worker of the
+//! browser, which has no network.
 //!
 //! The error that the specification gives to bodies, `BTCPError`, is defined in a prelude that runs
 //! before the body.
@@ -15,6 +16,7 @@ use toolwright_sandbox::{
     GuestLimits, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
 };
 
+use crate::browser::WorkerCall;
 use crate::capped_texts::shorten;
 use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
 use crate::offload::{WorkSize, offload};
@@ -22,17 +24,9 @@ use crate::{
     BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome, code,
 };
 
-/// The entry in the table of executors.
-pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
-    id: "js",
-    accepts: |tool| matches!(tool.details.binding, Binding::Script),
-    needs: |_| &[],
-    build: |context| Arc::new(BodyExecutor { context: context.clone() }),
-};
-
-/// The class that a body throws to fail with a code of its own (btcp seed, Error Responses). A
-/// suggestion is cut at 4000 characters: it goes to a model.
-pub(crate) const BTCP_PRELUDE: &str = "class BTCPError extends Error {
+macro_rules! btcp_class {
+    () => {
+        "class BTCPError extends Error {
   constructor(code, options) {
     const given = typeof options === 'string' ? { message: options } : (options ?? {});
     const { message, suggestion } = given;
@@ -47,8 +41,24 @@ pub(crate) const BTCP_PRELUDE: &str = "class BTCPError extends Error {
       this.suggestion = text.length > 4000 ? text.slice(0, 4000) + '…' : text;
     }
   }
+}"
+    };
 }
-globalThis.BTCPError = BTCPError;";
+
+/// The entry in the table of executors.
+pub(crate) const EXECUTOR: ExecutorKind = ExecutorKind {
+    id: "js",
+    accepts: |tool| matches!(tool.details.binding, Binding::Script),
+    needs: |_| &[],
+    build: |context| Arc::new(BodyExecutor { context: context.clone() }),
+};
+
+/// The class that a body throws to fail with a code of its own (btcp seed, Error Responses). A
+/// suggestion is cut at 4000 characters: it goes to a model.
+pub(crate) const BTCP_CLASS: &str = btcp_class!();
+
+/// The same, as a global.
+pub(crate) const BTCP_PRELUDE: &str = concat!(btcp_class!(), "\nglobalThis.BTCPError = BTCPError;");
 
 /// Characters of a suggestion, and the ellipsis of the prelude.
 const MAX_SUGGESTION: usize = 4001;
@@ -71,6 +81,13 @@ impl Executor for BodyExecutor {
             let name = call.tool.name.as_str();
             // The file of the body is read when the catalog loads, so its absence is known by now.
             let body = call.body.map_err(|why| missing_body(name, why))?;
+            let analyzer = self.context.analyzer.as_ref();
+            let names = body.worker_names(analyzer, false).await;
+            if let (Some(pages), [_, ..]) = (&self.context.pages, names) {
+                let (arguments, budget) = (call.arguments, call.budget);
+                let call = WorkerCall { tool: name, body, names, arguments, budget, analyzer };
+                return self.outcome(body, call.run(&**pages, None).await?).await;
+            }
             // Only programs that embed this crate without a sandbox get here.
             let Some(pool) = &self.context.pool_for(&call.budget.calls) else {
                 return Err(Failure::new(
@@ -78,22 +95,32 @@ impl Executor for BodyExecutor {
                     format!("`{name}` cannot run: there is no sandbox"),
                 ));
             };
-            match self.run_body(body, pool, &call).await {
-                Ok(output) => {
-                    body.log_console(&output.log, &self.context.console);
-                    let value = output.value;
-                    Ok(offload(WorkSize::of(&value), move || Outcome::value_of(value)).await)
-                }
-                Err(failure) => {
-                    body.log_console(&failure.error.log, &self.context.console);
-                    Err(failure_of_body(body, &failure))
-                }
-            }
+            let result = self.run_body(body, pool, &call).await;
+            self.outcome(body, result).await
         })
     }
 }
 
 impl BodyExecutor {
+    /// What a call returns whose body has run.
+    async fn outcome(
+        &self,
+        body: &KnowledgeFunction,
+        result: Result<ProgramOutput, FunctionError>,
+    ) -> Result<Outcome, Failure> {
+        match result {
+            Ok(output) => {
+                body.log_console(&output.log, &self.context.console);
+                let value = output.value;
+                Ok(offload(WorkSize::of(&value), move || Outcome::value_of(value)).await)
+            }
+            Err(failure) => {
+                body.log_console(&failure.error.log, &self.context.console);
+                Err(failure_of_body(body, &failure))
+            }
+        }
+    }
+
     /// Runs a body, which was compiled with the prelude, within what is left of the call's time.
     async fn run_body(
         &self,

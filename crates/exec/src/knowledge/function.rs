@@ -28,7 +28,10 @@ use toolwright_sandbox::{
     CodePosition, GuestLimits, HostFunctions, LogLine, Program, ProgramForm, ProgramInput,
     ProgramOutput, SandboxError, SandboxErrorCode, ShareId, WorkerPool,
 };
-use toolwright_script::{ParseGoal, ScriptAnalyzer, SyntaxProblem};
+use toolwright_script::{
+    PAGE_GLOBALS, ParseGoal, ScriptAnalyzer, SyntaxProblem, mentions_worker_names,
+    module_as_function,
+};
 
 use super::helper_object::mentions_helpers;
 use crate::browser::page_prelude;
@@ -154,6 +157,8 @@ pub struct KnowledgeFunction {
     /// The compiled program, or why it cannot be compiled. Empty until it is first needed, and
     /// after a failure that may not happen again.
     program: OnceCell<Result<Program, FunctionError>>,
+    /// What [`worker_names`](KnowledgeFunction::worker_names) found.
+    worker_names: OnceCell<Vec<String>>,
 }
 
 impl fmt::Debug for KnowledgeFunction {
@@ -184,6 +189,7 @@ impl KnowledgeFunction {
             share,
             formatter,
             program: OnceCell::new_with(refusal.map(Err)),
+            worker_names: OnceCell::new(),
         }
     }
 
@@ -256,8 +262,50 @@ impl KnowledgeFunction {
         }
     }
 
+    /// The source text.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The names that a body uses, that the sandbox lacks and that a worker of a browser has. The
+    /// first call looks at the code, and only if such a name is in its text.
+    pub(crate) async fn worker_names(
+        &self,
+        analyzer: Option<&Arc<dyn ScriptAnalyzer>>,
+        has_page: bool,
+    ) -> &[String] {
+        let find = async || {
+            let Some(analyzer) = analyzer.filter(|_| mentions_worker_names(&self.source)) else {
+                return Vec::<String>::new();
+            };
+            let (analyzer, source) = (Arc::clone(analyzer), Arc::clone(&self.source));
+            let provided: &'static [&'static str] =
+                if has_page { PAGE_GLOBALS } else { &["BTCPError"] };
+            run_blocking(move || {
+                let facts = analyzer.analyze(&source, ParseGoal::Module, provided);
+                facts.worker_names().into_iter().map(str::to_owned).collect()
+            })
+            .await
+        };
+        self.worker_names.get_or_init(find).await
+    }
+
+    /// The body as the statements of a function that returns its default export. `None` if the
+    /// code cannot be read so.
+    pub(crate) async fn as_function(
+        &self,
+        analyzer: Option<&Arc<dyn ScriptAnalyzer>>,
+    ) -> Option<String> {
+        let (analyzer, source) = (Arc::clone(analyzer?), Arc::clone(&self.source));
+        run_blocking(move || {
+            let facts = analyzer.analyze(&source, ParseGoal::Module, &[]);
+            module_as_function(&source, &facts)
+        })
+        .await
+    }
+
     /// Adds the location to an error. The module's header lists the rules.
-    async fn locate(
+    pub(crate) async fn locate(
         &self,
         mut error: SandboxError,
         analyzer: Option<&Arc<dyn ScriptAnalyzer>>,

@@ -51,7 +51,7 @@ const DEAD_PROXY: &str = "http://127.0.0.1:1";
 const MOST_REQUESTS: usize = 1024;
 
 /// How long the target of a worker may take to be made.
-const START_TIME: Duration = Duration::from_secs(15);
+const START_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// An answer of [`WorkerHost`] that is on its way.
 pub type WorkerAnswer<'a> = Pin<Box<dyn Future<Output = String> + Send + 'a>>;
@@ -158,7 +158,7 @@ impl StartedWorker {
         let (sender, requests) = mpsc::channel(MOST_REQUESTS);
         let target = Arc::new(WorkerTarget { requests: Mutex::new(Some(sender)) });
         let starting = make_target(running, target);
-        let guard = timeout_at(deadline.min(Instant::now() + START_TIME), starting).await;
+        let guard = timeout_at(deadline.min(Instant::now() + START_TIMEOUT), starting).await;
         Ok(StartedWorker { guard: guard.map_err(|_| not_in_time())??, requests })
     }
 

@@ -21,7 +21,7 @@ use crate::tab::TabParts;
 use crate::{BrowserSettings, PageError, PageErrorCode, Tab, TabInfo, WorkerCode, WorkerHost};
 
 /// Tabs of one session.
-const MOST_TABS: usize = 20;
+const MAX_TABS: usize = 20;
 
 /// How often memory and idle time are looked at.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
@@ -48,7 +48,7 @@ pub(crate) struct SharedBrowser {
     usage: BrowserUsage,
 }
 
-/// Whether somebody uses the browser.
+/// The calls that run, and when the last one ended.
 #[derive(Default)]
 struct BrowserUsage {
     calls: AtomicUsize,
@@ -323,8 +323,8 @@ impl SharedBrowser {
         running: &Arc<RunningBrowser>,
         tabs: &mut SessionTabs,
     ) -> Result<Tab, PageError> {
-        if tabs.tabs.len() >= MOST_TABS {
-            let message = format!("the session has {MOST_TABS} tabs already; close one first");
+        if tabs.tabs.len() >= MAX_TABS {
+            let message = format!("the session has {MAX_TABS} tabs already; close one first");
             return Err(PageError::new(PageErrorCode::Refused, message));
         }
         if self.settings.profile.is_none() && tabs.context.is_none() {

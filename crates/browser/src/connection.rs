@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::Json;
 
 /// A longer message is skipped. A screenshot of a large window has a few megabytes.
-const LONGEST_MESSAGE: usize = 32 * 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 32 * 1024 * 1024;
 
 /// Messages that wait to be written. More are only there if the browser does not read.
 const MOST_WAITING: usize = 1024;
@@ -155,7 +155,7 @@ impl DebuggerConnection {
             let parsed = if is_whole {
                 serde_json::from_slice(&message).map_err(|error| error.to_string())
             } else {
-                Err(format!("the answer has more than {LONGEST_MESSAGE} bytes"))
+                Err(format!("the answer has more than {MAX_MESSAGE_BYTES} bytes"))
             };
             match parsed {
                 Ok(message) => self.take_message(message, handler),
@@ -171,8 +171,8 @@ impl DebuggerConnection {
         }
     }
 
-    /// Fails the open calls, and those to come. The handler hears of the end first: whoever calls
-    /// again as soon as a call has failed must find that the browser has ended.
+    /// Fails the open calls, and those to come. Notifies the handler first, so that a caller that
+    /// retries at once sees that the browser has ended.
     fn end(&self, handler: &dyn EventHandler) {
         let mut open = self.calls.lock();
         open.has_ended = true;
@@ -237,7 +237,7 @@ async fn next_message(
         let chunk = output.fill_buf().await.ok().filter(|chunk| !chunk.is_empty())?;
         let end = chunk.iter().position(|byte| *byte == 0);
         let part = &chunk[..end.unwrap_or(chunk.len())];
-        if message.len() + part.len() > LONGEST_MESSAGE {
+        if message.len() + part.len() > MAX_MESSAGE_BYTES {
             is_whole = false;
         } else if is_whole {
             message.extend_from_slice(part);
@@ -264,7 +264,7 @@ mod tests {
     #[tokio::test]
     async fn long_messages_are_skipped_and_keep_their_id() {
         let mut bytes = br#"{"id":7,"result":""#.to_vec();
-        bytes.resize(LONGEST_MESSAGE + 100, b'x');
+        bytes.resize(MAX_MESSAGE_BYTES + 100, b'x');
         bytes.extend_from_slice(b"\0{\"id\":8}\0rest");
         let mut input = BufReader::new(bytes.as_slice());
         let mut message = Vec::new();

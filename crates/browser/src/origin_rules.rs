@@ -9,7 +9,7 @@ use url::{Host, Url};
 use crate::{BrowserSettings, PageError, PageErrorCode};
 
 /// How long the addresses of a name are looked up.
-const LOOKUP_TIME: Duration = Duration::from_secs(10);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The origins that may be opened; without any, all of http and https.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl OriginRules {
             return Ok(());
         }
         let port = url.port_or_known_default().unwrap_or_default();
-        let lookup = tokio::time::timeout(LOOKUP_TIME, tokio::net::lookup_host((host, port)));
+        let lookup = tokio::time::timeout(LOOKUP_TIMEOUT, tokio::net::lookup_host((host, port)));
         match lookup.await {
             Ok(Ok(mut addresses)) => match addresses.any(|address| is_private(address.ip())) {
                 true => Err(private(url)),
@@ -88,7 +88,9 @@ impl OriginRules {
             },
             Ok(Err(_)) => Ok(()),
             Err(_) => {
-                let message = format!("the address of `{}` is not known in time", shorten(host));
+                let seconds = LOOKUP_TIMEOUT.as_secs();
+                let message =
+                    format!("looking up `{}` took longer than {seconds} s", shorten(host));
                 Err(PageError::new(PageErrorCode::Timeout, message))
             }
         }

@@ -70,7 +70,7 @@ pub(crate) struct PageState {
     /// It was closed, by us or by itself.
     pub(crate) is_closed: bool,
     /// It did not answer, and is being asked again.
-    pub(crate) is_suspect: bool,
+    pub(crate) is_probing: bool,
     /// Whether an operation has succeeded since the document was loaded.
     pub(crate) has_worked: bool,
     /// Why the last navigation was refused.
@@ -186,7 +186,7 @@ impl PageTarget {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(error)) => Err(page_error(&error)),
             Err(_) => {
-                self.suspect();
+                self.probe_for_hang();
                 Err(PageError::new(
                     PageErrorCode::Timeout,
                     format!("the page `{}` did not answer in time", shorten(&self.state().url)),
@@ -313,10 +313,10 @@ impl PageTarget {
         });
     }
 
-    /// Finds out whether a page that did not answer hangs, and kills its renderer if so. Loops of
-    /// microtasks can be stopped in no other way.
-    fn suspect(self: &Arc<Self>) {
-        if std::mem::replace(&mut self.lock().is_suspect, true) {
+    /// Checks whether a page that did not answer hangs, and crashes its renderer if so: nothing else
+    /// stops a loop of microtasks.
+    fn probe_for_hang(self: &Arc<Self>) {
+        if std::mem::replace(&mut self.lock().is_probing, true) {
             return;
         }
         let page = Arc::clone(self);
@@ -329,7 +329,7 @@ impl PageTarget {
                 page.connection.post(Some(&page.session), "Page.crash", json!({}));
             }
             page.change(|state| {
-                state.is_suspect = false;
+                state.is_probing = false;
                 state.has_crashed |= is_hung;
             });
         });

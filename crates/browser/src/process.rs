@@ -159,7 +159,7 @@ impl BrowserProcess {
         })?;
         let group = Pid::from_child(&child);
         let pipes = (child.stdin.take(), child.stdout.take());
-        let stderr = keep_end(child.stderr.take());
+        let stderr = read_tail(child.stderr.take());
         let process = BrowserProcess { child, group, profile, stderr, is_ended: false };
         match pipes {
             (Some(input), Some(output)) => Ok((process, input, output)),
@@ -168,7 +168,7 @@ impl BrowserProcess {
     }
 
     /// The last lines that it printed, for messages about a failed start.
-    pub(crate) fn last_words(&self) -> String {
+    pub(crate) fn stderr_tail(&self) -> String {
         let bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -186,12 +186,12 @@ impl BrowserProcess {
     }
 
     /// Waits for an end that was asked for, for up to this time; then kills. Blocks.
-    pub(crate) fn end(&mut self, patience: Duration) {
+    pub(crate) fn end(&mut self, grace: Duration) {
         if std::mem::replace(&mut self.is_ended, true) {
             return;
         }
         let asked = std::time::Instant::now();
-        while asked.elapsed() < patience && !self.has_exited() {
+        while asked.elapsed() < grace && !self.has_exited() {
             std::thread::sleep(Duration::from_millis(5));
         }
         let _ = rustix::process::kill_process_group(self.group, Signal::KILL);
@@ -232,7 +232,7 @@ fn has_display(settings: &BrowserSettings) -> bool {
 }
 
 /// Reads a stream to its end on a thread, and keeps the last kilobytes.
-fn keep_end(stream: Option<std::process::ChildStderr>) -> Arc<Mutex<Vec<u8>>> {
+fn read_tail(stream: Option<std::process::ChildStderr>) -> Arc<Mutex<Vec<u8>>> {
     const MOST: usize = 4096;
     let kept = Arc::new(Mutex::new(Vec::new()));
     let end = Arc::clone(&kept);

@@ -34,7 +34,7 @@ pub(crate) struct BrowserUser {
 pub(crate) struct ProfileFolder {
     path: PathBuf,
     is_temporary: bool,
-    /// Whom the browser runs as; `None`: as we do.
+    /// The user that the browser runs as; `None`: the user of this process.
     pub(crate) user: Option<BrowserUser>,
     /// The lock of a temporary folder.
     _lock: Option<fs::File>,
@@ -71,7 +71,7 @@ impl ProfileFolder {
         let mut is_new = make_folder(path)?;
         let mut path = fs::canonicalize(path).map_err(|error| failed(path, &error))?;
         if is_root && !is_new && owner_of(&path)?.user == 0 {
-            // What is in it belongs to root and stays so.
+            // Root's files keep their owner, so the browser gets a folder inside.
             path.push(OWN_FOLDER);
             is_new = make_folder(&path)?;
         }

@@ -15,13 +15,13 @@ use crate::process::{BrowserProcess, resident_memory};
 use crate::{BrowserSettings, Json, PageError, PageErrorCode};
 
 /// How long the browser may take to answer for the first time.
-const START_TIME: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a command of the browser itself may take.
-const COMMAND_TIME: Duration = Duration::from_secs(10);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long the browser may take to write its profile and end.
-const END_TIME: Duration = Duration::from_secs(3);
+const END_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A running browser.
 pub(crate) struct RunningBrowser {
@@ -63,7 +63,7 @@ impl RunningBrowser {
         let connection = DebuggerConnection::open(input, output, handler);
         let discover = json!({ "discover": true, "filter": [{ "type": "page" }] });
         let started =
-            timeout(START_TIME, connection.call(None, "Target.setDiscoverTargets", discover));
+            timeout(START_TIMEOUT, connection.call(None, "Target.setDiscoverTargets", discover));
         match started.await {
             Ok(Ok(_)) => {}
             Ok(Err(CommandError::BrowserEnded)) | Err(_) => {
@@ -77,7 +77,7 @@ impl RunningBrowser {
 
     /// Calls a command of the browser itself.
     pub(crate) async fn call(&self, method: &str, params: Json) -> Result<Json, PageError> {
-        match timeout(COMMAND_TIME, self.connection.call(None, method, params)).await {
+        match timeout(COMMAND_TIMEOUT, self.connection.call(None, method, params)).await {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(CommandError::BrowserEnded)) => Err(self.ended_error()),
             Ok(Err(error)) => Err(page_error(&error)),
@@ -177,7 +177,7 @@ impl RunningBrowser {
             reports,
         ));
         self.events.pages().insert(session, Arc::downgrade(&page));
-        match timeout(COMMAND_TIME, page.prepare()).await {
+        match timeout(COMMAND_TIMEOUT, page.prepare()).await {
             Ok(Ok(())) => Ok(page),
             Ok(Err(error)) => Err(page_error(&error)),
             Err(_) => {
@@ -221,8 +221,8 @@ impl RunningBrowser {
         if !is_killed {
             self.post("Browser.close", json!({}));
         }
-        let patience = if is_killed { Duration::ZERO } else { END_TIME };
-        let _ = tokio::task::spawn_blocking(move || self.process().end(patience)).await;
+        let grace = if is_killed { Duration::ZERO } else { END_TIMEOUT };
+        let _ = tokio::task::spawn_blocking(move || self.process().end(grace)).await;
     }
 
     /// Kills it at once. Blocks for some milliseconds.
@@ -311,7 +311,7 @@ impl EventHandler for BrowserEvents {
 async fn start_error(settings: &BrowserSettings, mut process: BrowserProcess) -> PageError {
     let ended = tokio::task::spawn_blocking(move || {
         process.end(Duration::from_millis(200));
-        process.last_words()
+        process.stderr_tail()
     });
     let words = ended.await.unwrap_or_default();
     let mut message = "the browser did not start".to_owned();

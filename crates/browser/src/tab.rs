@@ -19,13 +19,13 @@ use crate::running::RunningBrowser;
 use crate::{ElementScope, Json, Operation, OperationNeed, PageError, PageErrorCode};
 
 /// Bytes of a screenshot.
-const LARGEST_SCREENSHOT: usize = 8 * 1024 * 1024;
+const MAX_SCREENSHOT_BYTES: usize = 8 * 1024 * 1024;
 
 /// How long questions without a deadline of the caller may take.
 const SHORT_TIME: Duration = Duration::from_secs(5);
 
 /// How long the last resources of a page are waited for.
-const LOAD_TIME: Duration = Duration::from_secs(10);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a page may take to make way for another once that one has answered. Longer only if
 /// its scripts do not return.
@@ -303,7 +303,7 @@ impl Tab {
         });
         let Some(state) = moved.await else { return Ok(Commit::Missing) };
         if state.moves > moves && !state.is_loaded {
-            let loaded = deadline.min(Instant::now() + LOAD_TIME);
+            let loaded = deadline.min(Instant::now() + LOAD_TIMEOUT);
             page.wait_until(loaded, |it| it.is_loaded || it.has_crashed || it.is_closed).await;
         }
         let state = page.state();
@@ -382,7 +382,11 @@ impl Tab {
             match found {
                 Ok(Json::Bool(true)) => return Ok(()),
                 Ok(_) => {
-                    let message = format!("no element matches `{}` in time", shorten(selector));
+                    let message = format!(
+                        "no element matched `{}` within {} ms",
+                        shorten(selector),
+                        within.as_millis()
+                    );
                     return Err(PageError::new(PageErrorCode::Timeout, message));
                 }
                 Err(error) if error.code == PageErrorCode::Navigated => {}
@@ -401,8 +405,8 @@ impl Tab {
         if bytes.is_empty() {
             return Err(PageError::new(PageErrorCode::Refused, "the browser took no picture"));
         }
-        if bytes.len() > LARGEST_SCREENSHOT {
-            let message = format!("the picture has more than {LARGEST_SCREENSHOT} bytes");
+        if bytes.len() > MAX_SCREENSHOT_BYTES {
+            let message = format!("the picture has more than {MAX_SCREENSHOT_BYTES} bytes");
             return Err(PageError::new(PageErrorCode::TooLarge, message));
         }
         Ok(bytes)
@@ -491,7 +495,7 @@ impl Tab {
         let usage = self.inner.parts.shared.begin_use();
         let deadline = Instant::now() + within;
         let page = Arc::clone(&*self.inner.page.lock().await);
-        let page = match page.wait_until(deadline, |state| !state.is_suspect).await {
+        let page = match page.wait_until(deadline, |state| !state.is_probing).await {
             Some(state) if !state.has_crashed && !state.is_closed => page,
             Some(_) => self.replace(&page, recovery, deadline).await?,
             None => return Err(not_in_time(&page.state().url)),

@@ -108,7 +108,7 @@ pub struct Catalog {
     /// In the order of the plan: of two tools with one id, the first source wins. Held only for
     /// short steps, never across an await.
     states: Mutex<Vec<SourceState>>,
-    /// Duplicate ids and names, and entries of the configuration that are about nothing, that have
+    /// Duplicate ids and names, and entries of the configuration that match nothing, that have
     /// been reported. Every reload finds them again.
     reported: Mutex<BTreeSet<String>>,
     /// The names of all toolsets.
@@ -253,7 +253,7 @@ impl Catalog {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A sentence about each rule and grant of the configuration that is about nothing; none before
+    /// A sentence about each rule and grant of the configuration that matches nothing; none before
     /// every source was tried.
     pub fn ineffective_policy(&self) -> Vec<String> {
         let states = self.states();

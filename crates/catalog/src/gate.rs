@@ -3,9 +3,9 @@
 //! A tool with an error of `check` is quarantined alone; an error outside of any tool quarantines
 //! the whole document. What a live server lists has errors only where a tool cannot be used
 //! (`toolwright_formats::live`) or where the configuration makes a finding an error, so there only
-//! single tools are quarantined. What passes is a
-//! [`Toolset`] of [`Tool`]s: every field parsed, bindings complete, schemas compiled, hashes
-//! computed. Nothing changes it from here on: a reload and the merge with a server make new ones.
+//! single tools are quarantined. What passes is a [`Toolset`] of [`Tool`]s: every field parsed,
+//! bindings complete, schemas compiled, hashes computed. Nothing changes it from here on: a reload
+//! and the merge with a server make new ones.
 //!
 //! ```text
 //! Reading (drafts) ─ gate ─▶ GatedToolset ─ register ─▶ RegisteredTool, one per tool
@@ -175,7 +175,7 @@ pub struct QuarantineReason {
     pub reason: String,
 }
 
-/// What the policy has to know of the tools of a document. One that was met in a folder has not
+/// What the policy has to know of the tools of a document. One that was found in a folder has not
 /// been named by anybody.
 fn trust_of(toolset: &Toolset<Arc<Tool>>, spec: &SourceSpec) -> ToolTrust {
     let declared = toolset.declares.iter().flatten().filter_map(FieldValue::ok);
@@ -283,7 +283,7 @@ fn finish_tool(
         let at = RecordPath::path(&[&"tools", &n, &side.field()]);
         findings.extend(toolwright_check::schema_findings(&schema, &error, &at));
     }
-    // The reason is what keeps the tool from being used in any case, if there is such a mistake.
+    // Findings that no setting tolerates come first: the first one becomes the reason.
     findings.sort_by_key(|finding| finding.tolerable);
     let is_tolerable = findings.first().is_some_and(|finding| finding.tolerable);
     let place = |finding| locate(reading.origin.in_document(finding), reading.origin.document());

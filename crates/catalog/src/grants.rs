@@ -11,7 +11,7 @@
 //!
 //! A grant is for the content of a toolset, by its hash: a definition that changes asks again.
 //! Only `[[grant]]` and `grants add --by-name` are for a name, and not for a definition that was
-//! met in a folder under a name that another one has, too. What a grant includes is
+//! found in a folder under a name that another one has, too. What a grant includes is
 //! [`Capability::implied`], and nothing else. A grant about pages is for one origin, or for all
 //! with `*`.
 //!
@@ -84,8 +84,8 @@ impl CompiledSettings {
         self.settings.agents.iter().find(|agent| agent.name == name)
     }
 
-    /// All rules that are about this call. While its arguments are not known, those that deny it
-    /// whatever they are.
+    /// All rules that are about this call. Before the final arguments are known, only the rules that
+    /// deny it regardless of arguments.
     fn rules(&self, request: &PolicyRequest<'_>) -> Vec<&PolicyRule> {
         if self.settings.rules.is_empty() {
             return Vec::new();
@@ -348,7 +348,7 @@ impl GrantPolicy {
         }
     }
 
-    /// A sentence about each rule, grant and limit of an agent that is about nothing.
+    /// A sentence about each rule, grant and agent limit that matches no loaded tool.
     pub(crate) fn ineffective_entries(&self, subjects: &PolicySubjects) -> Vec<String> {
         let mut found = self.settings().settings.ineffective_entries(subjects);
         found.extend(self.misspelled(subjects.capabilities.iter().map(String::as_str)));
@@ -410,7 +410,7 @@ impl GrantPolicy {
 
     /// The grants that an agent has for a toolset, by the least lasting one first.
     fn granted(&self, request: &PolicyRequest<'_>, needs: &[Capability]) -> GrantCoverage {
-        let mut granted = GrantCoverage { terms: vec![None; needs.len()], trouble: None };
+        let mut granted = GrantCoverage { terms: vec![None; needs.len()], store_error: None };
         granted.cover(needs, GrantTerm::Run, &mut self.run.iter());
         if granted.is_complete() {
             return granted;
@@ -462,8 +462,8 @@ impl GrantPolicy {
                 let own: Vec<Capability> = own.collect();
                 granted.cover(needs, GrantTerm::Always, &mut own.iter());
             }
-            Ok(Err(error)) => granted.trouble = Some(error.to_string()),
-            Err(why) => granted.trouble = Some(why),
+            Ok(Err(error)) => granted.store_error = Some(error.to_string()),
+            Err(why) => granted.store_error = Some(why),
         }
         granted
     }
@@ -504,8 +504,8 @@ impl GrantPolicy {
     }
 }
 
-/// Whether a grant for these origins holds on the page of a call. What is not about pages holds
-/// everywhere; so does everything where there is no page, because nothing can be done then.
+/// Whether a grant for these origins holds on the page of a call. A capability that is not about
+/// pages ignores origins. Without a page all grants hold: the call then fails when it runs.
 fn holds_on<'o>(
     have: &Capability,
     mut origins: impl Iterator<Item = &'o str>,
@@ -530,7 +530,7 @@ struct GrantCoverage {
     /// For each need, by what.
     terms: Vec<Option<GrantTerm>>,
     /// Why the store could not be read.
-    trouble: Option<String>,
+    store_error: Option<String>,
 }
 
 impl GrantCoverage {
@@ -662,7 +662,7 @@ impl CallPolicy for GrantPolicy {
             question.arguments = Some(shown_arguments(request.arguments));
         }
         question.rules = asking;
-        question.trouble = granted.trouble;
+        question.store_error = granted.store_error;
         let missing = question.capabilities.iter().map(Capability::as_str);
         question.misspelled = self.misspelled(missing);
         PolicyDecision::Ask(Box::new(question))

@@ -10,7 +10,7 @@ use toolwright_workspace::code_files::DocumentCode;
 use toolwright_workspace::pinned_parts::{pinned_names, program_part, tool_parts};
 use toolwright_workspace::{LoadedDocument, LockSection, PinList, TrustSettings};
 
-use crate::pin_subject::{MetIn, PinSubject, absolute, configured_code, folder_key};
+use crate::pin_subject::{FoundIn, PinSubject, absolute, configured_code, folder_key};
 use crate::pins::{PinPlan, PinPurpose, Pins};
 use crate::store::Store;
 
@@ -89,6 +89,6 @@ fn listed_subject(document: &LoadedDocument) -> Option<(PinSubject, &Reading)> {
     };
     let label = source.name().to_owned();
     let folders = document.path.as_ref().and_then(|path| path.parent());
-    let met_in = folders.map(|folder| MetIn::Folder(folder_key(folder)));
-    Some((PinSubject { key: key.into(), lock_key, label, words, path: None, met_in }, reading))
+    let found_in = folders.map(|folder| FoundIn::Folder(folder_key(folder)));
+    Some((PinSubject { key: key.into(), lock_key, label, words, path: None, found_in }, reading))
 }

@@ -610,8 +610,8 @@ fn replace_texts(value: &mut Json, replacement: &mut impl FnMut(&str) -> Option<
     }
 }
 
-/// What servers say of the extension MCP Apps, unless two of them differ: what a client is promised
-/// must hold for whichever of them it asks.
+/// The description of the extension MCP Apps that all servers share; `None` if two differ, because
+/// a client may ask any of them.
 fn interfaces(sources: &[OfferSource]) -> Option<Json> {
     let descriptions = sources.iter().filter_map(|source| source.offers.description.as_ref());
     let mut all =

@@ -1,5 +1,5 @@
-//! Under what the parts of a toolset are pinned: its names in the store, in a lock and in messages,
-//! and what it was met in.
+//! The identity of a toolset in pins: its key in the store, its entry in a lock, its label, and
+//! where it was found.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -24,14 +24,14 @@ pub struct PinSubject {
     pub words: String,
     /// Where the program that is started was found.
     pub path: Option<String>,
-    /// What it was met in, if nobody has named it itself.
-    pub(crate) met_in: Option<MetIn>,
+    /// Where it was found; `None` if the command line or the configuration names it.
+    pub(crate) found_in: Option<FoundIn>,
 }
 
-/// What a toolset was met in. One that appears there later is new, although nothing of it was ever
+/// Where a toolset was found. One that appears there later is new, although nothing of it was ever
 /// used: otherwise renaming a file would be enough to have it accepted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum MetIn {
+pub(crate) enum FoundIn {
     /// A folder, by its name in the store.
     Folder(Arc<str>),
     /// The definition that names the server, by its key.
@@ -75,14 +75,14 @@ impl PinSubject {
         let path = absolute(document);
         // Not the folder that is walked: the one of the file, or one around it, may be known.
         let folder = Path::new(document).parent().unwrap_or(Path::new(""));
-        let met_in = walked_folder(spec).map(|_| MetIn::Folder(folder_key(folder)));
+        let found_in = walked_folder(spec).map(|_| FoundIn::Folder(folder_key(folder)));
         PinSubject {
             key: format!("file {path}").into(),
             lock_key: (section, path),
             label: document.to_owned(),
             words: trust_words(spec).unwrap_or_else(|| document.to_owned()),
             path: None,
-            met_in,
+            found_in,
         }
     }
 
@@ -95,7 +95,7 @@ impl PinSubject {
             label: spec.name.clone(),
             words: trust_words(spec).unwrap_or_else(|| file.to_owned()),
             path: None,
-            met_in: None,
+            found_in: None,
         }
     }
 
@@ -122,7 +122,7 @@ impl PinSubject {
             label: name.to_owned(),
             words: trust_words(spec).unwrap_or(words),
             path: resolved_program(server),
-            met_in: None,
+            found_in: None,
         }
     }
 

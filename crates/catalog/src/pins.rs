@@ -29,7 +29,7 @@ use toolwright_workspace::{
 };
 
 use crate::pin_review::{PinReview, ReviewScope, ReviewedToolset};
-use crate::pin_subject::{MetIn, PinSubject, folder_key, walked_folder};
+use crate::pin_subject::{FoundIn, PinSubject, folder_key, walked_folder};
 use crate::server_offers::ServerOffers;
 use crate::store::{AcceptedBy, Store, StoreError, StoredPins};
 
@@ -60,7 +60,7 @@ pub struct PinDrift {
 
 /// A toolset as it is now, beside what was accepted of it.
 #[derive(Clone, Debug, Default)]
-struct Observed {
+struct ObservedToolset {
     subject: Option<PinSubject>,
     /// The parts of each list that is known.
     lists: BTreeMap<PinList, Vec<PinnedPart>>,
@@ -73,7 +73,7 @@ struct Observed {
 
 /// The pins of one process.
 pub(crate) struct Pins {
-    /// `None` if there is none and the configuration does not demand one.
+    /// The accepted pins; `None` if it cannot be opened and the configuration does not require it.
     store: Option<Store>,
     state: Mutex<PinState>,
     purpose: PinPurpose,
@@ -112,7 +112,7 @@ struct PinState {
     /// To notice changes of the lock and of the store.
     lock_print: Option<(u64, SystemTime)>,
     store_state: String,
-    toolsets: BTreeMap<Arc<str>, Observed>,
+    toolsets: BTreeMap<Arc<str>, ObservedToolset>,
     /// Counts the changes of differences.
     changes: u64,
 }
@@ -152,7 +152,7 @@ impl Pins {
             PinPurpose::List => false,
         };
         let lock_path = plan.lock_path.as_deref();
-        let lock_print = lock_path.and_then(print_of);
+        let lock_print = lock_path.and_then(file_stamp);
         let lock = match lock_path.map(LockFile::read).transpose() {
             Ok(lock) => lock.flatten(),
             // A lock that is there is enforced, unless the configuration says otherwise.
@@ -216,12 +216,12 @@ impl Pins {
         let is_new = line.is_some() && line != toolset.reported;
         let reported = line.clone().or_else(|| toolset.reported.clone());
         let key = Arc::clone(&subject.key);
-        state.toolsets.insert(key, Observed { reported, ..toolset });
+        state.toolsets.insert(key, ObservedToolset { reported, ..toolset });
         line.filter(|_| is_new && self.purpose != PinPurpose::Review)
     }
 
     /// A toolset with its differences. A list that is used for the first time is accepted.
-    fn compared(&self, state: &PinState, mut toolset: Observed) -> Observed {
+    fn compared(&self, state: &PinState, mut toolset: ObservedToolset) -> ObservedToolset {
         let Some(subject) = &toolset.subject else { return toolset };
         // While the store cannot be read, what it had before counts.
         let read = self.store.as_ref().and_then(|store| store.pins_of(&subject.key).ok());
@@ -268,7 +268,7 @@ impl Pins {
         // A lock that is gone had it; or it was set aside by another run, which walked the folder
         // of a file that is named now. What a server lists is new as long as the definition is
         // that names it.
-        let is_of_definition = matches!(subject.met_in, Some(MetIn::Definition(_)));
+        let is_of_definition = matches!(subject.found_in, Some(FoundIn::Definition(_)));
         if stored.has_accepted(list) || (stored.has_seen(list) && !is_of_definition) {
             return false;
         }
@@ -276,10 +276,10 @@ impl Pins {
         if stored.has_lists() {
             return true;
         }
-        match &subject.met_in {
+        match &subject.found_in {
             None => true,
-            Some(MetIn::Folder(folder)) => !self.is_known_folder(folder),
-            Some(MetIn::Definition(definition)) => !state.is_all_new(definition),
+            Some(FoundIn::Folder(folder)) => !self.is_known_folder(folder),
+            Some(FoundIn::Definition(definition)) => !state.is_all_new(definition),
         }
     }
 
@@ -351,7 +351,7 @@ impl Pins {
     }
 
     /// The line of the log about the differences of a toolset.
-    fn line_about(&self, state: &PinState, toolset: &Observed) -> Option<String> {
+    fn line_about(&self, state: &PinState, toolset: &ObservedToolset) -> Option<String> {
         let subject = toolset.subject.as_ref()?;
         let serious: Vec<&PinDrift> =
             toolset.drift.iter().filter(|drift| drift.change != PinChange::Gone).collect();
@@ -367,7 +367,7 @@ impl Pins {
                 "all its tools are set aside until this is accepted"
             }
             PinMode::Enforce => "set aside until accepted",
-            _ => "served all the same",
+            _ => "still served, because `pin` is `warn`",
         };
         let (label, words) = (&subject.label, &subject.words);
         Some(format!(
@@ -436,7 +436,7 @@ impl Pins {
     /// the log, or `None` if nothing has changed.
     pub(crate) fn refresh(&self) -> Option<Vec<String>> {
         let lock_path = self.state().plan.lock_path.clone();
-        let lock_print = lock_path.as_deref().and_then(print_of);
+        let lock_print = lock_path.as_deref().and_then(file_stamp);
         let store_state = self.store.as_ref().and_then(|store| store.pins_state().ok());
         let state = self.state();
         let is_same = lock_print == state.lock_print
@@ -450,7 +450,7 @@ impl Pins {
         let mut lines = Vec::new();
         let mut state = self.state();
         let lock_path = state.plan.lock_path.clone();
-        state.lock_print = lock_path.as_deref().and_then(print_of);
+        state.lock_print = lock_path.as_deref().and_then(file_stamp);
         state.store_state = store_state.unwrap_or_default();
         match lock_path.as_deref().map(LockFile::read).transpose() {
             Ok(lock) => {
@@ -461,14 +461,14 @@ impl Pins {
             Err(error) => lines.push(format!("{error}; the previous pins stay in use")),
         }
         state.changes += 1;
-        let all: Vec<Observed> = state.toolsets.values().cloned().collect();
+        let all: Vec<ObservedToolset> = state.toolsets.values().cloned().collect();
         for toolset in all {
             let toolset = self.compared(&state, toolset);
             let line = self.line_about(&state, &toolset);
             lines.extend(line.clone().filter(|_| line != toolset.reported));
             if let Some(subject) = &toolset.subject {
                 let key = Arc::clone(&subject.key);
-                state.toolsets.insert(key, Observed { reported: line, ..toolset });
+                state.toolsets.insert(key, ObservedToolset { reported: line, ..toolset });
             }
         }
         // Comparing may have accepted what is used for the first time.
@@ -641,7 +641,7 @@ pub(crate) fn differences(accepted: &Accepted, parts: &[PinnedPart]) -> Vec<PinD
 }
 
 /// The size and time of a file; `None` if it is not there.
-fn print_of(path: &Path) -> Option<(u64, SystemTime)> {
+fn file_stamp(path: &Path) -> Option<(u64, SystemTime)> {
     let metadata = path.metadata().ok()?;
     Some((metadata.len(), metadata.modified().ok()?))
 }

@@ -28,7 +28,7 @@ use toolwright_workspace::{
 
 use crate::gate::{ConcurrencyLimits, GateResult, GatedDocument, gate};
 use crate::live_sources::{self, ToolAnswer};
-use crate::pin_subject::{MetIn, PinSubject};
+use crate::pin_subject::{FoundIn, PinSubject};
 use crate::suspicious_texts;
 
 /// A toolset on a server that its definition names, as the definition describes it.
@@ -127,7 +127,7 @@ impl ServerDefinition {
         let name = format!("{} ({file})", self.namespace);
         let own = PinSubject::of(spec, document).key;
         let subject = PinSubject::of_server(spec, &self.server, Some(document), &name);
-        PinSubject { met_in: Some(MetIn::Definition(own)), ..subject }
+        PinSubject { found_in: Some(FoundIn::Definition(own)), ..subject }
     }
 
     /// The tools of both, and a diagnostic for each command that the server does not have.

@@ -69,7 +69,7 @@ impl ServerOwner {
         }
     }
 
-    /// Under what its lists are pinned.
+    /// The pin subject of its lists.
     pub(crate) fn pin_subject(&self) -> PinSubject {
         match self {
             ServerOwner::Source(spec, _) => PinSubject::of(spec, ""),
@@ -312,7 +312,7 @@ impl Catalog {
         for note in notes {
             self.publish_event(CatalogEvent::Note(format!("{}: {note}", owner.name())));
         }
-        self.judge_instructions(owner, &mut offers);
+        self.check_instructions(owner, &mut offers);
         let offers = if offers == **before { Arc::clone(before) } else { Arc::new(offers) };
         self.set_offers(owner, &offers);
         offers
@@ -335,7 +335,7 @@ impl Catalog {
 
     /// Notes whether the instructions of a server give orders to the model, and logs it if they are
     /// withheld for that reason.
-    fn judge_instructions(&self, owner: &ServerOwner, offers: &mut ServerOffers) {
+    fn check_instructions(&self, owner: &ServerOwner, offers: &mut ServerOffers) {
         let text = offers.description.as_ref().and_then(|it| it.instructions.clone());
         let Some(text) = text else { return };
         offers.instructions_give_orders = live_sources::gives_orders(&text, self.workspace());
@@ -353,7 +353,7 @@ impl Catalog {
         let read = tokio::task::spawn_blocking(move || cache.read(&server));
         let mut answers = read.await.ok()??;
         let mut offers = (*answers.offers).clone();
-        self.judge_instructions(owner, &mut offers);
+        self.check_instructions(owner, &mut offers);
         answers.offers = Arc::new(offers);
         // Before the tools, as in `load_lists`.
         self.set_offers(owner, &answers.offers);

@@ -77,7 +77,7 @@ pub(crate) struct StateOffers<'s> {
     pub(crate) name: String,
     pub(crate) namespace: Option<String>,
     pub(crate) server: Arc<Server>,
-    /// Under what its lists are pinned.
+    /// The pin subject of its lists.
     pub(crate) subject: PinSubject,
     pub(crate) offers: &'s Arc<ServerOffers>,
 }

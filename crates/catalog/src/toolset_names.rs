@@ -90,7 +90,7 @@ impl ToolsetNames {
             let labels = labels.into_iter().take(3).collect::<Vec<_>>().join(", ");
             let text = format!(
                 "`{name}` is the name of several toolsets ({labels}): grants by name do not hold \
-                 for those that were met in a folder ({})",
+                 for those that were found in a folder ({})",
                 DUPLICATE_ID.name
             );
             (name.clone(), text)
@@ -104,7 +104,7 @@ impl ToolsetNames {
         (!names.is_empty()).then(|| {
             format!(
                 "not all of {} could be read: until then, grants by name do not hold for \
-                 definitions that were met in a folder",
+                 definitions that were found in a folder",
                 names.join(", ")
             )
         })

@@ -20,23 +20,24 @@ use crate::output::ExitStatus;
 use crate::{environment, messages, output};
 
 /// The pause before a store that could not be opened is tried again.
-const RETRY: Duration = Duration::from_secs(2);
+const STORE_RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How often `--follow` looks for new calls.
-const LOOK: Duration = Duration::from_millis(300);
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(300);
 
 /// The columns of the CSV output.
 const COLUMNS: &str = "time,agent,session,tool,code,micros,argument_bytes,result_bytes,tool_hash,\
                        toolset_hash,arguments,grants\n";
 
-/// The journal of this process; `None` if there is none and the configuration does not demand one.
+/// The journal of this process; `None` if it cannot be opened and the configuration does not
+/// require it.
 /// If it does, calls fail until the store works. `log` gets a line about a store that does not.
 pub(crate) fn open_journal(settings: &AuditSettings, log: &Log) -> Option<Arc<dyn AuditLog>> {
     match try_open(settings, log) {
         Ok(journal) => Some(Arc::new(journal)),
         Err(error) if settings.required => {
             log.line(&format!("calls cannot be recorded: {error:#}"));
-            Some(LateJournal::start(settings, log, format!("{error:#}")))
+            Some(RetryingJournal::start(settings, log, format!("{error:#}")))
         }
         Err(error) => {
             messages::print_note(&format!("calls are not recorded: {error:#}"));
@@ -52,19 +53,19 @@ fn try_open(settings: &AuditSettings, log: &Log) -> anyhow::Result<Journal> {
 
 /// A journal whose store could not be opened at the start. It is tried again, because a process
 /// that holds the store may end; until then calls fail.
-struct LateJournal {
+struct RetryingJournal {
     journal: OnceLock<Journal>,
     why_not: String,
 }
 
-impl LateJournal {
-    fn start(settings: &AuditSettings, log: &Log, why_not: String) -> Arc<LateJournal> {
-        let late = Arc::new(LateJournal { journal: OnceLock::new(), why_not });
+impl RetryingJournal {
+    fn start(settings: &AuditSettings, log: &Log, why_not: String) -> Arc<RetryingJournal> {
+        let late = Arc::new(RetryingJournal { journal: OnceLock::new(), why_not });
         let (weak, settings, log) = (Arc::downgrade(&late), settings.clone(), log.clone());
         // It ends when nobody makes calls any more.
         std::thread::spawn(move || {
             loop {
-                std::thread::sleep(RETRY);
+                std::thread::sleep(STORE_RETRY_INTERVAL);
                 let Some(late) = weak.upgrade() else { return };
                 if let Ok(journal) = try_open(&settings, &log) {
                     log.line("calls are recorded again");
@@ -81,7 +82,7 @@ impl LateJournal {
     }
 }
 
-impl AuditLog for LateJournal {
+impl AuditLog for RetryingJournal {
     fn ready(&self) -> Result<(), AuditError> {
         self.journal()?.ready()
     }
@@ -152,7 +153,7 @@ pub(crate) fn run(args: &AuditArgs) -> anyhow::Result<ExitStatus> {
         if !args.follow {
             break;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(FOLLOW_INTERVAL);
     }
     if count == 0 && args.output_format == AuditFormat::Text {
         let path = store.path();

@@ -1,4 +1,5 @@
-//! The browser on whose pages tools work, by the settings of the configuration.
+//! The browser of this process, made from `[browser]`. The toolsets `browser` and `webmcp` and BTCP
+//! tools share it; each session has a current tab.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -109,7 +110,7 @@ impl BrowserSessions {
 
     /// Fails if a session has no page, and none is opened by itself.
     pub(crate) async fn check(&self, session: &str) -> Result<(), PageError> {
-        self.browser.availability(session).await
+        self.browser.check_available(session).await
     }
 
     /// The current tab of a session, opened if it has none.
@@ -188,8 +189,8 @@ impl BrowserSessions {
 }
 
 impl PageProvider for BrowserSessions {
-    fn availability<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>> {
-        self.browser.availability(session)
+    fn check_available<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>> {
+        self.browser.check_available(session)
     }
 
     fn page<'a>(

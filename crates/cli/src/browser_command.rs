@@ -50,7 +50,7 @@ fn show_page(args: &BrowserPageArgs, needs_profile: bool) -> anyhow::Result<Exit
     config.start = None;
     config.idle = Duration::MAX;
     if needs_profile && config.profile.is_none() {
-        bail!("nothing is kept without a profile; set `profile` under `[browser]`");
+        bail!("a sign-in is kept only in a profile: set `profile` under `[browser]`");
     }
     let profile = config.profile.as_ref();
     let place = profile.map(|path| format!(" with the profile `{}`", path.display()));

@@ -29,7 +29,7 @@ use crate::environment::variable;
 use crate::messages::{plan_error, print_note};
 use crate::output::{self, ExitStatus};
 use crate::report::{self, plural};
-use crate::sources::{self, FoundSources, WaitingLine};
+use crate::sources::{self, SourceSearch, WaitingLine};
 
 /// Checks the sources and prints the findings; with `--fix`, corrects the files first.
 ///
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     }
     // Read first: without it, the check would be for nothing.
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
-    let how = FoundSources {
+    let how = SourceSearch {
         command: "check",
         starts: !args.no_start,
         announced: matches!(args.output_format, CheckFormat::Full | CheckFormat::Concise),
@@ -96,7 +96,7 @@ fn source_names(plan: &SourcePlan) -> BTreeSet<String> {
     plan.specs.iter().map(|spec| spec.name.clone()).collect()
 }
 
-/// Writes which rules and grants of the configuration are about nothing. Not if something could not
+/// Writes which rules and grants of the configuration match nothing. Not if something could not
 /// be read: they may be about that.
 fn report_ineffective(policy: &PolicySettings, sources: BTreeSet<String>, load: &LoadResult) {
     if !load.failures.is_empty() || !load.unstarted.is_empty() {

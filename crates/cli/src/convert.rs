@@ -21,7 +21,7 @@ use crate::args::{ConvertArgs, DiagnosticFormat, LossFormat};
 use crate::messages::print_note;
 use crate::output::{self, ExitStatus};
 use crate::report::{self, plural};
-use crate::sources::{self, FoundSources, PlanLog};
+use crate::sources::{self, PlanLog, SourceSearch};
 use crate::{loss_report, start_progress};
 
 /// Writes the converted document and the report.
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
         LossFormat::Json => DiagnosticFormat::Json,
         _ => DiagnosticFormat::Full,
     };
-    let how = FoundSources {
+    let how = SourceSearch {
         command: "convert",
         starts: true,
         announced: format != DiagnosticFormat::Json,
@@ -135,7 +135,9 @@ fn joined(converted: &[(&LoadedDocument, Conversion)]) -> anyhow::Result<String>
     }
     let mut all = Vec::new();
     for (document, conversion) in converted {
-        match serde_json::from_str(&conversion.text).context("a list of tools")? {
+        match serde_json::from_str(&conversion.text)
+            .context("the converted document is not a JSON list of tools")?
+        {
             Json::Array(items) => all.extend(items),
             // A request with more than its tools, in the same format as the target.
             _ => bail!(
@@ -240,7 +242,8 @@ fn single_tools(
     if target != WriteTarget::Ikigai || !converted.iter().any(is_list) {
         return Ok(Vec::new());
     }
-    let written: Json = serde_json::from_str(text).context("a list of tools")?;
+    let written: Json =
+        serde_json::from_str(text).context("the converted document is not a JSON list of tools")?;
     let tools = written["tools"].as_array().cloned().unwrap_or_default();
     // A folder that does not exist yet is named with a `/` at the end.
     let is_folder = |path: &PathBuf| {

@@ -12,7 +12,7 @@ use crate::messages::print_note;
 use crate::output::{self, ExitStatus};
 use crate::record_text::{one_line, shorten};
 use crate::report::{self, plural};
-use crate::sources::{self, FoundSources, PlanLog};
+use crate::sources::{self, PlanLog, SourceSearch};
 
 /// The most savings that the text lists. The JSON has all.
 const MOST_SAVINGS: usize = 5;
@@ -20,7 +20,7 @@ const MOST_SAVINGS: usize = 5;
 const MOST_TOOLS: usize = 3;
 
 /// What was only found is not started without a question.
-const FIND: FoundSources = FoundSources { command: "cost", starts: true, announced: true };
+const FIND: SourceSearch = SourceSearch { command: "cost", starts: true, announced: true };
 
 /// Prints the costs to stdout, and sources that could not be read to stderr.
 ///

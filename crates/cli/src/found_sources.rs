@@ -45,8 +45,8 @@ const SHOWN_SERVERS: usize = 50;
 /// The most characters of a command that a question shows.
 const SHOWN_COMMAND: usize = 1_000;
 
-/// How a command uses what is found.
-pub(crate) struct FoundSources {
+/// How a command searches for sources that its arguments do not name.
+pub(crate) struct SourceSearch {
     /// The name of the command, for messages.
     pub(crate) command: &'static str,
     /// Whether it starts anything at all.
@@ -61,7 +61,7 @@ pub(crate) struct FoundSources {
 /// If nothing is found, or the person does not want it to be started, or cannot be asked.
 pub(crate) fn resolve(
     selected: &SelectedSources,
-    how: &FoundSources,
+    how: &SourceSearch,
 ) -> anyhow::Result<SelectedSources> {
     if selected.are_named() {
         return Ok(selected.clone());
@@ -103,7 +103,7 @@ fn is_error(diagnostic: &Diagnostic) -> bool {
 }
 
 /// Prints which file is read.
-fn announce(name: &str, how: &FoundSources) {
+fn announce(name: &str, how: &SourceSearch) {
     if how.announced {
         print_note(&format!("reading `{name}`"));
     }
@@ -136,7 +136,7 @@ fn confirm_start(plan: &SourcePlan, name: &str) -> anyhow::Result<()> {
     match answer {
         Answer::Yes => Ok(()),
         Answer::No => bail!("nothing was started"),
-        Answer::NobodyThere => bail!(
+        Answer::NotATerminal => bail!(
             "the servers in `{name}` are not started without your consent; to start them: `{}`",
             visible(&own_command_with(name))
         ),

@@ -9,13 +9,13 @@ use toolwright_exec::{BoxFuture, GrantAnswer, GrantQuestion, Host, Progress};
 use toolwright_source::render::visible;
 
 use crate::output;
-use crate::question::{is_somebody_there, read_answer};
+use crate::question::{is_interactive, read_answer};
 
 /// Asks. Returns `None` if standard input or standard error is not a terminal. One question at a
 /// time, also of calls that run side by side.
 pub(crate) async fn ask(question: &GrantQuestion) -> Option<GrantAnswer> {
     static TURN: OnceLock<Mutex<()>> = OnceLock::new();
-    if !is_somebody_there() {
+    if !is_interactive() {
         return None;
     }
     let _turn = TURN.get_or_init(Mutex::default).lock().await;

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
         match ask("", &format!("Write it to `{FILE}`?")) {
             Answer::Yes => {}
             Answer::No => bail!("nothing was written"),
-            Answer::NobodyThere => bail!("nothing was written: add `--yes` to write it"),
+            Answer::NotATerminal => bail!("nothing was written: add `--yes` to write it"),
         }
     }
     replace_file(&path, before.as_deref(), config.text.as_bytes())

@@ -34,7 +34,7 @@ const ENTRY: &str = "toolwright";
 /// If there is no configuration to serve, the file cannot be read, edited or written, or the person
 /// does not want it.
 pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<ExitStatus> {
-    let client = Client::find(&args.client).context("`clap` knows the clients")?;
+    let client = Client::find(&args.client).expect("clap accepts only the clients of the table");
     let config = match sources::find_configuration(args.config.as_deref())? {
         Some(config) => Some(std::path::absolute(&config).unwrap_or(config)),
         // Undoing needs none.
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<ExitStatus> {
         return target.undo(args.yes);
     }
     let program = environment::own_path().context("cannot find this program")?;
-    let config = config.context("it was found above")?;
+    let config = config.expect("only undoing, which has returned, goes on without one");
     let entry = client.entry((!args.project).then_some(program.as_path()), &config);
     let status = target.install(&entry, args.yes)?;
     target.warn_of_duplicates(&config);
@@ -210,7 +210,7 @@ impl<'f> InstallTarget<'f> {
         match ask("", question) {
             Answer::Yes => Ok(()),
             Answer::No => bail!("nothing was written"),
-            Answer::NobodyThere => bail!("nothing was written: add `--yes` to write it"),
+            Answer::NotATerminal => bail!("nothing was written: add `--yes` to write it"),
         }
     }
 

@@ -18,7 +18,7 @@ use toolwright_workspace::{LoadResult, SourcePlan};
 use crate::args::{ListArgs, SelectedSources};
 use crate::environment::{state_folder, variable};
 use crate::output::{self, ExitStatus};
-use crate::sources::{self, FoundSources, WaitingLine};
+use crate::sources::{self, SourceSearch, WaitingLine};
 use crate::{check, messages, record_text, report};
 
 /// Prints the tools to stdout, and failures and the number of problems to stderr.
@@ -27,7 +27,7 @@ use crate::{check, messages, record_text, report};
 /// If nothing is named or found, the async runtime cannot start, the user interrupts, or stdout
 /// cannot be written.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
-    let how = FoundSources { command: "list", starts: true, announced: !args.quiet };
+    let how = SourceSearch { command: "list", starts: true, announced: !args.quiet };
     sources::refuse_tool_ids(&args.selected, "list")?;
     let selected = sources::resolve(&args.selected, &how)?;
     let line = if args.quiet { WaitingLine::LeftOut } else { WaitingLine::Printed };

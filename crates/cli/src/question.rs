@@ -12,14 +12,14 @@ pub(crate) enum Answer {
     /// Anything but `y` or `yes`, and the end of input.
     No,
     /// Standard input or standard error is not a terminal. Nothing was printed.
-    NobodyThere,
+    NotATerminal,
 }
 
 /// Prints `text` and a question to stderr, and reads one line. `text` ends with a line break and
 /// holds no control characters but line breaks: the caller escapes what it quotes.
 pub(crate) fn ask(text: &str, question: &str) -> Answer {
-    if !is_somebody_there() {
-        return Answer::NobodyThere;
+    if !is_interactive() {
+        return Answer::NotATerminal;
     }
     output::write_stderr(&format!("{text}{question} [y/N] "));
     // A line that is not UTF-8, and a terminal that is gone, are a no.
@@ -29,7 +29,7 @@ pub(crate) fn ask(text: &str, question: &str) -> Answer {
 }
 
 /// Whether a person can be asked: standard input and standard error are a terminal.
-pub(crate) fn is_somebody_there() -> bool {
+pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn new_runtime() -> anyhow::Result<tokio::runtime::Runtime> {
 }
 
 /// An async runtime with one thread, for a server with a single client: that thread need not sleep
-/// between two messages (`serve/src/wakeful_thread.rs`). Long work is done on other threads anyway.
+/// between two messages (`serve/src/busy_polling.rs`). Long work is done on other threads anyway.
 ///
 /// # Errors
 /// As for [`new_runtime`].

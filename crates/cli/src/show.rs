@@ -8,7 +8,7 @@ use toolwright_workspace::{LoadedDocument, record, worker_bodies};
 
 use crate::args::{DiagnosticFormat, ShowArgs};
 use crate::output::{self, ExitStatus};
-use crate::sources::{self, FoundSources, PlanLog};
+use crate::sources::{self, PlanLog, SourceSearch};
 use crate::{record_text, report, script_analyzer};
 
 /// Prints the records to stdout and diagnostics to stderr. Definitions with errors are shown as far
@@ -19,7 +19,7 @@ use crate::{record_text, report, script_analyzer};
 /// the user interrupts, or stdout cannot be written.
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<ExitStatus> {
     let format = args.report.output_format;
-    let how = FoundSources {
+    let how = SourceSearch {
         command: "show",
         starts: true,
         // With `json`, every line of stderr is an object.

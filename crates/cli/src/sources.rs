@@ -28,7 +28,7 @@ use toolwright_workspace::{
 
 use crate::args::{AllowArgs, DiagnosticFormat, SelectedSources, SourceArgs};
 use crate::environment::{cache_folder, state_folder, variable};
-pub(crate) use crate::found_sources::{FoundSources, resolve, servers_file_in};
+pub(crate) use crate::found_sources::{SourceSearch, resolve, servers_file_in};
 use crate::messages::{plan_error, print_note};
 use crate::runtime::{executor_context, new_runtime, wait_for_signal};
 use crate::{

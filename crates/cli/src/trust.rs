@@ -28,7 +28,7 @@ use crate::output::{self, ExitStatus};
 use crate::question::{Answer, ask};
 use crate::record_text::one_line;
 use crate::report::plural;
-use crate::sources::{self, FoundSources};
+use crate::sources::{self, SourceSearch};
 use crate::{environment, messages, runtime};
 
 /// Shows the differences, and writes what the person accepts.
@@ -42,7 +42,10 @@ pub(crate) fn run(args: &TrustArgs) -> anyhow::Result<ExitStatus> {
     let scope = if args.check { ReviewScope::Now } else { ReviewScope::NowAndSeen };
     let (mut review, failed) = runtime.block_on(review(planner, scope))?;
     if args.lock && review.lock_path.is_none() {
-        bail!("a lock lies beside a configuration or servers file, and none is used here");
+        bail!(
+            "`--lock` writes `toolwright.lock` beside a configuration or servers file: name one, or \
+             run this where a `toolwright.toml` is"
+        );
     }
     if is_filtered {
         // The entries of all other sources are not unknown.
@@ -74,7 +77,7 @@ fn planner(args: &TrustArgs) -> anyhow::Result<(Planner, bool)> {
             return Ok((Arc::new(planner), true));
         }
     }
-    let how = FoundSources { command: "trust", starts: true, announced: false };
+    let how = SourceSearch { command: "trust", starts: true, announced: false };
     let selected = sources::resolve(&args.selected, &how)?;
     let planner: Planner = match sources::find_configuration(selected.config.as_deref())? {
         Some(config) if selected.sources.is_empty() && selected.command.is_empty() => {
@@ -132,7 +135,7 @@ fn accept(
     }
     let has_lock = review.lock.is_some();
     let mut unnamed = args.accept.clone();
-    let mut nobody_there = false;
+    let mut not_a_terminal = false;
     for toolset in &mut review.toolsets {
         // Without a lock, what was never seen before is accepted as it is, as by `serve`.
         let is_first = toolset.is_new && !has_lock;
@@ -153,9 +156,9 @@ fn accept(
             match ask(&text, "accept this?") {
                 Answer::Yes => part.is_accepted = true,
                 Answer::No => {}
-                Answer::NobodyThere => {
+                Answer::NotATerminal => {
                     output::print(&text)?;
-                    nobody_there = true;
+                    not_a_terminal = true;
                 }
             }
         }
@@ -173,7 +176,7 @@ fn accept(
         }
     }
     let left = open_parts(review).count();
-    if nobody_there {
+    if not_a_terminal {
         messages::print_note("accept with `--accept NAME` for each, or all with `--all`");
     }
     Ok(if left == 0 { ExitStatus::Clean } else { ExitStatus::Findings })

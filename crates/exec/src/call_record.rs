@@ -164,7 +164,7 @@ impl<'a> RecordInProgress<'a> {
 
     /// Notes that a step has ended, and the next one begins. The times of a step that is taken in
     /// two parts are added up.
-    pub(crate) fn ended(&mut self, step: CallStep) {
+    pub(crate) fn end_step(&mut self, step: CallStep) {
         let now = now();
         let part = now.saturating_duration_since(self.step_began);
         *self.steps[step as usize].get_or_insert_default() += part;

@@ -44,11 +44,11 @@ pub struct ToolTrust {
     /// All capabilities that its toolset declares, which are asked for at once.
     pub declared: Arc<[Capability]>,
     /// Whether the command line or the configuration names the definition itself, which is the
-    /// consent to start what it names. False for a definition that was met in a folder.
+    /// consent to start what it names. False for a definition that was found in a folder.
     pub is_named: bool,
     /// The origins of the pages that its manifest wants it to work on; empty: all.
     pub origins: Arc<[String]>,
-    /// Whether it was met in a folder and another toolset has its name. Grants by name do not hold
+    /// Whether it was found in a folder and another toolset has its name. Grants by name do not hold
     /// for it then: anybody who can write to the folder could take the name of a granted toolset.
     pub shares_name: bool,
 }
@@ -204,7 +204,7 @@ pub struct GrantQuestion {
     /// Whether a client may be asked by elicitation.
     pub may_elicit: bool,
     /// Why the grants that were given before are not known.
-    pub trouble: Option<String>,
+    pub store_error: Option<String>,
     /// Sentences about grants of this run that are spelled nearly like one of the capabilities.
     pub misspelled: Vec<String>,
 }
@@ -283,8 +283,8 @@ impl GrantQuestion {
             what.push(format!("needs your consent by the {word} {}", rules.join(", ")));
         }
         let mut message = format!("`{}` {}: {why}", self.tool, what.join(" and "));
-        if let Some(trouble) = &self.trouble {
-            message += &format!(" (earlier grants are not known: {trouble})");
+        if let Some(error) = &self.store_error {
+            message += &format!(" (stored grants could not be read: {error})");
         }
         for sentence in &self.misspelled {
             message += &format!(" ({sentence})");
@@ -419,7 +419,7 @@ pub fn question_for(request: &PolicyRequest<'_>, capabilities: Vec<Capability>) 
         rules: Vec::new(),
         arguments: None,
         may_elicit: false,
-        trouble: None,
+        store_error: None,
         misspelled: Vec::new(),
     }
 }

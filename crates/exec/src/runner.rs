@@ -261,7 +261,7 @@ impl Runner {
             within_budget(&budget, &tool, knowledge.as_ref(), check).await?;
             used += now().saturating_duration_since(began);
         }
-        record.ended(CallStep::Check);
+        record.end_step(CallStep::Check);
         let began = now();
         let origin = match self.works_on_page(&tool) {
             true => {
@@ -271,7 +271,7 @@ impl Runner {
             }
             false => None,
         };
-        let judged = JudgedCall {
+        let judged = PolicyCheck {
             tool: &tool,
             arguments: &request.arguments,
             origin: origin.as_deref(),
@@ -282,7 +282,7 @@ impl Runner {
         };
         record.grants = self.apply_policy(judged, request, host).await?;
         time.started += now().saturating_duration_since(began);
-        record.ended(CallStep::Policy);
+        record.end_step(CallStep::Policy);
         let (mut warnings, mut prepared) = (Vec::new(), None);
         if let Some(own) = &knowledge {
             let budget = time.budget(request, &limits, used);
@@ -294,15 +294,15 @@ impl Runner {
             (warnings, prepared) =
                 within_budget(&budget, &tool, knowledge.as_ref(), functions).await?;
             used += now().saturating_duration_since(began);
-            record.ended(CallStep::Check);
+            record.end_step(CallStep::Check);
         }
         if let Some(arguments) = &prepared {
             let began = now();
-            let judged = JudgedCall { arguments, scope: PolicyScope::Rules, ..judged };
+            let judged = PolicyCheck { arguments, scope: PolicyScope::Rules, ..judged };
             let rules = Box::pin(self.apply_policy(judged, request, host)).await?;
             record.grants.extend(rules);
             time.started += now().saturating_duration_since(began);
-            record.ended(CallStep::Policy);
+            record.end_step(CallStep::Policy);
         }
         // From here on the call occupies a place of its toolset, until `permit` is dropped. A call
         // that another one of the toolset waits for is in that one's place.
@@ -310,7 +310,7 @@ impl Runner {
             true => None,
             false => Some(acquire_permit(&tool, request, &time, host.session()).await?),
         };
-        record.ended(CallStep::Wait);
+        record.end_step(CallStep::Wait);
         // After the permit, because a declared time limit does not include waiting for it.
         let budget = time.budget(request, &limits, used);
         let is_granted = !record.grants.is_empty();
@@ -334,7 +334,7 @@ impl Runner {
             });
             within_budget(&budget, &tool, knowledge.as_ref(), work).await
         };
-        record.ended(CallStep::Run);
+        record.end_step(CallStep::Run);
         // The next call may start while this result is checked.
         drop(permit);
         let mut outcome = outcome?;
@@ -344,7 +344,7 @@ impl Runner {
         }
         let checks = Box::pin(check_outcome(&tool, outcome, &limits));
         let result = within_budget(&budget, &tool, knowledge.as_ref(), checks).await;
-        record.ended(CallStep::Complete);
+        record.end_step(CallStep::Complete);
         result
     }
 
@@ -391,11 +391,11 @@ impl Runner {
     /// necessary.
     async fn apply_policy(
         &self,
-        call: JudgedCall<'_>,
+        call: PolicyCheck<'_>,
         request: &CallRequest,
         host: &dyn Host,
     ) -> Result<Vec<UsedGrant>, Failure> {
-        let JudgedCall { tool, arguments, origin, scope } = call;
+        let PolicyCheck { tool, arguments, origin, scope } = call;
         let starts: &'static [&'static str] = match self.executor_of(tool) {
             Some((kind, _)) if !tool.trust.is_named => (kind.needs)(&tool.tool),
             Some((_, executor)) => executor.needs(&tool.tool),
@@ -415,7 +415,7 @@ impl Runner {
             let is_open = || matches!(policy.decide(&asked), PolicyDecision::Ask(_));
             let settle = |answer: Option<GrantAnswer>| {
                 let Some(answer) = answer else {
-                    return Some(Err(question.refusal("nobody is here to allow it")));
+                    return Some(Err(question.refusal("no person can be asked here")));
                 };
                 // The configuration may have changed while the person was asked.
                 match policy.decide(&asked) {
@@ -564,9 +564,9 @@ fn fill_defaults(
     Some(CallRequest { arguments: arguments.into(), ..request.clone() })
 }
 
-/// A call as the policy judges it.
+/// The parts of a call that the policy decides about.
 #[derive(Clone, Copy)]
-struct JudgedCall<'c> {
+struct PolicyCheck<'c> {
     tool: &'c Arc<RegisteredTool>,
     /// Those of the request, or what request processors made of them.
     arguments: &'c CallArguments,

@@ -1,4 +1,5 @@
-//! How long a call may work and wait, by whoever set the limit, and the wait for a permit.
+//! The time limit of a call, set by the caller, the definition, the source or the default, and the
+//! wait for a permit.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 //! questions of servers are put to it.
 //!
 //! ```text
-//!                        ┌─ progress, log ─▶ queue of the request ─▶ outlet ─▶ client
+//!                        ┌─ progress, log ─▶ queue of the request ─▶ sink ─▶ client
 //! exec ─▶ CallHost (Host)┤
 //!                        └─ ask ─┬─ handshake: request to the client, on the same stream
 //!                                └─ stateless: SuspendedCalls, the request is answered first
@@ -143,7 +143,7 @@ pub(crate) fn asker_beyond_calls(session: &Arc<ClientSession>) -> ClientAsker {
             let (queue, mut messages) = mpsc::channel::<Vec<u8>>(1);
             let sending = async {
                 while let Some(message) = messages.recv().await {
-                    session.outlet.send(message.into()).await;
+                    session.sink.send(message.into()).await;
                 }
             };
             let asking = ask_client(Arc::clone(&session), queue, request);
@@ -174,7 +174,7 @@ impl Drop for OpenQuestion {
             let _ = queue.try_send(message);
         } else if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let session = Arc::clone(&self.session);
-            runtime.spawn(async move { session.outlet.send(message.into()).await });
+            runtime.spawn(async move { session.sink.send(message.into()).await });
         }
     }
 }
@@ -271,7 +271,7 @@ impl Host for CallHost {
     }
 }
 
-/// The answer to a question that no longer has anyone to answer it.
+/// The error for a question whose client has left.
 pub(crate) fn no_client() -> RpcError {
     RpcError::new(error_code::INTERNAL_ERROR, "the client has left")
 }
@@ -320,7 +320,7 @@ mod tests {
     use toolwright_exec::LOCAL_AGENT;
 
     use super::*;
-    use crate::outlet::NoOutlet;
+    use crate::message_sink::NullSink;
 
     fn request(method: &str, params: Json) -> ServerRequest {
         let withdrawal = GivenReason::default();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     fn host(capabilities: Json) -> (Arc<ClientSession>, CallHost, mpsc::Receiver<Vec<u8>>) {
-        let session = ClientSession::new(SessionNumber(1), Arc::new(NoOutlet), LOCAL_AGENT);
+        let session = ClientSession::new(SessionNumber(1), Arc::new(NullSink), LOCAL_AGENT);
         let (queue, messages) = mpsc::channel(MAX_QUEUED);
         let link =
             RequestLink { queue, progress_token: None, log_level: Some(MessageLevel::Warning) };

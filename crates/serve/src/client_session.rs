@@ -18,7 +18,7 @@ use toolwright_exec::{ClientAnswer, GivenReason, SessionNumber};
 use toolwright_mcp::{RequestId, Revision, RpcResponse};
 
 use crate::log_level::MessageLevel;
-use crate::outlet::Outlet;
+use crate::message_sink::MessageSink;
 use crate::session_tasks::SessionTasks;
 
 /// What a client declared in its handshake.
@@ -35,7 +35,7 @@ pub(crate) struct ClientSession {
     /// Unique in this program.
     pub(crate) number: SessionNumber,
     /// Where messages go that belong to no request.
-    pub(crate) outlet: Arc<dyn Outlet>,
+    pub(crate) sink: Arc<dyn MessageSink>,
     /// Who its calls are made by, according to its token.
     pub(crate) agent: Arc<str>,
     /// Cancelled when the session ends, and its requests with it.
@@ -71,13 +71,13 @@ impl ClientSession {
     /// A session without a handshake.
     pub(crate) fn new(
         number: SessionNumber,
-        outlet: Arc<dyn Outlet>,
+        sink: Arc<dyn MessageSink>,
         agent: &str,
     ) -> Arc<ClientSession> {
         let state = SessionState { last_used: Some(Instant::now()), ..SessionState::default() };
         Arc::new(ClientSession {
             number,
-            outlet,
+            sink,
             agent: agent.into(),
             ended: CancellationToken::new(),
             state: Mutex::new(state),
@@ -293,10 +293,10 @@ mod tests {
     use toolwright_mcp::raw_json;
 
     use super::*;
-    use crate::outlet::NoOutlet;
+    use crate::message_sink::NullSink;
 
     fn session() -> Arc<ClientSession> {
-        ClientSession::new(SessionNumber(1), Arc::new(NoOutlet), LOCAL_AGENT)
+        ClientSession::new(SessionNumber(1), Arc::new(NullSink), LOCAL_AGENT)
     }
 
     #[test]

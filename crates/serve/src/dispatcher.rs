@@ -30,7 +30,7 @@ use crate::Gateway;
 use crate::call_host::{AskMode, CallHost, MAX_QUEUED, RequestLink, asker_beyond_calls};
 use crate::client_session::{ClientHandshake, ClientSession};
 use crate::log_level::MessageLevel;
-use crate::outlet::Outlet;
+use crate::message_sink::MessageSink;
 use crate::request_params::{RequestMeta, RequestParams, invalid_params};
 use crate::request_terms::{RequestTerms, supported_versions, unknown_method};
 use crate::result_body::{ResultBody, RpcReply};
@@ -58,7 +58,7 @@ const OF_SERVERS: [&str; 5] =
     ["resources/", "prompts/", "completion/", "logging/", "subscriptions/"];
 
 impl Gateway {
-    /// Answers a request. The messages of its call go to `outlet` before the future ends with the
+    /// Answers a request. The messages of its call go to `sink` before the future ends with the
     /// response; `None` if the request was cancelled.
     ///
     /// The request is registered and a handshake is noted before the future is polled: the next
@@ -70,7 +70,7 @@ impl Gateway {
         &self,
         session: &Arc<ClientSession>,
         request: RpcRequest,
-        outlet: Arc<dyn Outlet>,
+        sink: Arc<dyn MessageSink>,
     ) -> BoxFuture<'static, Option<RpcReply>> {
         let cancel = CancellationToken::new();
         session.touch();
@@ -89,7 +89,7 @@ impl Gateway {
             let id = request.id.clone();
             let outcome = match greeted.transpose() {
                 Err(error) => Err(error),
-                Ok(_) => gateway.dispatch(&session, request, outlet, (&cancel, &reason)).await,
+                Ok(_) => gateway.dispatch(&session, request, sink, (&cancel, &reason)).await,
             };
             drop(registered);
             // By the specification, a cancelled request gets no response.
@@ -144,7 +144,7 @@ impl Gateway {
         &self,
         session: &Arc<ClientSession>,
         request: RpcRequest,
-        outlet: Arc<dyn Outlet>,
+        sink: Arc<dyn MessageSink>,
         (cancel, cancel_reason): (&CancellationToken, &GivenReason),
     ) -> MethodResult {
         let method = request.method.as_str();
@@ -181,15 +181,14 @@ impl Gateway {
                 Ok(answer)
             }
             "subscriptions/listen" => {
-                Box::pin(self.listen(&context, &request.id, outlet.as_ref())).await
+                Box::pin(self.listen(&context, &request.id, sink.as_ref())).await
             }
             "tools/call" | "resources/read" | "prompts/get" | "completion/complete" => {
-                self.answer_with_host(&context, &given_meta, request.params.as_deref(), outlet)
-                    .await
+                self.answer_with_host(&context, &given_meta, request.params.as_deref(), sink).await
             }
             method if method.starts_with("tasks/") => {
                 let raw = request.params.as_deref();
-                Box::pin(self.answer_with_host(&context, &given_meta, raw, outlet)).await
+                Box::pin(self.answer_with_host(&context, &given_meta, raw, sink)).await
             }
             method => Err(unknown_method(method)),
         }
@@ -201,7 +200,7 @@ impl Gateway {
         context: &RequestContext<'_>,
         given_meta: &RequestMeta,
         raw: Option<&RawValue>,
-        outlet: Arc<dyn Outlet>,
+        sink: Arc<dyn MessageSink>,
     ) -> MethodResult {
         let (queue, messages) = mpsc::channel(MAX_QUEUED);
         let link = RequestLink {
@@ -234,7 +233,7 @@ impl Gateway {
         // Concurrent with the call, so that a client that does not read cannot delay the tool. The
         // loop ends after the call, when the queue is empty and has no sender: so all messages are
         // sent before the result.
-        let (result, ()) = tokio::join!(work, forward(messages, outlet.as_ref()));
+        let (result, ()) = tokio::join!(work, forward(messages, sink.as_ref()));
         result
     }
 
@@ -518,9 +517,9 @@ fn forwarded_meta(context: &RequestContext<'_>, given: &RequestMeta) -> Option<M
 }
 
 /// Sends queued messages until all senders are gone.
-async fn forward(mut messages: mpsc::Receiver<Vec<u8>>, outlet: &dyn Outlet) {
+async fn forward(mut messages: mpsc::Receiver<Vec<u8>>, sink: &dyn MessageSink) {
     while let Some(message) = messages.recv().await {
-        outlet.send(message.into()).await;
+        sink.send(message.into()).await;
     }
 }
 

@@ -25,7 +25,7 @@ use http::StatusCode;
 use hyper::body::Bytes;
 use tokio::sync::watch;
 
-use crate::outlet::Outlet;
+use crate::message_sink::MessageSink;
 
 /// How many messages are kept for a client that is disconnected or reads slowly. Older ones are
 /// dropped; the response comes last.
@@ -220,7 +220,7 @@ impl EventLog {
     }
 }
 
-impl Outlet for EventLog {
+impl MessageSink for EventLog {
     fn send(&self, message: Bytes) -> BoxFuture<'_, ()> {
         self.push(message, None);
         Box::pin(std::future::ready(()))

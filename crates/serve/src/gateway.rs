@@ -16,7 +16,7 @@ use toolwright_exec::{SessionNumber, ToolRegistry};
 
 use crate::ServeOptions;
 use crate::client_session::ClientSession;
-use crate::outlet::Outlet;
+use crate::message_sink::MessageSink;
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::session_tasks::SessionTasks;
 use crate::stored_results::StoredResults;
@@ -224,10 +224,14 @@ impl Gateway {
         self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new session of `agent`, whose messages outside of requests go to `outlet`.
-    pub(crate) fn new_session(&self, outlet: Arc<dyn Outlet>, agent: &str) -> Arc<ClientSession> {
+    /// A new session of `agent`, whose messages outside of requests go to `sink`.
+    pub(crate) fn new_session(
+        &self,
+        sink: Arc<dyn MessageSink>,
+        agent: &str,
+    ) -> Arc<ClientSession> {
         let number = SessionNumber(self.0.sessions_made.fetch_add(1, Ordering::Relaxed) + 1);
-        let session = ClientSession::new(number, outlet, agent);
+        let session = ClientSession::new(number, sink, agent);
         let mut sessions = self.sessions();
         sessions.retain(|known| known.strong_count() > 0);
         sessions.push(Arc::downgrade(&session));

@@ -32,7 +32,7 @@ use crate::event_log::{CallCancelled, CloseOnDrop, EventLog};
 use crate::header_checks::check_headers;
 use crate::http_server::{HttpResponse, json_response, text_response};
 use crate::http_sessions::{HttpSession, HttpSessions};
-use crate::outlet::{NoOutlet, Outlet};
+use crate::message_sink::{MessageSink, NullSink};
 use crate::protocol_codes::{HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION};
 use crate::request_params::{RequestMeta, RequestParams};
 use crate::request_terms::RequestTerms;
@@ -276,9 +276,9 @@ impl McpEndpoint {
         agent: &Arc<str>,
     ) -> HttpResponse {
         let log = self.sessions.new_log();
-        let outlet = Arc::clone(&log) as Arc<dyn Outlet>;
+        let sink = Arc::clone(&log) as Arc<dyn MessageSink>;
         let session = self.sessions.stateless(agent);
-        let answer = self.gateway.answer(&session, request, outlet);
+        let answer = self.gateway.answer(&session, request, sink);
         let close = CloseOnDrop(Arc::clone(&log));
         let mut work: BoxFuture<'static, ()> = async move {
             if let Some(reply) = answer.await {
@@ -329,8 +329,8 @@ impl McpEndpoint {
             return Err(refusal(Some(id), RpcError::new(error_code::INVALID_REQUEST, message)));
         }
         let session = self.sessions.create(caller.agent);
-        let outlet = Arc::new(NoOutlet);
-        let answer = self.gateway.answer(&session.client, request, outlet).await;
+        let sink = Arc::new(NullSink);
+        let answer = self.gateway.answer(&session.client, request, sink).await;
         let Some(RpcReply { bytes, error_code, .. }) = answer else {
             return Err(Box::new(sse::empty_response()));
         };
@@ -382,8 +382,8 @@ impl McpEndpoint {
             .into_iter()
             .map(|request| match request {
                 Ok(request) => {
-                    let outlet = Arc::clone(&log) as Arc<dyn Outlet>;
-                    Either::Left(self.gateway.answer(&session.client, request, outlet))
+                    let sink = Arc::clone(&log) as Arc<dyn MessageSink>;
+                    Either::Left(self.gateway.answer(&session.client, request, sink))
                 }
                 Err(reply) => Either::Right(std::future::ready(Some(reply))),
             })

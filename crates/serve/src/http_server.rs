@@ -29,10 +29,10 @@ use toolwright_mcp::MAX_MESSAGE;
 
 use crate::Gateway;
 use crate::access_control::AccessControl;
+use crate::busy_polling::BusyPolling;
 use crate::http_endpoint::McpEndpoint;
 use crate::http_sessions::HttpSessions;
 use crate::stdio_server::GRACE;
-use crate::wakeful_thread::WakefulThread;
 use crate::write_deadline::{WRITE_TIMEOUT, WriteDeadline};
 
 /// How long a client may take to send its headers, also of a further request on a connection. So
@@ -117,7 +117,7 @@ impl HttpServer {
         gateway.start_notifications(&until);
         tokio::spawn(sweep_sessions(Arc::clone(&sessions), until.clone()));
         let endpoint = McpEndpoint::new(gateway.clone(), sessions);
-        let wakeful = Arc::new(WakefulThread::new());
+        let wakeful = Arc::new(BusyPolling::new());
         tokio::spawn({
             let (wakeful, gateway, until) = (Arc::clone(&wakeful), gateway.clone(), until.clone());
             async move { until.run_until_cancelled(wakeful.run(&gateway)).await }
@@ -185,7 +185,7 @@ struct HttpService {
     endpoint: McpEndpoint,
     access: AccessControl,
     gateway: Gateway,
-    wakeful: Arc<WakefulThread>,
+    wakeful: Arc<BusyPolling>,
 }
 
 impl HttpService {

@@ -14,7 +14,7 @@ use crate::Gateway;
 use crate::client_session::ClientSession;
 use crate::event_log::{EventLog, MAX_LOG_BYTES};
 use crate::handles::random_handle;
-use crate::outlet::{NoOutlet, Outlet};
+use crate::message_sink::{MessageSink, NullSink};
 
 /// How many sessions may be open at once.
 const MAX_SESSIONS: usize = 10_000;
@@ -100,7 +100,7 @@ impl HttpSessions {
     /// The session of an agent's clients without one, for a request.
     pub(crate) fn stateless(&self, agent: &Arc<str>) -> Arc<ClientSession> {
         let mut sessions = self.stateless.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || self.gateway.new_session(Arc::new(NoOutlet), agent);
+        let new = || self.gateway.new_session(Arc::new(NullSink), agent);
         let session = sessions.entry(Arc::clone(agent)).or_insert_with(new);
         // Under the lock, so that it does not end before the request has begun.
         session.touch();
@@ -125,8 +125,8 @@ impl HttpSessions {
     /// Makes a session of an agent that clients cannot find before [`HttpSessions::insert`].
     pub(crate) fn create(&self, agent: &str) -> Arc<HttpSession> {
         let server_stream = self.new_log();
-        let outlet = Arc::clone(&server_stream) as Arc<dyn Outlet>;
-        let client = self.gateway.new_session(outlet, agent);
+        let sink = Arc::clone(&server_stream) as Arc<dyn MessageSink>;
+        let client = self.gateway.new_session(sink, agent);
         Arc::new(HttpSession { client, server_stream, logs: Mutex::default() })
     }
 

@@ -7,7 +7,7 @@
 //!  HTTP:  http_server ─▶ http_endpoint ─────────▶ dispatcher ──────┼─ offered_items ─▶ upstreams
 //!         access_control, header_checks, sessions     │  ▲         └─ subscription_listeners
 //!                                                     ▼  │
-//!                 client ◀── outlet, event_log, sse ◀─ call_host ◀─ progress, log, questions
+//!                 client ◀── sink, event_log, sse ◀─ call_host ◀─ progress, log, questions
 //!                        └── answers ─▶ client_session, suspended_calls ─▶ call_host
 //! ```
 //!
@@ -23,6 +23,7 @@
 //! runner's task.
 
 mod access_control;
+mod busy_polling;
 mod call_host;
 mod client_session;
 mod detached;
@@ -38,10 +39,10 @@ mod http_sessions;
 mod knowledge_documents;
 mod list_pages;
 mod log_level;
+mod message_sink;
 mod notification_forwarder;
 mod offered_items;
 mod options;
-mod outlet;
 mod protocol_codes;
 mod request_params;
 mod request_terms;
@@ -59,7 +60,6 @@ mod task_requests;
 mod tool_calls;
 mod tool_listing;
 mod unclaimed_notifications;
-mod wakeful_thread;
 mod write_deadline;
 
 pub use gateway::Gateway;

@@ -116,7 +116,7 @@ impl Gateway {
         if session.is_ready() {
             let method = ListChange::Tools.method();
             let message = Message::notification(method, &json!({})).to_bytes();
-            session.outlet.send(message.into()).await;
+            session.sink.send(message.into()).await;
         }
     }
 
@@ -187,7 +187,7 @@ impl Gateway {
             if session.is_ready() && concerns(&session) {
                 // A client that does not read must not delay the others.
                 let (message, session) = (message.clone(), Arc::clone(&session));
-                let sending = async move { session.outlet.send(message).await };
+                let sending = async move { session.sink.send(message).await };
                 let mut sending = Box::pin(sending);
                 if futures::poll!(&mut sending).is_pending() {
                     tokio::spawn(sending);

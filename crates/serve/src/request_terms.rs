@@ -149,12 +149,12 @@ mod tests {
 
     use super::*;
     use crate::client_session::ClientHandshake;
-    use crate::outlet::NoOutlet;
+    use crate::message_sink::NullSink;
 
     #[test]
     fn metadata_decides_or_else_the_handshake() {
-        let fresh = ClientSession::new(SessionNumber(1), Arc::new(NoOutlet), LOCAL_AGENT);
-        let greeted = ClientSession::new(SessionNumber(2), Arc::new(NoOutlet), LOCAL_AGENT);
+        let fresh = ClientSession::new(SessionNumber(1), Arc::new(NullSink), LOCAL_AGENT);
+        let greeted = ClientSession::new(SessionNumber(2), Arc::new(NullSink), LOCAL_AGENT);
         let capabilities = Arc::new(json!({"roots": {}}));
         greeted.set_handshake(ClientHandshake { revision: Revision::V2025_03_26, capabilities });
         let version = |version: &str| json!({(meta::PROTOCOL_VERSION): version});

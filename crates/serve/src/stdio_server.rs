@@ -27,11 +27,11 @@ use toolwright_mcp::{
 };
 
 use crate::Gateway;
+use crate::busy_polling::BusyPolling;
 use crate::client_session::ClientSession;
-use crate::outlet::Outlet;
+use crate::message_sink::MessageSink;
 use crate::result_body::RpcReply;
 use crate::standard_streams::{InputStream, OutputStream, standard_streams};
-use crate::wakeful_thread::WakefulThread;
 use crate::write_deadline::{WRITE_TIMEOUT, WriteDeadline};
 
 /// How long running calls may continue when the server ends.
@@ -45,15 +45,15 @@ const GRACE_AFTER_EOF: Duration = Duration::from_secs(2);
 /// Serves one client until it closes its end, or until `until` is cancelled.
 pub async fn serve(gateway: Gateway, until: CancellationToken) {
     let (from, to) = standard_streams();
-    let outlet = Arc::new(StdoutWriter::new(to, WRITE_TIMEOUT));
-    let closed = outlet.closed.clone();
-    let session = gateway.new_session(Arc::clone(&outlet) as Arc<dyn Outlet>, LOCAL_AGENT);
+    let sink = Arc::new(StdoutWriter::new(to, WRITE_TIMEOUT));
+    let closed = sink.closed.clone();
+    let session = gateway.new_session(Arc::clone(&sink) as Arc<dyn MessageSink>, LOCAL_AGENT);
     gateway.start_notifications(&session.ended);
-    let wakeful = Arc::new(WakefulThread::new());
+    let wakeful = Arc::new(BusyPolling::new());
     let client = Arc::new(StdioConnection {
         gateway: gateway.clone(),
         session,
-        outlet,
+        sink,
         wakeful: Arc::clone(&wakeful),
     });
     let staying_awake = {
@@ -143,7 +143,7 @@ impl StdoutWriter {
     }
 }
 
-impl Outlet for StdoutWriter {
+impl MessageSink for StdoutWriter {
     fn send(&self, message: Bytes) -> BoxFuture<'_, ()> {
         self.queue.push(message);
         Box::pin(self.write_queued())
@@ -154,8 +154,8 @@ impl Outlet for StdoutWriter {
 struct StdioConnection {
     gateway: Gateway,
     session: Arc<ClientSession>,
-    outlet: Arc<StdoutWriter>,
-    wakeful: Arc<WakefulThread>,
+    sink: Arc<StdoutWriter>,
+    wakeful: Arc<BusyPolling>,
 }
 
 impl StdioConnection {
@@ -187,15 +187,15 @@ impl StdioConnection {
                 let is_handshake =
                     matches!(&message, Message::Request(it) if it.method == "initialize");
                 let Some(reply) = self.accept(message) else { return };
-                let (gateway, outlet) = (self.gateway.clone(), Arc::clone(&self.outlet));
+                let (gateway, sink) = (self.gateway.clone(), Arc::clone(&self.sink));
                 let wakeful = Arc::clone(&self.wakeful);
                 self.wakeful.stay_awake(&gateway);
                 let answering = async move {
                     if let Some(RpcReply { bytes, running, .. }) = reply.await {
-                        outlet.queue.push(bytes);
+                        sink.queue.push(bytes);
                         match gateway.running_requests() > 1 {
-                            true => outlet.write_later(&gateway),
-                            false => outlet.write_queued().await,
+                            true => sink.write_later(&gateway),
+                            false => sink.write_queued().await,
                         }
                         drop(running);
                         wakeful.stay_awake(&gateway);
@@ -221,8 +221,8 @@ impl StdioConnection {
     fn accept(&self, message: Message) -> Option<BoxFuture<'static, Option<RpcReply>>> {
         match message {
             Message::Request(request) => {
-                let outlet = Arc::clone(&self.outlet) as Arc<dyn Outlet>;
-                Some(self.gateway.answer(&self.session, request, outlet))
+                let sink = Arc::clone(&self.sink) as Arc<dyn MessageSink>;
+                Some(self.gateway.answer(&self.session, request, sink))
             }
             Message::Notification(notification) => {
                 self.gateway.accept_notification(&self.session, &notification);
@@ -259,19 +259,19 @@ impl StdioConnection {
         if replies.is_empty() {
             return;
         }
-        let outlet = Arc::clone(&self.outlet);
+        let sink = Arc::clone(&self.sink);
         tokio::spawn(async move {
             let replies: Vec<RpcReply> = join_all(replies).await.into_iter().flatten().collect();
             if !replies.is_empty() {
-                outlet.send(RpcReply::join_batch(&replies)).await;
+                sink.send(RpcReply::join_batch(&replies)).await;
             }
         });
     }
 
     /// Sends a message in a task of its own: a client that does not read must not stop the reader.
     fn send(&self, message: &Message) {
-        let (outlet, bytes) = (Arc::clone(&self.outlet), Bytes::from(message.to_bytes()));
-        tokio::spawn(async move { outlet.send(bytes).await });
+        let (sink, bytes) = (Arc::clone(&self.sink), Bytes::from(message.to_bytes()));
+        tokio::spawn(async move { sink.send(bytes).await });
     }
 
     /// Gives running calls some time after the end of input, then aborts them. A client that wrote

@@ -18,7 +18,7 @@ use toolwright_mcp::{Message, RequestId, meta};
 use crate::Gateway;
 use crate::client_session::covers;
 use crate::dispatcher::RequestContext;
-use crate::outlet::Outlet;
+use crate::message_sink::MessageSink;
 use crate::request_params::invalid_params;
 use crate::result_body::ResultBody;
 use crate::suspended_calls::MethodResult;
@@ -64,7 +64,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Whether it is concerned by what is for this session, or for all.
+    /// Whether a notification for this session, or for all (`None`), concerns this listener.
     fn is_of(&self, session: Option<SessionNumber>) -> bool {
         session.is_none_or(|session| session == self.session)
     }
@@ -132,7 +132,7 @@ impl Gateway {
         &self,
         context: &RequestContext<'_>,
         id: &RequestId,
-        outlet: &dyn Outlet,
+        sink: &dyn MessageSink,
     ) -> MethodResult {
         let wanted: Json = match context.params.notifications {
             None => return Err(invalid_params("`notifications` is missing")),
@@ -158,12 +158,12 @@ impl Gateway {
         let release = ReleaseOnDrop { gateway: self.clone(), session, uris: filter.updates };
         let acknowledged = json!({"notifications": granted});
         let method = "notifications/subscriptions/acknowledged";
-        outlet.send(tagged(id, method, &acknowledged)).await;
+        sink.send(tagged(id, method, &acknowledged)).await;
         loop {
             tokio::select! {
                 () = context.cancel.cancelled() => break,
                 message = messages.recv() => match message {
-                    Some(message) => outlet.send(message).await,
+                    Some(message) => sink.send(message).await,
                     None => break,
                 },
             }

@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::call_host::{AskMode, RequestLink};
     use crate::client_session::ClientSession;
-    use crate::outlet::NoOutlet;
+    use crate::message_sink::NullSink;
 
     fn request(key: Option<&str>) -> ServerRequest {
         ServerRequest {
@@ -273,7 +273,7 @@ mod tests {
     async fn suspended(session: u64) -> (SuspendedCall, oneshot::Receiver<()>) {
         let (ended, end) = oneshot::channel();
         let (queue, mut rounds) = QuestionQueue::new();
-        let owner = ClientSession::new(SessionNumber(session), Arc::new(NoOutlet), LOCAL_AGENT);
+        let owner = ClientSession::new(SessionNumber(session), Arc::new(NullSink), LOCAL_AGENT);
         let (link, _) = mpsc::channel(1);
         let link = RequestLink { queue: link, progress_token: None, log_level: None };
         let mode = AskMode::Suspension(queue);

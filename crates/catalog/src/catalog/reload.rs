@@ -118,7 +118,7 @@ impl Catalog {
                 let ServerDefinition { namespace, trust, .. } = &*toolset.definition;
                 let hash = trust.toolset_hash.as_ref().map_or("", |hash| hash.as_str());
                 withheld.push(format!(
-                    "`{namespace}` was met in a folder and names its own server, which is not \
+                    "`{namespace}` was found in a folder and names its own server, which is not \
                      started before you allow it: \
                      `toolwright grants add {namespace} mcp:connect --hash {hash}`"
                 ));

@@ -123,7 +123,9 @@ impl BuiltinToolset for PageToolset {
             let tool = self.find(&session, call.tool);
             let now = tab.page_tools().await.map_err(failed)?;
             let Some(tool) = tool.filter(|tool| now.contains(tool)) else {
-                let message = "the page has no such tool any more, or has changed it".to_owned();
+                let message =
+                    "the page no longer offers this tool with this definition: list the tools again"
+                        .to_owned();
                 return Err(failed(PageError { code: PageErrorCode::NoElement, message }));
             };
             let (origin, time) = (call.origin.unwrap_or_default(), call.budget.remaining());

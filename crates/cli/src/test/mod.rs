@@ -28,11 +28,11 @@ use toolwright_workspace::{LoadResult, codes};
 use self::run::{ExampleResult, ExampleRunner, ExampleStatus};
 use crate::args::{DiagnosticFormat, SourceArgs, TestArgs, TestFormat};
 use crate::output::{self, ExitStatus};
-use crate::sources::{self, FoundSources, PlanLog};
+use crate::sources::{self, PlanLog, SourceSearch};
 use crate::{messages, report, runtime, sandbox, script_analyzer};
 
 /// What was only found is not started without a question.
-const FIND: FoundSources = FoundSources { command: "test", starts: true, announced: true };
+const FIND: SourceSearch = SourceSearch { command: "test", starts: true, announced: true };
 
 /// Runs the command.
 ///

@@ -112,7 +112,7 @@ fn what_warn_uses_is_not_accepted() {
     let run = workshop.run(&[&["call", "b:hello"], &allow[..], &warn].concat());
     assert_eq!(run.code, 0, "{run:?}");
     run.assert_on_stderr(
-        "`hello` is new, the definition outside of its tools; served all the same",
+        "`hello` is new, the definition outside of its tools; still served, because `pin` is `warn`",
     );
     // Naming the file is the consent to start it, and no more.
     let named = workshop.run(&["call", "b:hello", "args:=[]", "--from", "met/b.yaml"]);

@@ -185,7 +185,7 @@ fn a_refusal_names_the_command_that_grants_it() {
     let refused = office.run(&["call", "press:print"]);
     refused.assert_on_stderr(
         "CAPABILITY_DENIED: `press:print` needs `printer:print`, `dom:read`, `dom:write`, which is \
-         not granted to the agent `local`: nobody is here to allow it",
+         not granted to the agent `local`: no person can be asked here",
     );
     assert_eq!((refused.code, office.code(&["press:count"]).as_str()), (1, "OK"));
     // The same through a client that cannot show a form.
@@ -361,7 +361,7 @@ fn a_definition_met_in_a_folder_starts_nothing_by_itself() {
     until("the line about it", LONG, || {
         client
             .stderr()
-            .contains("`remote` was met in a folder and names its own server")
+            .contains("`remote` was found in a folder and names its own server")
             .then_some(())
     });
     let granted = office.run(&["grants", "add", "remote", "mcp:connect", "--from", "met"]);

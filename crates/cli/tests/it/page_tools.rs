@@ -99,7 +99,7 @@ impl PageAccess for FakePage {
 struct FakeBrowser(Arc<FakePage>);
 
 impl PageProvider for FakeBrowser {
-    fn availability<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), PageError>> {
+    fn check_available<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), PageError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 

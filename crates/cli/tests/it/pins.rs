@@ -315,7 +315,7 @@ fn without_a_lock_changes_are_reported_and_with_off_they_are_not() {
     let called = project.call("up:echo");
     assert_eq!((called.code, called.stdout.as_str()), (0, "called\n"), "{called:?}");
     let line = "toolwright: up differs from what was accepted: `echo` changed, `shell` is new; \
-                served all the same; see `toolwright trust up`\n";
+                still served, because `pin` is `warn`; see `toolwright trust up`\n";
     assert_eq!(called.stderr, line);
     let listed = project.run(&["list", "--config", "toolwright.toml"]);
     assert!(listed.stderr.contains(line), "{listed:?}");

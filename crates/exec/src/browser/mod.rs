@@ -101,12 +101,11 @@ pub trait PageAccess: Send + Sync {
 
 /// Where pages come from: the browser, or a double in tests.
 pub trait PageProvider: Send + Sync {
-    /// Why no page can be had for a session, as far as that is known without starting anything:
-    /// there is no browser, or the session has no page and none is opened by itself.
+    /// Checks whether a session can get a page, without starting the browser.
     ///
     /// # Errors
-    /// The reason.
-    fn availability<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>>;
+    /// If no browser is installed, or the session has no page and `start` is not set.
+    fn check_available<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>>;
 
     /// The current page of a session. Starts the browser and opens the first page if necessary.
     fn page<'a>(
@@ -160,7 +159,7 @@ impl PageAccess for Tab {
 }
 
 impl PageProvider for Browser {
-    fn availability<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>> {
+    fn check_available<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>> {
         Box::pin(async move {
             find_browser(self.settings())?;
             if self.settings().start.is_some() || !self.tabs(session).await.is_empty() {
@@ -233,8 +232,7 @@ impl Executor for PageExecutor {
             let body = call.body.map_err(|why| crate::js::missing_body(name, why))?;
             // The runner has asked for the origin before it asked the policy.
             let Some(origin) = call.origin else {
-                let message = format!("`{name}` has no page to work on");
-                return Err(Failure::new(&code::BROWSER_REQUIRED, message));
+                return Err(no_origin(name));
             };
             if full_page::is_declared(call.tool) {
                 return full_page::run(&*page, origin, body, &call, &self.context).await;
@@ -327,7 +325,7 @@ impl PageExecutor {
             return Err(failure_of_page(tool, &error));
         };
         let session = page_session(host.session());
-        let available = pages.availability(&session).await;
+        let available = pages.check_available(&session).await;
         available.map_err(|error| failure_of_page(tool, &error))?;
         Ok(pages)
     }
@@ -372,10 +370,11 @@ fn refuse_other_origin(tool: &Tool, allowed: &[String], origin: &str) -> Result<
         tool.name,
         allowed.join("`, `")
     );
-    Err(Failure::new(&code::BROWSER_REQUIRED, message))
+    let failure = Failure::new(&code::BROWSER_REQUIRED, message);
+    Err(failure.suggest("open a page of one of these origins first"))
 }
 
-/// The failure of a call whose page could not be had.
+/// The failure of a call that got no page.
 fn failure_of_page(tool: &Tool, error: &PageError) -> Failure {
     let name = &tool.name;
     match error.code {

@@ -155,7 +155,9 @@ impl HostFunctions for PageOperations<'_> {
             }
             match (!arguments.is_empty()).then(|| arguments.remove(0)) {
                 Some(Json::String(operation)) => self.perform(&operation, arguments).await,
-                _ => Err(HostError::new("an operation has a name")),
+                _ => Err(HostError::new(
+                    "the first argument must be the name of an operation, such as `dom.query`",
+                )),
             }
         })
     }

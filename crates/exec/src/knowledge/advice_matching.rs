@@ -8,9 +8,8 @@
 //!
 //! Words are compared; nothing is understood. A candidate fits an error if it mentions a field that
 //! the error mentions, does not name other commands alone, and its example, if it has one, does not
-//! show a call of another command. Among
-//! several that fit, a score decides, in which a shared field counts most. Without a field in
-//! common nothing fits: wrong advice is worse than none.
+//! show a call of another command. Among several that fit, a score decides, in which a shared field
+//! counts most. Without a field in common nothing fits: wrong advice is worse than none.
 //!
 //! Only the beginning of a long text and the first candidates of a long list are compared, so that
 //! the work for a refused call is bounded. What goes into the answer is cut, too, with a note.

@@ -27,7 +27,7 @@ use super::client_tasks::AnnouncedTasks;
 use super::connect_error::{not_ready, unavailable};
 use super::dispatcher::{ConnectionSharing, Dispatcher, ListChangeCounter};
 use super::duplex_wire::DuplexWire;
-use super::handshake::{HandshakeFailure, ProcessGreeting, run_by_hand};
+use super::handshake::{FirstHandshake, HandshakeFailure, run_by_hand};
 use super::http_wire::{FollowedStream, HttpWire};
 use super::param_headers::ParamHeaders;
 use super::server_process::ServerProcess;
@@ -99,12 +99,12 @@ impl UpstreamConnection {
                     let process = ServerProcess::start(command, server, environment);
                     UpstreamConnection::open_process(process, server, links.clone(), time, greeting)
                 };
-                match start(ProcessGreeting::Initialize, time).await {
+                match start(FirstHandshake::Initialize, time).await {
                     Ok(connection) => Ok(connection),
                     Err(HandshakeFailure::Failed(failure)) => Err(failure),
                     Err(HandshakeFailure::Unanswered(refusal)) => {
                         let left = time.saturating_sub(began.elapsed());
-                        start(ProcessGreeting::Discover, left).await.map_err(|_| refusal)
+                        start(FirstHandshake::Discover, left).await.map_err(|_| refusal)
                     }
                 }
             }
@@ -133,7 +133,7 @@ impl UpstreamConnection {
         let mut own = UpstreamConnection::new(http, server, links, end);
         own.closing = closing;
         let connection = Arc::new(own);
-        tokio::time::timeout(time, connection.greet_address())
+        tokio::time::timeout(time, connection.handshake_with_url())
             .await
             .unwrap_or_else(|_| Err(unavailable(&not_ready(time))))?;
         tokio::spawn(Arc::clone(&connection).watch_http(wire, end_sender));
@@ -146,7 +146,7 @@ impl UpstreamConnection {
         server: &Server,
         links: ConnectionLinks,
         time: Duration,
-        greeting: ProcessGreeting,
+        greeting: FirstHandshake,
     ) -> Result<Arc<UpstreamConnection>, HandshakeFailure> {
         // Dropping `process` kills it, so a caller that gives up leaves nothing behind.
         let mut process = process.map_err(HandshakeFailure::Failed)?;
@@ -167,7 +167,7 @@ impl UpstreamConnection {
             dispatcher.end();
             why
         });
-        match tokio::time::timeout(time, connection.greet_process(greeting)).await {
+        match tokio::time::timeout(time, connection.handshake_with_process(greeting)).await {
             Ok(Ok(())) => {}
             Ok(Err(failure)) => {
                 connection.end_wire();

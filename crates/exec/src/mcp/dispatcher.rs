@@ -60,7 +60,7 @@ const MAX_NEW_TASKS: usize = 256;
 const MAX_TASK_BYTES: usize = 64 << 10;
 
 /// How much of a line that is not a message is logged, in bytes.
-const SHOWN_NOISE: usize = 200;
+const SHOWN_LINE_BYTES: usize = 200;
 
 /// The last number of a connection.
 static LAST_CONNECTION: AtomicU64 = AtomicU64::new(0);
@@ -396,12 +396,12 @@ impl Dispatcher {
     }
 
     /// Notes a line of the server that is not a message, for the log.
-    pub(super) fn note_noise(&self, line: &[u8]) {
+    pub(super) fn log_invalid_line(&self, line: &[u8]) {
         let line = line.trim_ascii();
         if !line.is_empty() {
             self.log.useless(UselessOutput::Line, || {
-                let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN_NOISE)]);
-                let cut = if line.len() > SHOWN_NOISE { "…" } else { "" };
+                let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN_LINE_BYTES)]);
+                let cut = if line.len() > SHOWN_LINE_BYTES { "…" } else { "" };
                 let shown = shown.escape_debug();
                 format!("its output has a line that is not a message: `{shown}{cut}`")
             });
@@ -435,7 +435,7 @@ impl Dispatcher {
     fn log_useless_answer(&self, id: Option<&RequestId>, answer: &UpstreamAnswer) {
         self.log.useless(UselessOutput::Answer, || match (id, answer) {
             (None, UpstreamAnswer::Error(error)) => {
-                let message: String = error.message.chars().take(SHOWN_NOISE).collect();
+                let message: String = error.message.chars().take(SHOWN_LINE_BYTES).collect();
                 format!("it sent an error that names no request: {message}")
             }
             (id, _) => {

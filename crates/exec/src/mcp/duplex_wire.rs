@@ -20,7 +20,7 @@ use toolwright_model::{Connection, Server};
 use super::connect_error::{not_ready, unavailable};
 use super::connection::{ConnectionLinks, ServerWire, UpstreamConnection};
 use super::dispatcher::{Dispatcher, NextStep};
-use super::handshake::{HandshakeFailure, ProcessGreeting};
+use super::handshake::{FirstHandshake, HandshakeFailure};
 use super::http_client::HttpFailure;
 use super::http_wire::parse;
 use super::sse_wire::SseWire;
@@ -98,7 +98,7 @@ impl<'d> IncomingMessages<'d> {
                 return self.deliver_too_large(id, wire).await;
             }
             (Err(_), text) => {
-                self.dispatcher.note_noise(&text);
+                self.dispatcher.log_invalid_line(&text);
                 self.noise += 1;
                 if self.noise > MAX_NOISE {
                     return Err(format!(
@@ -196,7 +196,7 @@ impl UpstreamConnection {
                     why
                 }
             });
-            let greeting = connection.greet_process(ProcessGreeting::Initialize).await;
+            let greeting = connection.handshake_with_process(FirstHandshake::Initialize).await;
             if let Err(HandshakeFailure::Unanswered(failure) | HandshakeFailure::Failed(failure)) =
                 greeting
             {

@@ -67,7 +67,7 @@ pub(super) fn run_by_hand(server: &Server) -> String {
 
 /// Which handshake a process gets first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ProcessGreeting {
+pub(super) enum FirstHandshake {
     Initialize,
     /// Only this one: an earlier process has refused the other.
     Discover,
@@ -95,12 +95,12 @@ fn client_capabilities(tasks: Option<&Json>) -> Json {
 
 impl UpstreamConnection {
     /// Performs one of the handshakes with a process.
-    pub(super) async fn greet_process(
+    pub(super) async fn handshake_with_process(
         &self,
-        greeting: ProcessGreeting,
+        greeting: FirstHandshake,
     ) -> Result<(), HandshakeFailure> {
         let failed = |error| HandshakeFailure::Failed(explain(error));
-        if greeting == ProcessGreeting::Discover {
+        if greeting == FirstHandshake::Discover {
             return self.discover().await.map_err(failed);
         }
         let error = match self.initialize().await {
@@ -120,7 +120,7 @@ impl UpstreamConnection {
     }
 
     /// Performs one of the handshakes with an address.
-    pub(super) async fn greet_address(&self) -> Result<(), Failure> {
+    pub(super) async fn handshake_with_url(&self) -> Result<(), Failure> {
         // A server that is known to have a handshake has just forgotten its session.
         let is_known = self.description().is_some_and(|it| it.revision.has_handshake());
         let found = match is_known {
@@ -219,7 +219,7 @@ impl UpstreamConnection {
         }
         let before = self.description();
         self.dispatcher.renumber();
-        self.greet_address().await?;
+        self.handshake_with_url().await?;
         drop(renewing);
         if !self.is_stateless() {
             subscription::restore(self).await;

@@ -321,7 +321,7 @@ impl HttpWire {
                 }
                 // Noise, as on standard streams.
                 (Err(_), data) => {
-                    dispatcher.note_noise(&data);
+                    dispatcher.log_invalid_line(&data);
                     Ok(())
                 }
             },

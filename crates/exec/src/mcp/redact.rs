@@ -177,7 +177,7 @@ fn secrets_of(server: &Server, for_all: &[String]) -> Vec<String> {
     secrets
 }
 
-/// The texts of the connection in the place of which messages show `***` or `${VAR}`.
+/// The texts of the connection that messages replace with `***` or `${VAR}`.
 fn hidden_in_connection(server: &Server) -> Vec<&str> {
     let Some(shown) = &server.shown else { return Vec::new() };
     fn texts(connection: &Connection) -> Vec<&str> {

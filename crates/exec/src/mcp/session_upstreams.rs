@@ -66,7 +66,9 @@ impl Upstream {
         let own = self.sessions().get(&session).map(|own| Arc::clone(&own.upstream));
         let connection = match own {
             Some(own) => own.open_connection_now(),
-            None if self.roots_askers().contains(&session) => self.open_connection_now(),
+            None if self.sessions_asked_for_roots().contains(&session) => {
+                self.open_connection_now()
+            }
             None => None,
         };
         // Stateless servers ask when they need them.
@@ -78,7 +80,7 @@ impl Upstream {
 
     /// Closes the connection of a session, if it has one of its own.
     pub(super) fn end_session(&self, session: SessionNumber) {
-        self.roots_askers().remove(&session);
+        self.sessions_asked_for_roots().remove(&session);
         if let Some(own) = self.sessions().remove(&session) {
             own.upstream.close();
         }

@@ -156,7 +156,7 @@ pub(super) async fn read_messages(
                     }
                     Err(MalformedMessage::TooManyValues(id)) => dispatcher.receive_too_large(id),
                     Err(_) => {
-                        dispatcher.note_noise(line);
+                        dispatcher.log_invalid_line(line);
                         noise += 1;
                         continue;
                     }

@@ -747,7 +747,7 @@ impl Upstream {
     }
 
     /// The sessions that the server has asked for their roots.
-    pub(super) fn roots_askers(&self) -> MutexGuard<'_, HashSet<SessionNumber>> {
+    pub(super) fn sessions_asked_for_roots(&self) -> MutexGuard<'_, HashSet<SessionNumber>> {
         self.links.asked_for_roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

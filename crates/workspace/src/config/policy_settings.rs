@@ -146,7 +146,7 @@ impl PolicySettings {
         !self.rules.is_empty() || !self.grants.is_empty() || !self.agents.is_empty()
     }
 
-    /// A sentence about each entry that is about nothing, with the nearest name: probably it is
+    /// A sentence about each entry that matches nothing, with the nearest name: probably it is
     /// misspelled, and does not do what its author wants.
     pub fn ineffective_entries(&self, subjects: &PolicySubjects) -> Vec<String> {
         let mut found = Vec::new();

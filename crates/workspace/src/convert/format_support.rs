@@ -183,8 +183,8 @@ struct FieldSupport {
     support: PartSupport,
 }
 
-/// One entry for each field. A field that is held somewhere has a place in the target: elsewhere
-/// what it belongs to has none, as the example of a failure.
+/// Merges the rows of each field over all probes. A field counts as held if one probe shows that it
+/// is: in the others its parent has no place in the target, such as the example of a failure.
 fn merged(fields: Vec<FieldSupport>) -> Vec<FieldSupport> {
     let mut rows: Vec<FieldSupport> = Vec::new();
     for field in fields {

@@ -88,7 +88,7 @@ pub struct Loss {
     pub effect: LossEffect,
     /// Why.
     pub reason: String,
-    /// Who states that the target wants it so, for schemas.
+    /// The document that states the requirement of the target; only for schemas.
     pub source: Option<&'static str>,
     /// Instances that show it, for schemas: one for each direction.
     pub witnesses: Vec<Witness>,

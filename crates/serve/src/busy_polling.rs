@@ -19,14 +19,14 @@ use crate::Gateway;
 const STAY_AWAKE: Duration = Duration::from_micros(60);
 
 /// When the thread may sleep, and a signal for the task that keeps it awake.
-pub(crate) struct WakefulThread {
+pub(crate) struct BusyPolling {
     until: Mutex<Instant>,
     extended: Notify,
 }
 
-impl WakefulThread {
-    pub(crate) fn new() -> WakefulThread {
-        WakefulThread { until: Mutex::new(Instant::now()), extended: Notify::new() }
+impl BusyPolling {
+    pub(crate) fn new() -> BusyPolling {
+        BusyPolling { until: Mutex::new(Instant::now()), extended: Notify::new() }
     }
 
     /// Notes that a message has arrived or was sent.

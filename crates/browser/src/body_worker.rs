@@ -54,7 +54,7 @@ const MOST_REQUESTS: usize = 1024;
 const START_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// An answer of [`WorkerHost`] that is on its way.
-pub type WorkerAnswer<'a> = Pin<Box<dyn Future<Output = String> + Send + 'a>>;
+pub type HostAnswer<'a> = Pin<Box<dyn Future<Output = String> + Send + 'a>>;
 
 /// The id of a request with its answer.
 type PendingReply<'a> = Pin<Box<dyn Future<Output = (String, String)> + Send + 'a>>;
@@ -62,7 +62,7 @@ type PendingReply<'a> = Pin<Box<dyn Future<Output = (String, String)> + Send + '
 /// Who answers what the code of a worker asks.
 pub trait WorkerHost: Send + Sync {
     /// Answers a message with a text. Several may be open at a time.
-    fn answer(&self, message: String) -> WorkerAnswer<'_>;
+    fn answer(&self, message: String) -> HostAnswer<'_>;
 }
 
 /// What a worker runs.

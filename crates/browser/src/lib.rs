@@ -27,7 +27,7 @@ mod running;
 mod settings;
 mod tab;
 
-pub use body_worker::{WorkerAnswer, WorkerCode, WorkerHost};
+pub use body_worker::{HostAnswer, WorkerCode, WorkerHost};
 pub use browser::Browser;
 pub use error::{PageError, PageErrorCode};
 pub use operations::{ElementScope, OPERATIONS, Operation, OperationNeed};

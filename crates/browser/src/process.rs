@@ -62,6 +62,8 @@ const FLAGS: &[&str] = &[
     "--disable-extensions",
     "--disable-breakpad",
     "--disable-crash-reporter",
+    // Its handlers leave the process group, and would outlive the browser.
+    "--disable-crashpad-for-testing",
     "--metrics-recording-only",
     "--mute-audio",
     "--password-store=basic",
@@ -72,8 +74,9 @@ const FLAGS: &[&str] = &[
     "--disable-features=BackForwardCache,Prerender2,OptimizationHints,MediaRouter,Translate",
 ];
 
-/// Bytes that a single process may have however small the limit of all is: none starts with less.
-const LEAST_MEMORY: u64 = 1 << 30;
+/// Bytes of address space that a process has without using them: its limit is that much more than
+/// what it may really use.
+const UNUSED_MEMORY: u64 = 1 << 30;
 
 /// The process groups of browsers of this process.
 static GROUPS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
@@ -126,7 +129,9 @@ impl BrowserProcess {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(SCRIPT).arg(&program).arg(profile.path());
         command.arg(if profile.is_temporary() { "yes" } else { "no" });
-        command.arg((settings.memory.max(LEAST_MEMORY) / 1024).to_string());
+        // Twice, so that the limit of all together is met first.
+        let most = settings.memory.saturating_mul(2).saturating_add(UNUSED_MEMORY);
+        command.arg((most / 1024).to_string());
         command.args(FLAGS).arg(format!("--user-data-dir={}", profile.path().display()));
         if settings.headless {
             command.args([

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use toolwright_browser::{Browser, PageError, PageErrorCode, WorkerAnswer, WorkerCode, WorkerHost};
+use toolwright_browser::{Browser, HostAnswer, PageError, PageErrorCode, WorkerCode, WorkerHost};
 
 use crate::page_server::TestSite;
 use crate::{LONG, Page, browser_with, open, settings};
@@ -15,7 +15,7 @@ use crate::{LONG, Page, browser_with, open, settings};
 struct Counter(Mutex<Vec<String>>);
 
 impl WorkerHost for Counter {
-    fn answer(&self, message: String) -> WorkerAnswer<'_> {
+    fn answer(&self, message: String) -> HostAnswer<'_> {
         let number = serde_json::from_str::<Json>(&message).ok().and_then(|it| it[0].as_u64());
         self.0.lock().unwrap().push(message);
         Box::pin(async move {

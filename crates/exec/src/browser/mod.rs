@@ -33,7 +33,7 @@ use toolwright_sandbox::{GuestLimits, ProgramInput, ProgramOutput, SandboxErrorC
 use toolwright_script::LACKING_MEMBERS;
 
 use self::page_functions::PageOperations;
-pub(crate) use self::worker_body::WorkerCall;
+pub(crate) use self::worker_body::BodyInWorker;
 use crate::js::{BTCP_PRELUDE, failure_of_body};
 use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
 use crate::offload::{WorkSize, offload};
@@ -243,7 +243,8 @@ impl Executor for PageExecutor {
             let result = match (&self.context.pages, names) {
                 (Some(pages), [_, ..]) => {
                     let (arguments, budget) = (call.arguments, call.budget);
-                    let call = WorkerCall { tool: name, body, names, arguments, budget, analyzer };
+                    let call =
+                        BodyInWorker { tool: name, body, names, arguments, budget, analyzer };
                     call.run(&**pages, Some(&functions)).await
                 }
                 _ => self.run_in_sandbox(body, &functions, &call).await,

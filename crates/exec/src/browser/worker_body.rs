@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, json};
 use toolwright_browser::{
-    OPERATIONS, PageError, PageErrorCode, WorkerAnswer, WorkerCode, WorkerHost,
+    HostAnswer, OPERATIONS, PageError, PageErrorCode, WorkerCode, WorkerHost,
 };
 use toolwright_sandbox::{
     CodePosition, LogLevel, LogLine, ProgramOutput, SandboxError, SandboxErrorCode, TraceFrame,
@@ -25,7 +25,7 @@ use crate::{Budget, CallArguments, Failure, Json, code};
 const FRAME: &str = include_str!("body_worker.js");
 
 /// A call of a body that runs in a worker.
-pub(crate) struct WorkerCall<'a> {
+pub(crate) struct BodyInWorker<'a> {
     pub(crate) tool: &'a str,
     pub(crate) body: &'a KnowledgeFunction,
     /// The names that the sandbox lacks.
@@ -35,7 +35,7 @@ pub(crate) struct WorkerCall<'a> {
     pub(crate) analyzer: Option<&'a Arc<dyn ScriptAnalyzer>>,
 }
 
-impl WorkerCall<'_> {
+impl BodyInWorker<'_> {
     /// Runs the body. `operations` are those on the page of the call, if it has one.
     ///
     /// # Errors
@@ -82,14 +82,14 @@ impl WorkerCall<'_> {
 struct NoOperations;
 
 impl WorkerHost for NoOperations {
-    fn answer(&self, _: String) -> WorkerAnswer<'_> {
+    fn answer(&self, _: String) -> HostAnswer<'_> {
         let answer = json!({ "error": { "message": "the tool has no page" } });
         Box::pin(std::future::ready(answer.to_string()))
     }
 }
 
 impl WorkerHost for PageOperations<'_> {
-    fn answer(&self, message: String) -> WorkerAnswer<'_> {
+    fn answer(&self, message: String) -> HostAnswer<'_> {
         Box::pin(async move {
             let given = serde_json::from_str::<Vec<Json>>(&message).unwrap_or_default();
             let mut given = given.into_iter();

@@ -16,7 +16,7 @@ use toolwright_sandbox::{
     GuestLimits, ProgramInput, ProgramOutput, SandboxError, SandboxErrorCode, WorkerPool,
 };
 
-use crate::browser::WorkerCall;
+use crate::browser::BodyInWorker;
 use crate::capped_texts::shorten;
 use crate::knowledge::{FunctionError, FunctionRole, KnowledgeFunction, guest_limits};
 use crate::offload::{WorkSize, offload};
@@ -85,7 +85,7 @@ impl Executor for BodyExecutor {
             let names = body.worker_names(analyzer, false).await;
             if let (Some(pages), [_, ..]) = (&self.context.pages, names) {
                 let (arguments, budget) = (call.arguments, call.budget);
-                let call = WorkerCall { tool: name, body, names, arguments, budget, analyzer };
+                let call = BodyInWorker { tool: name, body, names, arguments, budget, analyzer };
                 return self.outcome(body, call.run(&**pages, None).await?).await;
             }
             // Only programs that embed this crate without a sandbox get here.

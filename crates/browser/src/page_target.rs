@@ -313,8 +313,8 @@ impl PageTarget {
         });
     }
 
-    /// Checks whether a page that did not answer hangs, and crashes its renderer if so: nothing else
-    /// stops a loop of microtasks.
+    /// Checks whether a page that did not answer hangs, and crashes its renderer if so: nothing
+    /// else stops a loop of microtasks.
     fn probe_for_hang(self: &Arc<Self>) {
         if std::mem::replace(&mut self.lock().is_probing, true) {
             return;

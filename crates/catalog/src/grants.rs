@@ -84,8 +84,8 @@ impl CompiledSettings {
         self.settings.agents.iter().find(|agent| agent.name == name)
     }
 
-    /// All rules that are about this call. Before the final arguments are known, only the rules that
-    /// deny it regardless of arguments.
+    /// All rules that are about this call. Before the final arguments are known, only the rules
+    /// that deny it regardless of arguments.
     fn rules(&self, request: &PolicyRequest<'_>) -> Vec<&PolicyRule> {
         if self.settings.rules.is_empty() {
             return Vec::new();

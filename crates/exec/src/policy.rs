@@ -48,8 +48,9 @@ pub struct ToolTrust {
     pub is_named: bool,
     /// The origins of the pages that its manifest wants it to work on; empty: all.
     pub origins: Arc<[String]>,
-    /// Whether it was found in a folder and another toolset has its name. Grants by name do not hold
-    /// for it then: anybody who can write to the folder could take the name of a granted toolset.
+    /// Whether it was found in a folder and another toolset has its name. Grants by name do not
+    /// hold for it then: anybody who can write to the folder could take the name of a granted
+    /// toolset.
     pub shares_name: bool,
 }
 

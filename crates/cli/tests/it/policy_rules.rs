@@ -119,7 +119,7 @@ fn every_rule_that_asks_is_asked_and_on_record() {
     // Nobody is there to be asked: all of them are named.
     let refused = office.run(&["call", "press:print", "text=secret"]);
     refused.assert_on_stderr(
-        "needs your consent by the rules `press:print: paper is dear`, `press:*`: nobody is here",
+        "needs your consent by the rules `press:print: paper is dear`, `press:*`: no person can be asked",
     );
 }
 

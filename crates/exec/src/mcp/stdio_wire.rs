@@ -7,7 +7,8 @@
 //!
 //! A caller writes its request itself instead of handing it to a task: each hand-over can wake
 //! another thread, and two of them cost more than a short call. Only where several calls are open a
-//! task writes the messages of all that are ready, and the callers wait for their answers meanwhile.
+//! task writes the messages of all that are ready, and the callers wait for their answers
+//! meanwhile.
 
 use std::io;
 use std::pin::Pin;

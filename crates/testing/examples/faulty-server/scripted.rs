@@ -11,7 +11,7 @@
 //! | `after` | messages that follow the answer |
 //! | `id` | the id of the answer, instead of that of the request; in a text, `$ID` is the latter |
 //! | `padding` | a string of this many bytes, as the member `padding` of the result |
-//! | `values` | a list of this many numbers, as the member `values` of the result; nothing follows |
+//! | `values` | a list of so many numbers, as `values` of the result; nothing follows |
 //! | `then` | what the next request of this method is answered with; the last one repeats |
 //!
 //! The member `answered` of the file has the messages that follow every answer of the client to a

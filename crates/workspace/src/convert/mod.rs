@@ -65,15 +65,18 @@ pub struct ConvertOptions {
 pub struct Conversion {
     /// The document as text.
     pub text: String,
-    /// What the target could not hold, in the order of the source; empty unless losses are looked for.
+    /// What the target could not hold, in the order of the source; empty unless losses are looked
+    /// for.
     pub losses: Vec<Loss>,
-    /// Parts of schemas that have another form and mean the same; empty unless losses are looked for.
+    /// Parts of schemas that have another form and mean the same; empty unless losses are looked
+    /// for.
     pub rewrites: Vec<ExactRewrite>,
     /// The tools, in the order of the output.
     pub tools: Vec<ConvertedTool>,
     /// The tools with errors that were left out, by name.
     pub left_out: Vec<String>,
-    /// How much of what a request limits the schema of each tool has; empty unless losses are looked for.
+    /// How much of what a request limits the schema of each tool has; empty unless losses are
+    /// looked for.
     pub counts: Vec<SchemaCounts>,
     /// The characters of the description of each tool; empty unless losses are looked for.
     pub description_lengths: Vec<usize>,

@@ -126,9 +126,9 @@ fn an_object_that_demands_more_properties_than_it_names_takes_others() {
 
 #[test]
 fn a_value_that_is_always_null_is_a_type_of_gemini() {
-    let null = json!({"enum": [null], "description": "Nothing"});
+    let always_null = json!({"enum": [null], "description": "Nothing"});
     let (_, report) = losses(
-        &tool(&json!({"type": "object", "properties": {"a": null}})),
+        &tool(&json!({"type": "object", "properties": {"a": always_null}})),
         &["--to", "gemini-openapi"],
     );
     let rewrites = report["rewrites"].as_array().cloned().unwrap_or_default();

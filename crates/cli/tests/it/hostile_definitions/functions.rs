@@ -183,7 +183,8 @@ fn validators_that_turn_hostile_refuse_their_own_calls_only() {
             for (((_, program), lit), (name, arguments)) in group.iter().zip(lit).zip(calls(LIT)) {
                 let mut refused = lit["result"].clone();
                 if refusal_outcome(&refused) == "TIMEOUT" && !program.fits("TIMEOUT") {
-                    // A busy machine, as above: a program that is slow by itself never gets through.
+                    // A busy machine, as above: a program that is slow by itself never gets
+                    // through.
                     refused = until(&format!("{} ends", program.name), PATIENCE, || {
                         let again = server.client.call(&name, arguments.clone());
                         (refusal_outcome(&again) != "TIMEOUT").then_some(again)

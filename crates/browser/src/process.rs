@@ -11,7 +11,7 @@
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,7 +24,8 @@ use crate::{BrowserSettings, PageError, PageErrorCode};
 
 /// `$0` is the program, the first three arguments the profile, whether it is temporary, and the
 /// kibibytes that each of its processes may have. The sum of all is looked at only now and then:
-/// in between, code that does nothing but allocate would fill the machine.
+/// in between, code that does nothing but allocate would fill the machine. Crash handlers outlive a
+/// browser, so they are killed; the brackets keep `grep` from finding itself.
 const SCRIPT: &str = r#"
 profile=$1 temporary=$2
 ulimit -d "$3" 2>/dev/null || :
@@ -40,6 +41,9 @@ env -i PATH="$PATH" HOME="$profile" LANG="${LANG:-C.UTF-8}" \
 exec 3<&- 4>&-
 wait $!
 status=$?
+grep -las -e "--[d]atabase=$profile/" /proc/[0-9]*/cmdline | while IFS=/ read -r _ _ pid _; do
+  kill -9 "$pid" 2>/dev/null
+done
 if [ "$temporary" = yes ]; then
   cd / && rm -rf -- "$profile"
 fi
@@ -62,8 +66,6 @@ const FLAGS: &[&str] = &[
     "--disable-extensions",
     "--disable-breakpad",
     "--disable-crash-reporter",
-    // Its handlers leave the process group, and would outlive the browser.
-    "--disable-crashpad-for-testing",
     "--metrics-recording-only",
     "--mute-audio",
     "--password-store=basic",
@@ -103,6 +105,30 @@ fn group_of(pid: u32) -> Option<i32> {
     let pid = Pid::from_raw(pid.cast_signed())?;
     rustix::process::getpgid(Some(pid)).ok().map(Pid::as_raw_pid)
 }
+
+/// Kills the crash handlers of the browser with this profile. They have left its process group, and
+/// one that traces a renderer which was killed never ends, nor does the renderer. The script does
+/// the same for a browser that ends by itself.
+#[cfg(target_os = "linux")]
+fn kill_crash_handlers(profile: &Path) {
+    let database = format!("--database={}/", profile.display());
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let mut arguments = command.split(|byte| *byte == 0);
+        let is_handler =
+            arguments.next().is_some_and(|it| it.ends_with(b"chrome_crashpad_handler"))
+                && arguments.any(|argument| argument.starts_with(database.as_bytes()));
+        if let Some(pid) = Pid::from_raw(pid).filter(|_| is_handler) {
+            let _ = rustix::process::kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kill_crash_handlers(_: &Path) {}
 
 /// A started browser. Dropping it kills all of its processes and removes a temporary profile.
 #[derive(Debug)]
@@ -200,6 +226,7 @@ impl BrowserProcess {
             std::thread::sleep(Duration::from_millis(5));
         }
         let _ = rustix::process::kill_process_group(self.group, Signal::KILL);
+        kill_crash_handlers(self.profile.path());
         let _ = self.child.wait();
         self.reap_orphans();
         let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,8 +17,9 @@ use crate::{BrowserSettings, Json, PageError, PageErrorCode};
 /// How long the browser may take to answer for the first time.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a command of the browser itself may take.
-const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a command of the browser itself may take. One that has to store what a worker floods it
+/// with is slow; its memory is watched meanwhile, and calls have limits of their own.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the browser may take to write its profile and end.
 const END_TIMEOUT: Duration = Duration::from_secs(3);

@@ -443,7 +443,7 @@ fn a_lock_or_store_that_cannot_be_used_is_one_sentence() {
         let kept = std::fs::read_to_string(project.file("toolwright.lock")).expect("a lock");
         assert_eq!(kept, text, "nothing is lost");
     }
-    // What would never end to be read, and what is no file.
+    // A named pipe, which would block the reader forever, and a folder.
     for (make, message) in [("mkfifo", "it is a named pipe, not a file"), ("mkdir", "a folder")] {
         std::fs::remove_file(project.file("toolwright.lock")).expect("a lock");
         let path = project.file("toolwright.lock");

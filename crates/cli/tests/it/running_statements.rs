@@ -11,7 +11,8 @@ use crate::client::{StdioClient, configured};
 use crate::knowledge::json_of;
 use crate::program::{folder, project};
 
-/// Functions that use as much as they are told: memory in MiB, rounds of a loop, or all the time.
+/// A function that uses the resources its arguments name: `mib` of memory, `rounds` of a loop, or
+/// processor time until it is stopped.
 const GREEDY: &str = "(args) => {
             if (args.rounds) { for (let n = 0; n < args.rounds; n++); }
             else if (args.mib) {

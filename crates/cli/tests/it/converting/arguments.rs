@@ -1,5 +1,5 @@
-//! Arguments are always an object, whatever the schema at the root leaves open. And where the
-//! output goes: a pipe is no file that has a content from before.
+//! Converted schemas state that arguments are an object, even if the source leaves it open. Also
+//! tests that `-o` can write to a named pipe.
 
 use std::io::Read;
 use std::process::Command;

@@ -273,8 +273,9 @@ impl Catalog {
         };
         let early = early.map(|asked| self.accept_offers(owner, &before, asked));
         let is_published = match published {
+            // Zero: the connection ended after the answer. The next one has a number of its own.
             Some(PublishedTools::OfConnection(number)) => {
-                number == upstream.connection_number(None)
+                [0, number].contains(&upstream.connection_number(None))
             }
             Some(PublishedTools::OfLastRun) => true,
             None => false,

@@ -469,6 +469,32 @@ fn without_a_browser_one_sentence_says_how_to_get_one() {
     assert!(message.contains("apt-get install chromium"), "{message}");
 }
 
+/// Without a page, only the branch that uses what the sandbox lacks needs a browser.
+#[test]
+fn without_a_browser_bodies_run_as_far_as_the_sandbox_goes() {
+    let manifest = r#"{"btcp": "1.0", "name": "press", "version": "1.0.0", "capabilities": [],
+      "tools": [{"name": "sum", "description": "Adds two numbers.", "capabilities": [],
+      "inputSchema": {"type": "object"}}]}"#;
+    let body = "export default ({ how }) => how === 'name' ? new Intl.NumberFormat('de').format(3)\n\
+                : how === 'member' ? globalThis.crypto.randomUUID()\n\
+                : how === 'own' ? (() => { throw new BTCPError('OWN', { message: 'own' }); })()\n\
+                : { sum: 3 };";
+    let press = folder(&[("press.json", manifest.as_bytes()), ("sum.js", body.as_bytes())]);
+    let call = |arguments: &str| {
+        let args = ["call", "press:sum", "--args", arguments, "--from", "press.json", "--json"];
+        json_of(&run_with(press.path(), &args, &[("PATH", "/nonexistent")], ""))
+    };
+    assert_eq!(call("{}")["structuredContent"], json!({ "sum": 3 }));
+    assert_eq!(call(r#"{"how": "own"}"#)["error"]["btcpCode"], "OWN");
+    for how in ["name", "member"] {
+        let error = &call(&json!({ "how": how }).to_string())["error"];
+        assert_eq!(error["code"], "BROWSER_REQUIRED", "{how}: {error}");
+        let message = error["message"].as_str().expect("a text");
+        assert!(message.contains("apt-get install chromium"), "{how}: {message}");
+        assert!(message.contains("`Intl`"), "{how}: {message}");
+    }
+}
+
 #[test]
 fn the_page_itself_is_asked_for_alone() {
     let manifest = r#"{"btcp": "1.0", "name": "press", "version": "1.0.0",

@@ -2,7 +2,8 @@
 //!
 //! These are BTCP tools without a page: they compute. Those whose capabilities need a page are run
 //! by `browser`. A body that uses what the sandbox lacks, such as `Intl`, runs in a worker of the
-//! browser, which has no network.
+//! browser, which has no network. On a machine without a browser it runs in the sandbox all the
+//! same: many bodies name such a global in a branch that is rarely taken.
 //!
 //! The error that the specification gives to bodies, `BTCPError`, is defined in a prelude that runs
 //! before the body.
@@ -83,11 +84,19 @@ impl Executor for BodyExecutor {
             let body = call.body.map_err(|why| missing_body(name, why))?;
             let analyzer = self.context.analyzer.as_ref();
             let names = body.worker_names(analyzer, false).await;
-            if let (Some(pages), [_, ..]) = (&self.context.pages, names) {
-                let (arguments, budget) = (call.arguments, call.budget);
-                let call = BodyInWorker { tool: name, body, names, arguments, budget, analyzer };
-                return self.outcome(body, call.run(&**pages, None).await?).await;
-            }
+            let no_browser = match &self.context.pages {
+                Some(pages) if !names.is_empty() => {
+                    let (arguments, budget) = (call.arguments, call.budget);
+                    let worker =
+                        BodyInWorker { tool: name, body, names, arguments, budget, analyzer };
+                    match worker.run(&**pages, None).await {
+                        // A body that names `Intl` need not reach it.
+                        Err(failure) if failure.code == &code::BROWSER_REQUIRED => Some(failure),
+                        ended => return self.outcome(body, ended?).await,
+                    }
+                }
+                _ => None,
+            };
             // Only programs that embed this crate without a sandbox get here.
             let Some(pool) = &self.context.pool_for(&call.budget.calls) else {
                 return Err(Failure::new(
@@ -96,7 +105,10 @@ impl Executor for BodyExecutor {
                 ));
             };
             let result = self.run_body(body, pool, &call).await;
-            self.outcome(body, result).await
+            match (no_browser, &result) {
+                (Some(failure), Err(error)) if may_lack_global(&error.error) => Err(failure),
+                _ => self.outcome(body, result).await,
+            }
         })
     }
 }
@@ -141,6 +153,12 @@ impl BodyExecutor {
         };
         body.run(pool, self.context.analyzer.as_ref(), &input, &limits, None).await
     }
+}
+
+/// Whether a body may have ended because the sandbox lacks a global: the name itself is a
+/// `ReferenceError`, a member of what `globalThis.Intl` returned there a `TypeError`.
+fn may_lack_global(error: &SandboxError) -> bool {
+    matches!(error.class.as_deref(), Some("ReferenceError" | "TypeError"))
 }
 
 /// The failure of a call whose tool has no body.

@@ -30,9 +30,9 @@ use crate::measure::values_in;
 use crate::restore::{CallRestorer, RestoreStep, same_json};
 use crate::{Dialect, Schema};
 
-/// The most values of schemas that are compared for all edits of one schema: a few seconds. Real
-/// schemas take a hundredth of it.
-const MAX_WORK: usize = 2_000_000;
+/// The most values of schemas that are compared for all edits of one schema: some seconds. Real
+/// schemas take a fiftieth of it.
+const MAX_WORK: usize = 1_000_000;
 
 /// A schema and what several edits made of it.
 ///

@@ -24,14 +24,20 @@ use crate::{BrowserSettings, PageError, PageErrorCode};
 
 /// `$0` is the program, the first three arguments the profile, whether it is temporary, and the
 /// kibibytes that each of its processes may have. The sum of all is looked at only now and then:
-/// in between, code that does nothing but allocate would fill the machine. Crash handlers outlive a
-/// browser, so they are killed; the brackets keep `grep` from finding itself.
+/// in between, code that does nothing but allocate would fill the machine. A killed browser leaves
+/// its temporary files, so they are in a temporary profile, which is removed; except if the address
+/// of the socket among them would be too long there. Crash handlers outlive a browser, so they are
+/// killed; the brackets keep `grep` from finding itself.
 const SCRIPT: &str = r#"
 profile=$1 temporary=$2
 ulimit -d "$3" 2>/dev/null || :
 shift 3
+files=/tmp
+if [ "$temporary" = yes ] && [ "${#profile}" -lt 60 ]; then
+  files=$profile
+fi
 exec 3<&0 4>&1 </dev/null >/dev/null
-env -i PATH="$PATH" HOME="$profile" LANG="${LANG:-C.UTF-8}" \
+env -i PATH="$PATH" HOME="$profile" TMPDIR="$files" LANG="${LANG:-C.UTF-8}" \
   ${LC_ALL:+LC_ALL="$LC_ALL"} ${TZ:+TZ="$TZ"} \
   ${DISPLAY:+DISPLAY="$DISPLAY"} ${WAYLAND_DISPLAY:+WAYLAND_DISPLAY="$WAYLAND_DISPLAY"} \
   ${XAUTHORITY:+XAUTHORITY="$XAUTHORITY"} ${XDG_RUNTIME_DIR:+XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR"} \

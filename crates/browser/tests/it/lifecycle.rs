@@ -52,7 +52,13 @@ async fn nothing_is_left_after_the_end() {
     let Some((browser, _tab)) = open(&server, "/").await else { return };
     let processes = browser_processes();
     assert!(!processes.is_empty());
-    assert!(processes[0].1.is_dir());
+    let profile = &processes[0].1;
+    assert!(profile.is_dir());
+    // Full Chromium links its socket from the profile, so that another one finds it; the folder of
+    // the socket is left behind if Chromium is killed, unless it is in the profile.
+    if let Ok(socket) = std::fs::read_link(profile.join("SingletonSocket")) {
+        assert!(socket.starts_with(profile), "{}", socket.display());
+    }
     browser.close().await;
     wait_until_gone(&processes);
     // It starts again when it is needed, and ends with its handle.

@@ -232,6 +232,8 @@ fn bodies_that_turn_hostile_fail_their_own_calls_only() {
                 (Some("TIMEOUT"), _) => "TIMEOUT",
                 (Some("OUTPUT_TOO_LARGE"), _) => "OUTPUT_TOO_LARGE",
                 (Some("TOOL_FAILED"), "OK") => "THREW",
+                // What the sandbox lacks threw, and there is no browser to run it in.
+                (Some("BROWSER_REQUIRED"), _) => "THREW",
                 (Some(_), outcome) => outcome,
             };
             // Every body may also run out of the short time of its call.

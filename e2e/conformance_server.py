@@ -31,7 +31,7 @@ MODERN = "2026-07-28"
 HANDSHAKE = ["2025-11-25", "2025-06-18"]
 INFO = {"name": "conformance-fixture", "version": "1.0.0"}
 INSTRUCTIONS = "A fixture: every tool does what its name says."
-LEVELS = ["debug", "info", "notification", "warning", "error", "critical", "alert", "emergency"]
+LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 # Short, so that every list has several pages.
 PAGE = 20
 CAPABILITY_OF = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 pub(crate) enum MessageLevel {
     Debug,
     Info,
-    Notification,
+    Notice,
     Warning,
     Error,
     Critical,
@@ -21,7 +21,7 @@ impl MessageLevel {
         Some(match name {
             "debug" => MessageLevel::Debug,
             "info" => MessageLevel::Info,
-            "notification" => MessageLevel::Notification,
+            "notice" => MessageLevel::Notice,
             "warning" => MessageLevel::Warning,
             "error" => MessageLevel::Error,
             "critical" => MessageLevel::Critical,
@@ -36,7 +36,7 @@ impl MessageLevel {
         match self {
             MessageLevel::Debug => "debug",
             MessageLevel::Info => "info",
-            MessageLevel::Notification => "notification",
+            MessageLevel::Notice => "notice",
             MessageLevel::Warning => "warning",
             MessageLevel::Error => "error",
             MessageLevel::Critical => "critical",
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn levels_are_ordered_by_severity() {
         let names =
-            ["debug", "info", "notification", "warning", "error", "critical", "alert", "emergency"];
+            ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
         let levels = names.map(|name| MessageLevel::parse(name).expect(name));
         assert!(levels.is_sorted());
         assert_eq!(levels.map(MessageLevel::name), names);

@@ -67,6 +67,14 @@ fn servers_are_asked_for_the_most_verbose_level_that_a_client_wants() {
     // A client that sets no level gets information.
     let two = web.session("2025-06-18");
     reaches("info");
+    // From the least to the most severe, as MCP names them; "error" of the first one holds.
+    for level in ["debug", "info", "notice", "warning", "error"] {
+        set(&two, level);
+        reaches(level);
+    }
+    for level in ["critical", "alert", "emergency"] {
+        set(&two, level);
+    }
     set(&two, "debug");
     reaches("debug");
     assert_eq!(web.exchange("DELETE", "/mcp", &two.headers(), "").status, 204);

@@ -119,6 +119,8 @@ pub enum ChangeAction {
 }
 
 impl ChangeAction {
+    /// What tells this change from others in a [`ChangeList`]. A definition may be used in places
+    /// where the same change widens and narrows; those are one change.
     fn key(self, at: &str, keyword: &str) -> ChangeKey {
         use ChangeAction::{Approximated, Narrowed, Widened};
         let is_directed = matches!(self, Widened | Narrowed | Approximated);
@@ -164,6 +166,9 @@ pub enum ChangeReport {
 
 /// [`rewrite_for`] for callers that have the schema already, or need no changes. `None` if the
 /// schema stays unchanged.
+///
+/// Up to three attempts, each with more room: a shallow schema on the caller's stack; any schema on
+/// a stack of its own; at last the whole call as JSON text, which every target accepts.
 pub fn rewrite_if_needed(
     target: VendorTarget,
     schema: &Value,
@@ -302,6 +307,7 @@ impl RewriteStyle {
 #[derive(Debug, Clone, Copy)]
 struct TooLarge;
 
+/// Reads `schema` and rewrites it in one style. Fails if the result is beyond a limit.
 fn rewrite(
     target: VendorTarget,
     style: RewriteStyle,
@@ -369,6 +375,8 @@ fn is_refused(target: VendorTarget, fact: &VendorFact) -> bool {
 }
 
 /// Whether the target rejects or ignores a keyword, wherever it is, with this content.
+///
+/// Facts about a keyword depend on its value for `pattern`, `format` and `minItems`.
 fn refuses_keyword(target: VendorTarget, name: &str, content: &NodeContent) -> bool {
     let data = match content {
         NodeContent::Data(value) => Some(&**value),
@@ -473,8 +481,11 @@ struct Rewriter<'t> {
     target: VendorTarget,
     tree: &'t SourceTree<'t>,
     changes: &'t mut ChangeList,
+    /// Nested subschemas beyond which the rewrite fails: as many as the stack has room for.
     max_depth: usize,
+    /// Subschemas written so far, up to `MAX_WRITTEN`.
     written: usize,
+    /// Bytes of values written so far, up to `MAX_WRITTEN_BYTES`.
     written_bytes: usize,
     /// The steps of the current scope: the root, a definition, or a branch of a choice.
     steps: Vec<RestoreStep>,
@@ -497,6 +508,7 @@ impl<'t> Rewriter<'t> {
         self.record_words(place, keyword, action, reason, None);
     }
 
+    /// Adds a change with words: see [`ChangeList::add`] for `text`.
     fn record_words(
         &mut self,
         place: SourcePlace,
@@ -558,6 +570,8 @@ impl<'t> Rewriter<'t> {
         })
     }
 
+    /// Counts a value before it is copied: a definition with a long `enum` may be inlined many
+    /// times.
     fn count_bytes(&mut self, value: &Value) -> Result<(), TooLarge> {
         let bytes = match value {
             Value::String(text) => text.len() as u64 + 8,
@@ -588,6 +602,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Runs `work` for values below the current node.
+    ///
+    /// Steps that it pushes get `part` in their paths.
     fn below<T>(
         &mut self,
         part: WritePathPart<'t>,
@@ -600,6 +616,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Runs `work` in a scope of its own, whose steps come back.
+    ///
+    /// Paths start anew in it. Definitions and branches of a choice are scopes, because their steps
+    /// run for a value wherever it is.
     fn in_scope<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, TooLarge>,

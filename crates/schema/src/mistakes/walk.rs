@@ -1,5 +1,9 @@
 //! The walk over all subschemas that tells clean ones from candidates. Without recursion, and
 //! without a pointer or a copy for subschemas that are clean.
+//!
+//! What one subschema shows by itself becomes a `LocalMistake` at once. What needs more (a compiled
+//! schema, the graph, the canonical form) is only noted: as a candidate, or as a flag that says the
+//! analysis is worth its cost. If nothing was noted, `mistakes` is done after this one pass.
 
 use serde_json::{Map, Value};
 
@@ -47,6 +51,7 @@ impl WalkStep<'_> {
 pub(super) struct LocalMistake<'a> {
     pub schema: &'a Value,
     /// The way from the subschema to the keyword or value.
+    /// `["enum", "3"]` is the fourth listed value.
     pub path: Vec<String>,
     pub kind: MistakeKind,
 }
@@ -73,6 +78,7 @@ pub(super) struct SchemaWalk<'a> {
     pub references: bool,
     /// Whether keywords may contradict each other.
     pub contradictions: bool,
+    /// How many unknown keywords were noted, up to [`MAX_UNKNOWN_KEYWORDS`].
     unknown_keywords: usize,
 }
 
@@ -116,6 +122,7 @@ impl<'a> SchemaWalk<'a> {
         while let Some(step) = pending.pop() {
             visited += 1;
             let Value::Object(members) = step.value else { continue };
+            // Equal mistakes are joined later, so more than are reported are worth collecting.
             if is_end(members, visited) || self.local.len() > 20 * MAX_MISTAKES {
                 return;
             }
@@ -146,7 +153,8 @@ impl<'a> SchemaWalk<'a> {
         self.local.push(LocalMistake { schema, path, kind });
     }
 
-    /// Looks at one subschema that is not a boolean.
+    /// Looks at the keywords of one subschema that is not a boolean: whether each is known, whether
+    /// it has an effect on the types that are allowed, and whether the values it lists match.
     fn check_subschema(&mut self, step: WalkStep<'a>, members: &'a Map<String, Value>) {
         let allowed = keywords::allowed_types(keyword_value(members, "type"));
         for (keyword, value) in members {
@@ -227,6 +235,8 @@ impl<'a> SchemaWalk<'a> {
     }
 
     /// Notes values that do not certainly match the subschema they belong to.
+    ///
+    /// Most defaults and examples are simple, so the test without compiling decides nearly all.
     fn check_values(
         &mut self,
         step: WalkStep<'a>,
@@ -287,7 +297,8 @@ impl ErrorSigns {
     }
 }
 
-/// A text that is the same for values that JSON Schema takes for equal.
+/// A text that is the same for values that JSON Schema takes for equal: `1.0` becomes `1`, and
+/// members of objects are sorted.
 fn comparable(value: &Value) -> String {
     match value {
         Value::Number(number) => match number.as_f64() {
@@ -312,6 +323,9 @@ fn comparable(value: &Value) -> String {
 }
 
 /// The step from a subschema to one directly inside it.
+///
+/// `property` and `owner` are those of the property that the child describes. They are kept through
+/// keywords that apply to the same value, and lost below all others.
 fn next_step<'a>(
     from: &WalkStep<'a>,
     members: &'a Map<String, Value>,

@@ -173,6 +173,8 @@ pub enum BodyPlace {
     FullPage,
 }
 
+/// All that the facts of one body show. If it does not parse, nothing is said about its
+/// default export, which may be in the part that was not understood.
 fn body_diagnostics(source: &Arc<Source>, facts: ScriptFacts) -> Vec<Diagnostic> {
     let at = |code, range: Range<usize>, message: String, help: Option<String>| {
         let span = Span::new(range.start, range.end);

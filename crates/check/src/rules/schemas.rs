@@ -6,6 +6,10 @@
 //!
 //! Silent about schemas that do not compile (`INVALID_SCHEMA`), and about those that the reader
 //! filled in: their author is this program.
+//!
+//! ```text
+//! mistakes(schema) ─▶ SchemaMistake { kind, places, count } ─ by kind ─▶ `finding` of a rule
+//! ```
 
 use toolwright_model::Json;
 use toolwright_schema::{MistakeKind, SchemaMistake, SchemaSide, contradictions, mistakes};
@@ -50,6 +54,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 continue;
             }
             let at = tool.child(side.field());
+            // Without a value in the document, the reader has filled the schema in.
             if subject.document_value(&at).is_some() {
                 report(&CheckedSchema { schema, at }, &found, out);
             }
@@ -70,6 +75,8 @@ impl CheckedSchema<'_> {
     }
 }
 
+/// Turns each mistake into a finding. A rule may decide against it: an unknown keyword that is
+/// close to no other is not reported.
 fn report(schema: &CheckedSchema<'_>, found: &[SchemaMistake], out: &mut Report<'_>) {
     for mistake in found {
         let finding = match &mistake.kind {

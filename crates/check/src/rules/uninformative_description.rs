@@ -111,6 +111,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// Whether a description has words of the name and no others.
+///
+/// | name | description | |
+/// |---|---|---|
+/// | `get_weather` | `Fetches the weather` | repeats |
+/// | `get_weather` | `Returns the weather for a city` | does not: `for`, `city` |
 fn repeats(name: &str, description: &str) -> bool {
     let words = split(description);
     let names = split(name);

@@ -172,8 +172,7 @@ pub(super) fn type_words(types: u8) -> &'static str {
 }
 
 /// Whether the value of a keyword says nothing, whatever the type: generators write such values
-/// into every schema.
-/// Then a keyword without effect is not worth a finding.
+/// into every schema. Then a keyword without effect is not worth a finding.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Array(list) => list.is_empty(),

@@ -253,8 +253,8 @@ impl ReportText {
         self.out.push('\n');
     }
 
-    /// The entries of files: an excerpt each, or one line where the lines may hold a secret or where
-    /// there are too many. In the latter case no empty line follows.
+    /// The entries of files: an excerpt each, or one line where the lines may hold a secret or
+    /// where there are too many. In the latter case no empty line follows.
     fn file_entries(&mut self, entries: &[ReportEntry<'_>]) {
         for entry in entries {
             if let Some(text) = entry.in_short() {

@@ -174,8 +174,7 @@ impl<'t> Rewriter<'t> {
         Ok(())
     }
 
-    /// Reports what could not be merged, and says it in words.
-    /// More values match then.
+    /// Reports what could not be merged, and says it in words. More values match then.
     fn drop_conflicts(&mut self, keywords: &mut NodeKeywords<'t>, conflicts: Vec<NodeKeyword<'t>>) {
         for conflict in conflicts {
             let words = keyword_words(&conflict, &self.tree.definitions);

@@ -172,8 +172,7 @@ pub(super) struct SchemaDefinition<'s> {
     /// It is unique in the tree, and consists of characters that need no escaping in a pointer.
     pub name: String,
     pub node: SchemaNode<'s>,
-    /// Whether it leads back to itself.
-    /// References to it can be kept, but not inlined without end.
+    /// Whether it leads back to itself. References to it can be kept, but not inlined without end.
     pub is_recursive: bool,
 }
 

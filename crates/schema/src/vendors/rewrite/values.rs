@@ -232,8 +232,7 @@ impl<'t> Rewriter<'t> {
         self.write_plain(keywords, style)
     }
 
-    /// Writes a node that holds no subschemas of interest.
-    /// Leaves `keywords` empty.
+    /// Writes a node that holds no subschemas of interest. Leaves `keywords` empty.
     fn write_plain(
         &mut self,
         keywords: &mut NodeKeywords<'t>,

@@ -132,6 +132,7 @@ pub(super) struct LossList<'r> {
     list: Vec<(usize, Loss)>,
     rewrites: Vec<ExactRewrite>,
     /// The tools whose output schema has another form that means the same.
+    /// They are not compared again as parts of the record.
     exact_outputs: HashSet<usize>,
 }
 

@@ -235,9 +235,8 @@ impl SourcePlan {
 
     /// Adds a source, unless the same one is in the plan already. Two servers cannot have one
     /// namespace, nor a server and a built-in toolset: the first stays, and the second is a
-    /// failure.
-    /// Called for every source, whether it comes from a configuration, a servers file or the
-    /// command line, so all of them are compared.
+    /// failure. Called for every source, whether it comes from a configuration, a servers file or
+    /// the command line, so all of them are compared.
     fn add(&mut self, spec: SourceSpec) {
         // The same path or server twice on a command line is harmless.
         if self.specs.contains(&spec) {

@@ -69,9 +69,8 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The parts of a tool.
-/// In the order of the record. Paths of fields that only one format has are pointers in that
-/// format.
+/// The parts of a tool. In the order of the record. Paths of fields that only one format has are
+/// pointers in that format.
 pub(super) fn tool_parts(tool: &Tool, toolset: &Toolset<Tool>) -> RecordParts {
     let mut parts = PartList::default();
     let details = &tool.details;

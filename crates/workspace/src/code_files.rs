@@ -71,10 +71,13 @@ pub enum CodeRole {
 /// time of the last change of the inode is part of it, because a program can set the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileStamp {
+    /// With the inode it identifies a file as long as that exists.
     device: u64,
     inode: u64,
     size: u64,
+    /// Seconds and nanoseconds of the last change of the bytes.
     modified: (i64, i64),
+    /// The same of the last change of the inode.
     changed: (i64, i64),
 }
 
@@ -144,6 +147,7 @@ fn without_climbing(path: &Path) -> PathBuf {
     plain
 }
 
+/// The hash of a file's bytes, read in pieces; `None` if it cannot be read.
 fn hash_file(path: &Path) -> Option<ContentHash> {
     let mut file = File::open(path).ok()?;
     let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
@@ -272,12 +276,15 @@ pub fn server_code(server: &Server, folder: &Path) -> Vec<CodeFile> {
 }
 
 /// Whether a path has the ending of a script.
+/// In any case: `SERVER.PY` is one.
 pub(crate) fn has_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| SCRIPT_ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
 }
 
 /// Whether a file is one that is run.
+///
+/// Executable by anybody, with the ending of a script, or starting with `#!`.
 fn is_code(path: &Path) -> bool {
     let Ok(metadata) = path.metadata() else { return false };
     let has_interpreter = || {
@@ -292,7 +299,9 @@ fn is_code(path: &Path) -> bool {
 /// Finds the files of one document.
 struct CodeFinder<'r> {
     reading: &'r Reading,
+    /// That of the document, as the document is named.
     folder: PathBuf,
+    /// The folder of JavaScript bodies.
     bodies: PathBuf,
     /// Whether the document is a file. What a server lists names no files of this machine.
     is_file: bool,

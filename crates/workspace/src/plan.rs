@@ -330,6 +330,10 @@ impl SourcePlan {
     }
 
     /// Adds one `[[source]]`.
+    ///
+    /// `written` has its texts as they are written, from which messages and what is shown of its
+    /// connection are made. A server that cannot be started now is reported and left out; the plan
+    /// is made again when what is missing appears.
     fn add_configured(
         &mut self,
         source: SourceConfig,

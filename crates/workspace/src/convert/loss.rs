@@ -299,6 +299,9 @@ impl<'r> LossList<'r> {
     }
 
     /// Adds a loss for every part that differs. `tool` is the number of the tool.
+    ///
+    /// A part of `before` that `after` lacks or has with another value is lost; a part that only
+    /// `after` has was filled in. Paths match them, and each part of `after` is matched once.
     pub(super) fn compare(
         &mut self,
         tool: Option<usize>,
@@ -358,6 +361,7 @@ impl<'r> LossList<'r> {
             }
         }
         // In the order of the output, not of the map.
+        // What is left was in no part of the source.
         let filled: Vec<&RecordPart> =
             after.iter().filter(|part| left.contains_key(&comparable_path(part))).collect();
         for part in filled {
@@ -418,6 +422,8 @@ fn is_mcp(target: WriteTarget) -> bool {
 
 /// The key by which parts of the source and of the target are matched. Fields that only one format
 /// has are matched by name: the object around them differs between the shapes of one vendor.
+///
+/// `/function/strict` and `/strict` are the same field of OpenAI, in two shapes.
 fn comparable_path(part: &RecordPart) -> (String, bool) {
     let path = match part.is_rest {
         true => ["/function", "/toolSpec"]

@@ -152,6 +152,7 @@ pub(crate) fn describe_closed_object(
 }
 
 /// The members of an object that is closed in this way.
+/// `None` for any other error.
 fn closed_object(
     kind: &ValidationErrorKind,
     value: &Value,
@@ -219,6 +220,8 @@ fn describe_bound(
 }
 
 /// Why no alternative matches: the first error of each, at most [`MAX_LISTED`] of them.
+///
+/// An error inside the value is described with its place below the value.
 fn alternatives(
     keyword: &str,
     branches: &[Vec<EngineError<'_>>],

@@ -550,6 +550,7 @@ fn insert_entries(
 }
 
 /// The value that a text stands for.
+/// Exactly first: `a` and `A` may both be listed.
 fn by_text<'v>(values: &'v [(String, Value)], text: &str) -> Option<&'v Value> {
     if let Some((_, value)) = values.iter().find(|(known, _)| known == text) {
         return Some(value);
@@ -602,6 +603,11 @@ impl RestoreError {
 impl RestoreStep {
     /// The step as JSON, for a file that is read back with [`RestoreStep::from_json`]. In `at`, a
     /// string is a property and `true` every item.
+    ///
+    /// ```text
+    /// {"at": ["user", true], "nullMeansAbsent": ["name"]}
+    /// {"at": [], "rename": [["gr__e", "größe"]]}
+    /// ```
     pub fn to_json(&self) -> Value {
         let part = |part: &CallPathPart| match part {
             CallPathPart::Property(name) => Value::String(name.clone()),
@@ -655,6 +661,7 @@ struct StepJson<'a>(&'a Value);
 const MAX_STEP_DEPTH: usize = 128;
 
 impl<'a> StepJson<'a> {
+    /// A step, with the steps of its branches below it.
     fn step(self, depth: usize) -> Result<RestoreStep, RestoreError> {
         let part = |part: StepJson<'_>| match part.0 {
             Value::Bool(true) => Ok(CallPathPart::EveryItem),
@@ -670,6 +677,7 @@ impl<'a> StepJson<'a> {
         }
     }
 
+    /// The action under the key `name`.
     fn action(self, name: &str, depth: usize) -> Result<RestoreAction, RestoreError> {
         let steps = |json: StepJson<'_>| json.list(|step| step.step(depth + 1));
         Ok(match name {

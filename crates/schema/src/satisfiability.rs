@@ -60,6 +60,8 @@ pub(crate) struct EmptySubschema {
 /// A needless `true` costs the canonical form, a wrong `false` leaves a mistake unreported.
 pub(crate) fn may_contradict(members: &Map<String, Value>) -> bool {
     // One look at the names first: most subschemas have a type, a description and nothing else.
+    // The loop only counts; each test below looks at the values once it is known to have something
+    // to look at.
     let (mut bounds, mut values, mut object, mut array, mut branches) = (0, 0, 0, 0, 0);
     for keyword in members.keys() {
         match keyword.as_str() {
@@ -235,6 +237,7 @@ fn has_doubtful_branches(members: &Map<String, Value>) -> bool {
 }
 
 /// Annotations, identifiers and definitions. An `if` has an effect with `then` or `else` only.
+/// An unknown keyword is not among them, and counts as one that may contradict something.
 fn restricts_nothing(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -338,6 +341,7 @@ pub(crate) fn is_too_large(schema: &Value, dialect: Dialect) -> bool {
     // One entry for each value that the schema describes. `allOf` may describe one property
     // several times, so the entry of a property is found by its name.
     let mut choices = vec![ValueChoices::default()];
+    // `(group, name)`: the value of that property, or any item, inside the value of the group.
     let mut inner: HashMap<(usize, &str), usize> = HashMap::new();
     let mut branches = 0;
     let mut pending = vec![(schema, 0)];
@@ -375,6 +379,8 @@ pub(crate) fn is_too_large(schema: &Value, dialect: Dialect) -> bool {
         });
     }
     // A reference combines what it refers to with what is beside it: then everything counts.
+    // Where a reference stands beside something else, its target is expanded in place, so that the
+    // branches of different values multiply as well.
     let combines_references = |group: &ValueChoices| {
         group.references > 1 || (group.references == 1 && group.is_restricted)
     };
@@ -454,6 +460,9 @@ pub(crate) fn is_in_condition(at: &str) -> bool {
 }
 
 /// Puts an entry into words.
+///
+/// A value that is short is quoted: "`minimum` is `5` and `maximum` is `3`". Lists of objects and
+/// subschemas are only named.
 fn describe(document: &Value, at: &str, reason: &UnsatisfiableReason) -> EmptySubschema {
     if document.pointer(at).is_some_and(refuses_everything) {
         let reason = "`not` refuses every value".to_owned();

@@ -58,6 +58,7 @@ pub(super) fn search_instances(schema: &Value, judge: &mut Judge<'_>) {
 }
 
 /// Values in and around a schema, at most so many.
+/// Used where no second schema is compared: for calls that are adapted or restored.
 pub(super) fn candidates(schema: &Value, most: usize) -> Vec<Value> {
     let mut found = Vec::new();
     let mut budget = CandidateBudget { candidates: most, ..CandidateBudget::default() };
@@ -183,6 +184,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Whether two flat schemas accept the same values because they are written the same way.
+/// References make equal texts differ, because the definitions may have changed.
 fn is_same(one: &FlatSchema, other: &FlatSchema) -> bool {
     one == other && !one.values().any(has_reference)
 }

@@ -36,6 +36,8 @@ const MAX_WORDS: usize = 8;
 impl InstanceBuilder<'_> {
     /// Values on both sides of what `keyword` of `flat` demands. `other` is the value of the same
     /// keyword in a schema to compare with: what differs is tried first.
+    ///
+    /// Empty for a keyword that asserts nothing about the value itself.
     pub(crate) fn values_at_edge(
         &self,
         flat: &FlatSchema,
@@ -241,6 +243,7 @@ impl InstanceBuilder<'_> {
 }
 
 /// A value of each JSON type, a number with a fraction, and empty and filled containers.
+/// They show what `type` does, and which types a keyword lets through.
 fn one_of_each_type() -> Vec<Value> {
     vec![
         Value::Null,

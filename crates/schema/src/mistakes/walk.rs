@@ -40,6 +40,7 @@ pub(super) struct WalkStep<'a> {
 
 impl WalkStep<'_> {
     /// Whether it describes a property that a caller must give.
+    /// A `null` default of any other property is marked (`is_null_default`).
     fn is_required(&self) -> bool {
         let names = self.owner.and_then(|owner| owner.get("required")?.as_array());
         let name = self.property.unwrap_or_default();
@@ -149,6 +150,7 @@ impl<'a> SchemaWalk<'a> {
         }
     }
 
+    /// Notes a mistake at `path` in `schema`.
     fn report(&mut self, schema: &'a Value, path: Vec<String>, kind: MistakeKind) {
         self.local.push(LocalMistake { schema, path, kind });
     }

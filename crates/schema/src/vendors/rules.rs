@@ -120,6 +120,7 @@ fn keyword_fact(
 }
 
 /// Gemini's `items` is one schema that is not empty.
+/// A list of schemas is draft-07's spelling of a tuple.
 fn items_fact(items: &Value) -> Option<&'static VendorFact> {
     match items {
         Value::Array(_) => Some(&facts::ITEMS_LIST),

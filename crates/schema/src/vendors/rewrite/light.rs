@@ -153,6 +153,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Removes the changes from the list that come after the first `kept`.
+    /// `seen` must forget them, too, or the same change could not be recorded again.
     fn forget_changes(&mut self, kept: usize) {
         for change in self.changes.list.split_off(kept) {
             self.changes.seen.remove(&change.action.key(&change.at, &change.keyword));
@@ -160,6 +161,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Whether the target rejects a keyword of the root at the top.
+    /// At the top vendors are stricter than below it, so the keyword itself may be fine elsewhere.
     fn refused_at_top(&self, keywords: &NodeKeywords<'t>) -> bool {
         let refused = [
             (["anyOf"].as_slice(), &facts::TOP_ANY_OF),
@@ -339,6 +341,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Whether a keyword is left out.
+    ///
+    /// Keywords of structure stay: their facts are about values or neighbours, and other steps
+    /// handle those.
     fn is_dropped(&self, keyword: &NodeKeyword<'t>) -> bool {
         let name = &*keyword.name;
         match (&keyword.content, name) {

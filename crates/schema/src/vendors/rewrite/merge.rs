@@ -115,9 +115,11 @@ fn same_content<'t>(first: &NodeContent<'t>, second: &NodeContent<'t>) -> bool {
 
 /// One keyword of both schemas.
 enum Combined<'t> {
+    /// One keyword that states both.
     Content(NodeContent<'t>),
     /// No value matches both.
     Nothing,
+    /// One keyword cannot state both.
     Conflict,
 }
 
@@ -216,7 +218,9 @@ pub(super) fn both<'t>(first: &SchemaNode<'t>, second: &SchemaNode<'t>) -> Schem
 
 /// What a schema demands of the properties of an object.
 struct PropertyRules<'t> {
+    /// `properties`
     named: HashMap<Shared<'t, str>, SchemaNode<'t>>,
+    /// `patternProperties`
     patterns: NamedNodes<'t>,
     /// `None` where nothing is said, which allows everything.
     others: Option<SchemaNode<'t>>,
@@ -238,6 +242,9 @@ impl<'t> PropertyRules<'t> {
 }
 
 /// The schema of the property `name`, by its own schema and those of all properties.
+///
+/// The schemas of JSON Schema for a name: its own and those of all patterns that match it apply
+/// together, `additionalProperties` only if none of these is there.
 pub(super) fn property_schema<'t>(
     own: Option<&SchemaNode<'t>>,
     patterns: &NamedNodes<'t>,
@@ -432,6 +439,7 @@ fn smaller(first: &Value, second: &Value) -> Value {
 }
 
 /// The union of two lists of names.
+/// Keeps the order of the first list.
 fn united(first: &Value, second: &Value) -> Value {
     let mut names = first.as_array().cloned().unwrap_or_default();
     let mut seen: HashSet<String> =

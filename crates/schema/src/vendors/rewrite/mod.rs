@@ -238,6 +238,8 @@ pub fn standard_form(target: VendorTarget, schema: &Value) -> Value {
 
 /// Rewrites the schema of a tool's result for `target`. `None` if the target cannot state it:
 /// results have no other form there, so a rewrite that would have to be restored is of no use.
+///
+/// Fails if any step would be needed, or if the result nests too deep or is refused.
 pub fn rewrite_result(target: VendorTarget, schema: &Value) -> Option<Value> {
     let style = RewriteStyle::of(target);
     if !matches!(style, RewriteStyle::Full(_)) {
@@ -338,6 +340,9 @@ fn rewrite(
 }
 
 /// The last resort: the whole call as one text.
+///
+/// The arguments are a text under `input`, which restoring parses and puts in the place of the
+/// call.
 fn as_json_text(target: VendorTarget, report: ChangeReport) -> RewrittenSchema {
     let mut changes = ChangeList::new(target, report);
     let reason = "the schema is too large; the call is one JSON text";
@@ -410,6 +415,7 @@ type ChangeKey = (String, String, Option<ChangeAction>);
 /// The changes so far, each once.
 struct ChangeList {
     target: VendorTarget,
+    /// Without a report, only `inexact` is counted.
     report: ChangeReport,
     /// How many of them are not exact, counted without a report, too.
     inexact: usize,
@@ -556,6 +562,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// A copy of a value, counted.
+    /// For values of the source; `taken` moves what a rewrite made.
     fn copied(&mut self, value: &Value) -> Result<Value, TooLarge> {
         self.count_bytes(value)?;
         Ok(value.clone())

@@ -106,6 +106,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// The patterns of a node, unless matching them with so many names would take long.
+    ///
+    /// Each pattern is compiled once per name.
     fn few_patterns(
         &self,
         keywords: &NodeKeywords<'t>,
@@ -277,6 +279,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Takes `propertyNames`, to apply it to keys.
+    ///
+    /// A map becomes a list of entries, in which the names are values: `propertyNames` applies to
+    /// the `key` of each entry then.
     fn take_key_names(
         &mut self,
         keywords: &mut NodeKeywords<'t>,

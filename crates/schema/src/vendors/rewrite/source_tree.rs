@@ -53,7 +53,9 @@ impl SourcePlace {
 /// A text or value that is a part of the source, or that a rewrite made.
 #[derive(Debug)]
 pub(super) enum Shared<'s, T: ?Sized> {
+    /// A part of the document, not copied until it is written.
     Source(&'s T),
+    /// Made by a rewrite, such as a description with words added.
     Made(Rc<T>),
 }
 
@@ -314,6 +316,7 @@ impl<'s> NodeKeywords<'s> {
         NodeKeywords { place, list: Vec::new() }
     }
 
+    /// Linear, because nodes have few keywords: `MAX_KEYWORDS` bounds those of hostile ones.
     pub(super) fn get(&self, name: &str) -> Option<&NodeKeyword<'s>> {
         self.list.iter().find(|keyword| &*keyword.name == name)
     }
@@ -381,6 +384,7 @@ impl<'s> NodeKeywords<'s> {
         }
     }
 
+    /// [`Self::set`] with a value that holds no subschemas.
     pub(super) fn set_data(&mut self, name: &'static str, value: Value) {
         self.set(name, NodeContent::Data(value.into()));
     }
@@ -390,12 +394,14 @@ impl<'s> NodeKeywords<'s> {
         self.get(name).map_or(self.place, |keyword| keyword.place)
     }
 
+    /// From here on the keywords are shared. A later change clones them first.
     pub(super) fn into_node(self) -> SchemaNode<'s> {
         SchemaNode::Keywords(Rc::new(self))
     }
 }
 
 /// Whether any member is called `$ref` or `$dynamicRef`. May be true for a property of that name.
+/// A quick test, because most schemas have no reference and need no graph.
 fn mentions_reference(document: &Value) -> bool {
     let mut pending = vec![document];
     while let Some(value) = pending.pop() {
@@ -725,6 +731,7 @@ impl<'s> TreeReader<'s, '_> {
     }
 
     /// Splits `dependencies` into the two keywords of 2020-12.
+    /// Each member is a list of names or a schema; those of a kind become one keyword.
     fn dependencies(
         &mut self,
         keywords: &mut NodeKeywords<'s>,

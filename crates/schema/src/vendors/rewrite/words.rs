@@ -115,6 +115,9 @@ pub(super) fn add_words<'t>(keywords: &mut NodeKeywords<'t>, words: &str) {
 }
 
 /// A description with words added. Words that are there already are not repeated.
+///
+/// `("Tags (at least 2 items)", "at least 2 items")` stays as it is: a definition that is inlined
+/// into a node is given its words once.
 pub(super) fn with_words(description: Option<&str>, words: &str) -> String {
     let Some(text) = description.map(str::trim_end).filter(|text| !text.is_empty()) else {
         return words.to_owned();

@@ -151,8 +151,7 @@ pub(crate) fn describe_closed_object(
     ))
 }
 
-/// The members of an object that is closed in this way.
-/// `None` for any other error.
+/// The members of an object that is closed in this way. `None` for any other error.
 fn closed_object(
     kind: &ValidationErrorKind,
     value: &Value,

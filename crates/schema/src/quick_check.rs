@@ -195,9 +195,9 @@ const MAX_PATTERN_WEIGHT: usize = 64;
 fn is_simple_pattern(pattern: &str) -> bool {
     let body = pattern.strip_prefix('^').unwrap_or(pattern);
     let mut rest = body.strip_suffix('$').unwrap_or(body);
-    // Whether a repetition may follow; `a**` is an error. The weight bounds the size of the
-    // compiled pattern: a repetition of a part adds as much as the part repeated.
+    // Whether a repetition may follow; `a**` is an error.
     let mut repeatable = false;
+    // It bounds the size of the compiled pattern: `a{1,50}` counts 50 more than its text.
     let mut weight = pattern.len();
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];

@@ -549,8 +549,7 @@ fn insert_entries(
     Ok(())
 }
 
-/// The value that a text stands for.
-/// Exactly first: `a` and `A` may both be listed.
+/// The value that a text stands for. An exact match comes first: `a` and `A` may both be listed.
 fn by_text<'v>(values: &'v [(String, Value)], text: &str) -> Option<&'v Value> {
     if let Some((_, value)) = values.iter().find(|(known, _)| known == text) {
         return Some(value);

@@ -260,8 +260,8 @@ impl<'a> Array<'a, BudgetedJson> for BudgetedArray<'a> {
         BudgetedItems { items: self.items.iter(), budget: self.budget }
     }
 
-    /// One step per item. Comparing them all takes longer, but `CostProfile::compares_values` has
-    /// the instance measured first.
+    /// One step per item. A schema with `uniqueItems` never takes the direct route
+    /// (`CostProfile::compares_values`), so the instance was measured before.
     fn is_unique(&self) -> bool {
         if let Some(budget) = self.budget {
             budget.spend(self.items.len() as u64);

@@ -275,8 +275,7 @@ pub fn server_code(server: &Server, folder: &Path) -> Vec<CodeFile> {
     files
 }
 
-/// Whether a path has the ending of a script.
-/// In any case: `SERVER.PY` is one.
+/// Whether a path has the ending of a script. In any case: `SERVER.PY` is one.
 pub(crate) fn has_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| SCRIPT_ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))

@@ -148,8 +148,6 @@ impl OlderDraft {
     }
 
     /// Whether a keyword asserts something in a later dialect, and nothing in this one.
-    ///
-    /// In draft-04 to -06 an author who writes such a keyword may believe that it works.
     fn ignores(self, keyword: &str) -> bool {
         let since = match keyword {
             "const" | "contains" | "propertyNames" | "$id" => OlderDraft::Draft6,
@@ -217,7 +215,7 @@ impl DraftUpgrade<'_> {
 
     /// A schema and all schemas inside it. Keywords stay in their order.
     ///
-    /// The recursion is as deep as the document. Callers have compiled or measured it.
+    /// The recursion is as deep as the document.
     fn upgrade(&self, schema: &Value, level: SchemaDepth) -> Result<Value, String> {
         let Value::Object(members) = schema else { return Ok(schema.clone()) };
         let id_keyword = self.draft.id_keyword();

@@ -7,8 +7,8 @@
 //! required: ["a", "b"]                a small object without `a`, and one without `b`
 //! ```
 //!
-//! Only the keyword of the edge is left unmet. The rest of the value is built to match the schema,
-//! as far as possible: otherwise both schemas would refuse it for another reason, and it would show
+//! A value may violate the keyword of the edge. All else in it is built to match the schema, as far
+//! as possible: otherwise both schemas would refuse it for another reason, and it would show
 //! nothing. So each function starts from a small instance and changes one thing.
 //!
 //! `other` is the value of the same keyword in the schema to compare with. Values at its edge

@@ -438,8 +438,7 @@ fn smaller(first: &Value, second: &Value) -> Value {
     if second.as_f64() < first.as_f64() { second.clone() } else { first.clone() }
 }
 
-/// The union of two lists of names.
-/// Keeps the order of the first list.
+/// The union of two lists of names. Keeps the order of the first list.
 fn united(first: &Value, second: &Value) -> Value {
     let mut names = first.as_array().cloned().unwrap_or_default();
     let mut seen: HashSet<String> =

@@ -561,8 +561,7 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    /// A copy of a value, counted.
-    /// For values of the source; `taken` moves what a rewrite made.
+    /// A copy of a value, counted. For values of the source; `taken` moves what a rewrite made.
     fn copied(&mut self, value: &Value) -> Result<Value, TooLarge> {
         self.count_bytes(value)?;
         Ok(value.clone())

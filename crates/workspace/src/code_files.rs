@@ -315,6 +315,8 @@ impl<'r> CodeFinder<'r> {
         CodeFinder { reading, folder, bodies, is_file }
     }
 
+    /// The places of one tool's own code: the table in the header, row by row. The code of a server
+    /// is shared by all tools (`shared`).
     fn of_tool(&self, n: usize) -> Vec<CodePlace> {
         let Some(tool) = self.reading.toolset.tools.get(n) else { return Vec::new() };
         let place = |file: &Path, folder: &Path| CodePlace {
@@ -360,6 +362,7 @@ impl<'r> CodeFinder<'r> {
         }
     }
 
+    /// The places of the code that all tools have in common.
     fn shared(&self) -> Vec<CodePlace> {
         match &self.reading.toolset.server {
             Some(server) if self.is_file => ServerPlaces { folder: &self.folder }.of_server(server),
@@ -390,6 +393,8 @@ impl ServerPlaces<'_> {
         places
     }
 
+    /// Where a word may be a file: in the working directory, and beside the document if that is
+    /// another folder. An absolute path counts only below the document.
     fn of_word(&self, word: &CodeWord, directory: Option<&str>) -> Vec<CodePlace> {
         let place = |path: PathBuf, role: CodeRole| CodePlace {
             name: word.path.clone(),

@@ -78,6 +78,7 @@ toolwright_source::codes! {
     )
 }
 
+/// Findings of the analyzer, at their range in the code of the function.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut is_unavailable = false;
     for code in subject.functions() {

@@ -81,6 +81,8 @@ impl ServerAddress {
     }
 }
 
+/// Reads the document and not the binding, because a binding has one connection, and the rule is
+/// about two fields that contradict each other. The finding is at the transport.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let text = |path: &[&str]| {
         let at = path.iter().fold(RecordPath::root(), |at, name| at.child(*name));

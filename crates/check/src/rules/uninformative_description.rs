@@ -87,6 +87,7 @@ const EMPTY_WORDS: &[&str] = &[
 /// Verbs that say the same in a name and its description.
 const GET: &[&str] = &["get", "fetch", "return", "retrieve"];
 
+/// One finding for each tool, at a description that the document itself has.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let (Some(name), Some(description)) = (tool.name.ok(), tool.description.ok()) else {

@@ -47,6 +47,8 @@ toolwright_source::codes! {
          of one value means the same."
 }
 
+/// First names and descriptions, which are cheap, then schemas, then what all schemas together
+/// have.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.targets().is_empty() {
         return;

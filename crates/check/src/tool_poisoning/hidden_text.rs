@@ -344,6 +344,8 @@ struct BidiContext {
 }
 
 impl BidiContext {
+    /// Looks at all characters once. One embedding that is not closed makes the whole text
+    /// unbalanced.
     fn of(chars: &[(usize, char)]) -> Self {
         // The characters that must close what is open, the innermost last.
         let mut open = Vec::new();

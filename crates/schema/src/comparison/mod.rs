@@ -236,6 +236,7 @@ pub fn unrestorable(sent: &Value, steps: &[RestoreStep]) -> Option<Value> {
 
 /// The value, once for each list of pairs in it, with the first pair of that list twice.
 fn with_a_pair_twice(value: Value) -> Vec<Value> {
+    /// Collects the pointers of all lists whose first item has a `key`.
     fn lists(value: &Value, at: &str, found: &mut Vec<String>) {
         match value {
             Value::Object(members) => {

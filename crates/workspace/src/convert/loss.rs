@@ -137,6 +137,8 @@ pub(super) struct LossList<'r> {
 }
 
 impl<'r> LossList<'r> {
+    /// An empty list. `numbers` lead from the tools of the conversion to those of the source, some
+    /// of which may have been left out.
     pub(super) fn new(
         reading: &'r Reading,
         numbers: &'r [usize],

@@ -170,6 +170,9 @@ pub fn convert_together(
     convert_all(sources.collect::<Result<_, _>>()?, options)
 }
 
+/// Converts documents that go into one request together.
+///
+/// Names are chosen for all toolsets before any is written, so that no two tools get the same one.
 fn convert_all(
     sources: Vec<SoundTools<'_>>,
     options: &ConvertOptions,

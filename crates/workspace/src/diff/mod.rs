@@ -257,6 +257,8 @@ struct DiffSide<'a> {
 }
 
 impl<'a> DiffSide<'a> {
+    /// Documents without a record are left out. A tool without a usable name gets an id made of its
+    /// place.
     fn new(loaded: &'a [LoadedDocument]) -> DiffSide<'a> {
         let documents: Vec<SideDocument<'a>> = loaded
             .iter()

@@ -127,6 +127,7 @@ fn check_between(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordF
     }
 }
 
+/// `file` is that of the first tool, if the two are in different documents.
 fn message(
     subjects: &[Subject<'_>],
     tools: &SimilarTools,

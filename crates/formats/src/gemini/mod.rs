@@ -161,6 +161,7 @@ impl Format for Gemini {
             vec![root]
         };
         for node in items.into_iter().filter(|node| node.kind() == ValueKind::Map) {
+            // Both spellings may be in one item; then the functions of both are read.
             let declarations: Vec<Node<'_>> =
                 LISTS.iter().flat_map(|list| extract::objects(node, list)).collect();
             let is_tool = LISTS.iter().any(|list| node.has(list));

@@ -276,6 +276,8 @@ pub(super) struct ErrorSigns {
 }
 
 impl ErrorSigns {
+    /// The same walk as [`SchemaWalk::run`] for callers that look for errors only: it notes two
+    /// flags and no mistake.
     pub(super) fn of(root: &Value, dialect: Dialect) -> ErrorSigns {
         let mut signs = ErrorSigns::default();
         let mut pending = vec![root];

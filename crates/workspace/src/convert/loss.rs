@@ -362,7 +362,7 @@ impl<'r> LossList<'r> {
                 self.set_values(part.value.clone(), found.map(|found| found.value.clone()));
             }
         }
-        // In the order of the output, not of the map. What is left was in no part of the source.
+        // In the order of the output, not of the map.
         let filled: Vec<&RecordPart> =
             after.iter().filter(|part| left.contains_key(&comparable_path(part))).collect();
         for part in filled {

@@ -163,7 +163,7 @@ pub fn adapt(steps: &[RestoreStep], mut arguments: Value) -> Result<Value, Resto
 /// compiled once, and the work for all calls is bounded: ten definitions with two branches each can
 /// have a thousand ways through them.
 ///
-/// The lock makes it `Sync`: a comparison hands references to a thread with a larger stack.
+/// The lock makes it `Sync`: a comparison passes references to a thread with a larger stack.
 pub(crate) struct CallRestorer<'a> {
     steps: &'a [RestoreStep],
     branches: Mutex<CompiledBranches>,
@@ -203,7 +203,7 @@ impl<'a> CallRestorer<'a> {
 /// same branches.
 struct CompiledBranches {
     /// By the address of the branch; `None` if its schema does not compile.
-    /// An address identifies a branch, because the steps are borrowed for as long as this lives.
+    /// An address identifies a branch, because the steps are borrowed for as long as this exists.
     schemas: HashMap<usize, Option<Schema>>,
     /// Actions and values of schemas that may still be used.
     work_left: usize,

@@ -187,7 +187,7 @@ fn has_doubtful_array(members: &Map<String, Value>) -> bool {
 /// Branches or references beside keywords that may contradict them.
 ///
 /// Two common forms are let through because they hardly ever contradict anything: a choice of
-/// nothing but `required`, and a choice beside a `type` that its branches repeat.
+/// only `required`, and a choice beside a `type` that its branches repeat.
 fn has_doubtful_branches(members: &Map<String, Value>) -> bool {
     let mut branching = None;
     let mut others = 0;

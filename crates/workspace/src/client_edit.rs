@@ -314,7 +314,7 @@ fn value_json(value: &DeValue<'_>) -> Json {
 /// [mcp_servers.notes]         the header, and all lines below it up to another header
 /// command = "npx"
 ///
-/// [mcp_servers.notes.env]     is below it, and goes with it
+/// [mcp_servers.notes.env]     is below it, and is removed with it
 /// ```
 fn edited_toml(text: &str, keys: &[String], name: &str, entry: Option<&Json>) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };

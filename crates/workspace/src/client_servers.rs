@@ -86,7 +86,7 @@ struct CollectedServer {
 ///
 /// Secrets are replaced after all files were read, because a variable must have one meaning in the
 /// whole file. Each source is parsed as a configuration by itself: one that would be refused is
-/// left out with the reason, so that the new file is valid whatever was in the others.
+/// left out with the reason, so that the new file is valid even if the others have errors.
 pub fn collect_servers(folders: &ClientFolders) -> ClientConfig {
     let mut config = ClientConfig::default();
     let mut collected: Vec<CollectedServer> = Vec::new();

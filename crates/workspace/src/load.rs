@@ -115,7 +115,7 @@ pub struct ReadOptions {
 /// How a file came to be read. On a walk, most files are not definitions and are skipped silently.
 #[derive(Clone, Copy, PartialEq)]
 enum FoundBy {
-    /// The user named it, so it is reported whatever it is.
+    /// The user named it, so it is reported even if it is not a definition.
     Name,
     /// It was found in a folder.
     Walk,

@@ -139,7 +139,7 @@ impl LockFile {
         LockFile::parse(path, &text).map(Some)
     }
 
-    /// Strict: a lock that is only half understood would accept what nobody has accepted.
+    /// Strict: a lock that is only half understood would accept changes that no user accepted.
     fn parse(path: &Path, text: &str) -> Result<LockFile, LockError> {
         let is_marker = |line: &str| ["<<<<<<< ", ">>>>>>> "].iter().any(|m| line.starts_with(m));
         if let Some(line) = text.lines().position(is_marker) {

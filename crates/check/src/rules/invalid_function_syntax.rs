@@ -174,7 +174,7 @@ pub enum BodyPlace {
     FullPage,
 }
 
-/// All that the facts of one body show. If it does not parse, nothing is said about its
+/// All findings of the facts about one body. If it does not parse, nothing is reported about its
 /// default export, which may be in the part that was not understood.
 fn body_diagnostics(source: &Arc<Source>, facts: ScriptFacts) -> Vec<Diagnostic> {
     let at = |code, range: Range<usize>, message: String, help: Option<String>| {

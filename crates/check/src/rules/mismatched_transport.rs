@@ -56,7 +56,7 @@ enum ServerAddress {
 }
 
 impl ServerAddress {
-    /// By the scheme, in any case. Whatever has none of the four schemes is a command line.
+    /// By the scheme, in any case. A text without one of the four schemes is a command line.
     fn of(text: &str) -> ServerAddress {
         let text = text.trim();
         let starts = |schemes: [&str; 2]| {

@@ -38,7 +38,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// If only errors are wanted, the walk for other mistakes is left out.
+/// If only errors are wanted, the search for other mistakes is skipped.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (tool, draft) in subject.tools() {
         for side in [SchemaSide::Input, SchemaSide::Output] {

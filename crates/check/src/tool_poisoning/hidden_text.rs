@@ -222,7 +222,7 @@ fn run_len(chars: &[(usize, char)], at: usize) -> usize {
 /// The run as bytes, unless its neighbours show that it is honest.
 ///
 /// Length counts, too: more than one selector or more than two invisible characters in a row are
-/// never honest here, because such rows encode bytes.
+/// never legitimate here, because such rows encode bytes.
 fn suspicious_run(
     chars: &[(usize, char)],
     run: Range<usize>,

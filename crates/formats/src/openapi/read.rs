@@ -8,7 +8,7 @@
 //! servers, security and others ─ keep_rest ──────────▶  Rest
 //! ```
 //!
-//! Each schema stands alone: what it refers to in `components` is copied into it (`schemas`). The
+//! Each schema is complete: what it refers to in `components` is copied into it (`schemas`). The
 //! copies multiply, so their values are counted against `MAX_VALUES` for the whole document.
 
 use std::collections::HashSet;

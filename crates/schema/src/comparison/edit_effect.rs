@@ -104,7 +104,7 @@ impl<'a> EditedSchema<'a> {
     ///
     /// Tries in this order, and takes the first answer with a witness:
     ///
-    /// 1. the edit alone, by values that the last schema judges likewise;
+    /// 1. the edit alone, by values that the last schema judges the same way;
     /// 2. the share that the edited part has in such a value (`EditedPart`);
     /// 3. all edits of the keywords around the place, then all edits of the schema around it;
     /// 4. all edits: the share of the part in them, or all of them if the place is at the root.

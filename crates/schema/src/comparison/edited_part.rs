@@ -180,7 +180,7 @@ fn with_type(schema: &Value) -> Value {
 /// The members of a schema that a keyword depends on, without rules of their own.
 ///
 /// `additionalProperties` applies to the names that `properties` does not have, so the names stay
-/// and their schemas become `true`. `maxContains` is nothing without `contains`.
+/// and their schemas become `true`. `maxContains` has no effect without `contains`.
 fn beside(members: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
     let open = |value: &Value| -> Value {
         match value {

@@ -340,7 +340,7 @@ fn judge_by_canonical_form(pair: &UpgradedPair<'_>, judge: &mut Judge<'_>) {
 
 /// Judges values by both compiled schemas, and keeps the first witness of each direction.
 ///
-/// A search hands it one value after the other, and stops when it breaks. What counts as a witness
+/// A search passes it one value after the other, and stops when it breaks. What counts as a witness
 /// depends on the question: for two schemas, that they disagree; for one of several edits, also
 /// that the last schema agrees (`last`) and that the edit has a share in it (`part`).
 pub(crate) struct Judge<'a> {

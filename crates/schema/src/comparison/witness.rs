@@ -11,7 +11,7 @@
 //! second  {"properties": {"a": {"maxLength": 5}, "b": S}}
 //!
 //! compare: `b` is equal, so down to `a` ─▶ `maxLength` differs ─▶ texts of 2 to 6 characters
-//!          each planted: {"a": "aaaa"} ─▶ Judge: first refuses it, second accepts it
+//!          each placed: {"a": "aaaa"} ─▶ Judge: first refuses it, second accepts it
 //! ```
 
 use std::ops::ControlFlow;
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let place = &member.place;
-            // The levels above are closures around `emit`, each of which plants the value one level
+            // The levels above are closures around `emit`, each of which places the value one level
             // up.
             self.compare(member.schema, theirs, levels, &mut |value| emit(place.plant(value)))?;
         }

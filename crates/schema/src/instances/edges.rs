@@ -104,7 +104,7 @@ impl InstanceBuilder<'_> {
         }
     }
 
-    /// Arrays for the keywords about items: of every length that a bound speaks of, each in several
+    /// Arrays for the keywords about items: of every length that a bound states, each in several
     /// fillings, because the length alone may not tell two schemas apart.
     fn arrays_at_edge(
         &self,

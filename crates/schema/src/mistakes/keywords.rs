@@ -3,7 +3,7 @@
 //!
 //! A keyword that JSON Schema does not have is legal, and has no effect. It is a mistake if it was
 //! meant to have one, which its spelling shows: `propertes` is one letter from a keyword. The rule
-//! of the checker judges that; this file says which names are known and which are somebody else's.
+//! of the checker judges that; this file lists known names and names of other tools.
 
 use serde_json::Value;
 
@@ -172,7 +172,7 @@ pub(super) fn type_words(types: u8) -> &'static str {
 }
 
 /// Whether the value of a keyword says nothing, whatever the type: generators write such values
-/// into every schema. Then a keyword without effect is not worth a finding.
+/// into every schema. Then a keyword without effect is not reported.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Array(list) => list.is_empty(),

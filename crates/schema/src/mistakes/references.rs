@@ -141,7 +141,7 @@ fn group_nodes(graph: &SubschemaGraph<'_>) -> Vec<usize> {
 /// is a reference to it.
 ///
 /// The search starts at the root and follows every edge, so a definition that only refers to itself
-/// counts as unused. Definitions inside an unused one are not reported: they go with it.
+/// counts as unused. Definitions inside an unused one are not reported: removing it removes them.
 fn check_definitions(
     document: &Value,
     graph: &SubschemaGraph<'_>,

@@ -62,7 +62,7 @@ pub(super) fn check(
 /// Examines the values of one keyword of one subschema.
 ///
 /// `null` as the default of an optional property is marked: many generators write it for "not
-/// given", and the rule judges that more mildly.
+/// given", so the rule only reports a note.
 fn check_keyword(
     candidate: &ValueCandidate<'_>,
     members: &Map<String, Value>,

@@ -227,8 +227,8 @@ struct ReportText {
     out: String,
     /// How many findings were shown with lines of their file, up to [`MOST_EXCERPTS`].
     excerpts: usize,
-    /// The codes whose help was printed for a server. Its tools are somebody else's, and the same
-    /// advice ten times is noise; `explain` has it, too.
+    /// The codes whose help was printed for a server. The user did not write its tools, and the
+    /// same advice ten times is noise; `explain` has it, too.
     explained: HashSet<&'static str>,
 }
 

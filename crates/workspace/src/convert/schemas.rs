@@ -491,7 +491,7 @@ const MAX_REFERENCES: usize = 16;
 /// Adds a loss if the schema that was read back is not the one that was written.
 ///
 /// `convert` reads what it wrote. A writer that cannot state a part of the schema would otherwise
-/// lose it without a word.
+/// lose it silently.
 pub(super) fn compare_written(
     [source, sent, back]: [&Tool; 3],
     steps: &[RestoreStep],

@@ -66,8 +66,8 @@ impl SchemaDiff {
     /// Compares two schemas.
     ///
     /// A new optional property refuses values that the old schema accepted: those that had another
-    /// value under this name. Nobody sends such a value, so these properties are taken out before
-    /// the whole is compared.
+    /// value under this name. Callers do not send such values, so these properties are taken out
+    /// before the whole is compared.
     pub(super) fn new(old: &Value, new: &Value) -> SchemaDiff {
         let mut edits = Vec::new();
         walk(old, new, "", &mut edits);

@@ -3,7 +3,7 @@
 //!
 //! | label and value | judged as |
 //! |---|---|
-//! | `DB_PASSWORD=x` | a password, whatever it looks like |
+//! | `DB_PASSWORD=x` | a password, with any value |
 //! | `GITHUB_TOKEN=ghx81k2` | a secret |
 //! | `GITHUB_TOKEN=${TOKEN}`, `KEY_FILE=key.pem` | a reference, or no secret at all |
 //! | `SORT_KEY=name`, `AUTH=none` | settings |
@@ -128,7 +128,7 @@ pub(crate) fn names_secret(variable: &str) -> bool {
 pub(super) enum PartKind {
     /// What it is, with its article.
     Secret(&'static str),
-    /// The documentation's text, such as `<your-token>`: nobody's secret, but the server will fail.
+    /// The documentation's text, such as `<your-token>`: not a secret, but the server will fail.
     Placeholder,
 }
 
@@ -304,7 +304,7 @@ const SETTING_WORDS: &[&str] = &[
 
 /// Whether a value can be a secret of this kind.
 ///
-/// The weaker the label, the more the value has to look like something that was drawn at random.
+/// The weaker the label, the more the value has to look like a random text.
 fn looks_secret(value: &str, kind: LabelKind) -> bool {
     const SWITCHES: [&str; 13] = [
         "true", "false", "yes", "no", "on", "off", "enabled", "disabled", "auto", "none", "null",

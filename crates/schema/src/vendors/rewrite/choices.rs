@@ -300,8 +300,7 @@ impl<'t> Rewriter<'t> {
 
     /// The branches that a value can match.
     ///
-    /// A branch that is nothing but a choice itself is possible if one of the branches of that
-    /// choice is.
+    /// A branch that only contains a choice is possible if one of that choice's branches is.
     pub(super) fn possible_branches(
         &mut self,
         branches: &[SchemaNode<'t>],

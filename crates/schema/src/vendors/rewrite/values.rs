@@ -262,7 +262,7 @@ impl<'t> Rewriter<'t> {
     /// Reports that `null` cannot be sent where it means that a property is absent.
     ///
     /// Called for the properties that strict mode makes required and nullable. `written` is the
-    /// schema before `null` is added, which states more plainly than `node` whether it accepts
+    /// schema before `null` is added, which states more directly than `node` whether it accepts
     /// `null`.
     pub(super) fn report_lost_null(&mut self, node: &SchemaNode<'t>, written: &Value) {
         if self.changes.report == ChangeReport::Unwanted {

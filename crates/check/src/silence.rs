@@ -7,6 +7,13 @@
 //! `toolwright.toml` sets levels for those.
 //!
 //! JSON has no comments, so only YAML documents can silence anything.
+//!
+//! ```text
+//! commands: [add_note]  # toolwright: ignore MISSING_DESCRIPTION - the name says it all
+//!
+//! # toolwright: ignore NAMING_CONVENTION - the program has no other spelling
+//! commands: [AddNote]
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 

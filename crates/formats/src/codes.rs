@@ -2,6 +2,9 @@
 //! with the mistake and one without. Tests check that the first reports the code and the second
 //! does not; docs/codes is generated from here. Codes about the text itself are in
 //! `toolwright_source`.
+//!
+//! The fields of an entry, in their order: name, severity, text of the manual, name of the file,
+//! document with the mistake, document without. The name of the file decides how both are parsed.
 
 // The two documents of a code differ in the mistake only, so that a reader of `explain` sees at
 // once what to change.

@@ -141,6 +141,9 @@ fn read_number_enum(members: &mut Object) {
 }
 
 /// OpenAPI 3.0 has JSON Schema's draft 4, where an exclusive bound is a flag beside the bound.
+///
+/// `minimum: 1, exclusiveMinimum: true` becomes `exclusiveMinimum: 1`. A flag without its bound, or
+/// one that is already a number, stays as it is.
 fn exclusive_bound(members: &mut Object, flag: &str, bound: &str) {
     match members.get(flag) {
         Some(Json::Bool(false)) => drop(members.shift_remove(flag)),
@@ -155,6 +158,12 @@ fn exclusive_bound(members: &mut Object, flag: &str, bound: &str) {
 
 /// The choice, which has null as another branch. OpenAPI 3.0 defines `nullable` beside `type` only;
 /// beside a choice or `allOf`, which is how a reference is made nullable, it is read as meant.
+///
+/// ```text
+/// anyOf: [A, B]               ─▶  anyOf: [A, B, {type: null}]
+/// oneOf: [A, B], all typed    ─▶  oneOf: [A, B, {type: null}]
+/// allOf: [A]                  ─▶  anyOf: [{allOf: [A]}, {type: null}]
+/// ```
 fn allow_null_as_branch(members: &mut Object) {
     let null = json!({"type": "null"});
     let is_typed = |branch: &Json| branch.get("type").is_some_and(|kind| *kind != "null");
@@ -197,6 +206,9 @@ fn allow_null(members: &mut Object) {
 /// Turns JSON Schema into Gemini's variant: types in upper case, null as `nullable`, numbers of an
 /// enum as text. What the variant has no words for stays as it is: rewriting a schema so that the
 /// API accepts it is the business of `schema::vendors`.
+///
+/// The opposite of `to_json_schema`, but not its exact inverse: `examples` with several values
+/// stays, because the variant has one `example`.
 pub(crate) fn from_json_schema(schema: &mut Json) {
     each_subschema(schema, &mut |members| {
         take_null(members);
@@ -228,6 +240,11 @@ pub(crate) fn from_json_schema(schema: &mut Json) {
 }
 
 /// Replaces null among the types, the branches and the values by `nullable`.
+///
+/// ```text
+/// type: [string, null], enum: [a, null]   ─▶  type: string, enum: [a], nullable: true
+/// anyOf: [A, {type: null}]                ─▶  anyOf: [A with nullable: true]
+/// ```
 fn take_null(members: &mut Object) {
     let mut is_nullable = false;
     if let Some(Json::Array(types)) = members.get("type")

@@ -1,6 +1,9 @@
 //! The text patterns that formats publish as regular expressions, implemented as small functions,
 //! so that the readers need no regex engine. A property test below compares each function with its
 //! published expression.
+//!
+//! Each pattern has its expression, which messages quote, its description in words, which is their
+//! help, and the function. `tolerated` are texts outside of the pattern that are in common use.
 
 use toolwright_model::Capability;
 

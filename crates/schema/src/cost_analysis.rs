@@ -9,6 +9,11 @@
 //!   [`CostProfile`], which later decides about stack size and step budget.
 //!
 //! All sums run over the graph without recursion, with the edges that close a loop left out.
+//!
+//! ```text
+//! $defs: a = {allOf: [b, b]}, b = {allOf: [c, c]}, c = {allOf: [d, d]}, …   fan-out
+//!   paths: d 1, c 3, b 7, a 15, …                     doubles with each definition
+//! ```
 
 use std::collections::HashSet;
 
@@ -85,6 +90,7 @@ pub(crate) fn analyze(
         return Err(SchemaError::invalid(at, message));
     }
     check_resource_chains(graph)?;
+    // Unlike the sums above, these follow every edge: what one instance can cost in all.
     let from_root = sum_paths(graph, &[0], one, |_| true);
     let checks = sum_paths(graph, &[0], checks_of, |_| true);
     Ok(CostProfile {
@@ -241,6 +247,8 @@ fn check_resource_chains(graph: &SubschemaGraph<'_>) -> Result<(), SchemaError> 
             }
         }
     }
+    // A depth-first search through all chains without repetition. Its time is what it measures, so
+    // the bound stops it as well.
     let links: Vec<Vec<usize>> = links.into_iter().map(|set| set.into_iter().collect()).collect();
     // The document is resource 0: its root was added first.
     let mut work = sizes[0];

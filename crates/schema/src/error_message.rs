@@ -3,6 +3,12 @@
 //! `jsonschema` has messages of its own, but they quote whole instances, name its internals, and
 //! its errors hold no value here (`BudgetedNode::to_value`). So each kind of error is worded here,
 //! from the value at the error's path. Messages never contain a line break: JSON text has none.
+//!
+//! ```text
+//! `"5"` is not of type `integer`
+//! the required property `name` is missing
+//! `7` matches no alternative of `anyOf`: `7` is not of type `string`; or …
+//! ```
 
 use std::fmt::{self, Write};
 
@@ -56,6 +62,8 @@ impl<'a> MessageContext<'a> {
 }
 
 /// Says what is wrong with `value`, the value at the error's path.
+///
+/// The path is not part of the message: callers show it beside it.
 pub(crate) fn describe(
     kind: &ValidationErrorKind,
     value: &Value,
@@ -143,7 +151,7 @@ pub(crate) fn describe_closed_object(
     ))
 }
 
-/// The members of an object that is closed in this way.
+/// The members of an object that is closed in this way. `None` for any other error.
 fn closed_object(
     kind: &ValidationErrorKind,
     value: &Value,
@@ -211,6 +219,8 @@ fn describe_bound(
 }
 
 /// Why no alternative matches: the first error of each, at most [`MAX_LISTED`] of them.
+///
+/// An error inside the value is described with its place below the value.
 fn alternatives(
     keyword: &str,
     branches: &[Vec<EngineError<'_>>],
@@ -227,6 +237,7 @@ fn alternatives(
     for (index, error) in reasons.enumerate() {
         text.push_str(if index == 0 { ": " } else { "; or " });
         // The path is counted from the root of the instance; shown is the part below `value`.
+        // "at `/a`, …" tells which part of the value an alternative refuses.
         let path = error.instance_path().as_str();
         let inside = path.strip_prefix(context.instance_path).filter(|inside| !inside.is_empty());
         match inside.and_then(|inside| Some((inside, value.pointer(inside)?))) {

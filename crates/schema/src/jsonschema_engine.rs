@@ -50,6 +50,7 @@ impl FastValidator {
         build(configure(jsonschema::options(), settings), document).map(FastValidator)
     }
 
+    /// Cannot be stopped. The caller has made sure that this instance is cheap.
     #[inline]
     pub(crate) fn is_valid(&self, instance: &Value) -> bool {
         self.0.is_valid(instance)
@@ -93,6 +94,8 @@ impl BudgetedValidator {
 /// The options of `jsonschema` for the representation `F`.
 type EngineOptions<F> = ValidationOptions<'static, Arc<dyn Retrieve>, F>;
 
+/// The settings of both validators: nothing is fetched, patterns are bounded, and `format` is
+/// checked only on request.
 fn configure<F: Json>(options: EngineOptions<F>, settings: CompileSettings) -> EngineOptions<F> {
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(settings.backtrack_limit)
@@ -134,6 +137,8 @@ fn schema_error(error: &EngineError<'_>, document: &Value) -> SchemaError {
     SchemaError::invalid(at, error_message::describe(error.kind(), value, &context))
 }
 
+/// An error of an instance, in the words of `error_message`. Its keyword is that of `jsonschema`,
+/// except for closed objects without properties (`describe_closed_object`).
 fn validation_error(
     error: &EngineError<'_>,
     instance: &Value,
@@ -196,6 +201,7 @@ pub(crate) fn compiled_pattern_bytes(pattern: &str) -> u64 {
         let linear = PatternOptions::regex().size_limit(bytes);
         jsonschema::options().offline().with_pattern_options(linear).build(&schema).is_ok()
     };
+    // Searches the exponent, from 256 bytes up.
     let (mut least, mut most) = (8_u32, LARGE_COMPILED_PATTERN_BYTES.ilog2());
     while least < most {
         let middle = (least + most) / 2;

@@ -22,6 +22,7 @@ pub(crate) struct ValueSize {
 }
 
 impl ValueSize {
+    /// Counts a string or a property name.
     fn add_string(&mut self, text: &str) {
         let bytes = text.len() as u64;
         self.strings += 1;
@@ -66,6 +67,8 @@ pub(crate) fn values_in(value: &Value) -> usize {
 }
 
 /// Measures the whole of `value`. The budget of an evaluation depends on the result.
+///
+/// One iterator per open container, as in [`depth_within`]: the memory is the depth, not the size.
 pub(crate) fn measure(value: &Value) -> ValueSize {
     let mut size = ValueSize::default();
     let mut open: Vec<ChildIter<'_>> = Vec::new();

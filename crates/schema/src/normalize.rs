@@ -49,6 +49,7 @@ enum NormalizingEdit {
 }
 
 impl NormalizingEdit {
+    /// Makes the edit in the subschema that it was found for.
     fn apply(&self, schema: &mut Map<String, Value>) {
         match self {
             NormalizingEdit::CanonicalDialect(dialect) => {

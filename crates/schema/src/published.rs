@@ -5,6 +5,13 @@
 //! Schema bundles several documents into one. So all limits and analyses cover the copy, too.
 //!
 //! The files have the keywords of the published schemas that validate, without their prose.
+//!
+//! ```text
+//! {"$ref": "https://btcp.dev/schemas/tool.json"}
+//!   ─▶  the same, with "$defs": {"https://btcp.dev/schemas/tool.json": {"$id": …, …}}
+//! ```
+//!
+//! The reference resolves by the `$id` of the copy, so its key does not matter.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -26,6 +33,8 @@ static SCHEMAS: LazyLock<[(&str, Value); 2]> = LazyLock::new(|| {
 });
 
 /// The schema with a copy of every published schema that it refers to and does not contain.
+///
+/// A document that has a schema with the same `$id` keeps its own.
 pub(crate) fn embed(schema: Cow<'_, Value>, dialect: Dialect) -> Cow<'_, Value> {
     let mut uris = SchemaUris::default();
     uris.collect(&schema);

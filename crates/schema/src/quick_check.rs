@@ -50,6 +50,8 @@ struct SchemaCheck<'s> {
 }
 
 impl<'s> SchemaCheck<'s> {
+    /// Whether a subschema certainly is one. `depth` counts the subschemas around it, those that a
+    /// reference leads through included.
     fn check_schema(&mut self, schema: &'s Value, depth: usize) -> bool {
         if self.left == 0 || depth > MAX_SUBSCHEMA_DEPTH {
             return false;
@@ -116,6 +118,7 @@ impl<'s> SchemaCheck<'s> {
         }
     }
 
+    /// Whether all of these are certainly schemas, one level below `depth`.
     fn check_all(&mut self, mut schemas: impl Iterator<Item = &'s Value>, depth: usize) -> bool {
         schemas.all(|schema| self.check_schema(schema, depth + 1))
     }
@@ -164,6 +167,7 @@ fn is_type(value: &Value) -> bool {
     }
 }
 
+/// The meta-schemas demand that names in `required` differ.
 fn is_list_of_unique_names(value: &Value) -> bool {
     let names = value
         .as_array()
@@ -193,6 +197,7 @@ fn is_simple_pattern(pattern: &str) -> bool {
     let mut rest = body.strip_suffix('$').unwrap_or(body);
     // Whether a repetition may follow; `a**` is an error.
     let mut repeatable = false;
+    // It bounds the size of the compiled pattern: `a{1,50}` counts 50 more than its text.
     let mut weight = pattern.len();
     while let Some(c) = rest.chars().next() {
         rest = &rest[c.len_utf8()..];
@@ -283,6 +288,9 @@ pub(crate) fn is_certainly_valid_without(
 
 /// Whether one keyword of `schema` certainly allows `instance`. Keywords that apply to another type
 /// allow every value, as the specification prescribes.
+///
+/// A closed object is found by `additionalProperties`, which looks at the names that `properties`
+/// beside it does not have.
 fn allows(schema: &Map<String, Value>, keyword: &str, value: &Value, instance: &Value) -> bool {
     let each =
         |test: &dyn Fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(test));

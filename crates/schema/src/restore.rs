@@ -162,6 +162,8 @@ pub fn adapt(steps: &[RestoreStep], mut arguments: Value) -> Result<Value, Resto
 /// Restores and adapts many calls of one schema, as comparing two schemas does. Branches are
 /// compiled once, and the work for all calls is bounded: ten definitions with two branches each can
 /// have a thousand ways through them.
+///
+/// The lock makes it `Sync`: a comparison passes references to a thread with a larger stack.
 pub(crate) struct CallRestorer<'a> {
     steps: &'a [RestoreStep],
     branches: Mutex<CompiledBranches>,
@@ -201,6 +203,7 @@ impl<'a> CallRestorer<'a> {
 /// same branches.
 struct CompiledBranches {
     /// By the address of the branch; `None` if its schema does not compile.
+    /// An address identifies a branch, because the steps are borrowed for as long as this exists.
     schemas: HashMap<usize, Option<Schema>>,
     /// Actions and values of schemas that may still be used.
     work_left: usize,
@@ -218,9 +221,12 @@ impl CompiledBranches {
 
 /// One pass over one call.
 struct StepRun<'a, 'b> {
+    /// The schema and the steps of each definition, by its name.
     definitions: HashMap<&'a str, (&'a Value, &'a [RestoreStep])>,
     branches: &'b mut CompiledBranches,
+    /// Definitions that are open inside each other.
     followed: usize,
+    /// Actions so far, up to `MAX_ACTIONS`.
     actions: usize,
 }
 
@@ -240,6 +246,7 @@ impl<'a, 'b> StepRun<'a, 'b> {
         }
     }
 
+    /// Runs steps on a value, first to last. An error names the place of its value.
     fn restore_all(
         &mut self,
         steps: &'a [RestoreStep],
@@ -251,6 +258,7 @@ impl<'a, 'b> StepRun<'a, 'b> {
         })
     }
 
+    /// Reverses steps on a value, last to first: the last change of form is the first to be made.
     fn adapt_all(
         &mut self,
         steps: &'a [RestoreStep],
@@ -262,6 +270,16 @@ impl<'a, 'b> StepRun<'a, 'b> {
         })
     }
 
+    /// Runs one action on a value that its path leads to.
+    ///
+    /// ```text
+    /// NullMeansAbsent      {"a": 1, "b": null}                     ─▶  {"a": 1}
+    /// Unwrap               {"input": x}                            ─▶  x
+    /// Rename               {"gr__e": 1}                            ─▶  {"größe": 1}
+    /// EntriesToProperties  {"entries": [{"key": "a", "value": 1}]} ─▶  {"a": 1}
+    /// ParseJson            "[1, 2]"                                ─▶  [1, 2]
+    /// TextToValue          "5"                                     ─▶  5
+    /// ```
     fn restore_one(
         &mut self,
         action: &'a RestoreAction,
@@ -319,6 +337,8 @@ impl<'a, 'b> StepRun<'a, 'b> {
         Ok(())
     }
 
+    /// Reverses one action. A choice is the only one that cannot simply be reversed: the branch is
+    /// unknown, so each is tried, and one counts only if restoring leads back to the same value.
     fn adapt_one(
         &mut self,
         action: &'a RestoreAction,
@@ -387,6 +407,7 @@ impl<'a, 'b> StepRun<'a, 'b> {
         Ok(())
     }
 
+    /// Counts an action against the bound of this call and against that of all calls.
     fn count_action(&mut self) -> Result<(), RestoreError> {
         self.actions += 1;
         self.branches.use_up(1);
@@ -446,6 +467,9 @@ impl<'a, 'b> StepRun<'a, 'b> {
 }
 
 /// Calls `change` for every value at `path`. Values that the path does not fit have none.
+///
+/// A path with [`CallPathPart::EveryItem`] leads to many values; the recursion is as deep as the
+/// path.
 fn at_path(
     value: &mut Value,
     path: &[CallPathPart],
@@ -464,6 +488,9 @@ fn at_path(
 }
 
 /// Renames members of an object and keeps their order.
+///
+/// # Errors
+/// Two properties get the same name.
 fn rename<'n>(
     value: &mut Value,
     names: impl Iterator<Item = (&'n String, &'n String)>,
@@ -483,6 +510,10 @@ fn rename<'n>(
 }
 
 /// Adds the pairs of a list to an object.
+///
+/// The target's form has checked `declared` properties by their own schemas and everything in the
+/// list by the schema of entries. So a name must not change sides: a key that is declared, or a
+/// property that is neither the list nor declared, is an error.
 fn insert_entries(
     members: &mut Map<String, Value>,
     entries: Option<Value>,
@@ -518,7 +549,7 @@ fn insert_entries(
     Ok(())
 }
 
-/// The value that a text stands for.
+/// The value that a text stands for. An exact match comes first: `a` and `A` may both be listed.
 fn by_text<'v>(values: &'v [(String, Value)], text: &str) -> Option<&'v Value> {
     if let Some((_, value)) = values.iter().find(|(known, _)| known == text) {
         return Some(value);
@@ -571,6 +602,11 @@ impl RestoreError {
 impl RestoreStep {
     /// The step as JSON, for a file that is read back with [`RestoreStep::from_json`]. In `at`, a
     /// string is a property and `true` every item.
+    ///
+    /// ```text
+    /// {"at": ["user", true], "nullMeansAbsent": ["name"]}
+    /// {"at": [], "rename": [["gr__e", "größe"]]}
+    /// ```
     pub fn to_json(&self) -> Value {
         let part = |part: &CallPathPart| match part {
             CallPathPart::Property(name) => Value::String(name.clone()),
@@ -624,6 +660,7 @@ struct StepJson<'a>(&'a Value);
 const MAX_STEP_DEPTH: usize = 128;
 
 impl<'a> StepJson<'a> {
+    /// A step, with the steps of its branches below it.
     fn step(self, depth: usize) -> Result<RestoreStep, RestoreError> {
         let part = |part: StepJson<'_>| match part.0 {
             Value::Bool(true) => Ok(CallPathPart::EveryItem),
@@ -639,6 +676,7 @@ impl<'a> StepJson<'a> {
         }
     }
 
+    /// The action under the key `name`.
     fn action(self, name: &str, depth: usize) -> Result<RestoreAction, RestoreError> {
         let steps = |json: StepJson<'_>| json.list(|step| step.step(depth + 1));
         Ok(match name {

@@ -8,6 +8,13 @@
 //! Not reported: `false`, and `not: {}` alone, which people write to forbid a property, and what is
 //! empty only because something inside it, or behind its `$ref`, is: the innermost one is the
 //! mistake. `not: {}` beside a type forbids what the type describes, and at the top every call.
+//!
+//! ```text
+//! mistakes: one walk ─ may_contradict? ─ no ──▶ nothing to do          nearly all schemas
+//!                           │ yes
+//!                           ▼
+//! unsatisfiable_subschemas: is_too_large? ─ canonical form ─ innermost ─ describe
+//! ```
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -49,8 +56,12 @@ pub(crate) struct EmptySubschema {
 /// Whether the keywords of one subschema may contradict each other. Rare contradictions between a
 /// pattern and a length are missed. Definitions that require a value like themselves are found by
 /// `mistakes::recursion`.
+///
+/// A needless `true` costs the canonical form, a wrong `false` leaves a mistake unreported.
 pub(crate) fn may_contradict(members: &Map<String, Value>) -> bool {
     // One look at the names first: most subschemas have a type, a description and nothing else.
+    // The loop only counts; each test below looks at the values once it is known to have something
+    // to look at.
     let (mut bounds, mut values, mut object, mut array, mut branches) = (0, 0, 0, 0, 0);
     for keyword in members.keys() {
         match keyword.as_str() {
@@ -121,6 +132,9 @@ fn has_crossed_bounds(members: &Map<String, Value>) -> bool {
 }
 
 /// Whether the schema has an `enum` or `const` without a value that certainly matches.
+///
+/// `{"type": "string", "enum": [1]}` has. `{"type": "string", "enum": ["a", 1]}` has not, because
+/// its first value matches.
 fn has_doubtful_values(members: &Map<String, Value>) -> bool {
     let matches =
         |keyword: &str, value| quick_check::is_certainly_valid_without(members, keyword, value);
@@ -131,7 +145,9 @@ fn has_doubtful_values(members: &Map<String, Value>) -> bool {
     no_member || keyword_value(members, "const").is_some_and(|value| !matches("const", value))
 }
 
-/// An object that requires more than it allows.
+/// An object that may require more than it allows: a required property that is `false` or, in a
+/// closed object, not declared; or more properties than there can be. `propertyNames` is always
+/// doubtful beside required names.
 fn has_doubtful_object(members: &Map<String, Value>) -> bool {
     let declared = keyword_value(members, "properties").and_then(Value::as_object);
     let required = keyword_value(members, "required").and_then(Value::as_array);
@@ -158,7 +174,8 @@ fn has_forbidden_pattern(members: &Map<String, Value>) -> bool {
     patterns.is_some_and(|patterns| patterns.values().any(|one| one == &Value::Bool(false)))
 }
 
-/// An array that needs items it does not allow.
+/// An array that may need items it does not allow. `contains` is always doubtful, and so are two
+/// unique items.
 fn has_doubtful_array(members: &Map<String, Value>) -> bool {
     let least = keyword_value(members, "minItems").and_then(Value::as_u64).unwrap_or(0);
     let is_closed = |keyword| keyword_value(members, keyword) == Some(&Value::Bool(false));
@@ -168,6 +185,9 @@ fn has_doubtful_array(members: &Map<String, Value>) -> bool {
 }
 
 /// Branches or references beside keywords that may contradict them.
+///
+/// Two common forms are let through because they hardly ever contradict anything: a choice of
+/// only `required`, and a choice beside a `type` that its branches repeat.
 fn has_doubtful_branches(members: &Map<String, Value>) -> bool {
     let mut branching = None;
     let mut others = 0;
@@ -217,6 +237,7 @@ fn has_doubtful_branches(members: &Map<String, Value>) -> bool {
 }
 
 /// Annotations, identifiers and definitions. An `if` has an effect with `then` or `else` only.
+/// An unknown keyword is not among them, and counts as one that may contradict something.
 fn restricts_nothing(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -258,6 +279,7 @@ pub(crate) fn unsatisfiable_subschemas(schema: &Value, dialect: Dialect) -> Vec<
 }
 
 /// What the canonical form finds empty. `None` if it cannot be made.
+/// The keys are pointers of subschemas.
 fn empty_by_canonical_form(
     document: &Value,
     dialect: Dialect,
@@ -292,23 +314,34 @@ struct ValueChoices {
 }
 
 impl ValueChoices {
+    /// Adds a union of so many branches.
     fn multiply(&mut self, branches: usize) {
         let branches = branches.max(1) as u64;
         self.product = self.product.max(1).saturating_mul(branches);
         self.largest = self.largest.max(branches);
     }
 
+    /// How many combinations of branches the canonical form would make. The largest union is taken
+    /// out: alone it is a sum, which costs as much as it is long.
     fn combinations(&self) -> u64 {
         self.product / self.largest.max(1)
     }
 }
 
-/// Whether the canonical form may need too much time and memory: `allOf` over unions multiplies
-/// their branches, and a conditional is a union of two.
+/// Whether the canonical form may need too much time and memory.
+///
+/// The canonical form turns a schema into a union of cases. `allOf` over unions multiplies their
+/// branches, and a conditional is a union of two. So the branches that apply to the same value are
+/// multiplied, without making a single case:
+///
+/// ```text
+/// {"allOf": [{"anyOf": [A, B, C]}, {"anyOf": [D, E]}]}   3 × 2 / 3 = 2 combinations
+/// ```
 pub(crate) fn is_too_large(schema: &Value, dialect: Dialect) -> bool {
     // One entry for each value that the schema describes. `allOf` may describe one property
     // several times, so the entry of a property is found by its name.
     let mut choices = vec![ValueChoices::default()];
+    // `(group, name)`: the value of that property, or any item, inside the value of the group.
     let mut inner: HashMap<(usize, &str), usize> = HashMap::new();
     let mut branches = 0;
     let mut pending = vec![(schema, 0)];
@@ -346,6 +379,8 @@ pub(crate) fn is_too_large(schema: &Value, dialect: Dialect) -> bool {
         });
     }
     // A reference combines what it refers to with what is beside it: then everything counts.
+    // Where a reference stands beside something else, its target is expanded in place, so that the
+    // branches of different values multiply as well.
     let combines_references = |group: &ValueChoices| {
         group.references > 1 || (group.references == 1 && group.is_restricted)
     };
@@ -362,6 +397,10 @@ pub(crate) fn is_too_large(schema: &Value, dialect: Dialect) -> bool {
 }
 
 /// The entries that are mistakes themselves and not consequences of another.
+///
+/// If `/properties/a` is empty and required, the root is empty, too. The canonical form reports
+/// both, and only the first is worth a message. Dropped are: what was written to be empty, what is
+/// inside a condition, what is empty behind a `$ref` alone, and what has an entry inside.
 fn innermost(
     document: &Value,
     found: &BTreeMap<String, UnsatisfiableReason>,
@@ -421,6 +460,9 @@ pub(crate) fn is_in_condition(at: &str) -> bool {
 }
 
 /// Puts an entry into words.
+///
+/// A value that is short is quoted: "`minimum` is `5` and `maximum` is `3`". Lists of objects and
+/// subschemas are only named.
 fn describe(document: &Value, at: &str, reason: &UnsatisfiableReason) -> EmptySubschema {
     if document.pointer(at).is_some_and(refuses_everything) {
         let reason = "`not` refuses every value".to_owned();

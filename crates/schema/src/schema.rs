@@ -73,6 +73,7 @@ pub struct Schema {
     /// The normalized schema, for messages and for compiling the budgeted validator.
     document: Value,
     settings: CompileSettings,
+    /// What evaluating an instance can cost.
     profile: CostProfile,
     /// Whether a pattern backtracks.
     regex_engine: RegexEngine,
@@ -142,6 +143,7 @@ impl Schema {
         Schema::compile_normalized(document, depth, settings)
     }
 
+    /// Compiles the normalized document, and decides the route by which instances are validated.
     fn compile_normalized(
         document: Value,
         depth: usize,
@@ -172,6 +174,7 @@ impl Schema {
         if let Some(validator) = first_budgeted {
             let _ = budgeted[0].set(Ok(validator));
         }
+        // Only a schema whose cost does not depend on the instance may skip measuring it.
         let depends_on_instance = profile.recursive
             || profile.compares_values
             || !profile.patterns.is_empty()
@@ -228,6 +231,8 @@ impl Schema {
     }
 
     /// The checks that `values` values can cost.
+    ///
+    /// An upper bound: every value may be checked along every path of the schema.
     fn checks_of(&self, values: u64) -> u64 {
         values.saturating_mul(self.profile.checks_per_value)
     }
@@ -256,6 +261,9 @@ impl Schema {
     }
 
     /// Whether `instance` matches, or the limit that was reached before that was known.
+    ///
+    /// Measures the instance first. If the fast validator is certainly done soon, it answers; else
+    /// the budgeted one does, which may give up.
     pub(crate) fn try_is_valid(&self, instance: &Value) -> Result<bool, Box<ValidationError>> {
         let depth = measure::depth_within(instance, MAX_DEPTH).ok_or_else(too_deep)?;
         let stack = evaluation_stack(&self.profile, depth);
@@ -336,6 +344,10 @@ impl Schema {
     }
 
     /// The backtracks per match and the steps in all for an instance of this size.
+    ///
+    /// With patterns that backtrack, the highest limit is taken with which matching every string of
+    /// the instance still fits `MATCH_PASS_STEPS`. So short strings get many backtracks and long
+    /// ones few.
     fn allowance(&self, size: ValueSize, base: u64, per_value: u64) -> (usize, u64) {
         let steps = base + per_value.saturating_mul(size.values);
         if self.regex_engine == RegexEngine::Linear {
@@ -389,6 +401,7 @@ fn evaluation_stack(profile: &CostProfile, depth: usize) -> usize {
     open.saturating_mul(EVALUATION_FRAME)
 }
 
+/// Runs `work` with so much stack. A failure to get it is an error of the schema.
 fn compile_on_stack<T: Send>(
     bytes: usize,
     work: impl FnOnce() -> T + Send,

@@ -65,6 +65,7 @@ impl<'a> StepBudget<'a> {
         StepBudget { left: Cell::new(steps), root: instance, root_values: values, backtracks }
     }
 
+    /// Takes steps, or unwinds to [`run_within`] if there are not enough.
     fn spend(&self, steps: u64) {
         match self.left.get().checked_sub(steps) {
             Some(left) => self.left.set(left),
@@ -113,6 +114,7 @@ impl Json for BudgetedJson {
         key.to_owned()
     }
 
+    /// A property name as a node, for `propertyNames`.
     fn with_string_node<T>(
         buffer: &mut Value,
         string: &str,
@@ -258,6 +260,8 @@ impl<'a> Array<'a, BudgetedJson> for BudgetedArray<'a> {
         BudgetedItems { items: self.items.iter(), budget: self.budget }
     }
 
+    /// One step per item. A schema with `uniqueItems` never takes the direct route
+    /// (`CostProfile::compares_values`), so the instance was measured before.
     fn is_unique(&self) -> bool {
         if let Some(budget) = self.budget {
             budget.spend(self.items.len() as u64);

@@ -85,6 +85,9 @@ pub(crate) enum EdgeOrigin {
 /// # Errors
 /// References that leave the document or resolve to nothing, a document that claims the `$id` of a
 /// meta-schema, too many subschemas, or whatever `analyze` returns.
+///
+/// First all subschemas of the document, then what references lead to, which may add subschemas of
+/// meta-schemas, until no reference is pending.
 pub(crate) fn with_graph<T>(
     document: &Value,
     dialect: Dialect,

@@ -3,6 +3,13 @@
 //! Every walk over a schema (`normalize`, `subschema_graph`, `vendors`, `mistakes`) goes through
 //! [`named_subschemas`], so all of them agree on what a subschema is. Everything that is not named
 //! here is data: a `$ref` inside `const`, `enum`, `default` or `examples` is not a reference.
+//!
+//! ```text
+//! {"properties": {"a": A}, "not": B, "$defs": {"d": D}, "default": {"$ref": "x"}}
+//!   A  ChildValue, `properties`, name `a`
+//!   B  SameValue, `not`
+//!   D  Definition, `$defs`, name `d`
+//! ```
 
 use serde_json::{Map, Value};
 
@@ -50,6 +57,9 @@ pub(crate) fn subschemas<'a>(
 }
 
 /// [`subschemas`] with the keyword and the name of each.
+///
+/// A keyword whose value has the wrong shape is skipped. A name is given only for objects of
+/// subschemas; items of a list have none.
 pub(crate) fn named_subschemas<'a>(
     schema: &'a Map<String, Value>,
     dialect: Dialect,
@@ -127,6 +137,9 @@ pub(crate) fn ref_ignores_siblings(dialect: Dialect) -> bool {
 }
 
 /// How `keyword` holds and applies subschemas; `None` if it holds none.
+///
+/// The dialects differ: `additionalItems` means something in draft-07 only, `prefixItems` and
+/// `unevaluated…` in 2020-12 only. A keyword that its dialect does not have holds data.
 fn keyword_role(keyword: &str, dialect: Dialect) -> Option<(SubschemaTarget, SubschemaContainer)> {
     use SubschemaContainer::{List, Map, One, OneOrList};
     use SubschemaTarget::{ChildValue, Definition, SameValue};

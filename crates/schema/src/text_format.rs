@@ -1,4 +1,7 @@
 //! The formats of JSON Schema as a question about one text, for checks that are not schemas.
+//!
+//! A schema with only `format` is built for each question, so that the answer is that of the
+//! validator.
 
 use serde_json::{Value, json};
 

@@ -20,6 +20,12 @@
 //!
 //! Deliberately absent: guesses. A misspelled type, a subschema that is a number or a reference to
 //! nothing stay errors. Valid schemas are never changed.
+//!
+//! ```text
+//! read_schema ─ read_keyword: what is meant by this value? ─▶ apply, and note the mistake
+//!      │ read_required_flags: `required: true` of properties
+//!      └ each subschema ─▶ read_schema
+//! ```
 
 use serde_json::{Map, Value};
 
@@ -124,6 +130,7 @@ impl TolerantReader {
         let Value::Object(members) = schema else { return };
         let mut is_renamed = false;
         for keyword in members.keys().cloned().collect::<Vec<String>>() {
+            // The correction is applied while reading, so later keywords see the corrected schema.
             if let Some((message, correction)) = self.read_keyword(&keyword, members) {
                 let word = members.get(&keyword).and_then(Value::as_str);
                 let type_word = word.filter(|_| keyword == "type").map(str::to_owned);
@@ -180,11 +187,14 @@ impl TolerantReader {
         }
     }
 
+    /// Notes a mistake that is not about a word under `type`.
     fn report(&mut self, at: String, message: String, correction: SchemaCorrection) {
         self.mistakes.push(ToleratedMistake { at, message, type_word: None, correction });
     }
 
     /// What is wrong with a keyword, and what is meant by it.
+    ///
+    /// `None` if the value is right, or if it has no evident meaning; then compiling reports it.
     fn read_keyword(
         &self,
         keyword: &str,
@@ -366,6 +376,9 @@ fn without_repetitions(words: &[&str]) -> Value {
 }
 
 /// A bound that draft-04 marks as exclusive.
+///
+/// `"minimum": 5, "exclusiveMinimum": true` reads as `"exclusiveMinimum": 5`. Beside it, `minimum`
+/// stays, which changes nothing. `false` reads as nothing.
 fn read_bound(is_exclusive: bool, bound: Option<&Value>) -> SchemaCorrection {
     match bound.filter(|bound| is_exclusive && bound.is_number()) {
         Some(bound) => SchemaCorrection::Replace(bound.clone()),

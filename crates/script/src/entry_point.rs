@@ -6,6 +6,14 @@
 //! This is a prediction from the text. The sandbox decides at run time, so a form that cannot be
 //! seen here (`module.exports = make()`) is taken for an entry point: checks report only code that
 //! certainly has none.
+//!
+//! ```text
+//! module.exports = { check };             Exports(["check"])
+//! module.exports = make();                Exports([]): something that cannot be seen
+//! (function (args) { … })                 Value
+//! function check(args) { … }              Declared("check")
+//! function a() {}  function b() {}        Ambiguous(["a", "b"])
+//! ```
 
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
@@ -106,6 +114,7 @@ impl<'a> ExportedFunctions<'a> {
         }
     }
 
+    /// The members of an object that is assigned to the exports.
     fn add_members(&mut self, tree: &ResolvedTree<'_, 'a>, object: &'a ObjectExpression<'a>) {
         for member in &object.properties {
             match member {
@@ -185,6 +194,9 @@ fn is_data(expression: &Expression) -> bool {
 
 /// The value of a script is that of its last statement that has one (ECMA-262, completion values).
 /// Declarations have none, and directives such as `'use strict'` are not statements of the tree.
+///
+/// ECMA-262 counts the last statement; `undefined` and a line of logging count as no value, so that
+/// the search goes on.
 fn from_value(tree: &ResolvedTree) -> Option<(EntryPoint, ReturnFacts)> {
     let body = &tree.semantic.nodes().program().body;
     let last = body.iter().rev().find(|statement| !has_no_value(statement))?;

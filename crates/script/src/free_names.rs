@@ -3,6 +3,11 @@
 //! Such a use is a `ReferenceError` when it is reached, so a function with free names is probably
 //! not self-contained: it was cut out of a file with imports, or expects Node. Left out are names
 //! that cannot be judged (inside `with`) and those that are only probed with `typeof`.
+//!
+//! ```text
+//! function f(args) { return _.upper(args.text); }                  `_` is free
+//! function f(args) { if (typeof _ === "function") return 1; }      only probed
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -1,5 +1,18 @@
 //! A module as a function: for code that runs where there are no modules, such as a page whose
 //! policy allows none.
+//!
+//! ```text
+//! export const a = 1;                         const a = 1;
+//! export default function go(args) { … }  ─▶  function go(args) { … }
+//!                                             ;return go;
+//!
+//! export default (args) => args.a;        ─▶  const __default = ( (args) => args.a
+//!                                             );;
+//!                                             ;return __default;
+//! ```
+//!
+//! The exports are found while the code is parsed, in a worker; the text is changed here, without a
+//! parser. So the facts say which bytes each export takes.
 
 use std::ops::Range;
 
@@ -11,6 +24,9 @@ use crate::parse::range;
 use crate::{ExportStatement, ForbiddenKind, MAX_LISTED, MAX_TEXT, ScriptFacts};
 
 /// The `export` statements of a module.
+///
+/// Each entry has the bytes to leave out, and for the default the expression or the name that is
+/// returned. A list `export { a, b as default }` is left out as a whole.
 pub(crate) fn exports(program: &Program<'_>) -> Vec<ExportStatement> {
     let mut found = Vec::new();
     for statement in &program.body {

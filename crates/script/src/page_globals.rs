@@ -3,6 +3,15 @@
 //!
 //! `exec` makes the façade fail with the names in [`LACKING_MEMBERS`]; a test compares
 //! [`PAGE_GLOBALS`] with a running body.
+//!
+//! ```text
+//! document.querySelector("p")     a member of the façade
+//! document.write("x")             fails, and is reported by its name (LACKING_MEMBERS)
+//! $("p")                          a name that nothing declares (free_names)
+//! ```
+//!
+//! A lacking member is one that a page has. Without the list, code that works on a page would find
+//! `undefined` and go wrong later, at another place.
 
 /// The globals of such a body, sorted.
 pub const PAGE_GLOBALS: &[&str] = &[

@@ -7,6 +7,16 @@
 //! Nothing here is bounded. The parser recurses as deep as the code is nested, and its time grows
 //! with the square of the number of named groups of a regular expression. So nothing but a worker
 //! process may come here with hostile code; see `worker_analyzer`.
+//!
+//! ```text
+//! code ─ parse ─▶ tree ─ SemanticBuilder ─▶ names resolved ─ ResolvedTree ─┬─ forbidden_calls
+//!          │                                                                ├─ free_names
+//!          └─ problems                                                      ├─ entry_point
+//!                                                                           └─ …
+//! ```
+//!
+//! The searches run in a fixed order: what is reported as a forbidden call is not reported as a
+//! free name again, and an `import` is not reported as a syntax error again.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -122,6 +132,8 @@ fn has_default_export(semantic: &Semantic) -> bool {
 }
 
 /// The texts that are given to `BTCPError` as codes.
+///
+/// `new BTCPError("not_found", …)` gives `not_found`. A code that is not a literal is not seen.
 fn error_codes(semantic: &Semantic) -> Vec<ErrorCodeText> {
     let codes = semantic.nodes().iter().filter_map(|node| {
         let AstKind::NewExpression(made) = node.kind() else { return None };
@@ -160,6 +172,8 @@ fn in_kept_arena(work: impl FnOnce(&Allocator) -> ScriptFacts) -> ScriptFacts {
 }
 
 /// What the parser returns for one piece of code.
+///
+/// The tree borrows from the arena and the code.
 struct ParsedCode<'a> {
     problems: Vec<SyntaxProblem>,
     /// `None` when the parser gave up in the middle; then there is no tree to look at.

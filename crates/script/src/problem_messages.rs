@@ -40,6 +40,11 @@ fn clamped_range(code: &str, offset: usize, len: usize) -> Range<usize> {
 }
 
 /// The message with the offending `text` named, where the parser only says that there is one.
+///
+/// | parser | here |
+/// |---|---|
+/// | `Unexpected token` at `;` | ``unexpected token `;` `` |
+/// | `Unexpected token` at the end | `unexpected end of the code` |
 fn reword(message: &str, text: &str, at_end: bool) -> String {
     let message = restyle(message).replace("but found `EOF`", "but the code ends");
     match message.as_str() {

@@ -87,6 +87,7 @@ impl<'s, 'a> ResolvedTree<'s, 'a> {
         self.global_name_within(expression, MAX_STEPS)
     }
 
+    /// `steps` bounds the recursion into chains such as `a.b.c`.
     fn global_name_within(&self, expression: &Expression<'a>, steps: usize) -> Option<&'a str> {
         let steps = steps.checked_sub(1)?;
         match expression {

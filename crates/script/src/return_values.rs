@@ -5,6 +5,15 @@
 //! control can reach it. Only what is certainly wrong is
 //! reported: a value that comes from a call, an argument or a spread may be right, and a validator
 //! that throws means "invalid", which is a verdict as well.
+//!
+//! ```text
+//! return { valid: true, errors: [] };     Verdict
+//! return true;                            Other: reported
+//! return check(args);                     Unknown
+//! return ok && { valid, errors };         Other for `ok`, and what is on the right
+//! throw new Error("no");                  Unknown: a verdict as well
+//! }                                       Other, if control can reach the end
+//! ```
 
 use std::collections::BTreeSet;
 
@@ -21,6 +30,7 @@ use crate::resolve::{FunctionNode, ResolvedTree, ResolvedValue};
 use crate::{MAX_LISTED, ReturnFacts};
 
 impl ReturnFacts {
+    /// Counts a value. The range of a wrong one is kept, up to [`MAX_LISTED`] of them.
     fn add(&mut self, shape: ReturnShape, at: Span) {
         self.found += 1;
         match shape {
@@ -104,6 +114,9 @@ fn block_of<'a>(function: FunctionNode<'a>) -> Option<&'a FunctionBody<'a>> {
 
 /// Whether control can reach the end of these statements. Where only running the code could tell,
 /// the answer is no: calls that never return, loops without a visible end, `switch` with a default.
+///
+/// One level of statements at a time, with recursion into blocks: the parser has built the tree by
+/// recursion as well, in the process that is made for it.
 fn can_complete(statements: &[Statement]) -> bool {
     statements.iter().all(|statement| match statement {
         Statement::ReturnStatement(_)
@@ -145,7 +158,10 @@ pub(crate) fn of_expression<'a>(
 
 /// Adds the `return` and `throw` statements that belong to these functions and not to functions
 /// inside of them.
+///
+/// One pass over all nodes, however many functions are looked at.
 fn add_statements(tree: &ResolvedTree, functions: &BTreeSet<NodeId>, returns: &mut ReturnFacts) {
+    // A `return` belongs to the innermost function around it.
     let is_ours =
         |node| innermost_function(tree, node).is_some_and(|function| functions.contains(&function));
     for node in tree.nodes() {

@@ -109,6 +109,8 @@ impl DocumentCost {
 }
 
 impl<W: AnalysisWorker> ScriptAnalyzer for WorkerAnalyzer<W> {
+    /// The facts about each script, in their order. Scripts that are too large, or too many for
+    /// their document, get facts that say so without being sent; all others are sent in batches.
     fn analyze_all(&self, scripts: &[ScriptSource<'_>]) -> Vec<ScriptFacts> {
         let mut found: Vec<Option<ScriptFacts>> = scripts.iter().map(|_| None).collect();
         let mut costs: HashMap<usize, DocumentCost> = HashMap::new();

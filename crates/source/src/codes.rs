@@ -4,6 +4,9 @@
 //! pair of documents. `explain`, docs/codes and a test that runs every pair all come from these
 //! declarations, so a code cannot exist without its documentation. Other crates declare their codes
 //! with the same macro, each beside the code that reports it.
+//!
+//! The severity is the default: `[levels]` of a configuration and `--compat` change what is shown,
+//! not what is declared here.
 
 /// Declares codes, one entry each: name, severity, manual, and where a document can show the
 /// mistake `=> ("file", "bad", "good")`. The manual also becomes the doc comment of the static.

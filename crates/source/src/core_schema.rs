@@ -3,6 +3,13 @@
 //! Deliberately not YAML 1.1: `yes`, `no`, `on`, `off`, `12:30` and `1_000` are strings, `0o17` is
 //! octal and `017` is decimal. The patterns of the specification are written as small functions,
 //! because this runs for every scalar and readers contain no regex engine.
+//!
+//! | text | kind |
+//! |---|---|
+//! | empty, `~`, `null` | null |
+//! | `true`, `False` | boolean |
+//! | `12`, `-1.5e3`, `0x1f`, `0o17`, `.inf`, `.nan` | number |
+//! | `yes`, `1.0.0`, `12:30`, `2024-01-01` | string |
 
 use crate::tree::ValueKind;
 

@@ -313,6 +313,8 @@ impl<'d> EditPlanner<'d> {
     }
 
     /// Plans a new first member of an object; an empty one has room for it anywhere.
+    ///
+    /// The text is put in front of the first member, with that member's indent behind it.
     fn insert_first(&mut self, at: &DocumentPath, value: &Json) -> Result<TextEdit, EditError> {
         let missing = || EditError::NoSuchPlace(at.clone());
         let parent = self.node(&at.parent().ok_or_else(missing)?)?.resolved();
@@ -370,6 +372,15 @@ impl<'d> EditPlanner<'d> {
 
     /// Plans a new last member of a flow collection: behind the last one, on a line of its own if
     /// that one has a line of its own.
+    ///
+    /// ```text
+    /// [a, b]          ─▶  [a, b, c]
+    /// {}              ─▶  {x: 1}
+    /// {               ─▶  {
+    ///   "a": 1              "a": 1,
+    /// }                     "x": 1
+    ///                     }
+    /// ```
     fn insert_flow(&mut self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
         let ranges = self.member_ranges(parent);
         let span = parent.span();
@@ -438,6 +449,11 @@ impl<'d> EditPlanner<'d> {
     }
 
     /// Plans a new last member or item of a block collection, on a line of its own.
+    ///
+    /// ```text
+    /// a: 1          ─▶  a: 1
+    ///                   x: 2
+    /// ```
     fn insert_block(&self, parent: Node<'d>, member: Option<&str>, value: &Json) -> TextEdit {
         let member_text = match member {
             Some(_) => self.member_text(parent, member, value, JsonLayout::Inline),
@@ -527,6 +543,12 @@ impl<'d> EditPlanner<'d> {
 
     /// Plans the removal of a member or item, with its comma or its lines. The last one leaves `{}`
     /// or `[]` behind, because a block collection without entries would be `null`.
+    ///
+    /// ```text
+    /// [a, b, c] without b     ─▶  [a, c]        up to the start of the next item
+    /// [a, b, c] without c     ─▶  [a, b]        from the end of the item before
+    /// [a] without a           ─▶  []
+    /// ```
     fn remove(&self, node: Node<'d>) -> Result<TextEdit, EditError> {
         let missing = || EditError::NoSuchPlace(node.pointer());
         let parent = node.parent().ok_or_else(missing)?;

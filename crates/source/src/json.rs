@@ -17,6 +17,14 @@
 //! loop ends. And the tree stays whole: a value that is missing becomes `null`, so keys and values
 //! always alternate. Comments, trailing commas, single quotes and bare keys have a clear
 //! meaning; they are reported and read as their author meant them.
+//!
+//! | text | reported | read as |
+//! |---|---|---|
+//! | `[1 2]` | `,` is missing | `[1, 2]` |
+//! | `[1,,2]` | a value is missing | `[1, 2]` |
+//! | `{"a": }` | a value is missing | `{"a": null}` |
+//! | `{a: 1}` | the key is not quoted | `{"a": 1}` |
+//! | `['x']` | single quotes | `["x"]` |
 
 use std::sync::Arc;
 
@@ -362,6 +370,7 @@ impl JsonParser<'_> {
         expect
     }
 
+    /// Whether the innermost open container is a list.
     fn in_list(&self) -> bool {
         matches!(self.builder.top(), Some((_, ValueKind::List, _)))
     }

@@ -1,6 +1,15 @@
 //! A value as a JSON document with two spaces for each level: the text of
 //! `serde_json::to_string_pretty`, with each indentation written at once instead of level by level.
 //! Schemas nest deeply, so indentation is most of what writing one costs.
+//!
+//! ```text
+//! {"a": [1], "b": {}}   ─▶   {
+//!                              "a": [
+//!                                1
+//!                              ],
+//!                              "b": {}
+//!                            }
+//! ```
 
 use serde_json::Value as Json;
 
@@ -15,6 +24,7 @@ pub fn json_document(value: &Json) -> String {
     String::from_utf8(out).expect("JSON of strings is UTF-8")
 }
 
+/// Writes a value that starts on a line indented by `depth` levels. Empty containers stay on it.
 fn write_value(out: &mut Vec<u8>, value: &Json, depth: usize) {
     match value {
         Json::Array(items) if !items.is_empty() => {
@@ -41,6 +51,7 @@ fn write_value(out: &mut Vec<u8>, value: &Json, depth: usize) {
     }
 }
 
+/// Starts a line at `depth` levels, after a comma if it is not the first item.
 fn start_line(out: &mut Vec<u8>, is_next: bool, depth: usize) {
     if is_next {
         out.push(b',');

@@ -251,6 +251,10 @@ impl<'d> Node<'d> {
     /// Follows the text of a pointer from here as far as it leads. Returns the last value on the
     /// way and the rest of the text that could not be followed, empty if all of it could. On text,
     /// not on a parsed pointer, so that a lookup allocates nothing.
+    ///
+    /// ```text
+    /// {"a": {"b": 1}} and `/a/x/y`   ─▶   the value of `a`, and `/x/y`
+    /// ```
     pub(crate) fn walk(self, pointer: &str) -> (Node<'d>, &str) {
         let (mut node, mut rest) = (self, pointer);
         while let Some(path) = rest.strip_prefix('/') {

@@ -3,6 +3,9 @@
 //! Both parsers report here, so that a mistake that JSON and YAML share (a duplicate key, a number
 //! that is not exact, a limit) has one message and one code. Findings about the meaning of a
 //! document do not belong here: they are `Finding`s by pointer and come from readers and rules.
+//!
+//! A problem may be the hundredth, or one that ends the document. Both parsers only ask whether
+//! they are `stopped`; how many problems are kept is decided here.
 
 use std::sync::Arc;
 

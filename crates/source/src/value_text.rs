@@ -113,6 +113,12 @@ fn is_unprintable(c: char) -> bool {
 }
 
 /// A string or key as YAML on one line, in `style` if that can express it, else in double quotes.
+///
+/// | text | style | written |
+/// |---|---|---|
+/// | `hello world` | plain | `hello world` |
+/// | `true` | plain | `"true"` |
+/// | `it's` | single | `'it''s'` |
 pub(crate) fn yaml_string(text: &str, style: Style) -> String {
     match style {
         Style::Plain if is_safe_unquoted(text) => text.to_owned(),

@@ -31,6 +31,12 @@ use crate::tree::{NodeData, NodeId, Style, TreeBuilder, ValueKind};
 use crate::{MAX_ALIASED_NODES, MAX_BYTES, MAX_DEPTH, MAX_NODES, Source, Span, codes, core_schema};
 
 /// How large and how deep a value is, with aliases counted as if written out.
+///
+/// ```text
+/// a: &a [1, 1]       size 3, height 1
+/// b: &b [*a, *a]     size 7, height 2
+/// c: [*b, *b]        size 15, height 3: it doubles with every line
+/// ```
 #[derive(Clone, Copy)]
 struct ExpandedSize {
     /// Values in it, itself included.
@@ -156,6 +162,7 @@ impl<'s> YamlEventReader<'s> {
     }
 
     /// Closes what is open and hands over the result.
+    /// `incomplete` tells that the tree may lack what followed.
     fn into_parsed(mut self) -> ParsedText {
         self.finish();
         let incomplete = self.problems.stopped;
@@ -353,6 +360,12 @@ impl<'s> YamlEventReader<'s> {
     /// The place of a value that is not written: right behind its `:` or `-`, or behind the anchor
     /// or tag it has. The parser notices the absence only at the next token, which may be lines
     /// below.
+    ///
+    /// ```text
+    /// a:        the value of `a` is behind its colon; the parser reports it at `b`
+    ///
+    /// b: 1
+    /// ```
     fn empty_value(&self, place: Span, properties: usize) -> Span {
         let at = self.after_indicator().map(|at| skip_properties(self.text, at, properties));
         at.map_or(place, |at| Span::new(at, at))
@@ -470,6 +483,11 @@ impl<'s> YamlEventReader<'s> {
 
     /// The span of a block list from its first `-`. The event starts behind the dash where the list
     /// is not indented more than its key.
+    ///
+    /// ```text
+    /// tags:
+    /// - a         the list starts at this dash; the event starts at `a`
+    /// ```
     fn first_dash(&self, place: Span, properties: usize) -> Span {
         let from = self
             .after_indicator()

@@ -3,6 +3,19 @@
 //!
 //! Reading the text back gives the same value. What a reader of YAML might misunderstand is put in
 //! double quotes (`value_text`).
+//!
+//! ```text
+//! {"id": "notes", "tags": ["a", "true"], "code": "one\ntwo\n", "more": {"x": [[1]]}}
+//!
+//! id: notes
+//! tags: [a, "true"]
+//! code: |
+//!   one
+//!   two
+//! more:
+//!   x:
+//!     - [1]
+//! ```
 
 use serde_json::Value as Json;
 
@@ -53,6 +66,11 @@ fn write_member(out: &mut String, key: &str, value: &Json, indent: usize) {
 }
 
 /// `- value`, from the dash on. An object starts on the line of the dash.
+///
+/// ```text
+/// - id: x          the members after the first are indented by two more than the dash
+///   more: 1
+/// ```
 fn write_item(out: &mut String, item: &Json, indent: usize) {
     out.push('-');
     match item {
@@ -122,6 +140,7 @@ fn is_literal(text: &str) -> bool {
         && text.lines().all(|line| line.is_empty() || !line.trim().is_empty())
 }
 
+/// Writes a text as a literal block. Empty lines get no indent, so no line ends with a space.
 fn write_literal(out: &mut String, text: &str, indent: usize) {
     // `|-`: without the line end that the text does not have.
     out.push_str(if text.ends_with('\n') { " |\n" } else { " |-\n" });
@@ -134,6 +153,7 @@ fn write_literal(out: &mut String, text: &str, indent: usize) {
     }
 }
 
+/// Writes an indent of so many columns.
 fn push_spaces(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
 }

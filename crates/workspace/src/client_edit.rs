@@ -97,6 +97,9 @@ impl<'t> ClientText<'t> {
     ///
     /// # Errors
     /// If the file cannot be parsed, or cannot be edited without changing something else.
+    ///
+    /// The values are changed first, then the text; the text is used only if parsing it gives those
+    /// values. So every shortcut in editing text is safe: at worst the edit is refused.
     pub fn with_entry(&self, name: &str, entry: Option<&Json>) -> Result<String, ClientEditError> {
         let before = self.values()?;
         let present = self.servers_of(&before)?.and_then(|servers| servers.get(name));
@@ -127,6 +130,8 @@ impl<'t> ClientText<'t> {
     }
 
     /// The text of a JSON file with the entry replaced, inserted or removed.
+    ///
+    /// Objects that are missing on the way (`mcpServers`) are inserted with the entry in them.
     fn edited_json(
         &self,
         before: &Json,
@@ -170,6 +175,13 @@ impl<'t> ClientText<'t> {
 }
 
 /// Removes a member and leaves the comments around it where they are.
+///
+/// ```text
+/// "a": 1, // about a          "a": 1 // about a
+/// // a note            ─▶     // a note
+/// "b": 2                      }
+/// }
+/// ```
 fn around_comments(document: &Document, edit: TextEdit, at: &DocumentPath) -> Vec<TextEdit> {
     let text = document.source().text();
     let Some(node) = document.root().find(at) else { return vec![edit] };
@@ -271,6 +283,7 @@ pub(crate) fn toml_values(text: &str) -> Result<Json, ClientEditError> {
     Ok(table_json(table.get_ref()))
 }
 
+/// A TOML table as JSON.
 fn table_json(table: &DeTable<'_>) -> Json {
     let members =
         table.iter().map(|(key, value)| (key.get_ref().to_string(), value_json(value.get_ref())));
@@ -296,6 +309,13 @@ fn value_json(value: &DeValue<'_>) -> Json {
 }
 
 /// The TOML text with the table `[keys.name]` replaced, appended or removed.
+///
+/// ```text
+/// [mcp_servers.notes]         the header, and all lines below it up to another header
+/// command = "npx"
+///
+/// [mcp_servers.notes.env]     is below it, and is removed with it
+/// ```
 fn edited_toml(text: &str, keys: &[String], name: &str, entry: Option<&Json>) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let header = format!("[{}.{name}]", keys.join("."));

@@ -4,6 +4,12 @@
 //! The paths and keys are those of each client's documentation on Linux. They start at folders that
 //! the caller passes in, because only the binary reads the environment. What the entries mean is in
 //! `client_servers`, how a file is edited in `client_edit`.
+//!
+//! ```text
+//! Client ─▶ ClientFile { base, path, keys, syntax }
+//!             ├─ base + path     where the file is
+//!             └─ keys            where in it the servers are: `mcpServers`, `mcp.servers`, …
+//! ```
 
 use std::path::{Path, PathBuf};
 

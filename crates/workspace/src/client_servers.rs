@@ -50,13 +50,19 @@ pub struct ClientConfig {
 }
 
 /// A server of a client's file, with its texts as they are written.
+///
+/// Either `command` has words or `url` is there, never both.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ClientServer {
+    /// A name that a source may have, made of the key in the file.
     name: String,
+    /// The program and its arguments; empty for a server behind an address.
     command: Vec<String>,
+    /// The address of a server that runs elsewhere.
     url: Option<String>,
     environment: Vec<(String, String)>,
     headers: Vec<(String, String)>,
+    /// The working directory, relative to the folder of the new file if it is inside.
     directory: Option<String>,
 }
 
@@ -70,12 +76,17 @@ impl ClientServer {
 /// A server and the files it was found in.
 struct CollectedServer {
     server: ClientServer,
+    /// The client and the file of each place, as they are shown.
     origins: Vec<String>,
     /// The variables that stand for its secrets.
     secrets: Vec<String>,
 }
 
 /// Reads the files of all clients and makes a configuration of their servers.
+///
+/// Secrets are replaced after all files were read, because a variable must have one meaning in the
+/// whole file. Each source is parsed as a configuration by itself: one that would be refused is
+/// left out with the reason, so that the new file is valid even if the others have errors.
 pub fn collect_servers(folders: &ClientFolders) -> ClientConfig {
     let mut config = ClientConfig::default();
     let mut collected: Vec<CollectedServer> = Vec::new();
@@ -123,6 +134,9 @@ fn left_out(name: &str, place: &str, why: &str) -> String {
 }
 
 /// Adds the servers of one file.
+///
+/// A server that another client has as well is added once, with both places. A file without servers
+/// counts as read.
 fn collect_file(
     client: &'static Client,
     file: &ClientFile,
@@ -218,6 +232,13 @@ fn free_name(name: &str, client: &Client, taken: &[CollectedServer]) -> String {
 ///
 /// # Errors
 /// If the server is switched off, or is of a kind that a configuration cannot hold.
+///
+/// ```text
+/// {"command": "npx", "args": ["-y", "x"], "env": {…}}        a program
+/// {"command": {"path": "npx", "args": […]}}                  the same, in older files of Zed
+/// {"url": …}, {"serverUrl": …}, {"httpUrl": …}               an address
+/// {"bearer_token_env_var": "TOKEN"}                          Authorization: Bearer ${TOKEN}
+/// ```
 fn read_entry(
     name: &str,
     entry: &Json,
@@ -317,6 +338,12 @@ const WORKSPACE_FOLDER: &str = "${workspaceFolder}";
 
 /// The folder of the project as a server sees it that runs in `directory`. Relative, because the
 /// new file is made to be committed; only from a directory elsewhere there is no relative path.
+///
+/// ```text
+/// no directory   ─▶  .
+/// a/b            ─▶  ../..
+/// /elsewhere     ─▶  the absolute path of the project
+/// ```
 fn project_from(directory: Option<&str>, project: &Path) -> String {
     let parts: Vec<&str> =
         directory.unwrap_or(".").split('/').filter(|part| !matches!(*part, "" | ".")).collect();
@@ -347,6 +374,12 @@ fn directory(text: &str) -> Result<String, String> {
 
 /// A text with those references rewritten that a configuration does not have: `${input:id}` of VS
 /// Code, which asks a person, and `$NAME` of Gemini CLI.
+///
+/// ```text
+/// ${input:api-key}        ─▶  ${API_KEY}      (`variable_for`)
+/// $TOKEN, in Gemini CLI   ─▶  ${TOKEN}
+/// ${TOKEN}                ─▶  ${TOKEN}
+/// ```
 fn references(text: &str, client: &Client) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -427,6 +460,14 @@ fn setting(server: &mut ClientServer, at: SettingPlace) -> Option<&mut String> {
 }
 
 /// The `[[source]]` of a server, with where it is from.
+///
+/// ```text
+/// # from Claude Code (.mcp.json)
+/// [[source]]
+/// name = "notes"
+/// command = ["npx", "-y", "notes-server"]
+/// env = { TOKEN = "${NOTES_TOKEN}" }
+/// ```
 fn source_text(found: &CollectedServer) -> String {
     let server = &found.server;
     let origins = found.origins.join(", ");

@@ -71,10 +71,13 @@ pub enum CodeRole {
 /// time of the last change of the inode is part of it, because a program can set the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileStamp {
+    /// With the inode it identifies a file as long as that exists.
     device: u64,
     inode: u64,
     size: u64,
+    /// Seconds and nanoseconds of the last change of the bytes.
     modified: (i64, i64),
+    /// The same of the last change of the inode.
     changed: (i64, i64),
 }
 
@@ -144,6 +147,7 @@ fn without_climbing(path: &Path) -> PathBuf {
     plain
 }
 
+/// The hash of a file's bytes, read in pieces; `None` if it cannot be read.
 fn hash_file(path: &Path) -> Option<ContentHash> {
     let mut file = File::open(path).ok()?;
     let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
@@ -271,13 +275,15 @@ pub fn server_code(server: &Server, folder: &Path) -> Vec<CodeFile> {
     files
 }
 
-/// Whether a path has the ending of a script.
+/// Whether a path has the ending of a script. In any case: `SERVER.PY` is one.
 pub(crate) fn has_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| SCRIPT_ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
 }
 
 /// Whether a file is one that is run.
+///
+/// Executable by anybody, with the ending of a script, or starting with `#!`.
 fn is_code(path: &Path) -> bool {
     let Ok(metadata) = path.metadata() else { return false };
     let has_interpreter = || {
@@ -292,7 +298,9 @@ fn is_code(path: &Path) -> bool {
 /// Finds the files of one document.
 struct CodeFinder<'r> {
     reading: &'r Reading,
+    /// That of the document, as the document is named.
     folder: PathBuf,
+    /// The folder of JavaScript bodies.
     bodies: PathBuf,
     /// Whether the document is a file. What a server lists names no files of this machine.
     is_file: bool,
@@ -307,6 +315,8 @@ impl<'r> CodeFinder<'r> {
         CodeFinder { reading, folder, bodies, is_file }
     }
 
+    /// The places of one tool's own code: the table in the header, row by row. The code of a server
+    /// is shared by all tools (`shared`).
     fn of_tool(&self, n: usize) -> Vec<CodePlace> {
         let Some(tool) = self.reading.toolset.tools.get(n) else { return Vec::new() };
         let place = |file: &Path, folder: &Path| CodePlace {
@@ -352,6 +362,7 @@ impl<'r> CodeFinder<'r> {
         }
     }
 
+    /// The places of the code that all tools have in common.
     fn shared(&self) -> Vec<CodePlace> {
         match &self.reading.toolset.server {
             Some(server) if self.is_file => ServerPlaces { folder: &self.folder }.of_server(server),
@@ -382,6 +393,8 @@ impl ServerPlaces<'_> {
         places
     }
 
+    /// Where a word may be a file: in the working directory, and beside the document if that is
+    /// another folder. An absolute path counts only below the document.
     fn of_word(&self, word: &CodeWord, directory: Option<&str>) -> Vec<CodePlace> {
         let place = |path: PathBuf, role: CodeRole| CodePlace {
             name: word.path.clone(),

@@ -46,6 +46,8 @@ pub(crate) enum PlainWords {
 }
 
 /// The words of a command line that may name files with code.
+///
+/// A word may be listed twice, as plain and as a script: `code_files` looks at each place once.
 pub(crate) fn code_words(command: &[String], plain: PlainWords) -> Vec<CodeWord> {
     let command = &command[..command.len().min(MAX_WORDS)];
     let own = match command.split_first() {
@@ -104,6 +106,7 @@ pub(crate) fn script_words(interpreter: &str, script: &str) -> Vec<CodeWord> {
     all.map(|path| CodeWord { path, is_script: true }).collect()
 }
 
+/// A word whose file counts only if it looks like code.
 fn data_or_code(word: &str) -> CodeWord {
     CodeWord { path: word.to_owned(), is_script: false }
 }
@@ -117,6 +120,9 @@ fn may_be_file(word: &str) -> bool {
 }
 
 /// The script or module that the interpreter of a command line runs.
+///
+/// `python3 -m pkg.srv` gives `pkg/srv.py`, `pkg/srv/__main__.py` and the `__init__.py` around
+/// them.
 fn run_words(line: &[String], plain: PlainWords) -> Vec<CodeWord> {
     let interpreter = interpreter_of(line, plain);
     let mut found = Vec::new();
@@ -175,6 +181,7 @@ struct Interpreter {
     has_modules: bool,
 }
 
+/// One without commands, further files and modules.
 const fn interpreter(
     names: &'static [&'static str],
     values: &'static [&'static str],

@@ -1,6 +1,9 @@
 //! The codes of mistakes in configurations and servers files, and of tools that cannot be loaded;
 //! and the list of all codes, which `explain` and `[levels]` use. Codes about the shape of a value
 //! are in `toolwright_formats`, those about the text itself in `toolwright_source`.
+//!
+//! Codes about settings of servers have a servers file as their sample; those without a sample need
+//! a folder, a program or two files to be shown, and a test of their own.
 
 use toolwright_source::words::nearest_word;
 use toolwright_source::{Diagnostic, DiagnosticCode, Severity};

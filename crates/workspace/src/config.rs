@@ -252,6 +252,8 @@ fn report_syntax_error(error: &toml::de::Error, problems: &mut ConfigProblems<'_
 }
 
 /// Reads the tables. Every method reports to `problems` and returns what is usable.
+///
+/// Methods for the smaller tables are in the files of those tables (`limits`, `policy_settings`).
 struct ConfigReader<'r, 's> {
     /// The variables and the folder for references.
     scope: VariableScope<'r>,
@@ -342,6 +344,12 @@ impl ConfigReader<'_, '_> {
     /// The items of the list `name`, and whether they can be used. `[name]` with one bracket is
     /// reported, and its own mistakes are, too, so that the author does not find them one after the
     /// other; but it could be meant as one of several.
+    ///
+    /// ```text
+    /// [[source]]     items, usable
+    /// [source]       one item, not usable: reported, and its keys are checked as well
+    /// source = 1     nothing, not usable
+    /// ```
     fn list_of_tables<'t, 'i>(
         &mut self,
         root: &'t DeTable<'i>,
@@ -514,6 +522,8 @@ impl ConfigReader<'_, '_> {
 
     /// Builds the kind from values that `check_members` has checked; `None` if one of them was
     /// wrong.
+    ///
+    /// The last arm is `url`: `kind` is one of `KIND_KEYS`.
     fn source_kind(
         &mut self,
         table: &DeTable<'_>,

@@ -148,6 +148,9 @@ struct CountedTool<'a> {
 
 impl Workspace {
     /// Counts the tokens of all tools. Counts are kept in [`Workspace::token_cache`].
+    ///
+    /// Counting is slow, and tools are independent, so it runs on all cores. Savings are found per
+    /// tool and summed up by document and kind.
     pub fn cost(&self, documents: &[LoadedDocument]) -> CostReport {
         let counter = TokenCounter::open(self.token_cache.as_deref());
         let tools = tools_of(documents);

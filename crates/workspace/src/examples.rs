@@ -1,5 +1,10 @@
 //! Every example of every definition as a test case, with the expected outcome. Running the cases
 //! needs the sandbox and is not done here.
+//!
+//! | format | an example is | a case checks |
+//! |---|---|---|
+//! | AIOS | a scenario | that the validators of its command accept or refuse the input |
+//! | others | a call | that input and output match the schemas of the tool |
 
 use std::collections::HashMap;
 
@@ -99,6 +104,7 @@ struct CaseReader<'a> {
 }
 
 impl CaseReader<'_> {
+    /// The cases of all tools in order, then those under names that are not commands.
     fn cases(&self) -> Vec<ExampleCase> {
         let toolset = &self.reading.toolset;
         let mut cases = Vec::new();
@@ -147,6 +153,7 @@ impl CaseReader<'_> {
         cases
     }
 
+    /// One case at its line. `cases` fills in what is known only together with other documents.
     fn case(
         &self,
         at: &RecordPath,
@@ -173,6 +180,7 @@ impl CaseReader<'_> {
         }
     }
 
+    /// What an example of this tool promises, by the conventions of its format.
     fn expectation(&self, draft: &Draft) -> Expectation {
         match self.reading.toolset.conventions.examples {
             ExampleKind::Scenarios => Expectation::Validators,

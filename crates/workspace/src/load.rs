@@ -115,7 +115,9 @@ pub struct ReadOptions {
 /// How a file came to be read. On a walk, most files are not definitions and are skipped silently.
 #[derive(Clone, Copy, PartialEq)]
 enum FoundBy {
+    /// The user named it, so it is reported even if it is not a definition.
     Name,
+    /// It was found in a folder.
     Walk,
 }
 
@@ -241,6 +243,14 @@ impl Workspace {
         self.read_as(documents, options, mode)
     }
 
+    /// The readings of documents, in their order, with everything that was found.
+    ///
+    /// ```text
+    /// each: detect ─ read ─▶ Reading     all: rules, one after the other     each: locate, sort
+    /// ```
+    ///
+    /// A document without a format has no record, so the rules never see it; the lists are matched
+    /// by counting the readings only.
     fn read_as(
         &self,
         documents: &[Arc<Document>],
@@ -304,6 +314,9 @@ impl Workspace {
     }
 
     /// Adds what the rules find in documents that were read without them.
+    ///
+    /// For documents whose record was needed before, such as those of running servers. The
+    /// severities are those that reading with rules would have given.
     pub(crate) fn run_rules(
         &self,
         documents: &mut [LoadedDocument],
@@ -336,6 +349,7 @@ impl Workspace {
     }
 }
 
+/// The failure for a folder in which nothing is a definition.
 fn no_definitions(folder: &Path, files: usize) -> LoadError {
     let looked_at = match files {
         1 => "1 JSON or YAML file".to_owned(),

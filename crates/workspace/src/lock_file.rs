@@ -139,6 +139,7 @@ impl LockFile {
         LockFile::parse(path, &text).map(Some)
     }
 
+    /// Strict: a lock that is only half understood would accept changes that no user accepted.
     fn parse(path: &Path, text: &str) -> Result<LockFile, LockError> {
         let is_marker = |line: &str| ["<<<<<<< ", ">>>>>>> "].iter().any(|m| line.starts_with(m));
         if let Some(line) = text.lines().position(is_marker) {
@@ -220,6 +221,7 @@ const SHARED_KEYS: [(PinKind, &str); 3] = [
 /// The tables of the others.
 const LIST_KEYS: [(PinKind, &str); 2] = [(PinKind::Tool, "tools"), (PinKind::Prompt, "prompts")];
 
+/// One entry; `None` if it has a key that is not known, or a value of another type.
 fn entry_of(table: &DeTable<'_>) -> Option<LockEntry> {
     let mut entry = LockEntry::default();
     for (key, value) in table {

@@ -112,6 +112,7 @@ pub struct PinnedPart {
 }
 
 impl PinnedPart {
+    /// A part whose hash is `own`; the text is only for people.
     fn new(
         kind: PinKind,
         name: impl Into<String>,
@@ -153,6 +154,9 @@ pub fn pinned_names(reading: &Reading) -> Vec<String> {
 }
 
 /// The tools of a document, and for a file what they have in common.
+///
+/// The definition is hashed without the values of its tools, so that a changed tool changes one
+/// part only. A document that is one tool has no rest.
 pub fn tool_parts(reading: &Reading, code: &DocumentCode) -> Vec<PinnedPart> {
     let hasher = ContentHasher::new(reading);
     let mut parts = Vec::new();
@@ -194,6 +198,11 @@ fn part_with_code(
 }
 
 /// The text of a part with the hashes of its code.
+///
+/// ```text
+/// {"name": "run", …}   ─▶   {"name": "run", …, "code": {"server.py": HASH}}
+/// "run"                ─▶   {"name": "run", "code": {"server.py": HASH}}
+/// ```
 fn with_code(text: &str, files: &[CodeFile]) -> String {
     let mut code = serde_json::Map::new();
     for file in files {

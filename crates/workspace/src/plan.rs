@@ -235,7 +235,8 @@ impl SourcePlan {
 
     /// Adds a source, unless the same one is in the plan already. Two servers cannot have one
     /// namespace, nor a server and a built-in toolset: the first stays, and the second is a
-    /// failure.
+    /// failure. Called for every source, whether it comes from a configuration, a servers file or
+    /// the command line, so all of them are compared.
     fn add(&mut self, spec: SourceSpec) {
         // The same path or server twice on a command line is harmless.
         if self.specs.contains(&spec) {
@@ -266,6 +267,10 @@ impl SourcePlan {
     }
 
     /// Adds the sources of a configuration file, and takes over its limits and levels.
+    ///
+    /// Everything in the file is reported even if nothing can be started: mistakes in the text,
+    /// then what the rules about servers find in the settings, then what is missing on this
+    /// machine.
     fn add_config(&mut self, path: &Path, options: ReadOptions, variables: &Variables<'_>) {
         // Absolute, because programs and working directories are resolved against its folder, and
         // the parent of a bare file name is empty.
@@ -325,6 +330,10 @@ impl SourcePlan {
     }
 
     /// Adds one `[[source]]`.
+    ///
+    /// `written` has its texts as they are written, from which messages and what is shown of its
+    /// connection are made. A server that cannot be started now is reported and left out; the plan
+    /// is made again when what is missing appears.
     fn add_configured(
         &mut self,
         source: SourceConfig,
@@ -603,6 +612,10 @@ impl SourcePlan {
     /// Adds the servers of a servers file that are not disabled. `source` is the one that names the
     /// file: its environment completes that of each server, and references are expanded with it
     /// first; its options and settings hold for all of them.
+    ///
+    /// The text is read twice, with two meanings: `read_servers` expands references and says what
+    /// would be started, `written_servers` has the texts as they are written, for rules and
+    /// messages. An entry is identified by its path in the document.
     fn add_servers_file(&mut self, path: &Path, source: &SourceSpec, variables: &Variables<'_>) {
         let environment = &source.environment;
         // Also if it cannot be read, so that the plan is made again once the file is corrected.
@@ -654,6 +667,7 @@ impl SourcePlan {
         let mut missing = 0;
         // The entries whose `command` is not suspicious although it has a space, and the servers
         // that are in the plan.
+        // `npx -y server` in `command` is suspicious, unless a program has just that name.
         let (mut unsuspicious, mut started) = (HashSet::new(), HashSet::new());
         for mut named in servers {
             if named.disabled {

@@ -265,6 +265,10 @@ fn is_environment(name: &str) -> bool {
 
 /// The value with every scalar below an environment replaced by `(hidden)`. The names and
 /// descriptions of variables are not secret.
+///
+/// ```text
+/// {"env": {"TOKEN": "abc", "DEBUG": true}}   ─▶   {"env": {"TOKEN": "(hidden)", "DEBUG": true}}
+/// ```
 fn without_secrets(value: &Json, environment: bool) -> Json {
     match value {
         Json::Array(items) => items.iter().map(|item| without_secrets(item, environment)).collect(),
@@ -312,6 +316,9 @@ fn invalid(tool: &Draft) -> Json {
 }
 
 /// The position of a tool in its file, and of each of its parts that has a position of its own.
+///
+/// `parts` has the parts whose place differs from that of the tool. Keys are names, or paths with
+/// dots for parts below the top level (`examples.0.input`).
 fn origin(reading: &Reading, at: &RecordPath) -> Json {
     let document = reading.origin.document();
     let mut parts = Map::new();

@@ -1,6 +1,12 @@
 //! JavaScript files: those that the user names, those that local tools run, and the bodies of BTCP
 //! tools. Only the syntax of the first two is checked: what they may do depends on how they are
 //! run. Bodies run in the sandbox here, so everything is.
+//!
+//! ```text
+//! files named by the user ─┐
+//! entry points of tools ───┴─ each once ─ batches ─ check_scripts ─▶ diagnostics of their own
+//! bodies beside a manifest ── by place ── batches ─ check_bodies ──▶ noted at their documents, too
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -75,6 +81,9 @@ impl Workspace {
     }
 
     /// The same for the bodies that run there, in the order of their paths.
+    ///
+    /// A body that two manifests share is read once and noted at both. One that cannot be read is
+    /// an error at the tool's name.
     fn check_bodies_for(
         &self,
         place: BodyPlace,
@@ -160,6 +169,8 @@ fn place_of(tool: &Draft) -> BodyPlace {
 
 /// For each tool whose body runs in a worker of the browser: its number, and the names for which it
 /// does.
+///
+/// Only bodies whose text mentions such a name are analyzed.
 pub fn worker_bodies(
     document: &LoadedDocument,
     analyzer: &dyn ScriptAnalyzer,
@@ -213,6 +224,7 @@ fn at_name(
     Some(locate(reading.origin.in_document(finding(at)), reading.origin.document()))
 }
 
+/// The text of a script.
 fn read_source(path: &Path) -> Result<Source, LoadError> {
     let name = path.display();
     let bytes = files::read(path)?;

@@ -19,6 +19,12 @@
 //!
 //! No finding quotes a value of `env` or `headers`, or a text whose references were expanded: they
 //! may be secrets.
+//!
+//! ```text
+//! entry ─┬─ check_key, for each key ──────────▶ findings about one value
+//!        └─ ServerValues::server ─ transport ─┬─ stdio: command, args, env, cwd ─▶ Server
+//!                                             └─ http, sse, ws: url, headers ────▶ Server
+//! ```
 
 mod shape;
 
@@ -201,6 +207,9 @@ impl ServersReader<'_, '_, '_> {
     }
 
     /// One server, or `None` if it has an error. Warnings do not keep a server out.
+    ///
+    /// An entry with an error gives no server: starting half of what its author meant could do
+    /// harm.
     fn read_entry(&mut self, entry: &Member<'_>) -> Option<NamedServer> {
         let node = entry.value;
         if node.kind() != ValueKind::Map {

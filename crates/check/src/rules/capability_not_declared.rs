@@ -58,6 +58,7 @@ toolwright_source::codes! {
     )
 }
 
+/// One finding for each undeclared capability, at the first tool that needs it.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // A tool or a list of tools without a manifest. The absence of the list in a manifest is a
     // missing required field.

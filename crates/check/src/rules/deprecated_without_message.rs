@@ -42,6 +42,7 @@ toolwright_source::codes! {
     )
 }
 
+/// The flag and the message belong together: a finding at the one that is there alone.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let Deprecation { deprecated, message } = &tool.details.deprecation;

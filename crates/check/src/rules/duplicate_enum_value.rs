@@ -36,6 +36,7 @@ toolwright_source::codes! {
     )
 }
 
+/// The finding for all repetitions of one value; the repair removes each.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

@@ -30,6 +30,7 @@ use crate::subject::ToolPath;
 pub(crate) static RULE: Rule = Rule { codes: &[], check };
 pub(crate) static RULE_BETWEEN: RuleBetween = RuleBetween { codes: &[], check: check_between };
 
+/// Looks for ids that repeat within one document; `check_between` compares documents.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
     // The lists are separate: `helpers.x` and a validator `x` cannot be mistaken for each other,

@@ -65,6 +65,7 @@ toolwright_source::codes! {
     )
 }
 
+/// A finding at each later tool of the same name, with the first one beside it.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.conventions().unique_tools != UniqueTools::ByName {
         return;

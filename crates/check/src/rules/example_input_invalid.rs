@@ -64,6 +64,8 @@ toolwright_source::codes! {
     )
 }
 
+/// Validates the inputs one by one; a finding for each place in an input that is wrong. The cheap
+/// tests come first, and those that look into the document last.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let by_scenario = examples::are_by_scenario(subject);
     for (tool, n, example) in examples::all(subject) {

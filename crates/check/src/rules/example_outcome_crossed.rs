@@ -61,6 +61,7 @@ toolwright_source::codes! {
     )
 }
 
+/// One finding for each example, at the outcome that does not fit its scenario.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if !examples::are_by_scenario(subject) {
         return;

@@ -62,6 +62,7 @@ toolwright_source::codes! {
     )
 }
 
+/// At most one finding for each example: at the missing outcome, or at the second one.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if !examples::are_by_scenario(subject) {
         return;

@@ -47,6 +47,7 @@ toolwright_source::codes! {
     )
 }
 
+/// Validates the outputs one by one; a finding for each place in an output that is wrong.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let by_scenario = examples::are_by_scenario(subject);
     for (tool, n, example) in examples::all(subject) {

@@ -66,6 +66,8 @@ struct ToolIndex {
 }
 
 /// Tools that a model cannot tell apart.
+///
+/// Only two of them are kept: one finding names two, and counts the others.
 struct SimilarTools {
     first: ToolIndex,
     /// The second, at which the finding is.
@@ -74,6 +76,7 @@ struct SimilarTools {
     others: usize,
 }
 
+/// Compares tools of one document. Names that are equal but for case are left to other rules.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.toolset.tools.len() < 2 {
         return;
@@ -124,6 +127,7 @@ fn check_between(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordF
     }
 }
 
+/// `file` is that of the first tool, if the two are in different documents.
 fn message(
     subjects: &[Subject<'_>],
     tools: &SimilarTools,
@@ -157,6 +161,9 @@ fn draft<'s>(subjects: &'s [Subject<'_>], index: ToolIndex) -> &'s Draft {
 }
 
 /// Groups the tools of all subjects; `is_same` decides about two tools with similar names.
+///
+/// A tool is compared with the first of each group of its name, so the work is linear in the tools
+/// as long as a name has few groups. Groups beyond [`MAX_GROUPS_PER_NAME`] are not made.
 fn find_similar(
     subjects: &[Subject<'_>],
     is_same: impl Fn(ToolIndex, ToolIndex) -> bool,
@@ -182,6 +189,8 @@ fn find_similar(
 }
 
 /// The words of a name, without plurals, numbers and versions.
+///
+/// `getUsers`, `get_user` and `user-get-v2` are all `get user`.
 fn name_words(name: &str) -> String {
     let mut words: Vec<String> = split(name)
         .iter()
@@ -216,11 +225,13 @@ fn first_sentence(description: &str) -> &str {
     description.trim_start().get(..end.unwrap_or(usize::MAX)).unwrap_or(description)
 }
 
+/// The different words of a description, in lower case.
 fn description_words(description: &str) -> HashSet<String> {
     let words = description.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.take(MAX_WORDS).map(str::to_lowercase).collect()
 }
 
+/// Whether two sets of words overlap by [`SAME_PERCENT`]; small sets have to be equal.
 fn is_nearly_same(one: &HashSet<String>, other: &HashSet<String>) -> bool {
     let both = one.intersection(other).count();
     let all = one.len() + other.len() - both;

@@ -42,6 +42,9 @@ toolwright_source::codes! {
     )
 }
 
+/// The finding for a keyword of another type. `types` is quoted as a message quotes it, so the
+/// patterns below have backticks and quotes. Where another keyword does the same for this type, the
+/// help names it.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

@@ -78,6 +78,7 @@ toolwright_source::codes! {
     )
 }
 
+/// Findings of the analyzer, at their range in the code of the function.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut is_unavailable = false;
     for code in subject.functions() {
@@ -173,6 +174,8 @@ pub enum BodyPlace {
     FullPage,
 }
 
+/// All findings of the facts about one body. If it does not parse, nothing is reported about its
+/// default export, which may be in the part that was not understood.
 fn body_diagnostics(source: &Arc<Source>, facts: ScriptFacts) -> Vec<Diagnostic> {
     let at = |code, range: Range<usize>, message: String, help: Option<String>| {
         let span = Span::new(range.start, range.end);

@@ -42,6 +42,7 @@ toolwright_source::codes! {
     )
 }
 
+/// The finding for a header annotation. `reason` says which rule of MCP it breaks.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

@@ -29,6 +29,7 @@ use crate::subject::{ToolPath, written_schema};
 
 pub(crate) static RULE: Rule = Rule { codes: &[], check };
 
+/// Both schemas of each tool. A schema that compiles is only asked for the type of the arguments.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         for side in [SchemaSide::Input, SchemaSide::Output] {

@@ -73,6 +73,7 @@ toolwright_source::codes! {
     )
 }
 
+/// A finding at each wrong `return`; one at the code if it never returns.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Only validators: helpers and processors may return anything.
     for code in subject.functions().iter().filter(|code| code.role == FunctionList::Validator) {

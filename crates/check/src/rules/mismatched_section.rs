@@ -44,6 +44,7 @@ toolwright_source::codes! {
 /// The types that have a section.
 const TYPES: [&str; 4] = ["mcp", "cli", "local", "meta"];
 
+/// A finding at each section of another type than the tool has.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let at = RecordPath::root().child("type");
     let Some(kind) =

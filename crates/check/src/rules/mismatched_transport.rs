@@ -56,6 +56,7 @@ enum ServerAddress {
 }
 
 impl ServerAddress {
+    /// By the scheme, in any case. A text without one of the four schemes is a command line.
     fn of(text: &str) -> ServerAddress {
         let text = text.trim();
         let starts = |schemes: [&str; 2]| {
@@ -80,6 +81,8 @@ impl ServerAddress {
     }
 }
 
+/// Reads the document and not the binding, because a binding has one connection, and the rule is
+/// about two fields that contradict each other. The finding is at the transport.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let text = |path: &[&str]| {
         let at = path.iter().fold(RecordPath::root(), |at, name| at.child(*name));

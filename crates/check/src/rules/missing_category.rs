@@ -52,6 +52,7 @@ toolwright_source::codes! {
     )
 }
 
+/// A finding for each anti-pattern, at the field that is missing.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let list = RecordPath::root().child("knowledge").child("antiPatterns");
     for (n, pattern) in subject.toolset.knowledge.anti_patterns.iter().enumerate() {

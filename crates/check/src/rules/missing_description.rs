@@ -40,6 +40,7 @@ toolwright_source::codes! {
     )
 }
 
+/// One finding for each tool, at the place where its author would write the text.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Where a description is required, its absence is MISSING_REQUIRED_FIELD.
     if subject.conventions().requires_description {

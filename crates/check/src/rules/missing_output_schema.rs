@@ -39,6 +39,7 @@ toolwright_source::codes! {
     )
 }
 
+/// One finding for each tool. Its path does not exist, so it is shown at the tool.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if !subject.conventions().wants_output_schema {
         return;

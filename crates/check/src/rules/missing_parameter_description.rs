@@ -56,6 +56,7 @@ toolwright_source::codes! {
 /// one. Eight leaves room and keeps the cost for a hostile schema small.
 const MAX_REFERENCES: usize = 8;
 
+/// One finding for each tool, at its first parameter without a description.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (tool, schema) in parameters::valid_input_schemas(subject) {
         // The path to the first parameter without a description, and the names of all of them.

@@ -77,6 +77,8 @@ toolwright_source::codes! {
     )
 }
 
+/// A note for the document or one for each command, as the header shows. What was malformed or not
+/// read to its end is left alone.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Stricter than `examples::are_by_scenario`: version 1.0 requires no scenarios, also where its
     // examples happen to use them.

@@ -44,6 +44,8 @@ toolwright_source::codes! {
     )
 }
 
+/// The finding for an unknown keyword; `None` if it resembles no keyword, or if its value does not
+/// fit the one it resembles.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,
@@ -88,6 +90,7 @@ pub(super) fn finding(
 }
 
 /// A keyword in the singular and in lower case.
+/// `additionalProperties` and `additionalProperty` are both `additionalproperty`.
 fn singular(keyword: &str) -> String {
     let keyword = keyword.to_ascii_lowercase();
     match keyword.strip_suffix("ies") {

@@ -78,6 +78,7 @@ toolwright_source::codes! {
     )
 }
 
+/// At most one finding for each function, at its key.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Code with syntax errors has no entry point that could be trusted.
     for code in subject.functions().iter().filter(|code| code.script.problems.is_empty()) {

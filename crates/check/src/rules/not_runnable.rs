@@ -60,6 +60,8 @@ const NEEDS: [(&str, &str, &str, &str); 4] = [
     ("meta", "meta_specific", "orchestration", "the helper that calls the other tools"),
 ];
 
+/// At most one finding for a document. The order of the tests matters: what another rule or the
+/// shape reports ends the check before a binding is asked for.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // The finding points to `type`, because the section that is missing has no position, and the
     // type is the reason why the section is needed.

@@ -60,6 +60,7 @@ toolwright_source::codes! {
     )
 }
 
+/// A finding at the first use of each free name.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Code that does not parse has no reliable scopes: a declaration may be in the part that was
     // not understood. INVALID_FUNCTION_SYNTAX reports it.

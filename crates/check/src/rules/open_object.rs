@@ -71,6 +71,7 @@ const STATED_OR_COMPOSED: &[&str] = &[
     "$dynamicAnchor",
 ];
 
+/// The repair is unsafe: a caller may rely on a property that is not declared.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (tool, schema) in parameters::valid_input_schemas(subject) {
         // All open objects of the tool: the finding points to the first, the repair closes all.

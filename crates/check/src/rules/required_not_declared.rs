@@ -48,6 +48,7 @@ toolwright_source::codes! {
     )
 }
 
+/// The finding for a name in `required`; `None` if other names are allowed and none is similar.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

@@ -44,6 +44,8 @@ toolwright_source::codes! {
     )
 }
 
+/// The finding for a value that its own schema refuses. A `null` default is a note, because
+/// generators write it for "not given".
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

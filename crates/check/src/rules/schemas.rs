@@ -6,6 +6,10 @@
 //!
 //! Silent about schemas that do not compile (`INVALID_SCHEMA`), and about those that the reader
 //! filled in: their author is this program.
+//!
+//! ```text
+//! mistakes(schema) ─▶ SchemaMistake { kind, places, count } ─ by kind ─▶ `finding` of a rule
+//! ```
 
 use toolwright_model::Json;
 use toolwright_schema::{MistakeKind, SchemaMistake, SchemaSide, contradictions, mistakes};
@@ -34,6 +38,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
+/// If only errors are wanted, the search for other mistakes is skipped.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (tool, draft) in subject.tools() {
         for side in [SchemaSide::Input, SchemaSide::Output] {
@@ -50,6 +55,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
                 continue;
             }
             let at = tool.child(side.field());
+            // Without a value in the document, the reader has filled the schema in.
             if subject.document_value(&at).is_some() {
                 report(&CheckedSchema { schema, at }, &found, out);
             }
@@ -70,6 +76,8 @@ impl CheckedSchema<'_> {
     }
 }
 
+/// Turns each mistake into a finding. A rule may decide against it: an unknown keyword that is
+/// close to no other is not reported.
 fn report(schema: &CheckedSchema<'_>, found: &[SchemaMistake], out: &mut Report<'_>) {
     for mistake in found {
         let finding = match &mistake.kind {

@@ -45,6 +45,7 @@ toolwright_source::codes! {
     )
 }
 
+/// A finding at each tag that is stored in another form, or not at all.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let tags = &tool.details.tags;

@@ -26,6 +26,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
+/// Walks the whole document, not the record: an attack may be in a field that no format defines.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let document = subject.document();
     let text = document.source().text();

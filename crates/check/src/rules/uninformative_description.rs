@@ -87,6 +87,7 @@ const EMPTY_WORDS: &[&str] = &[
 /// Verbs that say the same in a name and its description.
 const GET: &[&str] = &["get", "fetch", "return", "retrieve"];
 
+/// One finding for each tool, at a description that the document itself has.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let (Some(name), Some(description)) = (tool.name.ok(), tool.description.ok()) else {
@@ -111,6 +112,11 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// Whether a description has words of the name and no others.
+///
+/// | name | description | |
+/// |---|---|---|
+/// | `get_weather` | `Fetches the weather` | repeats |
+/// | `get_weather` | `Returns the weather for a city` | does not: `for`, `city` |
 fn repeats(name: &str, description: &str) -> bool {
     let words = split(description);
     let names = split(name);

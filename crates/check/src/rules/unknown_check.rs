@@ -85,6 +85,9 @@ toolwright_source::codes! {
 /// The check that is run without anything beside it.
 const REQUIRED_FIELDS: &str = "required_fields";
 
+/// Reports the install check, then the checks of validators.
+///
+/// The reader has split a command line into words, and left them out where it needs a shell.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // All commands of a tool share one check.
     if let Some(Binding::Command { install_check: Some(check), .. }) =

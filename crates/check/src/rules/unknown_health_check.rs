@@ -48,6 +48,7 @@ toolwright_source::codes! {
     )
 }
 
+/// At most one finding: at the method if it is unknown, else at the check that names no command.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let server = subject.toolset.server.as_deref();
     let Some(check) = server.and_then(|server| server.health_check.as_ref()) else { return };

@@ -57,6 +57,8 @@ toolwright_source::codes! {
     )
 }
 
+/// Duplicates in the lists of the manifest and of its tools, then what the manifest declares too
+/// much.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if let Some(declared) = &subject.toolset.declares {
         let at = RecordPath::root().child("declares");

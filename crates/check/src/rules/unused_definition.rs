@@ -50,6 +50,8 @@ toolwright_source::codes! {
     )
 }
 
+/// One finding for all unused definitions of a schema. Its repair removes them together: without
+/// one of them, a reference to it in another one would lead nowhere.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     found: &[SchemaMistake],

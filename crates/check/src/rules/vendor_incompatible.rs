@@ -7,6 +7,13 @@
 //! A keyword is reported once for each tool, at its first position, with the number of the others.
 //! Silent about schemas that are invalid or that the reader filled in. Limits on the parameters of
 //! a request are counted for each document, the number of tools over all documents.
+//!
+//! ```text
+//! each tool   ─ name, description ─▶ limits of the targets
+//!             ─ input schema ──────▶ `incompatibilities`: one finding per keyword
+//! a document  ─ counts of parameters, over all tools ─▶ limits of a request
+//! all         ─ number of tools ───▶ limits of a request (`RULE_BETWEEN`)
+//! ```
 
 use serde_json::Value as Json;
 use toolwright_schema::{
@@ -40,6 +47,8 @@ toolwright_source::codes! {
          of one value means the same."
 }
 
+/// First names and descriptions, which are cheap, then schemas, then what all schemas together
+/// have.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.targets().is_empty() {
         return;
@@ -80,6 +89,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// What the targets do not accept. Gemini's `parameters` is judged as the document has it: the
 /// record states `nullable` as a list of types, and values of enums as numbers.
+///
+/// The record would hide what the target sees: `nullable: true` is supported there, a list of types
+/// is not. So that target judges the document, and all others judge the record.
 fn incompatibilities_as_written(
     subject: &Subject<'_>,
     tool: usize,
@@ -122,6 +134,8 @@ fn with_plain_types(mut schema: Json) -> Json {
 }
 
 /// Reports a name that a target does not accept.
+///
+/// The help is the rule of the targets that has the shortest names.
 fn check_name(subject: &Subject<'_>, at: ToolPath, name: &str, out: &mut Report<'_>) {
     let rejects = |target: &VendorTarget| {
         target.name_rule().is_some_and(|rule: &NameRule| !rule.allows(name))
@@ -161,6 +175,9 @@ fn check_description(subject: &Subject<'_>, at: ToolPath, out: &mut Report<'_>) 
 
 /// Reports the first tool whose parameters a request has no room for. `counts` are those of each
 /// tool, by its number.
+///
+/// A request is assumed to carry all tools of the document. The finding is at the tool with which
+/// the sum exceeds the limit.
 fn check_parameters_of_request(
     subject: &Subject<'_>,
     counts: &[(usize, SchemaCounts)],
@@ -203,6 +220,8 @@ fn check_number_of_tools(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize,
         let mut before = 0;
         for (n, subject) in subjects.iter().enumerate() {
             let tools = subject.toolset.tools.len();
+            // `max - before` tools of this document still fit, so the next one is the first that
+            // does not.
             if before + tools > max {
                 let what = format!("sending all {total} tools, more than {max},");
                 let at = ToolPath(max - before).child("name");

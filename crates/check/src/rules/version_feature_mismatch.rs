@@ -63,6 +63,7 @@ toolwright_source::codes! {
 /// `schema_version` and with one of these sections is never read as 1.0.
 const SECTIONS: [&str; 4] = ["executable_knowledge", "api_complexity", "anti_patterns", "examples"];
 
+/// One finding for the document, at the version, with each section of the newer version beside it.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Dialect 1.0 together with a section below implies that the document declares the version.
     if !subject.has_typed_sections() || subject.dialect != Some("1.0") {

@@ -39,10 +39,13 @@ pub(super) struct Token<'t> {
     pub(super) range: Range<usize>,
     /// Whether a sentence ends with it.
     ends_sentence: bool,
+    /// Of the word, for `Word`; of the class, for features of several tokens; of the stem.
     hashes: [u64; 3],
 }
 
+/// A name of a tool or field, recognised by its underscore.
 pub(super) const NAME: &str = "#name";
+/// The name of a tool of the same server.
 pub(super) const OWN_NAME: &str = "#own";
 const NUMBER: &str = "#number";
 const QUOTED: &str = "#quote";
@@ -86,6 +89,9 @@ impl<'t> Token<'t> {
 
 /// The tokens of a normalised text. `own_tools` are names, in lower case, of tools of the same
 /// server.
+///
+/// One pass. A quotation or an address is skipped as a whole; each of both is bounded in bytes, so
+/// that the text is read a bounded number of times.
 pub(super) fn tokens<'t>(text: &'t str, own_tools: &HashSet<String>) -> Vec<Token<'t>> {
     let mut tokens: Vec<Token<'t>> = Vec::with_capacity(text.len() / 4);
     // Most words are as long as no name, and need not be looked up.
@@ -184,6 +190,9 @@ fn quotation_len(text: &str, at: usize, sentence: usize) -> Option<usize> {
 }
 
 /// Whether examples follow a text, by the last words of it.
+///
+/// The words are in lower case, as the normalised text is, and in the languages of the collections
+/// that the weights are fitted to.
 pub(super) fn announces_example(before: &str) -> bool {
     const CUES: &[&str] = &[
         "such as",
@@ -239,6 +248,10 @@ pub(super) fn announces_example(before: &str) -> bool {
 /// Windows of consecutive sentences, as indices of tokens: as many sentences as fit into `size`
 /// tokens. A longer sentence is cut, or an attack could hide in one. Each window begins at least
 /// half a window behind the one before, so that every token is in few of them.
+///
+/// ```text
+/// sentences of 10, 20 and 30 tokens, size 40:  [0..30], then [30..60]
+/// ```
 pub(super) fn windows(tokens: &[Token<'_>], size: usize) -> Vec<Range<usize>> {
     let mut windows: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
@@ -280,6 +293,9 @@ enum FeatureKind {
 
 /// Calls `each` with the key of every feature of these tokens and the token that it begins with,
 /// repeated ones repeatedly.
+///
+/// Two tokens are compared by class, so that a pair means the same for every name, number and
+/// address. A token at the end has fewer features, because it has no neighbours behind it.
 pub(super) fn for_each_feature(tokens: &[Token<'_>], mut each: impl FnMut(usize, u64)) {
     use FeatureKind::{Pair, Skip, Stem, Triple, Word};
     for (first, token) in tokens.iter().enumerate() {
@@ -322,6 +338,7 @@ fn hashes(word: &str) -> (u64, u64) {
     (hash, stem.unwrap_or(hash))
 }
 
+/// The key of a feature: the kind is part of it, so that the pair `a b` is not the skip `a … b`.
 fn key(kind: FeatureKind, tokens: &[u64]) -> u64 {
     tokens.iter().fold(kind as u64, |key, token| {
         (key ^ token).wrapping_mul(0x517c_c1b7_2722_0a95).rotate_left(26)

@@ -12,6 +12,16 @@
 //! (Wang and Manning 2012), and if many texts have it: words that everybody uses would otherwise
 //! add up to an attack in honest texts of another style. Everything is additions, multiplications,
 //! divisions and square roots in a fixed order, so that every machine finds the same weights.
+//!
+//! ```text
+//! texts ─ features ─▶ rows ─ Frequency ─▶ scales ─┐
+//!                      │                          ├─ descend ─▶ weights ─ encode ─▶ weights.bin
+//!                      └──────────────────────────┘
+//!         once more, with the plainest sentence of each attack as a harmless text
+//! ```
+//!
+//! Two judges are fitted, each with its own costs of texts ([`SOURCES`]) and windows: one for
+//! attacks that avoid the usual words, one for plain ones. See `scorer`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -44,6 +54,7 @@ const BACKGROUND: &str = "background";
 
 /// The weight of an error against that of large weights.
 const COSTS: Pair<f64> = [2.0, 3.0];
+/// Passes over all rows.
 const EPOCHS: usize = 30;
 /// Texts that must have a feature, or it is left out: what a single author says once says little
 /// about others, and most features are of this kind.
@@ -66,6 +77,7 @@ struct TrainingText<'t> {
 }
 
 impl TrainingText<'_> {
+    /// What an error about this text costs the judge; 0 leaves the text out.
     fn weight(&self, judge: usize) -> f64 {
         let (_, attacks, harmless) =
             SOURCES.iter().find(|source| self.collection.starts_with(source.0)).expect("one fits");
@@ -116,6 +128,8 @@ fn all_entries() -> Option<Vec<NormalizedEntry>> {
     Some(all.chain(background).map(normalized).collect())
 }
 
+/// Cuts the entries into tokens. Names of tools are unknown here, so none counts as the server's
+/// own.
 fn examples(entries: &[NormalizedEntry]) -> Vec<TrainingText<'_>> {
     let own_tools = HashSet::new();
     entries
@@ -149,19 +163,25 @@ type ByClass = [f64; AttackClass::ALL.len()];
 /// How often texts have a feature.
 #[derive(Clone, Default)]
 struct Frequency {
+    /// Rows that have it: texts of attacks, and windows of harmless texts.
     rows: u32,
+    /// Texts that have it in any row.
     texts: u32,
+    /// The last text that was counted in `texts`; rows of one text follow each other.
     last_text: Option<usize>,
     /// Sums of the costs of attacks and of harmless texts.
     attacks: f64,
     harmless: f64,
+    /// Sums of the costs of attacks, by class.
     classes: ByClass,
 }
 
 /// Features of all texts by their key, as indices in the order in which they were met.
 #[derive(Default)]
 struct Vocabulary {
+    /// From the key of a feature to its index.
     indices: HashMap<u64, usize>,
+    /// From the index of a feature to its key.
     keys: Vec<u64>,
 }
 
@@ -208,6 +228,13 @@ fn log2(n: u32) -> f64 {
 
 /// Fits a judge to the examples of all collections but those whose name begins with `left_out`.
 /// Returns the weights by index of the vocabulary, the bias, and the frequencies.
+///
+/// An attack is one row, however long it is: any part of it may be what makes it one. A harmless
+/// text is one row for each window, because none of them may be reported.
+///
+/// The scale of a feature is its contrast times its rarity. Contrast is small for a feature that
+/// attacks and harmless texts have at the same rate, and largest for one that only one kind has.
+/// Rarity is 1 for a feature of a single row and 0 for one of all rows.
 fn fit_judge(
     all: &[TrainingText<'_>],
     vocabulary: &mut Vocabulary,
@@ -258,6 +285,7 @@ fn fit_judge(
     let score = |row: &Row| {
         row.features.iter().map(|feature| weights[*feature]).sum::<f64>() * row.part + bias
     };
+    // Only after the first fit it is known which sentence looks least like an attack.
     rows.extend(sentences.into_iter().filter_map(|sentences| plainest(sentences, score)));
     let (weights, bias) = descend(&rows, &scales, COSTS[judge]);
     (weights, bias, frequencies)
@@ -283,6 +311,7 @@ fn plainest(sentences: Vec<Row>, score: impl Fn(&Row) -> f64) -> Option<Row> {
 struct Lottery(u64);
 
 impl Lottery {
+    /// The next number below `end`, of a linear congruential generator.
     fn below(&mut self, end: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -292,6 +321,13 @@ impl Lottery {
 
 /// Dual coordinate descent for a linear classifier with squared hinge loss. Returns the weights,
 /// scaled, and the bias.
+///
+/// One dual variable `alpha` per row, never negative. A step sets the one of a row to the value
+/// that is best while all others stay, and moves the weights by the difference: the weights are
+/// always the sum of all rows, each times its `alpha` and sign. Rows are taken in a shuffled order
+/// in each epoch.  `slack` is the term of the squared loss.
+///
+/// Features are scaled on the fly: a row has 0 or `part` for a feature, times the scale.
 fn descend(rows: &[Row], scales: &[f64], cost: f64) -> (Vec<f64>, f64) {
     let (mut weights, mut bias) = (vec![0.0; scales.len()], 0.0);
     let mut alphas = vec![0.0f64; rows.len()];
@@ -330,6 +366,8 @@ fn descend(rows: &[Row], scales: &[f64], cost: f64) -> (Vec<f64>, f64) {
 
 /// The content of `data/weights.bin`, fitted to all collections but those whose name begins with
 /// `left_out`.
+///
+/// Features are sorted by key, so the order of the texts does not matter.
 fn fit(all: &[TrainingText<'_>], left_out: &str) -> Vec<u8> {
     let mut vocabulary = Vocabulary::default();
     let (indirect, indirect_bias, frequencies) =

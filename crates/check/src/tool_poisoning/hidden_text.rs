@@ -24,6 +24,9 @@ use super::normalize::{ascii_of_tag, is_invisible, latin_lookalike};
 use super::{SuspiciousText, quote};
 
 /// Finds hidden characters in `text`, in the order of the text.
+///
+/// Runs of one kind are found first and judged by their neighbours. Runs that are close together
+/// are one finding, such as a word that many invisible characters split.
 pub(crate) fn find_hidden_text(text: &str) -> Vec<SuspiciousText> {
     if is_printable_ascii(text) {
         return Vec::new();
@@ -89,6 +92,7 @@ struct HiddenRun {
 /// `i<zwsp>g<zwsp>n…`.
 const MAX_GAP: usize = 16;
 
+/// Joins runs of one kind with at most [`MAX_GAP`] bytes between them.
 fn merge_close_runs(text: &str, runs: Vec<HiddenRun>) -> Vec<HiddenRun> {
     let mut merged: Vec<HiddenRun> = Vec::new();
     for run in runs {
@@ -216,6 +220,9 @@ fn run_len(chars: &[(usize, char)], at: usize) -> usize {
 }
 
 /// The run as bytes, unless its neighbours show that it is honest.
+///
+/// Length counts, too: more than one selector or more than two invisible characters in a row are
+/// never legitimate here, because such rows encode bytes.
 fn suspicious_run(
     chars: &[(usize, char)],
     run: Range<usize>,
@@ -273,6 +280,7 @@ fn is_pictorial(c: char) -> bool {
     matches!(c, '\u{A9}' | '\u{AE}' | '\u{203C}'..='\u{3299}' | '\u{1F000}'..='\u{1FAFF}')
 }
 
+/// Letters of the Latin script, with those that have accents.
 fn is_latin(c: char) -> bool {
     c.is_alphabetic() && matches!(c, '\0'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}')
 }
@@ -336,6 +344,8 @@ struct BidiContext {
 }
 
 impl BidiContext {
+    /// Looks at all characters once. One embedding that is not closed makes the whole text
+    /// unbalanced.
     fn of(chars: &[(usize, char)]) -> Self {
         // The characters that must close what is open, the innermost last.
         let mut open = Vec::new();

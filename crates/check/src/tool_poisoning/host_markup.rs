@@ -148,6 +148,10 @@ fn is_unambiguous(name: &str) -> bool {
 }
 
 /// `<system>…</system>`, `</description>`, `<|im_start|>`.
+///
+/// An opening tag counts if its name is the host's and a sentence follows it; a closing one if it
+/// ends an element that the text has not opened; a template token wherever it is not shown as an
+/// example. Every `<` is looked at once, with a bounded look ahead.
 fn find_elements(text: &str, found: &mut Vec<Range<usize>>) {
     let is_opened = WRAPPERS.iter().map(|name| (*name, text.contains(&format!("<{name}"))));
     let is_opened: Vec<(&str, bool)> = is_opened.collect();
@@ -281,6 +285,9 @@ fn find_comments(text: &str, found: &mut Vec<Range<usize>>) {
 }
 
 /// `[SYSTEM] …` where a line or sentence begins, `[INST]`, `{{system}}`.
+///
+/// How much is asked for depends on the label: `[INST]` and a label with a closing counterpart are
+/// markup at once, `[system]` has to begin a sentence and be followed by one.
 fn find_brackets(text: &str, found: &mut Vec<Range<usize>>) {
     for (open, close) in [("[", "]"), ("{{", "}}"), ("((", "))"), ("【", "】")] {
         for (start, _) in text.match_indices(open) {

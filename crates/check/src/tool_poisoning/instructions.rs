@@ -37,12 +37,19 @@ const MIN_ADDRESS_WORDS: usize = 6;
 /// What an attack wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum AttackClass {
+    /// Imitates a message of the host.
     Markup,
+    /// Sets other instructions aside.
     Override,
+    /// Keeps something from the user.
     Conceal,
+    /// Takes or sends something confidential.
     Exfiltrate,
+    /// Is about what needs an approval.
     Approval,
+    /// Gives orders about tools of other servers.
     OtherTools,
+    /// Gives orders for the whole conversation.
     Conversation,
 }
 
@@ -82,6 +89,9 @@ impl InstructionDetector {
     }
 
     /// The attacks in `text`, in the order of the text; decoded sentences last.
+    ///
+    /// What is written with letters apart is reported as that, and not a second time as what it
+    /// says.
     pub(crate) fn find(&mut self, text: &str) -> Vec<SuspiciousText> {
         let normalized = NormalizedText::reusing(text, std::mem::take(&mut self.normalized));
         let hits = self.hits(&normalized);

@@ -78,6 +78,10 @@ pub(super) struct FoundInstruction {
 }
 
 impl Weights<'_> {
+    /// What is known about the feature with this key.
+    ///
+    /// Open addressing with linear probing: the first slot follows from the highest bits of the
+    /// key, and the search ends at an empty slot.
     fn get(&self, key: u64) -> Option<Known> {
         let (slots, _) = self.0[HEAD..].as_chunks::<4>();
         let mut slot = (key >> (64 - SLOT_BITS)) as usize;
@@ -99,6 +103,7 @@ impl Weights<'_> {
         }
     }
 
+    /// The score of a text without any known feature.
     fn bias(&self, judge: usize) -> f64 {
         f64::from(i16::from_le_bytes([self.0[2 * judge], self.0[2 * judge + 1]])) * BIAS_UNIT
     }

@@ -3,6 +3,10 @@
 //!
 //! Two fields need code and not only a table: `examples`, which has rules in version 2.0 only, and
 //! `field_mappings`, which may be grouped or not.
+//!
+//! The tables follow the document from the outside in: the root, the tool, its commands, its
+//! knowledge, its examples, the sections of its types. The texts beside the fields are quoted by
+//! messages about them.
 
 use toolwright_source::{Finding, Member, Node, ValueKind, words};
 

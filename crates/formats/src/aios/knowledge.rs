@@ -90,6 +90,11 @@ struct CheckMember<'d> {
 
 /// The members of one item of `checks`. An item that is not an object is a check without a name. A
 /// `format` and the `field` beside it are one check.
+///
+/// ```text
+/// {required_fields: [id], max: 3}      ─▶  required_fields, max
+/// {field: date, format: iso8601}       ─▶  format, with the field `date`
+/// ```
 fn members(check: Node<'_>) -> Vec<CheckMember<'_>> {
     if check.kind() != ValueKind::Map {
         return vec![CheckMember { name: None, value: check, field: None }];

@@ -1,6 +1,19 @@
 //! Writes an AIOS tool. The commands are written as `tools`, with their schemas; those of a program
 //! as `command_groups`, because that is where their words are. The section of the type describes
 //! the binding that all commands share.
+//!
+//! ```text
+//! namespace, title, version    ─▶  tool: {id, name, version, …}
+//! tools                        ─▶  tools; command_groups.commands for lines of a program
+//! knowledge                    ─▶  executable_knowledge, api_complexity, anti_patterns
+//! examples of tools            ─▶  examples: {command: […]}
+//! binding of the first tool    ─▶  mcp_specific, cli_specific, local_specific or meta_specific
+//! rest                         ─▶  where it was read
+//! ```
+//!
+//! What reading fills in is not written: default schemas, and a command that is the tool itself. A
+//! toolset of another format gets version 2.0, and only what that version demands is made up for it
+//! (a version, the scenario of an example).
 
 use serde_json::json;
 use toolwright_model::{
@@ -21,6 +34,7 @@ pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
     let binding = toolset.tools.first().map(|tool| &tool.details.binding);
     let kind = kind_of(toolset, binding);
     let mut tool = ObjectWriter::default();
+    // A document that was read has a type in `rest`; only such a one may lack what 2.0 demands.
     let is_aios = toolset.rest.get(ID, "/tool/type").is_some();
     let version = toolset.rest.get(ID, "/tool/schema_version").cloned();
     // A tool of this format keeps its version, also if it states none.
@@ -84,6 +98,8 @@ fn write_commands(toolset: &Toolset<Tool>, kind: &str, out: &mut ObjectWriter) {
     }
 }
 
+/// Whether a tool is the only command of its toolset and has nothing of its own. Reading a document
+/// without commands makes exactly this tool.
 fn is_own_command(tool: &Tool, toolset: &Toolset<Tool>, kind: &str) -> bool {
     let is_default = match &tool.input {
         InputSchema::Written(schema) => kind != "mcp" && **schema == super::default_schema(kind),
@@ -97,6 +113,7 @@ fn is_own_command(tool: &Tool, toolset: &Toolset<Tool>, kind: &str) -> bool {
         && tool.output.is_none()
 }
 
+/// A command with its schemas, for `tools`.
 fn write_command(tool: &Tool, kind: &str) -> Json {
     let mut command = ObjectWriter::default();
     command.put("id", tool.name.as_str());
@@ -111,12 +128,15 @@ fn write_command(tool: &Tool, kind: &str) -> Json {
     with_rest(command, tool)
 }
 
+/// A command with what was kept of it when it was read.
 fn with_rest(command: ObjectWriter, tool: &Tool) -> Json {
     let mut value = command.into_json();
     put_rest(&mut value, &tool.details.rest, ID, |_| true);
     value
 }
 
+/// The functions of the definition, each list only if it has any. A helper always states its
+/// runtime, because the specification demands it of helpers alone.
 fn write_functions(knowledge: &Knowledge) -> Object {
     let helpers = knowledge.helpers.iter().map(|helper| {
         let mut object = function(helper);
@@ -158,12 +178,14 @@ fn function(function: &Function) -> ObjectWriter {
     object
 }
 
+/// The function with its unknown members and, last, its code.
 fn finish_function(mut object: ObjectWriter, function: &Function) -> Json {
     object.extend(&function.rest);
     object.put_some("function", function.code.as_deref());
     object.into_json()
 }
 
+/// What is known about the API behind the tool: shapes of payloads, mappings of fields, quirks.
 fn write_api(knowledge: &Knowledge) -> Object {
     let payload = |payload: &PayloadSchema| {
         let mut object = ObjectWriter::default();
@@ -190,6 +212,11 @@ fn write_api(knowledge: &Knowledge) -> Object {
 }
 
 /// The mappings by their path: at the top, or one group deep.
+///
+/// ```text
+/// path [a]      ─▶  {a: mapping}
+/// path [g, a]   ─▶  {g: {a: mapping}}
+/// ```
 fn field_mappings(mappings: &[FieldMapping]) -> Object {
     let mut all = Object::new();
     for mapping in mappings {
@@ -265,6 +292,7 @@ fn scenario(example: &Example) -> Option<&'static str> {
     })
 }
 
+/// One example by scenario, with the error it expects if it shows a failure.
 fn write_example(example: &Example) -> Json {
     let mut object = ObjectWriter::default();
     object.put_some("scenario", example.scenario.as_deref());
@@ -283,7 +311,8 @@ fn write_example(example: &Example) -> Json {
     object.into_json()
 }
 
-/// The section of the type.
+/// The section of the type: how the commands are run. The first command decides, because all share
+/// one binding; without commands, the server of the toolset is what is left.
 fn write_section(toolset: &Toolset<Tool>, binding: Option<&Binding>, out: &mut ObjectWriter) {
     let mut section = ObjectWriter::default();
     let server = match binding {

@@ -1,5 +1,13 @@
 //! Anthropic's tools: one tool, a list, or a request with the list in `tools`. Tools of Anthropic's
 //! own (`type: web_search_20250305`) have no schema: they are kept and not read.
+//!
+//! ```text
+//! {name, input_schema}               a tool
+//! […]                                a list
+//! {tools: […], model, messages}      a request
+//! ```
+//!
+//! `input_examples` are arguments alone. In the record each is an example without a result.
 
 mod write;
 
@@ -61,6 +69,7 @@ const TOOLS: FieldKind =
 /// A tool, unless it is one of Anthropic's own.
 const ITEM: FieldKind = FieldKind::Custom { expects: "a tool", check: CustomCheck(item) };
 
+/// Checks a list of tools.
 fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     match node.kind() {
         ValueKind::List => check_items(node, &ITEM, out),
@@ -68,6 +77,7 @@ fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
 }
 
+/// Checks a tool that has a schema. Those of Anthropic have fields of their own, which change.
 fn item(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if !is_server_tool(node) {
         shape::check_object(node, TOOL, out);

@@ -1,6 +1,13 @@
 //! The tools of Amazon Bedrock's Converse API: one `toolSpec`, a list, a `toolConfig` with the list
 //! in `tools`, or a request with that in `toolConfig`. Tools of Bedrock's own (`systemTool`) and
 //! cache points are kept and not read.
+//!
+//! ```text
+//! {toolSpec: {name, inputSchema: {json}}}     a tool
+//! […]                                         a list
+//! {tools: […], toolChoice}                    a `toolConfig`
+//! {toolConfig: {tools: […]}, messages}        a request
+//! ```
 
 mod write;
 
@@ -65,6 +72,7 @@ const TOOLS: FieldKind =
 /// An item of the list.
 const ITEM: FieldKind = FieldKind::Custom { expects: "a tool", check: CustomCheck(item) };
 
+/// Checks a list of tools.
 fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     match node.kind() {
         ValueKind::List => check_items(node, &ITEM, out),
@@ -72,6 +80,7 @@ fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
 }
 
+/// Checks an item that is a function.
 fn item(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if !is_other_tool(node) {
         shape::check_object(node, TOOL, out);
@@ -142,6 +151,7 @@ fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let mut rest = Rest::default();
     let at = DocumentPath::root();
     keep_members(node, &["toolSpec"], &at, ID, &mut rest);
+    // Without a `toolSpec`, the item itself was read as the function, and nothing is below it.
     if function.pointer() != node.pointer() {
         let at = at.child("toolSpec");
         keep_members(function, &["name", "description", "inputSchema"], &at, ID, &mut rest);

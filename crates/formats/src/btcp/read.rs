@@ -1,6 +1,13 @@
 //! Reads BTCP documents into the record: a manifest, one tool, or a list of tools. Only a manifest
 //! has a namespace, a version and declared capabilities; tools by themselves become a toolset
 //! without any.
+//!
+//! ```text
+//! {btcp, name, tools: […]}        ─ MANIFEST ─▶ read_manifest ─┐
+//! {result: {tools: […]}}          ─ LIST ─┐                    ├─▶ read_tool ─▶ Draft
+//! […]                             ─ TOOLS ┼─▶ read_tools ──────┘
+//! {name, inputSchema}             ─ TOOL ─┘
+//! ```
 
 use std::sync::Arc;
 

@@ -1,5 +1,15 @@
 //! Writes BTCP: a manifest, or tools without one. Texts beyond the specification's bounds are cut;
 //! what the manifest demands and the record lacks is filled in with neutral values.
+//!
+//! | record | manifest |
+//! |---|---|
+//! | namespace `My_Tools` | name `my-tools` |
+//! | no version | `0.1.0` |
+//! | a description of 600 characters | its first 500 |
+//! | no declared capabilities | those that the tools need |
+//! | a time-out outside of 1 s to 5 min | none |
+//!
+//! `convert` reports what is cut or left out; nothing is reported here.
 
 use serde_json::json;
 use toolwright_model::{
@@ -41,6 +51,9 @@ pub(crate) fn write_tools(toolset: Toolset<Tool>) -> Json {
 }
 
 /// A namespace as the name of a manifest: lower-case letters, digits and `-`.
+///
+/// At most 62 characters; the format allows 64. A name that would start with something else than a
+/// letter gets `x-` in front: `9lives` becomes `x-9lives`.
 fn manifest_name(namespace: &Namespace) -> String {
     let lower = namespace.as_str().to_ascii_lowercase();
     let allowed = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -81,6 +94,8 @@ fn write_provider(provider: Option<&Provider>) -> Object {
     object.finish()
 }
 
+/// Limits that BTCP allows. A value outside of its bounds would make the manifest invalid, so it is
+/// left out.
 fn write_config(limits: &DeclaredLimits) -> Object {
     let mut object = ObjectWriter::default();
     object.put_some("timeout", limits.timeout_ms.filter(is_timeout));
@@ -94,6 +109,7 @@ fn is_timeout(ms: &u64) -> bool {
     (1_000..=300_000).contains(ms)
 }
 
+/// One tool. `capabilities` is written even if it is empty, because BTCP demands the list.
 fn write_tool(tool: Tool) -> Json {
     let details = &tool.details;
     let mut object = ObjectWriter::default();

@@ -5,6 +5,13 @@
 //! A schema is either JSON Schema (`parametersJsonSchema`, `responseJsonSchema`) or Gemini's
 //! variant of OpenAPI's (`parameters`, `response`), which becomes JSON Schema in the record. Tools
 //! of Google's own (`googleSearch`) are kept and not read.
+//!
+//! ```text
+//! {tools: […]}                     a request   ─┐
+//! […]                              a list       ├─▶ items ─┬─ with a list of declarations: each
+//! {functionDeclarations: […]}      a tool       │          ├─ a declaration: itself
+//! {name, parameters}               a declaration┘          └─ anything else: kept in `Rest`
+//! ```
 
 mod write;
 
@@ -87,6 +94,7 @@ const NAME: FieldKind = FieldKind::Custom {
 /// The spellings of the list of declarations.
 const LISTS: [&str; 2] = ["functionDeclarations", "function_declarations"];
 
+/// Checks a list whose items are tools or declarations.
 fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     match node.kind() {
         ValueKind::List => check_items(node, &ITEM, out),
@@ -94,6 +102,7 @@ fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
 }
 
+/// Checks an item as what it looks like. An object that is neither is one of Google's own tools.
 fn item(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if LISTS.iter().any(|list| node.has(list)) {
         shape::check_object(node, TOOL, out);
@@ -102,6 +111,7 @@ fn item(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
 }
 
+/// Checks a name. The table has no pattern for it, because a name may be an id, `ns:name`.
 fn name(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if node.kind() != ValueKind::String {
         return shape::report_wrong_type(node, "a string", out);
@@ -151,6 +161,7 @@ impl Format for Gemini {
             vec![root]
         };
         for node in items.into_iter().filter(|node| node.kind() == ValueKind::Map) {
+            // Both spellings may be in one item; then the functions of both are read.
             let declarations: Vec<Node<'_>> =
                 LISTS.iter().flat_map(|list| extract::objects(node, list)).collect();
             let is_tool = LISTS.iter().any(|list| node.has(list));
@@ -177,6 +188,8 @@ fn to_plain(mut schema: Json) -> Json {
 }
 
 /// One declaration. `index` is its place in the toolset.
+///
+/// With both kinds of schema, the other one is kept in `Rest`, and left out when it is written.
 fn read_declaration(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     // JSON Schema first, as the field that says more.
     let find = |names: [&'static str; 3]| names.into_iter().find(|name| node.has(name));

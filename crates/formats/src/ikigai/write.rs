@@ -19,6 +19,7 @@ pub(crate) fn write(toolset: Toolset<Tool>) -> Json {
     }
 }
 
+/// One tool: `{"name", "description", "parameters"}`, and what was kept of it.
 fn write_tool(tool: Tool) -> Json {
     let mut object = ObjectWriter::default();
     object.put("name", tool.name.as_str());

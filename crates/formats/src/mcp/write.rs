@@ -1,5 +1,8 @@
 //! Writes an MCP tool list, `{"tools": […]}`: with toolfoundation's fields, without them, or as
 //! WebMCP has it.
+//!
+//! What was kept when the document was read is put back: fields of the tool, and the object around
+//! the list. If the list was the result of a response, the response is written again.
 
 use serde_json::json;
 use toolwright_model::{Annotations, Example, Icon, Json, Namespace, Object, Tool, Toolset};
@@ -43,6 +46,8 @@ pub(crate) fn write(toolset: Toolset<Tool>, fields: McpFields) -> Json {
     value
 }
 
+/// One tool. `inherited` is the namespace of the toolset, which MCP has no place for, so that each
+/// tool states it.
 fn write_tool(
     tool: Tool,
     inherited: Option<&Namespace>,
@@ -99,6 +104,7 @@ pub(crate) fn write_example(example: &Example) -> Option<Json> {
     Some(object.into_json())
 }
 
+/// An image with its address, its type and its sizes.
 fn write_icon(icon: &Icon) -> Json {
     let mut object = ObjectWriter::default();
     object.put("src", icon.src.as_str());

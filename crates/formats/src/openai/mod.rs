@@ -10,6 +10,15 @@
 //! A document is one of them, a list, or a request with the list in `tools`. Mistral, Cohere,
 //! Ollama and others take the chat shape. Tools of other types (`web_search`) are not functions:
 //! they are kept and not read.
+//!
+//! ```text
+//! root has `functions`            ─▶ each function        ─┐
+//! root has `tools`, no `type`     ─▶ each tool by its shape ├─▶ ToolsReader::add ─▶ Draft
+//! root is a list                  ─▶ each tool by its shape │
+//! otherwise the root is a tool    ─▶ the tool by its shape ─┘
+//! ```
+//!
+//! `table_of` decides the shape of a tool, for the check and for the reader alike.
 
 mod write;
 
@@ -105,6 +114,7 @@ const TOOLS: FieldKind =
 /// A tool, by its shape.
 const TOOL: FieldKind = FieldKind::Custom { expects: "a tool", check: CustomCheck(tool) };
 
+/// Checks a list of tools.
 fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     match node.kind() {
         ValueKind::List => check_items(node, &TOOL, out),
@@ -112,6 +122,7 @@ fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
 }
 
+/// Checks a tool against the table of its shape.
 fn tool(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if let Some(table) = table_of(node) {
         shape::check_object(node, table, out);
@@ -144,6 +155,7 @@ impl Format for OpenAi {
         CHAT_TOOL
     }
 
+    // A namespace is a tool with `tools` in it; its `type` tells it from a request.
     fn read(&self, document: &Arc<Document>) -> Reading {
         let root = document.root();
         let mut findings = FindingList::default();

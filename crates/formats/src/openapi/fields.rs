@@ -1,5 +1,8 @@
 //! The tables of OpenAPI, as far as a tool is made of it. Objects that may be references are
 //! checked in code: a `$ref` stands in place of all their fields.
+//!
+//! What is in no tool (`servers`, `security`, `callbacks`) is listed as well, so that it is not
+//! reported as unknown, and is not looked into.
 
 use toolwright_source::{Node, ValueKind};
 
@@ -105,6 +108,7 @@ const PARAMETERS: FieldKind =
 const PARAMETER_OR_REFERENCE: FieldKind =
     FieldKind::Custom { expects: "a parameter", check: CustomCheck(parameter) };
 
+/// Checks a list whose items are parameters or references.
 fn parameters(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     match node.kind() {
         ValueKind::List => check_items(node, &PARAMETER_OR_REFERENCE, out),
@@ -112,6 +116,8 @@ fn parameters(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
 }
 
+/// Checks a parameter. A reference has none of its fields, and the reader reports one that leads
+/// nowhere.
 fn parameter(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if !node.has("$ref") {
         shape::check_object(node, PARAMETER, out);

@@ -25,6 +25,8 @@ pub(super) struct OperationInput<'d> {
 }
 
 /// The input of an operation of `path_item`; `None` if the budget is spent.
+///
+/// The object is closed, so that a misspelled parameter is refused.
 pub(super) fn operation_input<'d>(
     path_item: Node<'d>,
     operation: Node<'d>,
@@ -84,6 +86,9 @@ struct Parameter<'d> {
 }
 
 /// The parameters of an operation: those of its path that it does not replace, then its own.
+///
+/// A parameter is identified by its name and its place, as the specification says: `id` in the path
+/// and `id` in the query are two.
 fn parameters<'d>(
     path_item: Node<'d>,
     operation: Node<'d>,
@@ -111,6 +116,8 @@ fn parameters<'d>(
 }
 
 /// The name of a property: that of the parameter, with its place if another one has it already.
+///
+/// The second `id`, in the query, becomes `id_query`; one more becomes `id_query_2`.
 fn free_name(name: &str, place: &str, properties: &Object) -> String {
     let with_place = format!("{name}_{place}");
     let numbered = (2..).map(|n| format!("{name}_{place}_{n}"));
@@ -119,6 +126,9 @@ fn free_name(name: &str, place: &str, properties: &Object) -> String {
 }
 
 /// The schema of a parameter, with its description, and the value that it came from.
+///
+/// A parameter has its schema under `schema` or, for a parameter that is itself a document, under
+/// `content`. Without either, any value is accepted.
 fn parameter_schema<'d>(
     parameter: Node<'d>,
     definitions: &mut Definitions<'d>,

@@ -1,4 +1,15 @@
 //! Reads an OpenAPI document into the record: the API is a toolset, its operations are the tools.
+//!
+//! ```text
+//! info                         ─ read_info ──────────▶  title, description, version
+//! paths ─ path ─ method        ─ read_operation ─────▶  Draft
+//!           parameters, body     operation_input            inputSchema, with its own `$defs`
+//!           responses            operation_output           outputSchema, with its own `$defs`
+//! servers, security and others ─ keep_rest ──────────▶  Rest
+//! ```
+//!
+//! Each schema is complete: what it refers to in `components` is copied into it (`schemas`). The
+//! copies multiply, so their values are counted against `MAX_VALUES` for the whole document.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -103,6 +114,9 @@ fn keep_rest(root: Node<'_>, rest: &mut Rest) {
 }
 
 /// Adds a tool for each operation.
+///
+/// Stops at the first operation that exceeds a bound, with a finding: what follows would exceed it
+/// as well.
 fn read_operations(
     context: &mut OpenApiSchemas<'_>,
     toolset: &mut Toolset<Draft>,
@@ -173,6 +187,14 @@ fn report_unresolved(context: &OpenApiSchemas<'_>, findings: &mut FindingList) {
 
 /// The name of an operation: its id, or its method and path. An id that is not a name gets one that
 /// stands for it.
+///
+/// ```text
+/// operationId: listPets            ─▶  listPets
+/// GET /pets/{id}                   ─▶  get_pets_id
+/// GET /a/b, then GET /a_b          ─▶  get_a_b, then get_a_b_HASH
+/// ```
+///
+/// The hash is of method and path.
 fn operation_name(
     operation: Node<'_>,
     method: &str,
@@ -197,6 +219,9 @@ fn operation_name(
 }
 
 /// The tool of an operation, without its name; `None` if the budget for schemas is spent.
+///
+/// Its parts are elsewhere in the document, so the place of each is noted: an input schema is made
+/// of parameters, and a finding about a property has to be shown at its parameter.
 fn read_operation<'d>(
     item: Node<'d>,
     operation: Node<'d>,
@@ -216,6 +241,7 @@ fn read_operation<'d>(
         origin.note(input_at.child("properties").child(name), *node);
     }
     note_definitions(origin, &input_at, &input.definitions);
+    // A result that no response describes leaves the schema missing.
     let mut schema_of_output = FieldValue::Missing;
     if let Some((schema, node, definitions)) = output {
         let output_at = at.child("outputSchema");
@@ -279,6 +305,8 @@ type OutputSchema<'d> = (Json, Node<'d>, Definitions<'d>);
 
 /// The schema of the first successful response that has content, or of `default` where no success
 /// is declared; `None` if the budget is spent.
+///
+/// "First" is by status code, not by position. Statuses such as `2XX` come after `200`.
 fn operation_output<'d>(
     operation: Node<'d>,
     context: &mut OpenApiSchemas<'d>,

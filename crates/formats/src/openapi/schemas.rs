@@ -139,6 +139,9 @@ impl<'d> Definitions<'d> {
     }
 
     /// The schema with its references turned to definitions; `None` if the budget is spent.
+    ///
+    /// In 3.0, what is never sent in this direction is no longer required. Then each reference is
+    /// turned into one to `$defs`, and its target waits to be read by `finish`.
     pub(super) fn schema(
         &mut self,
         node: Node<'d>,
@@ -154,6 +157,9 @@ impl<'d> Definitions<'d> {
         Some(schema)
     }
 
+    /// `{"$ref": "#/components/schemas/Pet"}` becomes `{"$ref": "#/$defs/Pet"}`. The same reference
+    /// gets the same name; a new one is queued. Schemas may refer to each other in a circle, so
+    /// nothing is read here.
     fn turn_reference(&mut self, members: &mut Object, context: &OpenApiSchemas<'d>) {
         let Some(Json::String(reference)) = members.get_mut("$ref") else { return };
         let Some(target) = context.target(reference) else { return };

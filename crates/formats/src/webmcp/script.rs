@@ -3,6 +3,12 @@
 //! A definition is not code, and it may come from somewhere else. So every text is written such
 //! that it stays a text wherever the script is put, also between `<script>` tags: `<` is escaped,
 //! and so are the two line separators that JSON has and older JavaScript has not.
+//!
+//! ```text
+//! const actions = { async "now"(input) { throw … } }     what a person fills in
+//! const tools = [{"name": "now", …}]                     the definitions, as literals
+//! for (const tool of tools) context.registerTool({ ...tool, execute: actions[tool.name] })
+//! ```
 
 use std::fmt::Write;
 
@@ -48,6 +54,7 @@ pub fn webmcp_script(document: &Json) -> String {
     text
 }
 
+/// Before the functions of the tools.
 const HEAD: &str = r#"// Registers the tools of this page with WebMCP.
 // `toolwright convert --to webmcp --script` wrote it; fill in what each tool does.
 (() => {
@@ -55,10 +62,12 @@ const HEAD: &str = r#"// Registers the tools of this page with WebMCP.
   const actions = {
 "#;
 
+/// Between the functions and the definitions.
 const MIDDLE: &str = r#"  };
   const tools = [
 "#;
 
+/// After the definitions: the registration, in browsers that have it.
 const TAIL: &str = r#"  ];
   // Browsers had it on `navigator` first.
   const context = document.modelContext ?? navigator.modelContext;
@@ -76,6 +85,8 @@ fn without_nulls(tool: &Object) -> Json {
 }
 
 /// Writes a value as a JavaScript literal. `indent` is that of the line it starts on.
+///
+/// JSON is nearly JavaScript; `__proto__` as a key and two line separators are what differs.
 fn write_value(out: &mut String, value: &Json, indent: usize) {
     let line = |out: &mut String, indent: usize| {
         let _ = write!(out, "\n{:indent$}", "");

@@ -4,6 +4,10 @@
 //! The canonical form cannot be stopped and schemas come from strangers, so the size of both
 //! schemas together is limited before it is made, by the same limits as there. It is young, so a
 //! panic of it counts as no answer.
+//!
+//! `covers` answers "is every value of this schema a value of that one?", and `subtract` makes the
+//! schema of what only one of them accepts. Only a certain yes is used. "Unknown" and "no" are the
+//! same to callers, who then search for an instance.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -75,6 +79,7 @@ impl CanonicalPair {
     }
 }
 
+/// `None` if the schema has none: it uses something that the canonical form does not model.
 fn canonical_form(schema: &Value) -> Option<CanonicalSchema> {
     let document = normalize::normalize(Cow::Borrowed(schema), Dialect::Draft202012).ok()?;
     guarded(|| {
@@ -83,10 +88,12 @@ fn canonical_form(schema: &Value) -> Option<CanonicalSchema> {
     })
 }
 
+/// Whether `outer` certainly accepts all that `inner` accepts.
 fn covers(outer: &CanonicalSchema, inner: &CanonicalSchema) -> bool {
     guarded(|| outer.covers(inner).ok()) == Some(Containment::Yes)
 }
 
+/// Runs work of the canonical form. A panic in it counts as no answer.
 fn guarded<T>(work: impl FnOnce() -> Option<T>) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok().flatten()
 }

@@ -4,6 +4,13 @@
 //! if everything on the way to it accepts more where its part does: `properties` does, `not` does
 //! the opposite. Most losses of a conversion are of this kind. Their search ends with the first
 //! instance, and the other direction needs no proof by the canonical form of two whole schemas.
+//!
+//! ```text
+//! /properties/a/minLength removed          OnlyWidens
+//! /properties/a/not/minLength removed      unknown: `not` turns the direction around
+//! /properties/a removed                    unknown: `additionalProperties` applies to `a` now
+//! additionalProperties: false added        OnlyNarrows
+//! ```
 
 use serde_json::{Map, Value};
 
@@ -19,6 +26,9 @@ pub(super) enum EditDirection {
 impl EditDirection {
     /// The direction of the edit that made `edited` of `first`, a keyword at the pointer `at` or
     /// below it; `None` if both directions are possible, or the two differ in anything else.
+    ///
+    /// The edit has to be the only difference. That is checked on the way down, so that the answer
+    /// does not rely on what the caller states.
     pub(super) fn of(first: &Value, edited: &Value, at: &str) -> Option<EditDirection> {
         let scope = match (is_monotone(first), is_local(first)) {
             (true, _) => Scope::Everywhere,
@@ -70,6 +80,9 @@ fn is_monotone(schema: &Value) -> bool {
 
 /// Whether no part of a schema applies to anything but its own place, and no keyword depends on
 /// what others have seen. References lead to definitions, whose places have no direction here.
+///
+/// Then a keyword with an opposite direction somewhere else, such as `not`, does not matter for an
+/// edit outside of it.
 fn is_local(schema: &Value) -> bool {
     let is_plain = |(name, value): (&String, &Value)| match name.as_str() {
         "unevaluatedItems" | "unevaluatedProperties" | "$dynamicRef" => false,
@@ -85,6 +98,10 @@ fn is_local(schema: &Value) -> bool {
     }
 }
 
+/// Follows `at` down both schemas, which must be equal in everything beside the way.
+///
+/// Only keywords that accept more where their subschema does are followed. At the end of the way,
+/// the keyword is in one of the two schemas alone.
 fn of_node(first: &Value, edited: &Value, at: &[String], scope: Scope) -> Option<EditDirection> {
     let (Value::Object(old), Value::Object(new)) = (first, edited) else { return None };
     let [keyword, rest @ ..] = at else {

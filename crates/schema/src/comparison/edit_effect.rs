@@ -46,12 +46,20 @@ const MAX_WORK: usize = 1_000_000;
 /// // Removing `const` alone would widen the schema, but `enum` takes its place.
 /// assert!(edited.effect_of("/const", Some(&json!({})), true).is_equal());
 /// ```
+///
+/// Used by `convert`, which reports each edit with its effect. The whole comparison is made once,
+/// and only if an edit needs it.
 pub struct EditedSchema<'a> {
+    /// The schema before all edits.
     first: &'a Value,
+    /// The schema after all edits.
     last: &'a Value,
     steps: &'a [RestoreStep],
     restorer: CallRestorer<'a>,
+    /// `first` and `last`, compiled. `None` if one does not compile or nests too deep; then no
+    /// effect is shown.
     compiled: Option<(Schema, Schema)>,
+    /// What all edits together do, on first use.
     whole: OnceLock<SchemaComparison>,
     /// Values of both schemas.
     size: usize,
@@ -93,6 +101,13 @@ impl<'a> EditedSchema<'a> {
 
     /// What one edit at the pointer `at` does. `alone` is the first schema with this edit alone, if
     /// that can be made. `only_widens` states that the edit adds no rule.
+    ///
+    /// Tries in this order, and takes the first answer with a witness:
+    ///
+    /// 1. the edit alone, by values that the last schema judges the same way;
+    /// 2. the share that the edited part has in such a value (`EditedPart`);
+    /// 3. all edits of the keywords around the place, then all edits of the schema around it;
+    /// 4. all edits: the share of the part in them, or all of them if the place is at the root.
     pub fn effect_of(
         &self,
         at: &str,
@@ -142,6 +157,7 @@ impl<'a> EditedSchema<'a> {
         {
             return found;
         }
+        // From here on, edits nearby are taken together with this one.
         let place = property_around(at);
         for around in [self.with_keywords_of_last(place), self.with_schema_of_last(place)] {
             let found = around.and_then(|around| self.within_whole(&around, &last, part, None));
@@ -161,6 +177,9 @@ impl<'a> EditedSchema<'a> {
 
     /// What the edit of a part contributes to the difference of the whole. Values at the edges of
     /// the edit are judged, or without it those at the edges of all edits.
+    ///
+    /// The judge has no second schema here: a value is judged by the first and the last one, and
+    /// `part` decides whether it belongs to the edit.
     fn share_of(
         &self,
         part: &EditedPart,
@@ -183,6 +202,7 @@ impl<'a> EditedSchema<'a> {
                     witness::search(&pair.first, &pair.second, &mut judge);
                 }
                 (None, Some(whole)) => {
+                    // Calls that show a difference of the whole are tried before the search.
                     let known = [whole.wider.witness(), whole.narrower.witness()];
                     let mut known = known.into_iter().flatten();
                     if known.try_for_each(|call| judge.judge(call.clone())).is_continue() {
@@ -245,6 +265,7 @@ impl<'a> EditedSchema<'a> {
     }
 
     /// Compares no further edits if the schemas are too costly for this one.
+    /// The other edits are made of the same schemas, and would cost as much.
     fn note_costs(&self, judge: &Judge<'_>) {
         if judge.has_given_up() {
             self.work_left.store(0, Relaxed);
@@ -252,6 +273,9 @@ impl<'a> EditedSchema<'a> {
     }
 
     /// Judges values at the edges of what differs between the first and the last schema.
+    ///
+    /// With restoring steps, the calls of the last schema have another form: they are restored
+    /// first, because the judge gets calls of the first schema.
     fn search_between(&self, judge: &mut Judge<'_>) {
         let Some(pair) = UpgradedPair::new(self.first, self.last) else { return };
         if self.steps.is_empty() {
@@ -286,6 +310,8 @@ impl<'a> EditedSchema<'a> {
         self.with_replaced(place, self.last.pointer(place)?.clone())
     }
 
+    /// The first schema with `schema` at `place`. `None` if its parts would mean something else
+    /// there.
     fn with_replaced(&self, place: &str, schema: Value) -> Option<Value> {
         if self.has_other_form() {
             return None;
@@ -322,6 +348,9 @@ pub(super) struct LastForm<'a> {
 
 impl LastForm<'_> {
     /// Whether a call of the first schema can be sent; `None` if that is not known.
+    ///
+    /// With restoring steps it is sent in the form of the last schema, and has to come back
+    /// unchanged.
     pub(super) fn accepts(&self, call: &Value) -> Option<bool> {
         if !self.has_steps {
             return self.schema.try_is_valid(call).ok();
@@ -349,7 +378,8 @@ fn has_witness(compared: &SchemaComparison) -> bool {
     compared.wider.witness().or(compared.narrower.witness()).is_some()
 }
 
-/// The pointer of the innermost property that a pointer leads into; the root if there is none.
+/// The pointer of the innermost property that a pointer leads into; the root if there is none:
+/// `/properties/a/items/properties/b/maxLength` is in `/properties/a/items/properties/b`.
 fn property_around(at: &str) -> &str {
     let mut ends = at.char_indices().filter(|(_, c)| *c == '/').map(|(index, _)| index).skip(1);
     let mut around = "";

@@ -29,6 +29,9 @@ pub(super) struct EditedPart {
 
 impl EditedPart {
     /// `None` if the place does not always apply to the same part of a value.
+    ///
+    /// `only_widens` states that the edit adds no rule: then a value that is refused now is not its
+    /// doing, where the part always applies.
     pub(super) fn new(first: &Value, at: &str, only_widens: bool) -> Option<EditedPart> {
         let tokens: Vec<String> = at
             .split('/')
@@ -65,11 +68,16 @@ struct CutOut {
 
 impl CutOut {
     /// The cut-out of a schema around this one.
+    /// `wrap` is applied to the part and to the place alike.
     fn inside(self, wrap: impl Fn(Value) -> Value) -> CutOut {
         CutOut { part: self.part.map(&wrap), place: wrap(self.place), ..self }
     }
 }
 
+/// Cuts the place `at` out of `schema`, with what leads to it.
+///
+/// Wraps on the way back up: the innermost cut is the keyword, each level above adds itself around
+/// it, with the neighbours it depends on (`beside`).
 fn cut_out(schema: &Value, at: &[String]) -> Option<CutOut> {
     let here = |part, always_applies| CutOut { part, place: Value::Bool(false), always_applies };
     let Some((token, rest)) = at.split_first() else {
@@ -134,6 +142,8 @@ fn pointer_of(tokens: &[String]) -> String {
 }
 
 /// A schema with nothing but what leads from one part to another.
+///
+/// Rules are dropped, and subschemas kept as far as references may lead through them.
 fn structure(schema: &Value) -> Value {
     let Value::Object(members) = schema else { return Value::Bool(true) };
     let each = |named: &Map<String, Value>| -> Value {
@@ -168,6 +178,9 @@ fn with_type(schema: &Value) -> Value {
 }
 
 /// The members of a schema that a keyword depends on, without rules of their own.
+///
+/// `additionalProperties` applies to the names that `properties` does not have, so the names stay
+/// and their schemas become `true`. `maxContains` has no effect without `contains`.
 fn beside(members: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
     let open = |value: &Value| -> Value {
         match value {

@@ -159,6 +159,13 @@ pub fn compare_restored(first: &Value, second: &Value, steps: &[RestoreStep]) ->
 }
 
 /// [`compare_restored`] for schemas that are compiled already, on a stack that is large enough.
+///
+/// ```text
+/// narrower: a call of first  ─ adapt ─▶ refused by second, or restored to another call
+/// wider:    a call of second ─ restore ─▶ refused by first
+/// ```
+///
+/// `None` if a schema cannot be read as 2020-12.
 fn compare_restored_compiled(
     first: &Value,
     second: &Value,
@@ -184,6 +191,7 @@ fn compare_restored_compiled(
         candidates.into_iter().filter(Value::is_object)
     };
     let restorer = CallRestorer::new(steps);
+    // A restorer whose work is exhausted answers with errors, which show nothing about the call.
     let is_lost = |call: &Value| {
         let is_lost = match restorer.adapt(call.clone()) {
             Ok(adapted) if is_invalid(compiled_second, &adapted) => true,
@@ -228,6 +236,7 @@ pub fn unrestorable(sent: &Value, steps: &[RestoreStep]) -> Option<Value> {
 
 /// The value, once for each list of pairs in it, with the first pair of that list twice.
 fn with_a_pair_twice(value: Value) -> Vec<Value> {
+    /// Collects the pointers of all lists whose first item has a `key`.
     fn lists(value: &Value, at: &str, found: &mut Vec<String>) {
         match value {
             Value::Object(members) => {
@@ -274,6 +283,7 @@ pub fn lost(first: &Value, second: &Value) -> Option<Value> {
 }
 
 /// The depth of the deeper schema, if neither is too large to be compared.
+/// For every entry of this module: what nests too deep is not compared at all.
 fn depth_of_both(first: &Value, second: &Value) -> Option<usize> {
     let depth = measure::depth_within(first, MAX_DEPTH)?;
     Some(depth.max(measure::depth_within(second, MAX_DEPTH)?))
@@ -307,6 +317,9 @@ impl<'a> UpgradedPair<'a> {
 }
 
 /// Asks the canonical form about the directions that have no witness.
+///
+/// A proof ends a direction with `No`. If there is none, the difference of the schemas is itself a
+/// schema, and values of that are good candidates. They are judged like all others.
 fn judge_by_canonical_form(pair: &UpgradedPair<'_>, judge: &mut Judge<'_>) {
     let Some(canonical) = CanonicalPair::new(&pair.first, &pair.second) else { return };
     if judge.wider == Verdict::NotShown {
@@ -326,6 +339,10 @@ fn judge_by_canonical_form(pair: &UpgradedPair<'_>, judge: &mut Judge<'_>) {
 }
 
 /// Judges values by both compiled schemas, and keeps the first witness of each direction.
+///
+/// A search passes it one value after the other, and stops when it breaks. What counts as a witness
+/// depends on the question: for two schemas, that they disagree; for one of several edits, also
+/// that the last schema agrees (`last`) and that the edit has a share in it (`part`).
 pub(crate) struct Judge<'a> {
     first: &'a Schema,
     /// `None` if values are judged by the last schema alone.
@@ -375,6 +392,9 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges one value. Breaks when nothing is left to be found, or the schemas are too costly.
+    ///
+    /// A value that shows a direction without counting for it is remembered in `undone_…`: another
+    /// edit takes the effect back.
     fn judge(&mut self, value: Value) -> ControlFlow<()> {
         if self.has_given_up() {
             return ControlFlow::Break(());

@@ -171,6 +171,7 @@ impl OlderDraft {
 }
 
 /// Whether a schema or a value in it is called `integer`.
+/// May be a property or a text of that name; the note is then only superfluous.
 fn mentions_integer(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members.values().any(mentions_integer),
@@ -179,6 +180,7 @@ fn mentions_integer(schema: &Value) -> bool {
     }
 }
 
+/// Whether a schema is the document. An `$id` below it starts another resource.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SchemaDepth {
     Root,
@@ -196,6 +198,10 @@ struct DraftUpgrade<'a> {
 }
 
 impl DraftUpgrade<'_> {
+    /// The whole document.
+    ///
+    /// # Errors
+    /// The reason why it cannot be rewritten, as a part of a sentence.
     fn root(&self) -> Result<Value, String> {
         if self.draft == OlderDraft::Draft201909
             && mentions(self.root, "unevaluatedItems")
@@ -207,6 +213,9 @@ impl DraftUpgrade<'_> {
         self.upgrade(self.root, SchemaDepth::Root)
     }
 
+    /// A schema and all schemas inside it. Keywords stay in their order.
+    ///
+    /// The recursion is as deep as the document.
     fn upgrade(&self, schema: &Value, level: SchemaDepth) -> Result<Value, String> {
         let Value::Object(members) = schema else { return Ok(schema.clone()) };
         let id_keyword = self.draft.id_keyword();
@@ -311,11 +320,13 @@ impl DraftUpgrade<'_> {
         Ok(Value::Object(upgraded))
     }
 
+    /// A reference, moved if what it refers to has another pointer in 2020-12.
     fn reference(&self, reference: &Value) -> Value {
         let moved = reference.as_str().and_then(|text| self.moved_reference(text));
         moved.map_or_else(|| reference.clone(), Value::String)
     }
 
+    /// The schemas of a keyword that names them, such as `properties`.
     fn each(&self, value: &Value) -> Result<Value, String> {
         let Value::Object(named) = value else { return Ok(value.clone()) };
         let upgraded = named
@@ -324,12 +335,15 @@ impl DraftUpgrade<'_> {
         upgraded.collect::<Result<Map<_, _>, _>>().map(Value::Object)
     }
 
+    /// The schemas of a keyword that lists them, such as `anyOf`.
     fn list(&self, value: &Value) -> Result<Value, String> {
         let Value::Array(branches) = value else { return Ok(value.clone()) };
         let upgraded = branches.iter().map(|branch| self.upgrade(branch, SchemaDepth::Below));
         upgraded.collect::<Result<Vec<_>, _>>().map(Value::Array)
     }
 
+    /// Splits `dependencies` into the two keywords of 2020-12: `{"a": ["b"], "c": S}` becomes
+    /// `dependentRequired: {"a": ["b"]}` and `dependentSchemas: {"c": S}`.
     fn split_dependencies(
         &self,
         value: &Value,
@@ -352,6 +366,10 @@ impl DraftUpgrade<'_> {
 
     /// The pointer to a subschema that another keyword holds in 2020-12; `None` for a reference
     /// that stays as it is.
+    ///
+    /// `#/properties/p/items/0` becomes `#/properties/p/prefixItems/0` if `items` is a list there.
+    /// The pointer is followed in the old document, because a token means a keyword or a name
+    /// depending on what comes before it.
     fn moved_reference(&self, reference: &str) -> Option<String> {
         let mut moved = String::from("#");
         let mut schema = self.root;

@@ -5,6 +5,14 @@
 //! skipped, so the work follows the size of the difference, not of the schemas.
 //!
 //! The walk starts once from each side: a keyword that only one of them has is seen from there.
+//!
+//! ```text
+//! first   {"properties": {"a": {"maxLength": 3}, "b": S}}
+//! second  {"properties": {"a": {"maxLength": 5}, "b": S}}
+//!
+//! compare: `b` is equal, so down to `a` ─▶ `maxLength` differs ─▶ texts of 2 to 6 characters
+//!          each placed: {"a": "aaaa"} ─▶ Judge: first refuses it, second accepts it
+//! ```
 
 use std::ops::ControlFlow;
 
@@ -50,6 +58,7 @@ pub(super) fn search_instances(schema: &Value, judge: &mut Judge<'_>) {
 }
 
 /// Values in and around a schema, at most so many.
+/// Used where no second schema is compared: for calls that are adapted or restored.
 pub(super) fn candidates(schema: &Value, most: usize) -> Vec<Value> {
     let mut found = Vec::new();
     let mut budget = CandidateBudget { candidates: most, ..CandidateBudget::default() };
@@ -92,9 +101,11 @@ impl CandidateBudget {
 /// the whole.
 type Emit<'e> = dyn FnMut(Value) -> ControlFlow<()> + 'e;
 
+/// A walk through `own`, beside the same places of `other`.
 struct Walk<'a> {
     own: InstanceBuilder<'a>,
     other: InstanceBuilder<'a>,
+    /// Flat schemas that may still be looked into.
     looks: usize,
 }
 
@@ -108,6 +119,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Emits values for `own` where it differs from `other`; everywhere if there is no other.
+    ///
+    /// Both are expanded to flat schemas. One that both have is skipped. The others are compared
+    /// with the one at the same position, since an edit seldom changes the order of branches.
     fn compare(
         &mut self,
         own: &Value,
@@ -123,6 +137,7 @@ impl<'a> Walk<'a> {
                 Some(left) => left,
                 None => return ControlFlow::Break(()),
             };
+            // Also for equal schemas: a whole branch may be what the other schema lacks.
             if let Some(smallest) = self.own.smallest_flat(flat) {
                 emit(smallest)?;
             }
@@ -135,6 +150,8 @@ impl<'a> Walk<'a> {
         ControlFlow::Continue(())
     }
 
+    /// Emits values at the edge of each keyword that differs, then goes down into members that
+    /// differ.
     fn compare_flat(
         &mut self,
         flat: &FlatSchema,
@@ -158,6 +175,8 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let place = &member.place;
+            // The levels above are closures around `emit`, each of which places the value one level
+            // up.
             self.compare(member.schema, theirs, levels, &mut |value| emit(place.plant(value)))?;
         }
         ControlFlow::Continue(())
@@ -165,6 +184,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Whether two flat schemas accept the same values because they are written the same way.
+/// References make equal texts differ, because the definitions may have changed.
 fn is_same(one: &FlatSchema, other: &FlatSchema) -> bool {
     one == other && !one.values().any(has_reference)
 }

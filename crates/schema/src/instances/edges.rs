@@ -1,4 +1,18 @@
 //! Values on both sides of what one keyword demands: what differs between two schemas shows there.
+//!
+//! ```text
+//! minimum: 5                          4, 4.5, 5, 5.5, 6, 2.5, 10, …
+//! maxLength: 3                        texts of 2, 3 and 4 characters
+//! enum: ["a", "b"], other: ["a"]      "b" first, then values that are not listed, then "a"
+//! required: ["a", "b"]                a small object without `a`, and one without `b`
+//! ```
+//!
+//! A value may violate the keyword of the edge. All else in it is built to match the schema, as far
+//! as possible: otherwise both schemas would refuse it for another reason, and it would show
+//! nothing. So each function starts from a small instance and changes one thing.
+//!
+//! `other` is the value of the same keyword in the schema to compare with. Values at its edge
+//! belong to the list, too, because what changed lies between the two.
 
 use std::collections::HashSet;
 
@@ -22,6 +36,8 @@ const MAX_WORDS: usize = 8;
 impl InstanceBuilder<'_> {
     /// Values on both sides of what `keyword` of `flat` demands. `other` is the value of the same
     /// keyword in a schema to compare with: what differs is tried first.
+    ///
+    /// Empty for a keyword that asserts nothing about the value itself.
     pub(crate) fn values_at_edge(
         &self,
         flat: &FlatSchema,
@@ -88,6 +104,8 @@ impl InstanceBuilder<'_> {
         }
     }
 
+    /// Arrays for the keywords about items: of every length that a bound states, each in several
+    /// fillings, because the length alone may not tell two schemas apart.
     fn arrays_at_edge(
         &self,
         flat: &FlatSchema,
@@ -103,6 +121,9 @@ impl InstanceBuilder<'_> {
         lengths.extend([positions, positions + 1]);
         lengths.sort_unstable();
         lengths.dedup();
+        // Up to five arrays per length: as the schema describes it; with items like the last one of
+        // a tuple, or matching `contains`; without `contains`, with and without repetitions; of any
+        // items.
         let mut open = flat.clone();
         open.remove("contains");
         // More items like the last one of a tuple, and items that all match `contains`.
@@ -134,6 +155,10 @@ impl InstanceBuilder<'_> {
         values
     }
 
+    /// Objects for the keywords about properties: a small instance with one member more, less or
+    /// different.
+    ///
+    /// Empty if no small instance can be built: every object around it would be refused anyway.
     fn objects_at_edge(
         &self,
         flat: &FlatSchema,
@@ -180,6 +205,7 @@ impl InstanceBuilder<'_> {
                 let edges: Vec<Value> = edges.collect();
                 let mut names: Vec<&str> = edges.iter().filter_map(Value::as_str).collect();
                 names.extend(TEXTS);
+                // As in `texts_at_edge`: validators disagree about these.
                 names.sort_by_key(|name| name.ends_with('\n'));
                 for name in names.into_iter().take(MAX_ABSENT) {
                     let member = self.smallest(self.member_schema(flat, name));
@@ -217,6 +243,7 @@ impl InstanceBuilder<'_> {
 }
 
 /// A value of each JSON type, a number with a fraction, and empty and filled containers.
+/// They show what `type` does, and which types a keyword lets through.
 fn one_of_each_type() -> Vec<Value> {
     vec![
         Value::Null,
@@ -232,6 +259,8 @@ fn one_of_each_type() -> Vec<Value> {
 }
 
 /// Values that are not listed: of the same types, then of others.
+///
+/// The number is larger than any listed one, and the text is a run of `a` that is not listed.
 fn besides(listed: &[Value]) -> Vec<Value> {
     let mut text = "a".to_owned();
     while listed.iter().any(|value| value.as_str() == Some(&text)) && text.len() < 100 {
@@ -250,6 +279,8 @@ fn besides(listed: &[Value]) -> Vec<Value> {
     values
 }
 
+/// Numbers around a bound and around that of `other`. If `multipleOf` is there, the neighbours that
+/// are multiples come first: all others are refused for another reason.
 fn numbers_at_edge(flat: &FlatSchema, value: &Value, other: Option<&Value>) -> Vec<Value> {
     let mut values = Vec::new();
     for edge in [Some(value), other].into_iter().flatten().filter_map(Value::as_f64) {
@@ -283,9 +314,12 @@ fn numbers_at_edge(flat: &FlatSchema, value: &Value, other: Option<&Value>) -> V
     edges
 }
 
+/// Texts around a length, or around a pattern: a text that matches it, with something added or
+/// removed, and words that the pattern contains.
 fn texts_at_edge(flat: &FlatSchema, value: &Value, other: Option<&Value>) -> Vec<Value> {
     let mut texts: Vec<String> = Vec::new();
     let pattern = flat.get("pattern").and_then(Value::as_str);
+    // A text of the right length still has to match the pattern beside the bound.
     let model = pattern.and_then(jsonschema_regex::pattern_witness).unwrap_or_default();
     for bound in [Some(value), other].into_iter().flatten().filter_map(Value::as_u64) {
         for length in [bound.saturating_sub(1), bound, bound.saturating_add(1)] {

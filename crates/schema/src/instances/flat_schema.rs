@@ -3,6 +3,14 @@
 //! `allOf`, `anyOf`, `oneOf`, `if` and `$ref` become a list of such schemas; an instance matches at
 //! least one of them. Where two schemas meet, their keywords are merged as far as one keyword
 //! can state both; the rest is a loss of precision, not of truth, because values are judged later.
+//!
+//! ```text
+//! {"type": "string", "anyOf": [{"maxLength": 3}, {"pattern": "^x"}]}
+//!   ─▶  {"type": "string", "maxLength": 3}
+//!   ─▶  {"type": "string", "pattern": "^x"}
+//! ```
+//!
+//! `instances` expands a schema; this file has the type, the merge, and readers of single keywords.
 
 use serde_json::{Map, Value, json};
 
@@ -10,6 +18,7 @@ use serde_json::{Map, Value, json};
 pub(crate) type FlatSchema = Map<String, Value>;
 
 /// Flat schemas that one schema is expanded to.
+/// Branches multiply: four choices of two branches each reach it.
 pub(super) const MAX_ALTERNATIVES: usize = 16;
 
 /// Whether the keyword asserts something about the value itself. References and branches are
@@ -50,7 +59,8 @@ pub(super) fn is_flat_assertion(keyword: &str) -> bool {
     )
 }
 
-/// Every schema of one list merged with every one of the other.
+/// Every schema of one list merged with every one of the other, up to [`MAX_ALTERNATIVES`]. The
+/// lists are unions, so this is their intersection: `(a or b) and (c or d)` has four cases.
 pub(super) fn product(left: &[FlatSchema], right: &[FlatSchema]) -> Vec<FlatSchema> {
     let pairs = left.iter().flat_map(|one| right.iter().map(move |other| merge(one, other)));
     pairs.take(MAX_ALTERNATIVES).collect()
@@ -65,6 +75,12 @@ const UPPER_BOUNDS: [&str; 6] =
     ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains"];
 
 /// The keywords of both schemas, as close to their intersection as one schema can state it.
+///
+/// ```text
+/// {"minimum": 1, "maximum": 9}  and  {"minimum": 3}  ─▶  {"minimum": 3, "maximum": 9}
+/// {"items": A}                  and  {"items": B}    ─▶  {"items": {"allOf": [A, B]}}
+/// {"pattern": P}                and  {"pattern": Q}  ─▶  {"pattern": P}, without Q
+/// ```
 fn merge(one: &FlatSchema, other: &FlatSchema) -> FlatSchema {
     let mut merged = one.clone();
     for (keyword, theirs) in other {
@@ -123,6 +139,7 @@ fn merge(one: &FlatSchema, other: &FlatSchema) -> FlatSchema {
     merged
 }
 
+/// The types that a value of `type` names, in a fixed order. Unknown words are left out.
 fn type_names(value: &Value) -> Vec<&'static str> {
     const NAMES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
     let listed: Vec<&str> = match value {
@@ -132,7 +149,10 @@ fn type_names(value: &Value) -> Vec<&'static str> {
     NAMES.into_iter().filter(|name| listed.contains(name)).collect()
 }
 
-/// The types an instance of the schema may have, the most telling first.
+/// The types that an instance of the schema may have, the most telling first.
+///
+/// Without `type`, every type is possible. Those that a keyword is about come first, since only
+/// their values show what the keyword does.
 pub(super) fn types_of(flat: &FlatSchema) -> Vec<&'static str> {
     if let Some(declared) = flat.get("type") {
         return type_names(declared);
@@ -168,6 +188,7 @@ pub(super) fn types_of(flat: &FlatSchema) -> Vec<&'static str> {
     types
 }
 
+/// Whether a value has one of the types; `1.0` is an integer, as in JSON Schema.
 pub(super) fn has_type(value: &Value, types: &[&str]) -> bool {
     types.iter().any(|name| match *name {
         "null" => value.is_null(),
@@ -180,6 +201,7 @@ pub(super) fn has_type(value: &Value, types: &[&str]) -> bool {
     })
 }
 
+/// The schema of the item at `index`: that of its position in a tuple, else `items`.
 pub(super) fn item_schema(flat: &FlatSchema, index: usize) -> &Value {
     let tuple = flat.get("prefixItems").and_then(|tuple| tuple.get(index));
     tuple.or_else(|| flat.get("items")).unwrap_or(&Value::Bool(true))

@@ -12,6 +12,10 @@
 //!
 //! Deliberately absent: random values, and draft-07. A schema of draft-07 is rewritten first
 //! (`comparison/upgrade.rs`).
+//!
+//! The caller is `comparison`, which looks for a value that tells two schemas apart. It starts from
+//! these values instead of random ones, because values near a keyword are the ones that show its
+//! effect.
 
 mod edges;
 mod flat_schema;
@@ -61,8 +65,20 @@ impl<'a> InstanceBuilder<'a> {
         self.expand(schema, MAX_NESTING)
     }
 
+    /// The flat schemas of `schema`, with references and branches followed up to `depth`.
+    ///
+    /// Starts with the keywords of the schema itself, then multiplies with each applicator in turn:
+    ///
+    /// ```text
+    /// own × $ref × allOf × (anyOf) × (oneOf) × (if and then, or else) × dependentSchemas
+    /// ```
+    ///
+    /// A list in brackets is a union. `oneOf` counts as `anyOf`, and `else` stands without the
+    /// negated condition: both let values in that the schema refuses, which the validator finds out
+    /// later.
     fn expand(&self, schema: &Value, depth: usize) -> Vec<FlatSchema> {
         let cost = measure::measure(schema).values;
+        // Schemas that refer to each other are looked at once per way that leads to them.
         let Some(left) = self.work.get().checked_sub(cost) else {
             self.work.set(0);
             return Vec::new();
@@ -126,6 +142,8 @@ impl<'a> InstanceBuilder<'a> {
         self.smallest_within(schema, MAX_NESTING)
     }
 
+    /// [`Self::smallest`] with `depth` levels left. The first alternative that can be built is
+    /// taken.
     fn smallest_within(&self, schema: &Value, depth: usize) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
         self.expand(schema, depth).iter().find_map(|flat| self.smallest_flat_within(flat, depth))
@@ -136,6 +154,7 @@ impl<'a> InstanceBuilder<'a> {
         self.smallest_flat_within(flat, MAX_NESTING)
     }
 
+    /// A listed value if there is one, else a value of the first possible type.
     fn smallest_flat_within(&self, flat: &FlatSchema, depth: usize) -> Option<Value> {
         let types = types_of(flat);
         if let Some(value) = flat.get("const") {
@@ -154,6 +173,7 @@ impl<'a> InstanceBuilder<'a> {
         })
     }
 
+    /// The shortest array that `minItems` and `contains` allow.
     fn smallest_array(&self, flat: &FlatSchema, depth: usize) -> Option<Value> {
         let contains = flat.get("contains").map_or(0, |_| count(flat, "minContains").unwrap_or(1));
         let length = count(flat, "minItems").unwrap_or(0).max(contains);
@@ -175,6 +195,7 @@ impl<'a> InstanceBuilder<'a> {
                 _ => own,
             };
             let mut item = self.smallest_within(wanted, depth)?;
+            // `uniqueItems`, and the smallest instance is there already.
             if unique && items.contains(&item) {
                 item = self.another(own, &items, depth)?;
             }
@@ -183,7 +204,10 @@ impl<'a> InstanceBuilder<'a> {
         Some(Value::Array(items))
     }
 
-    /// An instance of the schema that is not among `taken`.
+    /// An instance of the schema that is not among `taken`, for arrays with `uniqueItems`.
+    ///
+    /// Tries what is listed, then a value made from the number of taken ones: a larger number, a
+    /// longer text or list, an object that differs in its first property.
     fn another(&self, schema: &Value, taken: &[Value], depth: usize) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
         for flat in self.expand(schema, depth) {
@@ -214,6 +238,7 @@ impl<'a> InstanceBuilder<'a> {
                 }
                 _ => None,
             });
+            // A made value is not in the list, so it would not be an instance.
             let open = if flat.contains_key("enum") || flat.contains_key("const") { 0 } else { 8 };
             let fresh = listed.chain(made.take(open)).find(|value| !taken.contains(value));
             if fresh.is_some() {
@@ -223,10 +248,12 @@ impl<'a> InstanceBuilder<'a> {
         None
     }
 
+    /// An object with the required properties and no others, as far as `minProperties` allows.
     fn smallest_object(&self, flat: &FlatSchema, depth: usize) -> Option<FlatSchema> {
         let mut built = FlatSchema::new();
         let mut wanted: Vec<&str> = strings(flat.get("required")).collect();
         let mut next = 0;
+        // `dependentRequired` may add names while the list is worked off.
         while let Some(name) = wanted.get(next).copied() {
             next += 1;
             if built.contains_key(name) {
@@ -270,6 +297,8 @@ impl<'a> InstanceBuilder<'a> {
 
     /// The schema of a member. Patterns of names are not matched here: that the name was made for
     /// the pattern is the usual case.
+    ///
+    /// That of the property, else `additionalProperties`.
     fn member_schema<'s>(&self, flat: &'s FlatSchema, name: &str) -> &'s Value {
         object(flat, "properties")
             .and_then(|declared| declared.get(name))
@@ -293,6 +322,9 @@ impl<'a> InstanceBuilder<'a> {
 
     /// The values inside an instance of `flat` that have schemas of their own: the schema, and how
     /// a value for it is put into a small instance of `flat`.
+    ///
+    /// This is how a walk goes down: it makes values for the subschema, and `place` puts each into
+    /// an instance of the whole, which can then be judged.
     pub(crate) fn members<'s>(&self, flat: &'s FlatSchema) -> Vec<SchemaMember<'s>> {
         let mut found = Vec::new();
         let object_base = || self.smallest_object(flat, MAX_NESTING).unwrap_or_default();
@@ -318,6 +350,7 @@ impl<'a> InstanceBuilder<'a> {
                 }
             }
         }
+        // The other items have to match, too, or the array would be refused for another reason.
         let array_base = |length: usize| {
             let least = count(flat, "minItems").unwrap_or(0).max(length as u64);
             match self.array_of_length(flat, least, MAX_NESTING) {
@@ -396,6 +429,7 @@ fn padded(text: &str, length: u64) -> Option<String> {
     Some(longer)
 }
 
+/// A text that matches the pattern, made longer for `minLength`. The two may contradict each other.
 fn smallest_text(flat: &FlatSchema) -> Option<Value> {
     let pattern = flat.get("pattern").and_then(Value::as_str);
     let text = pattern.and_then(jsonschema_regex::pattern_witness).unwrap_or_default();
@@ -403,6 +437,8 @@ fn smallest_text(flat: &FlatSchema) -> Option<Value> {
     padded(&text, least).map(Value::from)
 }
 
+/// The first number that keeps the bounds and is a multiple, among zero, one and a few near the
+/// bounds.
 fn smallest_number(flat: &FlatSchema, integer: bool) -> Option<Value> {
     let step = number(flat, "multipleOf").filter(|step| *step > 0.0);
     let step = step.or(integer.then_some(1.0));

@@ -3,6 +3,11 @@
 //! Source: MCP 2026-07-28, Streamable HTTP, "Custom Headers from Tool Parameters". A client drops a
 //! tool that breaks one of the rules from the list, so each of them is checked; the advice about
 //! secrets is the only one that clients do not enforce.
+//!
+//! ```text
+//! {"properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+//!   a call with {"region": "eu"}  ─▶  Mcp-Param-Region: eu
+//! ```
 
 use std::collections::HashSet;
 
@@ -33,7 +38,10 @@ const SECRETS: &[&str] = &[
 pub(super) struct HeaderNames(HashSet<String>);
 
 impl HeaderNames {
-    /// What is wrong with the annotation of one subschema.
+    /// What is wrong with the annotation `header` of the subschema `members`; `None` if nothing is.
+    ///
+    /// The first violation is reported. Remembers the name, so that a second property with the same
+    /// header is found, whatever the case of its letters.
     pub(super) fn check(
         &mut self,
         header: &Value,
@@ -74,6 +82,7 @@ impl HeaderNames {
             }
         }
         let property = step.property.unwrap_or_default();
+        // `api_key`, `apiKey` and `API-Key` are the same word.
         let letters = property.chars().filter(|c| c.is_alphanumeric());
         let folded: String = letters.flat_map(char::to_lowercase).take(64).collect();
         SECRETS.contains(&folded.as_str()).then(|| {

@@ -1,5 +1,9 @@
 //! The keywords of both dialects, the types they are for, and the shapes of their values; and
 //! keywords of other programs that look like misspelled ones.
+//!
+//! A keyword that JSON Schema does not have is legal, and has no effect. It is a mistake if it was
+//! meant to have one, which its spelling shows: `propertes` is one letter from a keyword. The rule
+//! of the checker judges that; this file lists known names and names of other tools.
 
 use serde_json::Value;
 
@@ -16,6 +20,7 @@ use types::{ANY, ARRAY, NUMBER, OBJECT, OTHER, STRING};
 
 /// Every keyword, with the types that it applies to, the shortest first. `format` and `content*`
 /// count as applying to all: OpenAPI has formats of numbers.
+/// The order is that of the binary search in `types_of`: by length, then by name.
 const KEYWORDS: &[(&str, u8)] = &[
     ("if", ANY),
     ("$id", ANY),
@@ -139,6 +144,8 @@ pub(super) fn is_foreign(keyword: &str) -> bool {
 }
 
 /// The types that `type` allows, `ANY` without it.
+///
+/// `boolean` and `null` share a bit, because no keyword is about them alone.
 pub(super) fn allowed_types(word: Option<&Value>) -> u8 {
     let bit = |word: &Value| match word.as_str() {
         Some("string") => STRING,
@@ -165,7 +172,7 @@ pub(super) fn type_words(types: u8) -> &'static str {
 }
 
 /// Whether the value of a keyword says nothing, whatever the type: generators write such values
-/// into every schema.
+/// into every schema. Then a keyword without effect is not reported.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Array(list) => list.is_empty(),

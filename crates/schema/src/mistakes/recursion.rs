@@ -26,6 +26,7 @@ use crate::subschema_graph::{EdgeOrigin, SubschemaGraph};
 
 /// Something that every value of a subschema needs: a value of one of these subschemas.
 struct Demand<'a> {
+    /// Indices of nodes. Several are the branches of a choice; one has to have a value.
     one_of: Vec<usize>,
     /// The keyword that demands a value inside the value, with the name of the property.
     inner: Option<(&'static str, &'a str)>,
@@ -122,6 +123,9 @@ fn subschemas_with_a_value(demands: &[Vec<Demand<'_>>]) -> Vec<bool> {
 }
 
 /// The demands of each subschema.
+///
+/// Only demands that hold for every value of the subschema are listed. Leaving one out is safe: a
+/// subschema then counts as having a value, and nothing is reported.
 fn demands<'a>(graph: &SubschemaGraph<'a>) -> Vec<Vec<Demand<'a>>> {
     let indices: HashMap<*const Value, usize> = graph
         .nodes

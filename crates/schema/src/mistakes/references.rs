@@ -51,6 +51,11 @@ struct ValueGroup<'a> {
     is_open: bool,
 }
 
+/// Reports the names in `required` of the subschemas at `pointers` that no schema for the same
+/// value declares.
+///
+/// The graph has nodes, the candidates have pointers; both meet by the address of the subschema in
+/// `document`. A finding carries all declared names, from which a rule makes its suggestion.
 fn check_requirements(
     document: &Value,
     graph: &SubschemaGraph<'_>,
@@ -95,6 +100,7 @@ fn check_requirements(
 }
 
 /// Whether an object schema states which names it allows beyond `properties`.
+/// Then a name that is not declared is legal, and a mistake only if it looks misspelled.
 fn allows_other_names(members: &Map<String, Value>) -> bool {
     let is_stated = |keyword: &str| {
         members.get(keyword).is_some_and(|value| value.is_object() || value == &Value::Bool(true))
@@ -107,6 +113,9 @@ fn allows_other_names(members: &Map<String, Value>) -> bool {
 }
 
 /// For each node, the number of its group: of the nodes that edges to the same value connect.
+///
+/// Connected components of an undirected graph: `allOf` and `$ref` are followed both ways, since a
+/// branch may declare what the schema around it requires, and the other way round.
 fn group_nodes(graph: &SubschemaGraph<'_>) -> Vec<usize> {
     let mut neighbours = vec![Vec::new(); graph.nodes.len()];
     for (from, node) in graph.nodes.iter().enumerate() {
@@ -130,6 +139,9 @@ fn group_nodes(graph: &SubschemaGraph<'_>) -> Vec<usize> {
 
 /// Reports definitions that cannot be reached from the root. A reference to a part of a definition
 /// is a reference to it.
+///
+/// The search starts at the root and follows every edge, so a definition that only refers to itself
+/// counts as unused. Definitions inside an unused one are not reported: removing it removes them.
 fn check_definitions(
     document: &Value,
     graph: &SubschemaGraph<'_>,
@@ -175,6 +187,7 @@ fn check_definitions(
 }
 
 /// Whether a value, or one inside it, is at one of the addresses.
+/// A reference may lead into a definition instead of to it, hence the values inside.
 fn holds_any(value: &Value, addresses: &HashSet<*const Value>) -> bool {
     let mut pending = vec![value];
     while let Some(value) = pending.pop() {

@@ -3,6 +3,12 @@
 //! A subschema that holds references cannot be compiled alone: it is compiled as a reference into
 //! the whole document, which gets an address for that. The work is counted in values of compiled
 //! schemas, and what exceeds the budget is not examined.
+//!
+//! ```text
+//! {"type": "integer", "default": "5"}      a mistake: the default does not match
+//! {"type": "string", "enum": ["a", 1]}     a mistake: 1 cannot be sent
+//! {"type": "string", "enum": [1, 2]}       not one of these: nothing matches (satisfiability)
+//! ```
 
 use std::borrow::Cow;
 
@@ -41,6 +47,7 @@ pub(super) fn check(
         let Some(rest) = left.checked_sub(measure::measure(candidate.schema).values) else {
             return;
         };
+        // Compiled with the whole document, a candidate costs as much as the document.
         let alone = !has_references(candidate.schema);
         let Some(rest) = rest.checked_sub(if alone { 0 } else { whole }) else { return };
         left = rest;
@@ -53,6 +60,9 @@ pub(super) fn check(
 }
 
 /// Examines the values of one keyword of one subschema.
+///
+/// `null` as the default of an optional property is marked: many generators write it for "not
+/// given", so the rule only reports a note.
 fn check_keyword(
     candidate: &ValueCandidate<'_>,
     members: &Map<String, Value>,
@@ -114,6 +124,9 @@ fn with_inner_defaults<'v>(members: &Map<String, Value>, value: &'v Value) -> Co
 
 /// The subschema at `at`, compiled. Without `enum`, if its members are examined: each of them
 /// matches the list it is in.
+///
+/// With references, the whole document becomes a definition of an outer schema, and a `$ref` leads
+/// to the subschema by the address of the document. The references inside resolve as before.
 fn compile(
     document: &Value,
     dialect: Dialect,

@@ -1,5 +1,9 @@
 //! The walk over all subschemas that tells clean ones from candidates. Without recursion, and
 //! without a pointer or a copy for subschemas that are clean.
+//!
+//! What one subschema shows by itself becomes a `LocalMistake` at once. What needs more (a compiled
+//! schema, the graph, the canonical form) is only noted: as a candidate, or as a flag that says the
+//! analysis is worth its cost. If nothing was noted, `mistakes` is done after this one pass.
 
 use serde_json::{Map, Value};
 
@@ -36,6 +40,7 @@ pub(super) struct WalkStep<'a> {
 
 impl WalkStep<'_> {
     /// Whether it describes a property that a caller must give.
+    /// A `null` default of any other property is marked (`is_null_default`).
     fn is_required(&self) -> bool {
         let names = self.owner.and_then(|owner| owner.get("required")?.as_array());
         let name = self.property.unwrap_or_default();
@@ -47,6 +52,7 @@ impl WalkStep<'_> {
 pub(super) struct LocalMistake<'a> {
     pub schema: &'a Value,
     /// The way from the subschema to the keyword or value.
+    /// `["enum", "3"]` is the fourth listed value.
     pub path: Vec<String>,
     pub kind: MistakeKind,
 }
@@ -73,6 +79,7 @@ pub(super) struct SchemaWalk<'a> {
     pub references: bool,
     /// Whether keywords may contradict each other.
     pub contradictions: bool,
+    /// How many unknown keywords were noted, up to [`MAX_UNKNOWN_KEYWORDS`].
     unknown_keywords: usize,
 }
 
@@ -116,6 +123,7 @@ impl<'a> SchemaWalk<'a> {
         while let Some(step) = pending.pop() {
             visited += 1;
             let Value::Object(members) = step.value else { continue };
+            // Equal mistakes are joined later, so more than are reported are worth collecting.
             if is_end(members, visited) || self.local.len() > 20 * MAX_MISTAKES {
                 return;
             }
@@ -142,11 +150,13 @@ impl<'a> SchemaWalk<'a> {
         }
     }
 
+    /// Notes a mistake at `path` in `schema`.
     fn report(&mut self, schema: &'a Value, path: Vec<String>, kind: MistakeKind) {
         self.local.push(LocalMistake { schema, path, kind });
     }
 
-    /// Looks at one subschema that is not a boolean.
+    /// Looks at the keywords of one subschema that is not a boolean: whether each is known, whether
+    /// it has an effect on the types that are allowed, and whether the values it lists match.
     fn check_subschema(&mut self, step: WalkStep<'a>, members: &'a Map<String, Value>) {
         let allowed = keywords::allowed_types(keyword_value(members, "type"));
         for (keyword, value) in members {
@@ -227,6 +237,8 @@ impl<'a> SchemaWalk<'a> {
     }
 
     /// Notes values that do not certainly match the subschema they belong to.
+    ///
+    /// Most defaults and examples are simple, so the test without compiling decides nearly all.
     fn check_values(
         &mut self,
         step: WalkStep<'a>,
@@ -264,6 +276,8 @@ pub(super) struct ErrorSigns {
 }
 
 impl ErrorSigns {
+    /// The same walk as [`SchemaWalk::run`] for callers that look for errors only: it notes two
+    /// flags and no mistake.
     pub(super) fn of(root: &Value, dialect: Dialect) -> ErrorSigns {
         let mut signs = ErrorSigns::default();
         let mut pending = vec![root];
@@ -287,7 +301,8 @@ impl ErrorSigns {
     }
 }
 
-/// A text that is the same for values that JSON Schema takes for equal.
+/// A text that is the same for values that JSON Schema takes for equal: `1.0` becomes `1`, and
+/// members of objects are sorted.
 fn comparable(value: &Value) -> String {
     match value {
         Value::Number(number) => match number.as_f64() {
@@ -312,6 +327,9 @@ fn comparable(value: &Value) -> String {
 }
 
 /// The step from a subschema to one directly inside it.
+///
+/// `property` and `owner` are those of the property that the child describes. They are kept through
+/// keywords that apply to the same value, and lost below all others.
 fn next_step<'a>(
     from: &WalkStep<'a>,
     members: &'a Map<String, Value>,

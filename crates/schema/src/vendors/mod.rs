@@ -138,6 +138,8 @@ fn is_rejected(schema: &Value, target: VendorTarget) -> bool {
         || !too_large(schema, targets).is_empty()
 }
 
+/// The findings about a schema and all schemas inside it, without pointers. References are looked
+/// for only if a target has a fact about recursion.
 fn find(schema: &Value, targets: TargetSet, wanted: WantedFindings) -> VendorFindings<'_> {
     let dialect = Dialect::of(schema).unwrap_or(Dialect::Draft202012);
     let mut findings = VendorFindings { targets, wanted, list: Vec::new() };
@@ -318,6 +320,7 @@ impl<'a> VendorFindings<'a> {
 }
 
 impl VendorFinding<'_> {
+    /// `pointer` leads to the subschema; the keyword and the name below it are added.
     fn into_incompatibility(self, pointer: Option<String>) -> Incompatibility {
         let mut at = pointer.unwrap_or_default();
         for key in self.first.keyword.into_iter().chain(self.first.name) {

@@ -1,6 +1,13 @@
 //! Which references make a schema contain itself. Only references by pointer are followed, which is
 //! how recursive schemas are written; the compiler's graph (`subschema_graph`) would resolve all of
 //! them, at several times the cost.
+//!
+//! ```text
+//! {"properties": {"next": {"$ref": "#/$defs/node"}},
+//!  "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}}}
+//!
+//! recursive_references  ─▶  ["#/$defs/node"]
+//! ```
 
 use serde_json::Value;
 
@@ -14,6 +21,9 @@ const MAX_REFERENCES: usize = 256;
 
 /// The distinct values of `$ref` in `schema` that lead back to themselves, in the order they are
 /// written.
+///
+/// The references are the nodes of a graph: one leads to another if the schema it refers to
+/// contains that one. A search from each node tells whether it can be reached again.
 pub(super) fn recursive_references(schema: &Value, dialect: Dialect) -> Vec<&str> {
     let mut all = Vec::new();
     references(schema, dialect, Descend::IntoDefinitions, 0, &mut all);

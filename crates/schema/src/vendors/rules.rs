@@ -2,6 +2,10 @@
 //!
 //! There are three kinds of facts: a keyword is missing, a keyword is there with a value that is
 //! not accepted, or a name or boolean under a keyword is not accepted.
+//!
+//! The facts say what each target does; this file says where the fact applies. So there is one
+//! function per keyword whose fact depends on its value or its neighbours, and `facts::of_keyword`
+//! for all others.
 
 use serde_json::{Map, Value};
 
@@ -42,6 +46,8 @@ pub(super) fn check_subschema<'a>(
 }
 
 /// The keywords that a target requires and `schema` lacks.
+///
+/// One pass over the members, because four lookups in each of many small maps take longer.
 fn missing_keywords(
     schema: ObjectSubschema<'_>,
 ) -> [(&'static str, Option<&'static VendorFact>); 4] {
@@ -114,6 +120,7 @@ fn keyword_fact(
 }
 
 /// Gemini's `items` is one schema that is not empty.
+/// A list of schemas is draft-07's spelling of a tuple.
 fn items_fact(items: &Value) -> Option<&'static VendorFact> {
     match items {
         Value::Array(_) => Some(&facts::ITEMS_LIST),
@@ -137,6 +144,9 @@ fn enum_fact(values: &Value, members: &Map<String, Value>) -> Option<&'static Ve
 }
 
 /// Gemini's `required` belongs to an object and names its properties.
+///
+/// The first name that is not declared decides: the finding is about the keyword, and is counted
+/// once per subschema.
 fn required_fact(names: &Value, schema: ObjectSubschema<'_>) -> Option<&'static VendorFact> {
     let names = names.as_array()?;
     // At the top level a missing type has a fact of its own.
@@ -185,6 +195,8 @@ fn reference_fact(
 }
 
 /// Checks the names under `properties` or `patternProperties`.
+///
+/// Names of parameters are restricted at the top only; below it, vendors accept any.
 fn check_names<'a>(
     keyword: &'a str,
     named: &'a Map<String, Value>,

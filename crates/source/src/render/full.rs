@@ -7,6 +7,16 @@
 //! same length in bytes, so that every offset stays valid.
 //!
 //! The answer of a server has no lines that a user could open: its place is described in words.
+//!
+//! ```text
+//! error[INVALID_TYPE]: `timeout` is a string, expected an integer
+//!  --> tool.json:6:14
+//!   |
+//! 6 |   "timeout": "5000"
+//!   |              ^^^^^^
+//!   |
+//!   = help: …
+//! ```
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 

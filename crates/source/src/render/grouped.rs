@@ -14,6 +14,15 @@
 //! are very many. The ids that two documents have in common are one entry that lists all of them.
 //! Each server has one section with all its findings. The other forms carry every finding by
 //! itself.
+//!
+//! ```text
+//! notion (.mcp.json:4)
+//!   warning[CODE] 3 times, first in create_page › properties.parent: the message
+//!     in 3 tools: create_page, move_page, delete_page
+//!     help: what to do
+//!
+//! info[OTHER_CODE] 12 times: the title of the code
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -117,6 +126,8 @@ fn fold_key(d: &Diagnostic) -> Option<FoldKey<'_>> {
 impl ReportEntry<'_> {
     /// The text of an entry that shows no single finding: the ids that two documents have in
     /// common, or the number of findings that are left.
+    ///
+    /// `None` for an entry that is shown by its first finding.
     fn in_short(&self) -> Option<String> {
         let count = self.all.len();
         let shared: Vec<&SharedId> =
@@ -159,6 +170,9 @@ fn server_of(d: &Diagnostic) -> Option<&str> {
 }
 
 /// Makes one entry of the findings that have too much in common to be shown one by one.
+///
+/// Counts first, because whether a finding is folded depends on how many follow it. A code of
+/// `separate_codes` is shown one by one up to its number, and the rest of it is one entry.
 fn fold<'d>(findings: &[ReportedFinding<'d>], separate_codes: &[&str]) -> Vec<ReportEntry<'d>> {
     let mut counts: HashMap<FoldKey<'d>, usize> = HashMap::new();
     for key in findings.iter().filter_map(|it| fold_key(it.diagnostic)) {
@@ -211,9 +225,10 @@ fn by_server(entries: Vec<ReportEntry<'_>>) -> Vec<Vec<ReportEntry<'_>>> {
 struct ReportText {
     options: GroupedOptions,
     out: String,
+    /// How many findings were shown with lines of their file, up to [`MOST_EXCERPTS`].
     excerpts: usize,
-    /// The codes whose help was printed for a server. Its tools are somebody else's, and the same
-    /// advice ten times is noise; `explain` has it, too.
+    /// The codes whose help was printed for a server. The user did not write its tools, and the
+    /// same advice ten times is noise; `explain` has it, too.
     explained: HashSet<&'static str>,
 }
 
@@ -224,6 +239,7 @@ impl ReportText {
             return self.file_entries(&entries);
         };
         let answer = |entry: &&ReportEntry<'_>| entry.first.diagnostic.source.is_answer();
+        // The file that names the server, if there is one: what the user can edit.
         let anchor = entries.iter().find(answer).and_then(|entry| entry.first.diagnostic.file());
         let anchor = anchor.filter(|(source, _)| source.name() != name);
         let anchor = anchor.map_or(String::new(), |(source, span)| {
@@ -237,6 +253,8 @@ impl ReportText {
         self.out.push('\n');
     }
 
+    /// The entries of files: an excerpt each, or one line where the lines may hold a secret or
+    /// where there are too many. In the latter case no empty line follows.
     fn file_entries(&mut self, entries: &[ReportEntry<'_>]) {
         for entry in entries {
             if let Some(text) = entry.in_short() {
@@ -352,6 +370,7 @@ impl ReportText {
         self.out += &text;
     }
 
+    /// The text in a style, if the report has colours.
     fn styled(&self, style: &str, text: &str) -> String {
         match self.options.colour {
             Colour::On => format!("{style}{text}{RESET}"),

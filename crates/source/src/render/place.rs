@@ -29,6 +29,10 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
 
 /// A path with dots, and with brackets around the numbers of lists: `properties.ids.anyOf[0]`. The
 /// schema of the input is where nearly all paths lead, so its name is left out.
+///
+/// ```text
+/// /inputSchema/properties/ids/anyOf/0   ─▶   properties.ids.anyOf[0]
+/// ```
 pub fn path_in_words(path: &DocumentPath) -> String {
     let mut out = String::new();
     let mut tokens = path.tokens().peekable();

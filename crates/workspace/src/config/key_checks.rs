@@ -1,5 +1,13 @@
 //! The checks that follow from the tables in `keys`: each key exists, and its value has the right
 //! type and range. Rules that relate two keys are in `config`.
+//!
+//! ```text
+//! check_members ─ each member in the order of the text ─┬─ known ───▶ KeyForm::check ─▶ problems
+//!                                                       └─ unknown ─▶ report_unknown_key
+//! ```
+//!
+//! A check only reports. `config` reads the values afterwards, and takes a wrong one for a key that
+//! is not set, so that one mistake does not hide another.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -107,6 +115,9 @@ pub(super) fn check_members(
 }
 
 /// Reports a key that does not exist. Returns the one of `known` that it was probably meant to be.
+///
+/// The help is the first of these that applies: the new name of a renamed key, a similar key of
+/// this table, the tables that have the key, the keys that this table has.
 pub(super) fn report_unknown_key(
     key: &Spanned<DeString<'_>>,
     known: impl Iterator<Item = &'static str> + Clone,
@@ -223,6 +234,7 @@ impl KeyValue<'_, '_> {
 
 impl KeyForm {
     /// Reports everything that is wrong with the value.
+    /// Lists are checked item by item, each at its own place.
     fn check(&self, value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
         match self {
             KeyForm::Text => {

@@ -3,6 +3,16 @@
 //!
 //! It is the same idea as `formats::field`, for TOML: the two parsers have different trees, and the
 //! configuration has kinds of values (commands, tables of secrets) that no tool format has.
+//!
+//! ```text
+//! TABLES ─▶ ConfigTable { name, shape } ─▶ ConfigKey { name, form, about, goes_with }
+//!                                            ├─ key_checks: is this value right?
+//!                                            ├─ schema: what editors complete and show
+//!                                            └─ config: the value, by the name of its key
+//! ```
+//!
+//! `about` is a sentence for people, in the documentation as well: docs/toolwright.schema.json is
+//! made of it, and a test compares the two.
 
 use toolwright_formats::FORMATS;
 use toolwright_schema::VendorTarget;
@@ -560,6 +570,7 @@ pub(super) const IGNORE_KEYS: &[ConfigKey] = &[
 ];
 
 /// A key that every kind of source may have.
+/// For a key of certain kinds only, `goes_with` is set beside it.
 const fn key(name: &'static str, form: KeyForm, about: &'static str) -> ConfigKey {
     ConfigKey { name, form, about, goes_with: KIND_KEYS }
 }

@@ -3,6 +3,12 @@
 //! Only data: `catalog` decides about calls by it. A mistake in one of these tables stops the
 //! commands that make calls (`SourcePlan::bad_limit`): a rule that is left out would allow more
 //! than its author wanted.
+//!
+//! ```text
+//! [[rule]]    tool, agent, arguments ─▶ ask | deny
+//! [[grant]]   agent, toolset         ─▶ capabilities, origins
+//! [[agent]]   name, token            ─▶ what it sees, how much it may call
+//! ```
 
 use std::collections::BTreeSet;
 
@@ -340,6 +346,8 @@ impl ConfigReader<'_, '_> {
 
     /// The entries of a list of tables. A missing key is reported; an entry with a mistake is left
     /// out.
+    ///
+    /// `read` gets a table whose keys were checked; it returns `None` where a value was wrong.
     fn entries<T>(
         &mut self,
         root: &DeTable<'_>,
@@ -370,6 +378,9 @@ impl ConfigReader<'_, '_> {
     }
 
     /// Reports agents with a name that is taken, and grants for agents that do not exist.
+    ///
+    /// Reads the tables again instead of `settings`: an entry with a mistake is not in there, but
+    /// its name is taken all the same.
     fn check_agents(&mut self, root: &DeTable<'_>, settings: &PolicySettings) {
         let list = |name: &str| root.get(name).and_then(|value| value.get_ref().as_array());
         let name_of = |item: &Spanned<DeValue<'_>>, key: &str| {

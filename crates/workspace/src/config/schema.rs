@@ -4,6 +4,12 @@
 //! It is draft-07, which Taplo and the extensions of editors read. A schema cannot say everything
 //! that reading reports: names of sources that occur twice, variables that are not set, a `timeout`
 //! above `max_timeout`, a quote in `command` that is not closed, an invalid host.
+//!
+//! ```text
+//! TABLES ─▶ a property of the root ─ each ConfigKey ─▶ KeyForm::schema, with `about` and a default
+//! ```
+//!
+//! Defaults are read from the settings that code uses, so that the schema cannot state others.
 
 use std::time::Duration;
 
@@ -57,6 +63,9 @@ fn table_schema(name: &str, keys: &[ConfigKey]) -> Json {
 
 /// An item of a list of tables. A source has exactly one of the keys that tell where its tools are,
 /// and keys that go with some of them only.
+///
+/// "Exactly one" is a `oneOf` of `required`; "goes with" is an entry of `dependencies`, the keyword
+/// of draft-07.
 fn item_schema(name: &str, keys: &'static [ConfigKey], required: &[&str]) -> Json {
     let mut schema = table_schema(name, keys);
     schema["required"] = json!(required);
@@ -153,6 +162,7 @@ fn default_value(table: &str, key: &str) -> Option<Json> {
     }
 }
 
+/// A time as the number that the configuration has for it.
 fn milliseconds(time: Duration) -> Json {
     json!(u64::try_from(time.as_millis()).ok())
 }

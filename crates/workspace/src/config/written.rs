@@ -1,5 +1,9 @@
 //! The settings of a source as they are written, for `server_rules`. Values of the wrong type are
 //! left out: `keys` reports them.
+//!
+//! `config` reads the same table with references expanded. This is the other view of it, for rules
+//! that judge what the author wrote (`server_rules`): nothing is expanded, and every text has the
+//! place at which it can be replaced.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -55,6 +59,7 @@ fn other_values(table: &DeTable<'_>, at: &DocumentPath) -> Vec<(String, WrittenT
 }
 
 /// The members of a table, the last one first, each with its key and its path.
+/// Backwards, because the walk takes them from the end of a list.
 fn members_backwards<'t, 'i>(
     table: &'t DeTable<'i>,
     at: &DocumentPath,
@@ -66,6 +71,8 @@ fn members_backwards<'t, 'i>(
     members_in_order(table).into_iter().map(member).rev().collect()
 }
 
+/// A text at the place of its value. `is_whole_value` is false for a word of a command line, which
+/// shares its place with the others.
 fn written(
     value: &Spanned<DeValue<'_>>,
     text: &str,

@@ -145,6 +145,9 @@ pub fn format_authority(target: WriteTarget) -> (&'static str, Option<&'static s
 }
 
 /// Finds out what `targets` hold.
+///
+/// One column per target, on all cores; the rows follow from the first column. Each column converts
+/// the six probes and one document with a tool per keyword.
 pub fn format_support(targets: &[WriteTarget]) -> FormatSupport {
     let probes: Vec<Reading> = PROBES.iter().map(|(format, text)| parse(format, text)).collect();
     let keywords: Vec<(&str, Json)> =
@@ -199,6 +202,7 @@ fn merged(fields: Vec<FieldSupport>) -> Vec<FieldSupport> {
     rows
 }
 
+/// Reads a probe. Its syntax follows from its first character.
 fn parse(format: &str, text: &str) -> Reading {
     let syntax = if text.starts_with('{') { Syntax::Json } else { Syntax::Yaml };
     let document = Arc::new(Document::parse("probe", text.as_bytes(), syntax));
@@ -218,6 +222,8 @@ fn demanded() -> Vec<FieldSetting> {
 }
 
 /// The losses of a probe: tool, part and effect. `None` if it cannot be converted.
+///
+/// Nothing of a file is needed: the probe is a document without a path.
 fn losses(
     reading: &Reading,
     target: WriteTarget,
@@ -242,6 +248,9 @@ fn losses(
 }
 
 /// What becomes of each part of a probe.
+///
+/// A part is held if the conversion reports no loss for its path. The parts are listed from the
+/// record with the demanded settings, so that their paths are those of the losses.
 fn fields(reading: &Reading, target: WriteTarget) -> Vec<FieldSupport> {
     let drafts = reading.toolset.tools.iter().cloned();
     let tools: Vec<_> = drafts.filter_map(|draft: Draft| draft.finish().ok()).collect();
@@ -284,6 +293,13 @@ fn without_numbers(path: &str) -> String {
 }
 
 /// What a target makes of each keyword: one tool for each of them.
+///
+/// ```text
+/// a loss at the keyword's place            Lost
+/// a restoring change at its place          Restored
+/// the keyword is in the rewritten schema   Held
+/// otherwise                                Rewritten: other keywords say the same
+/// ```
 fn keyword_cells(keywords: &[(&str, Json)], target: WriteTarget) -> Vec<PartSupport> {
     let tool = |(n, (_, schema)): (usize, &(&str, Json))| json!({"name": format!("t{n}"), "description": "Does what it says", "inputSchema": schema});
     let tools: Vec<Json> = keywords.iter().enumerate().map(tool).collect();
@@ -317,6 +333,8 @@ fn keyword_cells(keywords: &[(&str, Json)], target: WriteTarget) -> Vec<PartSupp
 }
 
 /// Where a keyword is: in the property of the probe, else elsewhere.
+///
+/// Depth first. Names of properties are taken for keywords, which does no harm in the probes.
 fn pointer_to(schema: &Json, keyword: &str) -> Option<String> {
     fn find(value: &Json, keyword: &str, at: &str) -> Option<String> {
         let members = value.as_object()?;
@@ -331,6 +349,9 @@ fn pointer_to(schema: &Json, keyword: &str) -> Option<String> {
 }
 
 /// An input schema that uses a keyword; `None` for keywords that input schemas do not have.
+///
+/// Each schema is small, and takes nothing but `p`. Where a keyword has an effect only beside
+/// another one (`then`, `minContains`), that one is there, too.
 fn keyword_probe(keyword: &str) -> Option<Json> {
     let text = |more: Json| with(json!({"type": "string"}), more);
     let number = |more: Json| with(json!({"type": "number"}), more);
@@ -475,6 +496,7 @@ const PROBES: [(&str, &str); 6] = [
     ("aios", AIOS_META),
 ];
 
+/// Has the most parts: knowledge, examples of both outcomes, a server.
 const AIOS_SERVER: &str = "\
 tool:
   schema_version: 2.0
@@ -504,6 +526,7 @@ tool:
       - {scenario: failure_invalid_param, input: {}, error: {code: A, message: b}}
 ";
 
+/// Has the binding of a program.
 const AIOS_COMMAND: &str = "\
 tool:
   id: probe
@@ -515,6 +538,7 @@ tool:
   command_groups: {all: [{command: reader page, description: Reads a page}]}
 ";
 
+/// Has the binding of a script.
 const AIOS_LOCAL: &str = "\
 tool:
   id: probe
@@ -526,6 +550,7 @@ tool:
   local_specific: {entry_point: ./read.py, runtime: python3, dependencies: [a]}
 ";
 
+/// Has the binding of a tool that calls others.
 const AIOS_META: &str = "\
 tool:
   schema_version: 2.0

@@ -132,10 +132,13 @@ pub(super) struct LossList<'r> {
     list: Vec<(usize, Loss)>,
     rewrites: Vec<ExactRewrite>,
     /// The tools whose output schema has another form that means the same.
+    /// They are not compared again as parts of the record.
     exact_outputs: HashSet<usize>,
 }
 
 impl<'r> LossList<'r> {
+    /// An empty list. `numbers` lead from the tools of the conversion to those of the source, some
+    /// of which may have been left out.
     pub(super) fn new(
         reading: &'r Reading,
         numbers: &'r [usize],
@@ -298,6 +301,9 @@ impl<'r> LossList<'r> {
     }
 
     /// Adds a loss for every part that differs. `tool` is the number of the tool.
+    ///
+    /// A part of `before` that `after` lacks or has with another value is lost; a part that only
+    /// `after` has was filled in. Paths match them, and each part of `after` is matched once.
     pub(super) fn compare(
         &mut self,
         tool: Option<usize>,
@@ -417,6 +423,8 @@ fn is_mcp(target: WriteTarget) -> bool {
 
 /// The key by which parts of the source and of the target are matched. Fields that only one format
 /// has are matched by name: the object around them differs between the shapes of one vendor.
+///
+/// `/function/strict` and `/strict` are the same field of OpenAI, in two shapes.
 fn comparable_path(part: &RecordPart) -> (String, bool) {
     let path = match part.is_rest {
         true => ["/function", "/toolSpec"]

@@ -170,6 +170,9 @@ pub fn convert_together(
     convert_all(sources.collect::<Result<_, _>>()?, options)
 }
 
+/// Converts documents that go into one request together.
+///
+/// Names are chosen for all toolsets before any is written, so that no two tools get the same one.
 fn convert_all(
     sources: Vec<SoundTools<'_>>,
     options: &ConvertOptions,
@@ -190,6 +193,9 @@ fn convert_all(
 
 /// Converts tools that have their names in the target. `before` is their record with the names of
 /// the source, if losses are looked for.
+///
+/// The toolset changes on the way: its schemas become those of the target, and the writer consumes
+/// it. What a report needs of it is copied before.
 fn convert_named(
     source: SoundTools<'_>,
     mut toolset: Toolset<Tool>,
@@ -371,6 +377,8 @@ fn repeated_tools(toolset: &Toolset<Draft>, tools: &[usize]) -> Vec<usize> {
 
 /// The text of a document that is in the target's format: as it was written, if the syntax is that
 /// of the target, otherwise as JSON.
+///
+/// AIOS in YAML is kept to the byte. All others become JSON with the numbers as they are written.
 fn as_it_is(reading: &Reading, target: WriteTarget) -> Option<String> {
     let document = reading.origin.document();
     let is_manifest = reading.dialect.is_some();
@@ -474,6 +482,10 @@ fn with_examples_of<'t>(
 }
 
 /// Reads the written document and adds a loss for everything that differs.
+///
+/// Three forms of each tool take part: `source` as the document has it, `sent` as it was handed to
+/// the writer, and the one that was read back. Fields are compared between the first and the last,
+/// schemas between all three.
 fn compare_records(
     source: &Toolset<Tool>,
     sent: &Toolset<Tool>,

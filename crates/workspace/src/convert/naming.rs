@@ -1,5 +1,14 @@
 //! Names that the target holds. A name that it does not hold, and a namespace that it has no place
 //! for, give way to a name that stands for the id; the table of a conversion turns it back.
+//!
+//! ```text
+//! ids           notes:add      files:add
+//! BTCP, AIOS    add            add          in a document for each namespace
+//! OpenAI        notes__add     files__add   (`exposed_names`)
+//! ```
+//!
+//! Names are chosen for all tools of a request together, in an order that does not depend on that
+//! of the tools: the same set of tools gets the same names every time.
 
 use std::collections::{HashMap, HashSet};
 
@@ -48,6 +57,9 @@ pub(super) fn ids(toolsets: &[Toolset<Tool>]) -> Vec<String> {
 }
 
 /// Gives every tool a name that the target holds, and that no other tool of these sets has.
+///
+/// A target with a place for the namespace keeps plain names where all tools share it. In all
+/// others the namespace becomes a part of each name.
 pub(super) fn choose_names(toolsets: &mut [Toolset<Tool>], target: WriteTarget) {
     if target.holds_namespace() {
         toolsets.iter_mut().for_each(|toolset| lift_namespace(toolset, target));
@@ -85,6 +97,8 @@ pub(super) fn choose_names(toolsets: &mut [Toolset<Tool>], target: WriteTarget) 
 /// The names of ids in a target. Where two ids get the same name the one that sorts first keeps it,
 /// so that the names do not depend on the order of the tools. Of several versions the newest has
 /// the name of the id, and the others names of the id with their version.
+///
+/// Also used by `vendor_calls`, which has to find the same names again without a conversion.
 pub(crate) fn names_for(tools: &[VersionedId<'_>], target: WriteTarget) -> Vec<String> {
     let versions = versions_of_repeated(tools);
     let id = |(id, version): &VersionedId<'_>| {
@@ -109,6 +123,8 @@ pub(crate) fn names_for(tools: &[VersionedId<'_>], target: WriteTarget) -> Vec<S
 }
 
 /// Makes the only namespace of the tools that of the toolset, which has none.
+///
+/// Tools of MCP state their namespaces themselves; a manifest has one for all of them.
 fn lift_namespace(toolset: &mut Toolset<Tool>, target: WriteTarget) {
     let namespaces: HashSet<Option<&str>> =
         toolset.tools.iter().map(|tool| tool.namespace.as_ref().map(Namespace::as_str)).collect();
@@ -144,6 +160,9 @@ pub(super) fn compare_namespaces(
 }
 
 /// Adds a loss if the tool has another id now.
+///
+/// A vendor's model calls the new name, and the table of the conversion turns it back. For other
+/// formats the new name is what it is called from now on.
 pub(super) fn compare_names(
     tool: &Tool,
     source: &Toolset<Tool>,

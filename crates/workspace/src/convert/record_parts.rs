@@ -3,6 +3,17 @@
 //!
 //! Not parts: the names of tools (`naming`), input schemas (`schemas`), and what a format implies
 //! without writing it, such as that a BTCP tool is a script.
+//!
+//! ```text
+//! a tool with two tags and an example   ─▶   /description   "Reads a file"
+//!                                            /tags/0        "files"
+//!                                            /tags/1        "text"
+//!                                            /examples/0/input   {…}
+//! ```
+//!
+//! `convert` makes the parts of the source and of what it wrote and read back. A part that is
+//! missing or different on the other side is a loss. So a part has to be as small as what a user
+//! wants to read about, and as large as what a target holds or drops as one.
 
 use serde_json::json;
 use toolwright_model::{
@@ -58,7 +69,8 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The parts of a tool.
+/// The parts of a tool. In the order of the record. Paths of fields that only one format has are
+/// pointers in that format.
 pub(super) fn tool_parts(tool: &Tool, toolset: &Toolset<Tool>) -> RecordParts {
     let mut parts = PartList::default();
     let details = &tool.details;
@@ -98,6 +110,8 @@ pub(super) fn tool_parts(tool: &Tool, toolset: &Toolset<Tool>) -> RecordParts {
     parts.0
 }
 
+/// The parts of examples, each field by itself: Anthropic's `input_examples` hold the arguments
+/// only.
 fn add_examples(path: &str, examples: &[Example], parts: &mut PartList) {
     for (n, example) in examples.iter().enumerate() {
         let at = format!("{path}/{n}");
@@ -137,6 +151,7 @@ fn binding(binding: &Binding, toolset: &Toolset<Tool>) -> Option<Json> {
     })
 }
 
+/// How a server is reached, with its variables and its health check, as one part.
 fn server(server: &Server) -> Json {
     let connection = match &server.connection {
         Connection::Stdio { command } => json!(["stdio", command]),
@@ -191,6 +206,8 @@ pub(super) fn toolset_parts(toolset: &Toolset<Tool>) -> RecordParts {
     parts.0
 }
 
+/// The functions and the advice of a definition, one part for each. No format but AIOS holds them,
+/// so their fields are not told apart.
 fn add_knowledge(toolset: &Toolset<Tool>, parts: &mut PartList) {
     let knowledge = &toolset.knowledge;
     let at = |list: &str, n: usize| format!("/knowledge/{list}/{n}");

@@ -17,6 +17,12 @@
 //!
 //! What belongs to the schema changes with it: examples become calls of the rewritten schema, and
 //! where the target has no description of the parameters as a whole, the tool's one takes it in.
+//!
+//! ```text
+//! source ─ rewrite_if_needed ─▶ sent, changes, steps ─┬─ each change ─▶ loss or exact rewrite
+//!                                                     ├─ whole ───────▶ what no change shows
+//!                                                     └─ steps ───────▶ examples, unrestorable
+//! ```
 
 use serde_json::json;
 use toolwright_formats::WriteTarget;
@@ -58,6 +64,10 @@ pub(super) fn rewrite(
     steps
 }
 
+/// Rewrites the input of one tool, and returns how its calls are restored.
+///
+/// Comparing costs far more than rewriting, so it is done only if losses are looked for and there
+/// is a change.
 fn rewrite_for_vendor(
     tool: &mut Tool,
     vendor: VendorTarget,
@@ -196,6 +206,9 @@ fn add_unrestorable(
 }
 
 /// Adds a loss for every change that is not exact. Returns the directions that they show.
+///
+/// `edited` has the source and the result. The effect of a change that is not exact is looked for
+/// by making that change alone, where it can be made (`with_one_change`).
 fn add_changes(
     source: &Json,
     edited: &EditedSchema<'_>,
@@ -270,6 +283,7 @@ fn add_description_change(
     }
 }
 
+/// The reason of a change, with the words that the description got for it.
 fn reason_of(change: &SchemaChange) -> String {
     match &change.words {
         Some(words) => format!("{} (the description says: {words})", change.reason),
@@ -314,6 +328,14 @@ fn add_unexplained(
 }
 
 /// The source schema with one change: without the keyword, or with the one that it lacked.
+///
+/// ```text
+/// Widened at /properties/a/pattern              without `pattern`
+/// Narrowed at /properties/a, keyword `null`     with `not: {type: null}`
+/// Narrowed at "", `additionalProperties`        with `additionalProperties: false`
+/// ```
+///
+/// `None` for a change that is not one keyword. The search then starts from all changes.
 fn with_one_change(source: &Json, change: &SchemaChange) -> Option<Json> {
     let mut changed = source.clone();
     let at = DocumentPath::parse(&change.at)?;
@@ -431,6 +453,8 @@ fn state_output_type(tool: &mut Tool, n: usize, losses: &mut LossList<'_>) {
 
 /// A schema of a result that states no type, with `type: object`; `None` if what it refers to is
 /// not an object.
+///
+/// `{"$ref": R}` becomes `{"type": "object", "$ref": R}` if what `R` refers to may be an object.
 fn result_with_object_type(schema: Json) -> Option<Json> {
     let allows_object = match referred(&schema).get("type") {
         None => true,
@@ -465,6 +489,9 @@ fn referred(schema: &Json) -> &Json {
 const MAX_REFERENCES: usize = 16;
 
 /// Adds a loss if the schema that was read back is not the one that was written.
+///
+/// `convert` reads what it wrote. A writer that cannot state a part of the schema would otherwise
+/// lose it silently.
 pub(super) fn compare_written(
     [source, sent, back]: [&Tool; 3],
     steps: &[RestoreStep],

@@ -53,6 +53,7 @@ pub(super) fn apply(
     Ok(())
 }
 
+/// Sets a field of the toolset. The names of fields are those of the record, not of a format.
 fn set_in_toolset(toolset: &mut Toolset<Tool>, setting: &FieldSetting) -> Result<(), SettingError> {
     let text = || setting.value.clone();
     match setting.field.as_str() {
@@ -98,6 +99,7 @@ fn version(setting: &FieldSetting) -> Result<Version, SettingError> {
     Version::parse_bare(&setting.value).map_err(|error| invalid(setting, &error))
 }
 
+/// A value that is a schema: JSON text of an object that compiles.
 fn schema(setting: &FieldSetting) -> Result<Json, SettingError> {
     let json = toolwright_schema::decode(setting.value.as_bytes())
         .map_err(|error| invalid(setting, &format!("the value is {error}")))?;

@@ -31,6 +31,13 @@ use crate::code_files::code_files;
 use crate::{LoadedDocument, display_name, record};
 
 /// Everything that changed between two sets of definitions.
+///
+/// ```text
+/// a tool that is new                                             Minor
+/// a tool that is gone, another id, a new capability              Major
+/// a schema                                                       by its direction (schema_edits)
+/// any other part                                                 Patch
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DefinitionsDiff {
     /// The tools that changed, in the order of the new definitions; then those that are gone.
@@ -149,12 +156,16 @@ const OTHER_DOCUMENT_PARTS: [&str; 8] =
     ["namespace", "version", "format", "dialect", "file", "capabilities", "invalid", "hash"];
 
 /// Compares two sets of documents.
+///
+/// A document demands what its tools demand and what its own parts demand. A tool may be in another
+/// document than before; then both documents count.
 pub fn diff(old: &[LoadedDocument], new: &[LoadedDocument]) -> DefinitionsDiff {
     let (old, new) = (DiffSide::new(old), DiffSide::new(new));
     let mut result = DefinitionsDiff::default();
     let pairs = pair_documents(&old, &new);
     // What the tools of each document demand, by the place of the document in its side.
     let mut demanded: BTreeMap<(usize, usize), VersionStep> = BTreeMap::new();
+    // A tool that is new has no old document, and one that is gone no new one.
     let mut demand =
         |old_document: Option<usize>, new_document: Option<usize>, step: VersionStep| {
             for (one, other) in &pairs {
@@ -218,7 +229,9 @@ pub fn diff(old: &[LoadedDocument], new: &[LoadedDocument]) -> DefinitionsDiff {
 
 /// One document of a side.
 struct SideDocument<'a> {
+    /// With the path, from which code files are found.
     loaded: &'a LoadedDocument,
+    /// The record. Documents without one are left out.
     reading: &'a Reading,
     name: String,
 }
@@ -226,9 +239,12 @@ struct SideDocument<'a> {
 /// One tool of a side.
 struct SideTool<'a> {
     id: String,
+    /// Its name alone, without the namespace; `None` if it is not a valid one.
     name: Option<String>,
     draft: &'a Draft,
+    /// The record as JSON, which is compared.
     record: Value,
+    /// The place of its document in [`DiffSide::documents`].
     document: usize,
     /// Whether it was read from a file, which states how the tool is run.
     is_in_file: bool,
@@ -241,6 +257,8 @@ struct DiffSide<'a> {
 }
 
 impl<'a> DiffSide<'a> {
+    /// Documents without a record are left out. A tool without a usable name gets an id made of its
+    /// place.
     fn new(loaded: &'a [LoadedDocument]) -> DiffSide<'a> {
         let documents: Vec<SideDocument<'a>> = loaded
             .iter()
@@ -275,6 +293,10 @@ impl<'a> DiffSide<'a> {
 }
 
 /// The documents that are versions of each other, by their places.
+///
+/// One document on each side is a pair, whatever its name: a user compares two files. Of several,
+/// those with the same namespace are a pair, or with the same file name if they have none. An
+/// ambiguous one has no partner.
 fn pair_documents(old: &DiffSide<'_>, new: &DiffSide<'_>) -> Vec<(usize, usize)> {
     if old.documents.len() == 1 && new.documents.len() == 1 {
         return vec![(0, 0)];
@@ -294,6 +316,7 @@ fn pair_documents(old: &DiffSide<'_>, new: &DiffSide<'_>) -> Vec<(usize, usize)>
     found.collect()
 }
 
+/// What changed about a tool that is on both sides, and what that demands of its version.
 fn tool_diff(old: &SideTool<'_>, new: &SideTool<'_>) -> ToolDiff {
     let mut changes = Vec::new();
     let mut step = VersionStep::None;
@@ -344,6 +367,7 @@ fn tool_diff(old: &SideTool<'_>, new: &SideTool<'_>) -> ToolDiff {
     ToolDiff { id: new.id.clone(), presence: ToolPresence::Changed, changes, step }
 }
 
+/// What changed about a document outside of its tools.
 fn document_diff(old: &SideDocument<'_>, new: &SideDocument<'_>) -> DocumentDiff {
     let mut changes = Vec::new();
     let (before, now) = (record::toolset(old.reading), record::toolset(new.reading));
@@ -442,6 +466,10 @@ fn written<T>(field: &FieldValue<T>, valid: Option<Value>) -> Option<Value> {
     }
 }
 
+/// Adds the edits of a schema, and returns what they demand.
+///
+/// If the whole differs in a direction that no edit shows, a change of the whole is added: edits
+/// may have an effect together that none has alone.
 fn schema_changes(
     part: &str,
     old: Option<Value>,
@@ -543,6 +571,9 @@ fn value_changes(
 }
 
 /// A list of objects by what identifies each; `None` for other lists.
+///
+/// `[{"id": "a", …}, {"id": "b", …}]` becomes `{"a": …, "b": …}`, so that an item that moves is not
+/// a change. An id that occurs twice identifies nothing.
 fn by_id(value: &Value) -> Option<serde_json::Map<String, Value>> {
     let list = value.as_array()?;
     let mut named = serde_json::Map::new();
@@ -557,6 +588,7 @@ fn by_id(value: &Value) -> Option<serde_json::Map<String, Value>> {
     Some(named)
 }
 
+/// A change of a whole part.
 fn changed(part: &str, old: Option<&Value>, new: Option<&Value>) -> PartChange {
     let kind = match (old, new) {
         (None, _) => EditKind::Added,

@@ -5,6 +5,15 @@
 //! new schema judge differently than the old one (`toolwright_schema::EditedSchema`). So a dropped
 //! keyword that narrows, as below `not`, is reported as what it is, and an edit that another one
 //! takes back has no effect. The effect of all edits together is compared once more.
+//!
+//! ```text
+//! old  {"properties": {"a": {"type": "string", "maxLength": 5}, "b": S}, "required": ["a"]}
+//! new  {"properties": {"a": {"type": "string"}, "c": S, "d": T}, "required": ["a"]}
+//!
+//! /properties/a/maxLength   Removed               it accepts more
+//! /properties/b             Renamed("c")          the same schema under another name
+//! /properties/d             NewOptional           no caller has to change
+//! ```
 
 use serde_json::{Map, Value, json};
 use toolwright_schema::{EditedSchema, SchemaComparison, Verdict, compare};
@@ -55,6 +64,10 @@ pub(super) struct SchemaDiff {
 
 impl SchemaDiff {
     /// Compares two schemas.
+    ///
+    /// A new optional property refuses values that the old schema accepted: those that had another
+    /// value under this name. Callers do not send such values, so these properties are taken out
+    /// before the whole is compared.
     pub(super) fn new(old: &Value, new: &Value) -> SchemaDiff {
         let mut edits = Vec::new();
         walk(old, new, "", &mut edits);
@@ -71,6 +84,7 @@ impl SchemaDiff {
         for keyword in ["$defs", "definitions"] {
             add_definitions(&mut base, new, keyword);
         }
+        // One budget for all edits: it stops comparing where a schema costs too much.
         let whole = EditedSchema::new(&base, new, &[]);
         let asserting = edits.iter_mut().filter(|edit| !is_annotation(&edit.at));
         for edit in asserting.take(MAX_COMPARED) {
@@ -143,6 +157,8 @@ const ANNOTATIONS: [&str; 10] = [
     "contentMediaType",
 ];
 
+/// Adds an edit for every keyword or named subschema that differs, at the deepest place where both
+/// sides can still be matched: lists of branches only if they are equally long.
 fn walk(old: &Value, new: &Value, at: &str, edits: &mut Vec<SchemaEdit>) {
     let (Value::Object(old), Value::Object(new)) = (old, new) else {
         if old != new {
@@ -180,6 +196,7 @@ fn walk(old: &Value, new: &Value, at: &str, edits: &mut Vec<SchemaEdit>) {
     }
 }
 
+/// An edit without its effect.
 fn edit(at: String, old: Option<&Value>, new: Option<&Value>) -> SchemaEdit {
     let kind = match (old, new) {
         (None, _) => EditKind::Added,
@@ -204,6 +221,8 @@ pub(super) fn joined(at: &str, token: &str) -> String {
 }
 
 /// Turns a property that is gone and a new one with the same schema into one edit.
+///
+/// Both must be in the same `properties`. Of several candidates the first is taken.
 fn merge_renames(edits: &mut Vec<SchemaEdit>) {
     let mut index = 0;
     while index < edits.len() {
@@ -266,6 +285,7 @@ fn is_optional_input(at: &str, new: &Value) -> bool {
     is_property(at) && !required.is_some_and(|names| names.contains(&json!(name)))
 }
 
+/// Adds the definitions of the new schema that the old one lacks.
 fn add_definitions(base: &mut Value, new: &Value, keyword: &str) {
     let Some(Value::Object(added)) = new.get(keyword) else { return };
     let Value::Object(members) = base else { return };
@@ -278,6 +298,8 @@ fn add_definitions(base: &mut Value, new: &Value, keyword: &str) {
 }
 
 /// The old schema with this edit alone. `None` if it cannot be made there.
+///
+/// A renamed property takes its place in `required` along.
 fn made_alone(base: &Value, new: &Value, edit: &SchemaEdit) -> Option<Value> {
     let mut edited = base.clone();
     match &edit.kind {
@@ -319,6 +341,7 @@ fn made_alone(base: &Value, new: &Value, edit: &SchemaEdit) -> Option<Value> {
     Some(edited)
 }
 
+/// Removes a member at a pointer; items of lists stay, since removing one would move the others.
 fn remove(schema: &mut Value, at: &str) {
     if let Some(Value::Object(members)) = schema.pointer_mut(parent(at)) {
         members.shift_remove(&last_name(at));

@@ -95,6 +95,7 @@ impl<'t> ToolPairs<'t> {
     }
 }
 
+/// Most ids have one tool, and need no sorting.
 fn versions_by_id<'t>(tools: &'t [SideTool<'_>]) -> VersionsById<'t> {
     let mut ids: VersionsById<'t> = HashMap::new();
     for (n, tool) in tools.iter().enumerate() {
@@ -110,6 +111,7 @@ fn versions_by_id<'t>(tools: &'t [SideTool<'_>]) -> VersionsById<'t> {
     ids
 }
 
+/// The numbers of the tools of each name, in their order.
 fn numbers_by_name<'t>(tools: &'t [SideTool<'_>]) -> HashMap<&'t str, Vec<usize>> {
     let mut names: HashMap<&str, Vec<usize>> = HashMap::new();
     for (n, tool) in tools.iter().enumerate() {

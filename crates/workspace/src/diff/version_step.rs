@@ -8,6 +8,12 @@
 //!
 //! Below 1.0.0, SemVer promises nothing. As Cargo and npm do, the second number counts as the first
 //! there, and the third as the second.
+//!
+//! ```text
+//! 1.2.3 ─▶ 2.0.0   major        0.2.3 ─▶ 0.3.0   major
+//! 1.2.3 ─▶ 1.3.0   minor        0.2.3 ─▶ 0.2.4   minor
+//! 1.2.3 ─▶ 1.2.4   patch
+//! ```
 
 use toolwright_model::Version;
 

@@ -1,5 +1,16 @@
 //! What the label of a value says about it: whether a variable, header, option or parameter of this
 //! name holds a secret, and whether this value can be one or only stands for it.
+//!
+//! | label and value | judged as |
+//! |---|---|
+//! | `DB_PASSWORD=x` | a password, with any value |
+//! | `GITHUB_TOKEN=ghx81k2` | a secret |
+//! | `GITHUB_TOKEN=${TOKEN}`, `KEY_FILE=key.pem` | a reference, or no secret at all |
+//! | `SORT_KEY=name`, `AUTH=none` | settings |
+//! | `API_KEY=<your-key>` | a placeholder |
+//!
+//! The lists below decide between a finding that is wrong and a secret that is missed. They are
+//! words from settings of real servers.
 
 use std::ops::Range;
 
@@ -68,6 +79,13 @@ const TEXT_TOKENS: &[&str] = &[
 
 /// What a label says; `None` for one that says nothing about secrets. The last word counts:
 /// `TOKEN_URL` and `KEY_FILE` are not secret.
+///
+/// | label | kind |
+/// |---|---|
+/// | `TOKEN_PROD_2` | that of `TOKEN`: suffixes are skipped |
+/// | `NEXT_PAGE_TOKEN` | none: the word before says what kind of token |
+/// | `SORT_KEY`, `SSH_KEY` | the weak `Key`: the word before says that it selects something |
+/// | `PUBLIC_KEY`, `MAX_TOKENS` | none |
 fn label_kind(label: &str) -> Option<LabelKind> {
     if matches!(label, "-p" | "-k" | "-t") {
         return Some(LabelKind::ShortOption);
@@ -110,10 +128,14 @@ pub(crate) fn names_secret(variable: &str) -> bool {
 pub(super) enum PartKind {
     /// What it is, with its article.
     Secret(&'static str),
+    /// The documentation's text, such as `<your-token>`: not a secret, but the server will fail.
     Placeholder,
 }
 
 /// The bytes of the value that are a secret or a placeholder, judged by its label.
+///
+/// `Bearer abc` in an `Authorization` header is judged without its scheme, and only `abc` is the
+/// secret: its range is what a fix replaces.
 pub(super) fn named_secret(label: &str, value: &str) -> Option<(Range<usize>, PartKind)> {
     let kind = label_kind(label)?;
     // The scheme of an `Authorization` header is not secret.
@@ -281,6 +303,8 @@ const SETTING_WORDS: &[&str] = &[
 ];
 
 /// Whether a value can be a secret of this kind.
+///
+/// The weaker the label, the more the value has to look like a random text.
 fn looks_secret(value: &str, kind: LabelKind) -> bool {
     const SWITCHES: [&str; 13] = [
         "true", "false", "yes", "no", "on", "off", "enabled", "disabled", "auto", "none", "null",

@@ -5,6 +5,14 @@
 //! are ranges, which `^`, `~`, `>`, `*` or `x` show: what they run changes with the next release.
 //! The first parts of a version (`server@1`) count as one. Packages of a local path are not
 //! fetched, and a spec with a reference in it is not known here; both are left alone.
+//!
+//! ```text
+//! npx -y server              reported, help: server@1.2.3
+//! npx -y server@1            pinned
+//! uvx --from server cmd      reported, help: server==1.2.3
+//! docker run -i image:latest reported, help: image:1.2.3
+//! npx ./server, npx $PKG     not a package, or not known here
+//! ```
 
 use toolwright_source::words::shorten;
 
@@ -81,9 +89,11 @@ const UV_OPTIONS: &[&str] = &[
     "--config-file", "--index-strategy", "--keyring-provider", "--prerelease", "--resolution",
     "--refresh-package", "--link-mode", "--color", "--build-constraints", "-b", "--exclude-newer",
 ];
+/// The same of `npx` and `npm exec`.
 const NPX_OPTIONS: &[&str] =
     &["-c", "--call", "-w", "--workspace", "--registry", "--prefix", "--cache"];
 
+/// The programs that are known to fetch what they run.
 #[rustfmt::skip]
 const RUNNERS: &[PackageRunner] = &[
     PackageRunner { words: &["npx"], registry: Registry::Npm, package_options: &["-p", "--package"], value_options: NPX_OPTIONS },
@@ -115,6 +125,9 @@ const DOCKER_FLAGS: &[&str] = &[
 
 /// The program that fetches a package, and the package as the command line names it: the number of
 /// the word, and its text.
+///
+/// Skips options with their values. An unknown option counts as one without a value, so that its
+/// value may be taken for the package; for `docker run` it is the other way round.
 fn package_word<'w>(
     program: &str,
     words: &[&'w str],
@@ -167,6 +180,7 @@ pub(super) fn package_of(line: &CommandLine<'_>) -> Option<String> {
 }
 
 /// The package that a command line runs without a version.
+/// `None` if the command line runs no package, or one that is pinned or not fetched.
 fn unpinned_package(line: &CommandLine<'_>) -> Option<UnpinnedPackage> {
     let words: Vec<&str> = line.words.iter().map(|(_, word)| &**word).collect();
     let (runner, n, spec) = package_word(line.program(), &words)?;

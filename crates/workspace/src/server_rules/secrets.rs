@@ -51,6 +51,12 @@ impl SecretVariables {
 
     /// The variable for a secret of a server: the wanted one, unless it stands for something else.
     /// Then it gets the name of the server before it, or a number behind it.
+    ///
+    /// ```text
+    /// TOKEN, free                                 TOKEN
+    /// TOKEN, with another value, of `notes`       NOTES_TOKEN
+    /// the same once more                          NOTES_TOKEN_2
+    /// ```
     fn variable_for(
         &mut self,
         wanted: String,
@@ -213,6 +219,7 @@ pub(crate) fn masked_text(text: &str) -> String {
     mask(text, &parts_of_words(&["", text], 0)[1])
 }
 
+/// A part that belongs to a reference with a default keeps its variable: `${TOKEN:-***}`.
 fn mask(text: &str, parts: &[ValuePart]) -> String {
     let secrets = parts.iter().filter(|part| part.is_secret());
     let secrets: Vec<(Range<usize>, String)> = secrets

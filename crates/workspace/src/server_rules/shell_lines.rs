@@ -19,6 +19,18 @@ const JOINS_COMMANDS: [char; 8] = [';', '|', '&', '(', ')', '`', '<', '>'];
 const MAX_SHELLS: usize = 3;
 
 /// The secrets in the words of a command, a list for each word.
+///
+/// The first of these that applies decides about a word:
+///
+/// ```text
+/// it may be a line of a shell      split, and each command judged like this one
+/// -u ann:horse                     the password behind the colon
+/// --token=x, TOKEN=x               the label before the sign
+/// -px                              the short option, if the rest looks random
+/// x behind --token                 the option before it
+/// ```
+///
+/// `depth` counts lines inside of lines.
 pub(super) fn parts_of_words(words: &[&str], depth: usize) -> Vec<Vec<ValuePart>> {
     let lines: Vec<usize> = shell_texts(words).into_iter().map(|(n, _)| n).collect();
     let programs = ProgramsOfOptions::of(words);
@@ -108,6 +120,8 @@ impl ProgramsOfOptions {
 
     /// The option that a word gives a user and a password to, and where they begin in it, as in
     /// `curl -u ann:horse`. `before` is the option before the word, if any.
+    ///
+    /// Forms: `-u ann:horse`, `--user=ann:horse`, and of curl also `-uann:horse`.
     fn user_option<'w>(&self, before: &'w str, word: &'w str) -> Option<(&'w str, usize)> {
         let is_user = |option: &str| matches!(option, "-u" | "--user");
         let found = match word.split_once('=') {
@@ -150,6 +164,13 @@ fn parts_of_line(line: &str, depth: usize) -> Vec<ValuePart> {
 
 /// The commands of a line for a shell, each as the ranges of its words, without quotes around them.
 /// Other than `split_words` it keeps the places and undoes no escapes.
+///
+/// ```text
+/// A=1 run --token x | tee log     ─▶   [A=1, run, --token, x], [tee, log]
+/// ```
+///
+/// Quotes are followed so that a separator inside of one is text. A line that ends inside a quote
+/// ends its last word there.
 fn commands_of_line(line: &str) -> Vec<Vec<Range<usize>>> {
     let mut commands: Vec<Vec<Range<usize>>> = vec![Vec::new()];
     let (mut start, mut quote) = (None, None);

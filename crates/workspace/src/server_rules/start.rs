@@ -5,6 +5,11 @@
 //! `PATH`, that of the server's own environment if it sets one. A script counts only if it is
 //! written as a path of a file: interpreters have many options, and what is not certain is not
 //! reported.
+//!
+//! ```text
+//! missing_parts   command, directory, PATH ─▶ MissingPart ─▶ finding
+//! started         the words of a command   ─▶ what a person accepts, and the lock holds
+//! ```
 
 use std::path::{Path, PathBuf};
 
@@ -106,6 +111,9 @@ const MAX_FOLDERS: usize = 200;
 
 /// The parts that are missing. `path` is the `PATH` that programs inherit; without any, the system
 /// searches a few folders of its own.
+///
+/// A relative path depends on the working directory, so below a missing directory only that one is
+/// reported.
 pub(crate) fn missing_parts(server: &Server, path: Option<&str>) -> Vec<MissingPart> {
     let Connection::Stdio { command } = &server.connection else { return Vec::new() };
     let directory = server.directory.as_deref().map(Path::new);
@@ -148,6 +156,16 @@ pub(super) fn program_files(server: &Server, program: &str, path: Option<&str>) 
 }
 
 /// What one command line starts: `npx pkg@1.2.0`, `python3 -m pkg`, `node server.js`, `server`.
+///
+/// ```text
+/// /usr/bin/node ./dist/server.js --port 1   ─▶  node dist/server.js
+/// npx -y server@1.2.0                       ─▶  npx server@1.2.0
+/// python3 -m server                         ─▶  python3 -m server
+/// node -e 'code'                            ─▶  node -e HASH
+/// ```
+///
+/// It is the same on every machine of a team: absolute folders and the arguments of the script are
+/// left out.
 pub(super) fn started(line: &CommandLine<'_>) -> String {
     if let Some(package) = super::packages::package_of(line) {
         return package;
@@ -224,6 +242,9 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
 
 /// The number of the word that is the script of an interpreter, if it is written as the path of a
 /// file.
+///
+/// Skips the options of the interpreter. `None` for code, modules and standard input, and for a
+/// word that does not look like a path: it may be a command of the interpreter.
 pub(super) fn script_of(command: &[String]) -> Option<usize> {
     const ENDINGS: [&str; 9] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".py", ".rb", ".php"];
     let program = program_name(command.first()?);

@@ -8,6 +8,9 @@
 //! ```
 //!
 //! What a label says is in `labels`; commands and their options are in `shell_lines`.
+//!
+//! Several searches may find the same secret: `--token=ghp_…` is one by its form and by its label.
+//! `add_parts` merges what overlaps, so that a fix replaces each byte once and masking leaves none.
 
 use std::ops::Range;
 
@@ -22,6 +25,7 @@ use crate::text_forms::is_variable_name;
 /// A part of a value that is a secret or stands for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ValuePart {
+    /// Bytes of the value.
     pub(super) range: Range<usize>,
     pub(super) kind: PartKind,
     /// The option, header or parameter that it is the value of.
@@ -255,6 +259,13 @@ pub(super) fn parts_of_url(url: &str) -> Vec<ValuePart> {
 }
 
 /// The secrets in an address: its password, values of its query, and tokens in its path.
+///
+/// ```text
+/// https://ann:horse@host/mcp/8c1f9a2b7e4d3f6a5b0c9d2e?token=s3cr3t&page=2#x
+///             ^^^^^          ^^^^^^^^^^^^^^^^^^^^^^^^       ^^^^^^
+/// ```
+///
+/// Not by a URL library: the text may be no valid URL, and its secrets must be found all the same.
 fn url_parts(url: &str, tokens: PathTokens) -> Vec<ValuePart> {
     let mut parts = Vec::new();
     let authority = url.find("://").map_or(url.len(), |at| at + 3);

@@ -48,6 +48,9 @@ pub(super) fn servers_and_client(root: Node<'_>) -> Option<(Node<'_>, FileClient
 ///
 /// # Errors
 /// If it cannot be read, or is not text.
+///
+/// JSON is read in the relaxed dialect first, in which any of these files can be recognised, and
+/// again in the strict one if the client of the file reads only that.
 pub(crate) fn parse(path: &Path) -> Result<(Document, Vec<Diagnostic>), LoadError> {
     let document = Overlay::default().parse_with(path, |bytes| {
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -134,6 +137,8 @@ fn written_server(
 
 /// The texts of an entry that neither start nor reach the server, each with its key. All of them,
 /// also of keys that no client has: a secret is one wherever it stands.
+///
+/// A walk without recursion, in the order of the text.
 fn other_values(entry: Node<'_>) -> Vec<(String, WrittenText<DocumentPath>)> {
     const USED: [&str; 8] =
         ["command", "args", "env", "headers", "cwd", "type", "transport", "description"];

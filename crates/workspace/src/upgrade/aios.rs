@@ -2,6 +2,16 @@
 //! `schema_version: 2.0`, and scenarios of examples that show which one they are.
 //!
 //! Deliberately absent: new examples, knowledge and anti-patterns, which only an author can write.
+//!
+//! ```text
+//! id: notes          tool:                     tool:
+//! commands: [a]  ─▶    id: notes          ─▶     schema_version: 2.0
+//!                      commands: [a]             id: notes
+//!                                                commands: [a]
+//! ```
+//!
+//! In YAML blocks a key moves under another one by its indent, so lines are indented as text and
+//! keep their comments. Everything else is edits by path.
 
 use std::fmt::Write;
 
@@ -19,6 +29,9 @@ fn tool(reading: &Reading) -> Option<Node<'_>> {
 }
 
 /// Puts everything under `tool:`, if that key is missing.
+///
+/// Three layouts: a YAML block is indented below `tool:`, a YAML flow map is put in braces, and
+/// JSON in braces on lines of its own if the document has lines.
 pub(super) fn add_root_key(reading: &Reading) -> Vec<UpgradeStep> {
     let root = reading.origin.document().root();
     let Some(tool) = tool(reading).filter(|_| root.kind() == ValueKind::Map && !root.has("tool"))
@@ -29,6 +42,7 @@ pub(super) fn add_root_key(reading: &Reading) -> Vec<UpgradeStep> {
     value.insert("tool".to_owned(), tool.to_json());
     let document = reading.origin.document();
     let (text, span) = (document.source().text(), root.span().range());
+    // In a block, what is behind the root, such as comments, is indented as well.
     let (head, body, tail) = (&text[..span.start], &text[span.clone()], &text[span.end..]);
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let text = if is_block(root) {
@@ -52,6 +66,12 @@ pub(super) fn add_root_key(reading: &Reading) -> Vec<UpgradeStep> {
 }
 
 /// Moves the keys behind `tool` under it. Keys before it stay, and are left to the author.
+///
+/// ```text
+/// tool:              tool:
+///   id: notes   ─▶     id: notes
+/// commands: [a]        commands: [a]
+/// ```
 pub(super) fn move_under_root_key(reading: &Reading) -> Vec<UpgradeStep> {
     let document = reading.origin.document();
     let root = document.root();
@@ -89,6 +109,9 @@ pub(super) fn move_under_root_key(reading: &Reading) -> Vec<UpgradeStep> {
 }
 
 /// The text with the lines behind the tool indented as far as its members.
+///
+/// The value is computed beside it. `try_step` parses the text and compares: a layout in which
+/// indenting means something else, such as a block scalar, is refused there.
 fn moved_lines(document: &Document, tool: Node<'_>, behind: &[Member<'_>]) -> StepChange {
     let text = document.source().text();
     let root = document.root();
@@ -112,6 +135,7 @@ fn moved_lines(document: &Document, tool: Node<'_>, behind: &[Member<'_>]) -> St
     StepChange::Text(moved, value)
 }
 
+/// Whether a collection is written in lines, not in brackets.
 fn is_block(node: Node<'_>) -> bool {
     node.style() == Style::Block
 }
@@ -134,6 +158,8 @@ fn indent_unit(text: &str) -> &str {
 }
 
 /// States version 2.0, and the scenarios that it demands of examples.
+///
+/// One step with all edits, because version 2.0 without the scenarios would be an error.
 pub(super) fn raise_version(reading: &Reading) -> Vec<UpgradeStep> {
     let Some(tool) = tool(reading).filter(|_| reading.dialect.as_deref() == Some("1.0")) else {
         return Vec::new();

@@ -41,7 +41,9 @@ pub struct Upgrade {
     pub refused: Vec<RefusedStep>,
     /// The findings that the new text has and the old one does not have.
     pub left: Vec<Diagnostic>,
+    /// What was read.
     before: Arc<Document>,
+    /// What the steps made of it; the same document if none was made.
     after: Arc<Document>,
 }
 
@@ -81,6 +83,7 @@ struct UpgradeStep {
 }
 
 enum StepChange {
+    /// Changes by path, which leave everything else as it is written.
     Edits(Vec<Edit>),
     /// A new text, and the value that it has to have.
     Text(String, Json),
@@ -131,6 +134,10 @@ struct Upgrader<'a> {
 
 impl Upgrader<'_> {
     /// Makes the steps of one kind, all together or one after the other.
+    ///
+    /// Steps of one kind are usually alike, so the first round tries all of them at once. If that
+    /// fails, they are made one by one, and after each the document is searched again: a path may
+    /// have moved. What was refused once is not tried again.
     fn make_all(&mut self, format: Option<&str>, find: StepFinder) {
         for round in 0..MAX_STEPS {
             let Some(reading) = &self.current.reading else { return };
@@ -165,6 +172,9 @@ impl Upgrader<'_> {
     }
 
     /// The document after a step, or why the step cannot be made.
+    ///
+    /// The proof has three parts: the text can be edited there without touching a comment, the
+    /// document gets no new error, and its tools are called as before.
     fn try_step(&self, step: &UpgradeStep) -> Result<LoadedDocument, String> {
         let reading = self.current.reading.as_ref().ok_or("its format is unknown")?;
         let document = reading.origin.document();
@@ -212,6 +222,8 @@ impl Upgrader<'_> {
 }
 
 /// All edits as one step; `None` if one of the steps is something else.
+///
+/// The edits are planned together, against the text before all of them.
 fn together(steps: &[UpgradeStep]) -> Option<UpgradeStep> {
     let mut all = Vec::new();
     for step in steps {
@@ -255,6 +267,8 @@ fn new_findings(before: &LoadedDocument, after: LoadedDocument) -> Vec<Diagnosti
 }
 
 /// Whether the tools have the same ids, take and return the same values, need and do the same.
+///
+/// Not compared: descriptions, titles and examples, which may change without changing a call.
 fn work_alike(before: &Toolset<Draft>, after: &Toolset<Draft>) -> bool {
     let id = |toolset: &Toolset<Draft>, tool: &Draft| tool.id(toolset.namespace.ok());
     let input = |tool: &Draft| tool.input.ok().map(InputSchema::to_json);

@@ -1,6 +1,14 @@
 //! Schemas of older dialects become schemas in 2020-12, the dialect that MCP and BTCP assume. What
 //! a schema of draft-07 accepts is compared afterwards, with that of all other steps; the runner
 //! does not have the other dialects, whose rewrites are exact by their definitions.
+//!
+//! ```text
+//! {"items": [A, B], "additionalItems": false}   ─▶   rename `items` to `prefixItems`,
+//!                                                    rename `additionalItems` to `items`
+//! ```
+//!
+//! The new schema is compared with the old one member by member, and becomes edits. So a comment
+//! beside a keyword stays where it is.
 
 use serde_json::Value as Json;
 use toolwright_formats::Reading;
@@ -11,6 +19,8 @@ use toolwright_source::{DocumentPath, Edit, RecordPath, words};
 use super::{StepChange, UpgradeStep, written_input};
 
 /// Rewrites the schemas of the formats that are read as 2020-12.
+///
+/// One step for each schema: if one of them cannot be rewritten, the others still are.
 pub(super) fn leave_older_dialects(reading: &Reading) -> Vec<UpgradeStep> {
     if !["mcp", "webmcp", "btcp"].contains(&reading.format.0) {
         return Vec::new();
@@ -41,6 +51,7 @@ pub(super) fn leave_older_dialects(reading: &Reading) -> Vec<UpgradeStep> {
     steps
 }
 
+/// What the step does, as an imperative.
 fn title(tool: &Draft, field: &str, dialect: &str) -> String {
     let name = tool.name.ok().map_or("", |name| name.as_str());
     format!("rewrite the `{field}` of `{name}` from {dialect} to 2020-12")
@@ -48,6 +59,8 @@ fn title(tool: &Draft, field: &str, dialect: &str) -> String {
 
 /// The edits that make `after` of `before`, as deep as possible, so that comments stay. A member
 /// that has another name is renamed, and edited where it is.
+///
+/// The recursion is as deep as the schema.
 fn collect_edits(before: &Json, after: &Json, at: &DocumentPath, edits: &mut Vec<Edit>) {
     match (before, after) {
         _ if before == after => {}

@@ -1,5 +1,14 @@
 //! The table of a conversion: which tool of the source a name means, and how its arguments are
 //! turned back.
+//!
+//! ```text
+//! the model calls   notes__add {"entries": [{"key": "a", "value": 1}]}
+//! the table         name ─▶ id `notes:add`, steps
+//! the source        notes:add {"a": 1}
+//! ```
+//!
+//! A table is made by a conversion, or again from the same tools: names and steps are
+//! deterministic. `convert --session` writes it to a file for programs that do not have the source.
 
 use std::collections::HashMap;
 

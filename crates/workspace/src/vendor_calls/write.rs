@@ -3,6 +3,14 @@
 //!
 //! A result comes as MCP has it, in blocks of content. Where the API has no place for images they
 //! are named in a text; where it has no flag for errors, the text starts with `Error: `.
+//!
+//! | target | result of one call |
+//! |---|---|
+//! | OpenAI chat, Mistral, Cohere, Ollama | `{"role": "tool", …, "content": TEXT}` |
+//! | OpenAI responses | `{"type": "function_call_output", …, "output": TEXT or parts}` |
+//! | Anthropic | `{"type": "tool_result", …, "content": TEXT or blocks, "is_error"}` |
+//! | Gemini | `{"functionResponse": {…, "response": {"output"} or {"error"}}}` |
+//! | Bedrock | `{"toolResult": {…, "content": [blocks], "status"}}` |
 
 use serde_json::json;
 use toolwright_model::Json;
@@ -30,7 +38,7 @@ impl VendorResult {
         VendorResult { call, content, structured: None, is_error: true }
     }
 
-    /// All of it as one text.
+    /// All of it as one text. A result that has a value and no content is written as JSON.
     fn text(&self) -> String {
         let texts: Vec<String> = self.content.iter().map(block_text).collect();
         match (&self.structured, texts.is_empty()) {
@@ -49,6 +57,7 @@ impl VendorResult {
         self.content.iter().any(|block| image(block).is_some())
     }
 
+    /// The id that the API needs back; empty if the call had none.
     fn id(&self) -> &str {
         self.call.id.as_deref().unwrap_or_default()
     }
@@ -109,6 +118,7 @@ pub fn write_results(target: VendorTarget, results: &[VendorResult]) -> Json {
     }
 }
 
+/// A message of the chat shape. The APIs that share it differ in how they name the call.
 fn chat_message(target: VendorTarget, result: &VendorResult) -> Json {
     let content = result.marked_text();
     match target {
@@ -127,6 +137,7 @@ fn chat_message(target: VendorTarget, result: &VendorResult) -> Json {
     }
 }
 
+/// An item of the responses API. Images have a form there, but not beside an error.
 fn responses_item(result: &VendorResult) -> Json {
     let part = |block: &Json| match image(block) {
         Some((kind, data)) => {
@@ -141,6 +152,7 @@ fn responses_item(result: &VendorResult) -> Json {
     json!({"type": "function_call_output", "call_id": result.id(), "output": output})
 }
 
+/// A block of the user's message.
 fn anthropic_block(result: &VendorResult) -> Json {
     let part = |block: &Json| match image(block) {
         Some((kind, data)) => json!({
@@ -159,6 +171,7 @@ fn anthropic_block(result: &VendorResult) -> Json {
     block
 }
 
+/// A part of the user's message. The response is always an object, so a text is put into one.
 fn gemini_part(result: &VendorResult) -> Json {
     let response = match (result.is_error, &result.structured) {
         (true, _) => json!({"error": result.text()}),
@@ -179,6 +192,7 @@ fn gemini_part(result: &VendorResult) -> Json {
     json!({ "functionResponse": answer })
 }
 
+/// A block of the user's message. A value that is an object replaces the text of the content.
 fn bedrock_block(result: &VendorResult) -> Json {
     let part = |block: &Json| match image(block) {
         // The format is the second half of the type, such as `png`.

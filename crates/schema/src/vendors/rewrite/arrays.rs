@@ -1,4 +1,11 @@
 //! Arrays: tuples as one schema for all items, and `items` where the target wants it.
+//!
+//! ```text
+//! prefixItems: [S, S], items: false   ─▶  items: S, maxItems: 2           exact
+//! prefixItems: [A, B], items: false   ─▶  items: A or B, maxItems: 2      wider, and in words
+//! prefixItems: [A, B]                 ─▶  items: any                      wider, and in words
+//! items: false                        ─▶  items: any, maxItems: 0         exact
+//! ```
 
 use serde_json::Value;
 
@@ -46,9 +53,11 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    /// One schema for all items of a tuple. That is exact if all positions have the same one, and
-    /// the items after them have it, too, or are forbidden: by `items: false`, or by `maxItems`, as
-    /// Pydantic writes it.
+    /// Replaces `prefixItems` by one schema for all items.
+    ///
+    /// That is exact if all positions have the same one, and the items after them have it, too, or
+    /// are forbidden: by `items: false`, or by `maxItems`, as Pydantic writes it. Schemas are
+    /// compared as JSON text of at most `MAX_COMPARED_PARTS` parts; larger ones count as different.
     fn tuple_to_items(&mut self, keywords: &mut NodeKeywords<'t>, prefix: NodeKeyword<'t>) {
         let NodeContent::List(nodes) = &prefix.content else { return };
         let Some(first) = nodes.first() else { return };

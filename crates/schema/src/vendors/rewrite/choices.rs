@@ -1,5 +1,21 @@
 //! Choices: `oneOf` as `anyOf`, keywords beside a choice moved into its branches, and the steps of
 //! branches.
+//!
+//! ```text
+//! {"oneOf": [A, B]}                          ─▶  {"anyOf": [A, B]}
+//! {"anyOf": [{"const": "a"}, {"const": 1}]}  ─▶  {"enum": ["a", 1]}
+//! {"required": ["x"], "anyOf": [A, B]}       ─▶  {"anyOf": [A and x required, B and x required]}
+//! ```
+//!
+//! `oneOf` refuses a value that matches two branches. Without such a value, `anyOf` means the same,
+//! so most of this file decides whether two schemas are certainly disjoint: by type, by listed
+//! values, and for objects by a property that both require (a tag such as `kind`) or that one
+//! requires and the other forbids. "Not certainly" is the safe answer: the rewrite is then reported
+//! as wider, although it may be exact. Comparing looks only a few levels deep, since every pair of
+//! branches is compared.
+//!
+//! Branches may have different restoring steps. Then a `Choose` step tries the written schemas of
+//! the branches on the call, and the same test tells whether it can choose the wrong one.
 
 use std::rc::Rc;
 
@@ -38,6 +54,10 @@ pub(super) enum Branches<'t> {
 
 impl<'t> Rewriter<'t> {
     /// Turns `oneOf` into `anyOf`, which is exact if no value matches two branches.
+    ///
+    /// Each branch is merged with its siblings first: what tells two branches apart may be in a
+    /// property that only the schema around them describes. If `anyOf` is there already, every pair
+    /// of branches becomes a branch (`merge`).
     pub(super) fn one_of_to_any_of(&mut self, keywords: &mut NodeKeywords<'t>) {
         let Some(one_of) = keywords.take("oneOf") else { return };
         let NodeContent::List(branches) = one_of.content else { return };
@@ -88,6 +108,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// The keywords of a node; of its definition if it is a reference with nothing beside it.
+    ///
+    /// Follows eight references at most, which also ends at a definition that is a reference to
+    /// itself; the result is then a node without keywords, which is disjoint from nothing.
     fn view<'n>(&self, node: &SchemaNode<'n>) -> Rc<NodeKeywords<'n>>
     where
         't: 'n,
@@ -107,7 +130,9 @@ impl<'t> Rewriter<'t> {
         Rc::new(NodeKeywords::new(node.place()))
     }
 
-    /// Whether certainly no value matches both, by the branches of a choice in them.
+    /// Whether certainly no value matches both, by a choice that is nested in one of them: every
+    /// branch of the one is disjoint from every branch of the other. A schema without a choice
+    /// counts as its only branch.
     fn choices_are_disjoint(&self, first: &NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
         let alternatives = |keywords: &NodeKeywords<'t>| {
             let mut choices = ["oneOf", "anyOf"].iter().map(|name| keywords.nodes(name));
@@ -123,7 +148,10 @@ impl<'t> Rewriter<'t> {
         one.iter().all(|one| other.iter().all(|other| self.are_disjoint(one, other, 0)))
     }
 
-    /// Whether certainly no value matches both.
+    /// Whether certainly no value matches both. `false` if that is not evident.
+    ///
+    /// Compares `type`, then `enum` and `const`; two schemas for objects alone are compared by
+    /// their properties. References at the top have to be resolved by the caller (`view`).
     pub(super) fn are_disjoint<'n>(
         &self,
         first: &NodeKeywords<'n>,
@@ -159,7 +187,8 @@ impl<'t> Rewriter<'t> {
                 || requires_unknown(second, first))
     }
 
-    /// Whether both require a property whose schemas are disjoint.
+    /// Whether both require a property whose schemas are disjoint, such as `kind: {"const": "a"}`
+    /// and `kind: {"const": "b"}`.
     fn objects_are_disjoint<'n>(
         &self,
         first: &NodeKeywords<'n>,
@@ -203,6 +232,9 @@ impl<'t> Rewriter<'t> {
 
     /// Turns a choice between listed values into one list. Branches that describe their values stay
     /// apart, because a list has no place for that.
+    ///
+    /// Only `const`, `enum` and `type` may be in the branches, and at least two of them must list
+    /// values.
     pub(super) fn choice_to_values(&mut self, keywords: &mut NodeKeywords<'t>) {
         if keywords.has("enum") || keywords.has("const") {
             return;
@@ -247,6 +279,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Moves what is beside `anyOf` into its branches. Only annotations stay.
+    ///
+    /// Exact: a value has to match what is beside `anyOf` and one of the branches, so it may as
+    /// well match both in one branch.
     pub(super) fn push_into_branches(&mut self, keywords: &mut NodeKeywords<'t>) {
         let is_moved = |name: &str| name != "anyOf" && is_assertion(name);
         let mut siblings = NodeKeywords::new(keywords.place);
@@ -264,6 +299,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// The branches that a value can match.
+    ///
+    /// A branch that only contains a choice is possible if one of that choice's branches is.
     pub(super) fn possible_branches(
         &mut self,
         branches: &[SchemaNode<'t>],
@@ -303,6 +340,10 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes the branches of `anyOf`, with a step that chooses between those that have steps.
+    ///
+    /// Each branch is a scope of its own. A nullable schema is the common choice, and needs no
+    /// `Choose`: if one branch has steps and all others are `null`, the steps become steps of the
+    /// node, since they leave `null` as it is.
     pub(super) fn write_branches(
         &mut self,
         branches: &[SchemaNode<'t>],
@@ -341,6 +382,10 @@ impl<'t> Rewriter<'t> {
 
     /// A call is restored by the steps of the branch that accepts it. If branches with different
     /// steps accept the same value, the wrong steps may be used.
+    ///
+    /// Two branches are told apart only if they are disjoint both in the source and as they are
+    /// written. The written form matters because branches that send values as texts may then accept
+    /// the same text.
     fn report_ambiguity(
         &mut self,
         branches: &[SchemaNode<'t>],
@@ -401,6 +446,8 @@ fn has_listed_values(keywords: &NodeKeywords<'_>) -> bool {
 }
 
 /// Whether `first` requires a property that `second` does not allow.
+///
+/// With the same schema twice, this tells whether an object requires more than it allows.
 pub(super) fn requires_unknown<'t>(first: &NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
     let is_closed = matches!(second.one("additionalProperties"), Some(SchemaNode::Nothing(_)))
         && !second.names_any("patternProperties");

@@ -24,6 +24,8 @@ const NOT_FLAT: [&str; 7] = ["$ref", "allOf", BOTH, "oneOf", "anyOf", "if", "not
 
 impl<'t> Rewriter<'t> {
     /// Replaces a condition of a normalized node by a choice that means the same.
+    ///
+    /// All assertions of the node move into the branches, so each branch is complete in itself.
     pub(super) fn conditions_to_choices(&mut self, keywords: &mut NodeKeywords<'t>) {
         let is_open = keywords.place != SourcePlace::ROOT
             && !keywords.has("anyOf")
@@ -48,7 +50,12 @@ impl<'t> Rewriter<'t> {
     }
 }
 
-/// An object with the property, and one without it.
+/// The branches for `dependentRequired: {a: [b]}`: the object without the property `a`, and the
+/// object with `a` and `b` required.
+///
+/// Exact in a closed object only: in an open one, the first branch would accept `a` as a property
+/// that it does not name. `None` with several triggers, which would need a branch for each
+/// combination.
 fn dependency_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode<'t>>> {
     let depending = keywords.data("dependentRequired")?.as_object()?;
     let (Some((trigger, demanded)), 1) = (depending.iter().next(), depending.len()) else {
@@ -80,7 +87,15 @@ fn dependency_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode
     Some(vec![without.into_node(), with.into_node()])
 }
 
-/// The values of a required property that a condition is about, and the others.
+/// The branches for a condition about a required property that lists its values.
+///
+/// ```text
+/// {"properties": {"kind": {"enum": ["x", "y", "z"]}}, "required": ["kind"],
+///  "if": {"properties": {"kind": {"const": "x"}}}, "then": {"required": ["path"]}}
+///   ─▶  kind is x, path required  |  kind is y or z
+/// ```
+///
+/// `None` if the test looks at anything else, or if a consequence cannot be merged without loss.
 fn if_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode<'t>>> {
     let test = keywords.one("if")?.keywords()?;
     let named = test.named("properties");

@@ -5,6 +5,18 @@
 //! `allOf`. Then each part is brought into the form the target has, and what is left over is
 //! dropped. Below a node nothing else than `properties`, `items` and `anyOf` is written, so every
 //! rewrite is in a place where dropping a keyword lets in more values, never fewer.
+//!
+//! ```text
+//! write ── a reference that the target takes? ──▶ write_reference
+//!   │ normalize
+//!   ▼
+//! write_keywords: anyOf ─▶ enum, const ─▶ type ─▶ bounds ─▶ items ─▶ write_object ─▶ write_members
+//! ```
+//!
+//! The order matters. A choice may turn into an `enum`, an `enum` may need a type, and whether a
+//! keyword is about objects or arrays depends on the type. `write_members` comes last: it asks
+//! whether the target takes a keyword (`drop_refused`), and puts a dropped one into words. The
+//! earlier steps only bring a keyword into a form that the target takes.
 
 use serde_json::{Map, Value, json};
 
@@ -32,10 +44,13 @@ const MAX_PATTERN_LENGTH: u64 = 32;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NodeContext {
     pub style: FullStyle,
+    /// Subschemas around it in what is written. `Rewriter::count_node` refuses more than
+    /// `Rewriter::max_depth`.
     pub depth: usize,
-    /// Objects around it.
+    /// Objects around it, for the limit of OpenAI's strict mode.
     pub object_levels: usize,
-    /// It describes the arguments themselves.
+    /// It describes the arguments themselves: only there names are changed, and `properties` is
+    /// added where it is missing.
     pub is_root: bool,
 }
 
@@ -64,6 +79,10 @@ impl FullStyle {
 
 impl<'t> Rewriter<'t> {
     /// Rewrites the whole schema.
+    ///
+    /// The root comes first. Each definition that a reference in the result leads to is then
+    /// written once, in a scope of its own: its restoring steps have paths that start at the
+    /// definition, because values of it can be at many places of a call.
     pub(super) fn full(
         &mut self,
         style: FullStyle,
@@ -101,6 +120,14 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes the schema of the arguments: an object, if need be around the schema itself.
+    ///
+    /// ```text
+    /// {"anyOf": [A, B]}  ─▶  {"type": "object", "properties": {"input": {"anyOf": [A', B']}}, …}
+    /// ```
+    ///
+    /// A model that answers `{"input": x}` means the call `x`: that is the step `Unwrap`. A choice
+    /// with one possible branch needs no such object. The loop looks through four of them inside
+    /// each other, and more are wrapped.
     fn write_root(&mut self, style: FullStyle) -> Result<Value, TooLarge> {
         let context = NodeContext { is_root: true, ..NodeContext::new(style) };
         let mut node = self.tree.root.clone();
@@ -146,6 +173,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Runs `work` inside of the definitions that were inlined.
+    /// While it runs, a reference to one of them is a recursion, which `normalize` cuts.
     fn with_definitions<T>(
         &mut self,
         inlined: Vec<usize>,
@@ -159,6 +187,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Whether the node is a reference that is written as one.
+    ///
+    /// Only the strict modes have references, and only without assertions beside them. All others
+    /// are inlined when the node is normalized.
     pub(super) fn is_kept_reference(&self, node: &SchemaNode<'t>, style: FullStyle) -> bool {
         let Some(keywords) = node.keywords().filter(|_| style.is_strict()) else { return false };
         let is_alone =
@@ -173,6 +204,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes a node.
+    ///
+    /// This is the only entry for nodes below the root, so it is where nodes are counted.
     pub(super) fn write(
         &mut self,
         node: &SchemaNode<'t>,
@@ -192,6 +225,13 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes a reference with annotations beside it.
+    ///
+    /// OpenAI takes nothing beside `$ref`, Anthropic takes annotations:
+    ///
+    /// ```text
+    /// OpenAI     {"$ref": R, "description": D}  ─▶  {"description": D, "anyOf": [{"$ref": R}]}
+    /// Anthropic  {"$ref": R, "description": D}  ─▶  {"description": D, "$ref": R}
+    /// ```
     fn write_reference(
         &mut self,
         node: &SchemaNode<'t>,
@@ -221,6 +261,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// The annotations of a node as the target takes them.
+    /// Those that it refuses are added to the description in words.
     fn annotations(
         &mut self,
         keywords: &NodeKeywords<'t>,
@@ -240,6 +281,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes what no value matches. No target has a schema for it.
+    ///
+    /// `{"type": "null"}` lets `null` in, so the change is reported as approximated.
     pub(super) fn write_nothing(&mut self, place: SourcePlace) -> Value {
         let reason = "the target has no schema that nothing matches";
         self.record(place, "false", ChangeAction::Approximated, reason);
@@ -247,6 +290,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes a normalized node.
+    ///
+    /// Returns early where a step decides the whole node: a choice, a list of values, JSON text, or
+    /// Gemini's several types. The header of the file has the order of the steps.
     pub(super) fn write_keywords(
         &mut self,
         mut keywords: NodeKeywords<'t>,
@@ -338,6 +384,10 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Turns a minimal length into a pattern. Anthropic reads patterns, and not this keyword.
+    ///
+    /// `minLength: 3` becomes the pattern `^[\s\S]{3}`: three characters of any kind, line breaks
+    /// included, then anything. A node with a pattern of its own keeps that one, because two
+    /// patterns cannot be one; its minimal length is dropped later, in words.
     fn min_length_to_pattern(&mut self, keywords: &mut NodeKeywords<'t>) {
         let length = keywords.data("minLength").and_then(Value::as_u64);
         let Some(length) = length.filter(|length| (1..=MAX_PATTERN_LENGTH).contains(length)) else {
@@ -357,6 +407,15 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes `anyOf` with nothing but annotations beside it.
+    ///
+    /// ```text
+    /// {"anyOf": [A], "description": D}                    ─▶  A with D
+    /// Gemini: {"anyOf": [A, {"type": "null"}]}            ─▶  A with "nullable": true
+    /// Gemini: {"anyOf": [A, B], "description": D}         ─▶  {"anyOf": [A with D, B with D]}
+    /// ```
+    ///
+    /// A single branch that is a kept reference stays a choice: merged with the annotations, it
+    /// would be inlined.
     fn write_choice(
         &mut self,
         mut keywords: NodeKeywords<'t>,
@@ -412,7 +471,7 @@ impl<'t> Rewriter<'t> {
         Ok(Value::Object(Map::from_iter([("anyOf".to_owned(), written.into())])))
     }
 
-    /// Whether nothing but `null` matches.
+    /// Whether `null` is the only value that may match, by the type or by the list of values.
     fn is_null_only(&mut self, node: &SchemaNode<'t>) -> Result<bool, TooLarge> {
         Ok(match self.normalize(node, &mut Vec::new())? {
             NormalNode::Keywords(keywords) => {
@@ -425,7 +484,12 @@ impl<'t> Rewriter<'t> {
         })
     }
 
-    /// One branch for each type, with the keywords about it.
+    /// Writes a node of several types as one branch for each, with the keywords about that type.
+    ///
+    /// ```text
+    /// {"type": ["string", "integer"], "minLength": 2}
+    ///   ─▶  {"anyOf": [{"type": "string", "minLength": 2}, {"type": "integer"}]}
+    /// ```
     fn split_types(
         &mut self,
         keywords: NodeKeywords<'t>,
@@ -448,7 +512,10 @@ impl<'t> Rewriter<'t> {
         self.write_choice(choice, branches, context.below())
     }
 
-    /// States the types that the keywords of a node are about.
+    /// States the types that the keywords of a node are about: `{"minLength": 2}` gets
+    /// `type: string`.
+    ///
+    /// That narrows: without a type, the source accepts a number, too, whatever its length.
     fn infer_type(&mut self, keywords: &mut NodeKeywords<'t>) {
         let types = keywords
             .list
@@ -464,6 +531,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Drops keywords about types that the node does not allow. They have no effect.
+    /// `{"type": "string", "minimum": 3}` becomes `{"type": "string"}`.
     fn drop_other_types(&mut self, keywords: &mut NodeKeywords<'t>, types: TypeSet) {
         let is_idle = |keyword: &NodeKeyword<'t>| {
             keyword_type(&keyword.name).is_some_and(|about| !types.has_any(about))
@@ -481,12 +549,17 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Whether values of any type are sent as JSON text.
+    /// True for the strict modes. For Gemini, too, a node without a type is written as JSON text,
+    /// but a recursive schema that is cut gets a type there instead (`inline` in `normalize_node`).
     pub(super) fn sends_untyped_as_text(&self) -> bool {
         use super::VendorTarget::*;
         matches!(self.target, OpenAiStrict | OpenAiResponsesStrict | AnthropicStrict)
     }
 
     /// Writes a node as JSON text. What it demands is checked only when a call is restored.
+    ///
+    /// `{"description": "any filter"}` becomes
+    /// `{"type": "string", "description": "any filter (JSON text)"}`, with a `ParseJson` step.
     fn write_json_text(
         &mut self,
         mut keywords: NodeKeywords<'t>,
@@ -520,6 +593,9 @@ impl<'t> Rewriter<'t> {
 
     /// Writes the keywords of a node in their order. `is_optional` names the properties that become
     /// nullable.
+    ///
+    /// Subschemas are written below `properties`, `items` and `anyOf` alone. Any other keyword with
+    /// subschemas is dropped here, if an earlier step has not replaced it.
     pub(super) fn write_members(
         &mut self,
         keywords: NodeKeywords<'t>,
@@ -578,6 +654,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Drops a keyword that the target refuses; `false` if it stays.
+    ///
+    /// `words` collects what the dropped keywords demand; the caller appends them to the
+    /// description.
     fn drop_refused(
         &mut self,
         keyword: &NodeKeyword<'t>,
@@ -632,7 +711,8 @@ impl<'t> Rewriter<'t> {
     }
 }
 
-/// Whether a keyword states a minimum of nothing.
+/// Whether a keyword has a value with which it restricts nothing, such as `minLength: 0`. Dropping
+/// it changes no meaning and needs no words.
 fn is_idle(keyword: &NodeKeyword) -> bool {
     let NodeContent::Data(value) = &keyword.content else { return false };
     match &*keyword.name {
@@ -643,7 +723,8 @@ fn is_idle(keyword: &NodeKeyword) -> bool {
     }
 }
 
-/// Adds words to the description of a written schema.
+/// Adds words to the description of a written schema, in one pair of brackets: `"Tags"` and
+/// `["at most 5 items", "no item twice"]` become `"Tags (at most 5 items, no item twice)"`.
 pub(super) fn append_words(members: &mut Map<String, Value>, words: &[String]) {
     let joined;
     let words = match words {
@@ -661,7 +742,8 @@ pub(super) fn append_words(members: &mut Map<String, Value>, words: &[String]) {
     }
 }
 
-/// A schema that also accepts `null`, as Gemini writes it.
+/// A schema that also accepts `null`, as Gemini writes it: with `nullable: true`, or with one more
+/// branch of `anyOf`, beside which nothing may be.
 fn gemini_nullable(mut schema: Value) -> Value {
     if let Value::Object(members) = &mut schema {
         match members.get_mut("anyOf") {
@@ -673,6 +755,11 @@ fn gemini_nullable(mut schema: Value) -> Value {
 }
 
 /// Adds the steps of definitions, and drops those that lead to nothing.
+///
+/// Most definitions need no step, and a `Follow` to one of them would be work on every call. A
+/// recursive definition follows itself, so "has an effect" is found by repeating until nothing
+/// changes, from the definitions that have a step of another kind. A choice needs the schemas of
+/// all definitions even then: those of its branches may refer to them.
 fn add_definition_steps(
     steps: &mut Vec<RestoreStep>,
     mut definitions: Vec<(String, Value, Vec<RestoreStep>)>,
@@ -703,6 +790,7 @@ fn has_choice(step: &RestoreStep) -> bool {
     matches!(step.action, RestoreAction::Choose { .. })
 }
 
+/// Whether a step may change a value. `effective` names the definitions known to have such steps.
 fn has_effect(step: &RestoreStep, effective: &[String]) -> bool {
     match &step.action {
         RestoreAction::Follow { definition } => effective.contains(definition),

@@ -3,6 +3,17 @@
 //! Conditions stay, and dropping a keyword inside of them may refuse values instead of letting them
 //! in. So the direction is tracked on the way down. A negation stays if all of it does: with a
 //! keyword less it could refuse everything.
+//!
+//! ```text
+//! light_root: merge `allOf` ─▶ an object? ─▶ names ─▶ or the root in a property, if one fails
+//!    │
+//!    ▼ light_node, for each subschema
+//! `items` added ─▶ `$ref` set apart ─▶ patterns ─▶ refused keywords dropped, in words
+//! ```
+//!
+//! For example, dropping `pattern` in `{"if": {"pattern": P}, "then": S}` applies `S` to all
+//! values: fewer match than before. Inside `not`, dropping a keyword makes the negated schema wider
+//! and the whole one narrower.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -27,8 +38,12 @@ use crate::restore::{RestoreAction, RestoreStep};
 /// What happens to the meaning of the whole schema where a part accepts more values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
+    /// The whole accepts more, too: outside of `not` and conditions.
     AcceptsMore,
+    /// The whole accepts less: inside `not`.
     AcceptsLess,
+    /// Unknown: inside `if`, `oneOf` and `contains`, and in definitions, which may be used
+    /// anywhere.
     Either,
 }
 
@@ -41,6 +56,7 @@ impl Direction {
         }
     }
 
+    /// The effect of dropping an assertion at such a place.
     fn of_dropping(self) -> ChangeAction {
         match self {
             Direction::AcceptsMore => ChangeAction::Widened,
@@ -52,6 +68,9 @@ impl Direction {
 
 impl<'t> Rewriter<'t> {
     /// Rewrites the whole schema.
+    ///
+    /// References stay references. The definitions that they lead to are written below `$defs` of
+    /// the root.
     pub(super) fn light(&mut self) -> Result<(Value, Vec<RestoreStep>), TooLarge> {
         let mut schema = self.light_root()?;
         let mut definitions = Map::new();
@@ -68,6 +87,11 @@ impl<'t> Rewriter<'t> {
         Ok((schema, std::mem::take(&mut self.steps)))
     }
 
+    /// Writes the root in the form that the target accepts at the top.
+    ///
+    /// What the target refuses there is first rewritten in place: an `allOf` is merged, the type is
+    /// stated, parameters are renamed. If that is not possible, the root becomes a property of
+    /// another object, where the target accepts more.
     fn light_root(&mut self) -> Result<Value, TooLarge> {
         let mut keywords = match &self.tree.root {
             SchemaNode::Keywords(keywords) => NodeKeywords::clone(keywords),
@@ -112,6 +136,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// The root with its `allOf` merged, if that loses nothing and leaves no other choice.
+    ///
+    /// Merging records changes as it goes. If the attempt is not used, they are taken back.
     fn merged_root(&mut self, keywords: NodeKeywords<'t>) -> NodeKeywords<'t> {
         let (before, inexact) = (self.changes.list.len(), self.changes.inexact);
         let node = keywords.clone().into_node();
@@ -127,6 +153,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Removes the changes from the list that come after the first `kept`.
+    /// `seen` must forget them, too, or the same change could not be recorded again.
     fn forget_changes(&mut self, kept: usize) {
         for change in self.changes.list.split_off(kept) {
             self.changes.seen.remove(&change.action.key(&change.at, &change.keyword));
@@ -134,6 +161,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Whether the target rejects a keyword of the root at the top.
+    /// At the top vendors are stricter than below it, so the keyword itself may be fine elsewhere.
     fn refused_at_top(&self, keywords: &NodeKeywords<'t>) -> bool {
         let refused = [
             (["anyOf"].as_slice(), &facts::TOP_ANY_OF),
@@ -146,6 +174,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes the root as the only property of another object.
+    /// `{"anyOf": [A, B]}` becomes `{"properties": {"input": {"anyOf": [A, B]}}, …}`.
     fn wrap_light_root(&mut self, keywords: NodeKeywords<'t>) -> Result<Value, TooLarge> {
         let reason = "the target does not accept this at the top; it is moved into a property";
         self.record(SourcePlace::ROOT, "type", ChangeAction::Restored, reason);
@@ -155,6 +184,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Renames parameters; `false` if other keywords may depend on their names.
+    ///
+    /// A `oneOf` or a reference beside `properties` may name a parameter in a place that is not
+    /// rewritten here. Then the root is wrapped: inside a property, any name is accepted.
     fn rename_light(&mut self, keywords: &mut NodeKeywords<'t>) -> bool {
         let target = self.target;
         let mut properties = keywords.named("properties").to_vec();
@@ -204,6 +236,11 @@ impl<'t> Rewriter<'t> {
         true
     }
 
+    /// Writes a subschema. Its keywords stay in their order, and what is dropped is added to the
+    /// description in words.
+    ///
+    /// `direction` tells what happens to the whole schema if this one accepts more. A `not` whose
+    /// content would change, beyond an exact rewrite, is dropped as a whole.
     fn light_node(
         &mut self,
         node: &SchemaNode<'t>,
@@ -274,6 +311,7 @@ impl<'t> Rewriter<'t> {
         Ok(Value::Object(members))
     }
 
+    /// Writes what a keyword holds, subschemas included.
     fn light_content(
         &mut self,
         content: &NodeContent<'t>,
@@ -303,6 +341,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Whether a keyword is left out.
+    ///
+    /// Keywords of structure stay: their facts are about values or neighbours, and other steps
+    /// handle those.
     fn is_dropped(&self, keyword: &NodeKeyword<'t>) -> bool {
         let name = &*keyword.name;
         match (&keyword.content, name) {
@@ -317,6 +358,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Moves a reference into a branch of its own where nothing may be beside it (G2).
+    ///
+    /// `{"$ref": R, "description": D}` becomes `{"description": D, "anyOf": [{"$ref": R}]}`. Beside
+    /// an `anyOf`, the reference is added to `allOf` instead.
     fn set_reference_apart(&mut self, keywords: &mut NodeKeywords<'t>) {
         let has_siblings = keywords.list.iter().any(|one| !one.name.starts_with('$'));
         if !keywords.has("$ref") || !has_siblings || !self.refuses(&facts::REFERENCE_SIBLINGS) {

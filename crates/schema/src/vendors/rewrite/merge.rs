@@ -7,6 +7,14 @@
 //!
 //! Two keywords that cannot be one (two patterns) are a conflict: the second is dropped, which
 //! widens, and reported.
+//!
+//! ```text
+//! {"minimum": 1} and {"minimum": 3}              ─▶  {"minimum": 3}
+//! {"enum": ["a", "b"]} and {"const": "b"}        ─▶  {"enum": ["b"]}
+//! {"properties": {"a": S}} and                   ─▶  {"properties": {"a": both(S, T)},
+//!     {"additionalProperties": T}                     "additionalProperties": T}
+//! {"pattern": P} and {"pattern": Q}              ─▶  {"pattern": P}, Q is a conflict
+//! ```
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -38,6 +46,10 @@ pub(super) struct Merged<'t> {
 }
 
 /// One schema that means `allOf: [first, second]`. Where both describe, `first` wins.
+///
+/// Keywords that depend on each other are merged together, before the others: those about
+/// properties, those about items, and `enum` with `const`. The order of `first` is kept, and what
+/// only `second` has comes after it.
 pub(super) fn merge<'t>(first: NodeKeywords<'t>, second: &NodeKeywords<'t>) -> Merged<'t> {
     let mut merged = Merged { keywords: None, conflicts: Vec::new(), lost_annotations: Vec::new() };
     let mut result = first.clone();
@@ -103,12 +115,17 @@ fn same_content<'t>(first: &NodeContent<'t>, second: &NodeContent<'t>) -> bool {
 
 /// One keyword of both schemas.
 enum Combined<'t> {
+    /// One keyword that states both.
     Content(NodeContent<'t>),
     /// No value matches both.
     Nothing,
+    /// One keyword cannot state both.
     Conflict,
 }
 
+///
+/// Called only if both have the keyword. A keyword without a rule of its own is a conflict, unless
+/// both have the same value.
 fn combine<'t>(name: &str, first: &NodeContent<'t>, second: &NodeContent<'t>) -> Combined<'t> {
     use NodeContent::{Data, List, Named, One, Reference};
     let data = |value: Value| Combined::Content(Data(value.into()));
@@ -201,7 +218,9 @@ pub(super) fn both<'t>(first: &SchemaNode<'t>, second: &SchemaNode<'t>) -> Schem
 
 /// What a schema demands of the properties of an object.
 struct PropertyRules<'t> {
+    /// `properties`
     named: HashMap<Shared<'t, str>, SchemaNode<'t>>,
+    /// `patternProperties`
     patterns: NamedNodes<'t>,
     /// `None` where nothing is said, which allows everything.
     others: Option<SchemaNode<'t>>,
@@ -223,6 +242,9 @@ impl<'t> PropertyRules<'t> {
 }
 
 /// The schema of the property `name`, by its own schema and those of all properties.
+///
+/// The schemas of JSON Schema for a name: its own and those of all patterns that match it apply
+/// together, `additionalProperties` only if none of these is there.
 pub(super) fn property_schema<'t>(
     own: Option<&SchemaNode<'t>>,
     patterns: &NamedNodes<'t>,
@@ -239,6 +261,7 @@ pub(super) fn property_schema<'t>(
 }
 
 /// Whether a name matches a pattern. A pattern that does not compile matches nothing.
+/// Compiles the pattern on every call, hence `MAX_MATCHES`.
 fn matches_pattern(pattern: &str, name: &str) -> bool {
     Schema::compile(&json!({ "pattern": pattern }))
         .is_ok_and(|schema| schema.is_valid(&Value::String(name.to_owned())))
@@ -246,6 +269,11 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
 
 /// Merges what both schemas demand of properties. `false` never: an impossible property may still
 /// be absent.
+///
+/// Each named property has to match what either schema demands of that name: by its own schema, by
+/// patterns, or by `additionalProperties` if nothing else applies. Patterns of both sides can be
+/// merged only if one side has none or both sides are open. Otherwise a name would have to match a
+/// pattern of each side, which no keyword states. What cannot be merged goes to `conflicts`.
 fn merge_properties<'t>(
     result: &mut NodeKeywords<'t>,
     first: &NodeKeywords<'t>,
@@ -309,6 +337,7 @@ fn merge_properties<'t>(
     true
 }
 
+/// Patterns whose properties also have to match `others`.
 fn with_others<'t>(
     patterns: &NamedNodes<'t>,
     others: Option<&SchemaNode<'t>>,
@@ -331,6 +360,10 @@ fn united_nodes<'t>(first: &NamedNodes<'t>, second: &NamedNodes<'t>) -> NamedNod
 }
 
 /// Merges what both schemas demand of items, position by position.
+///
+/// ```text
+/// prefixItems: [A], items: B  and  items: C   ─▶  prefixItems: [both(A, C)], items: both(B, C)
+/// ```
 fn merge_items<'t>(
     result: &mut NodeKeywords<'t>,
     first: &NodeKeywords<'t>,
@@ -363,6 +396,8 @@ fn merge_items<'t>(
 }
 
 /// Merges `enum` and `const` into the values that both list. Returns `false` if there are none.
+///
+/// If `first` has a `const`, that one stays as it is, because at most this value is left.
 fn merge_values<'t>(result: &mut NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
     let Some(other) = listed_values(second) else { return true };
     let Some(own) = listed_values(result) else {
@@ -382,6 +417,7 @@ fn merge_values<'t>(result: &mut NodeKeywords<'t>, second: &NodeKeywords<'t>) ->
 }
 
 /// The values that `enum` and `const` allow; `None` without either.
+/// With both keywords, the values in both.
 pub(super) fn listed_values(keywords: &NodeKeywords) -> Option<Vec<Value>> {
     let listed = keywords.data("enum").and_then(Value::as_array);
     match (keywords.data("const"), listed) {
@@ -402,7 +438,7 @@ fn smaller(first: &Value, second: &Value) -> Value {
     if second.as_f64() < first.as_f64() { second.clone() } else { first.clone() }
 }
 
-/// The union of two lists of names.
+/// The union of two lists of names. Keeps the order of the first list.
 fn united(first: &Value, second: &Value) -> Value {
     let mut names = first.as_array().cloned().unwrap_or_default();
     let mut seen: HashSet<String> =

@@ -119,6 +119,8 @@ pub enum ChangeAction {
 }
 
 impl ChangeAction {
+    /// What tells this change from others in a [`ChangeList`]. A definition may be used in places
+    /// where the same change widens and narrows; those are one change.
     fn key(self, at: &str, keyword: &str) -> ChangeKey {
         use ChangeAction::{Approximated, Narrowed, Widened};
         let is_directed = matches!(self, Widened | Narrowed | Approximated);
@@ -164,6 +166,9 @@ pub enum ChangeReport {
 
 /// [`rewrite_for`] for callers that have the schema already, or need no changes. `None` if the
 /// schema stays unchanged.
+///
+/// Up to three attempts, each with more room: a shallow schema on the caller's stack; any schema on
+/// a stack of its own; at last the whole call as JSON text, which every target accepts.
 pub fn rewrite_if_needed(
     target: VendorTarget,
     schema: &Value,
@@ -233,6 +238,8 @@ pub fn standard_form(target: VendorTarget, schema: &Value) -> Value {
 
 /// Rewrites the schema of a tool's result for `target`. `None` if the target cannot state it:
 /// results have no other form there, so a rewrite that would have to be restored is of no use.
+///
+/// Fails if any step would be needed, or if the result nests too deep or is refused.
 pub fn rewrite_result(target: VendorTarget, schema: &Value) -> Option<Value> {
     let style = RewriteStyle::of(target);
     if !matches!(style, RewriteStyle::Full(_)) {
@@ -302,6 +309,7 @@ impl RewriteStyle {
 #[derive(Debug, Clone, Copy)]
 struct TooLarge;
 
+/// Reads `schema` and rewrites it in one style. Fails if the result is beyond a limit.
 fn rewrite(
     target: VendorTarget,
     style: RewriteStyle,
@@ -332,6 +340,9 @@ fn rewrite(
 }
 
 /// The last resort: the whole call as one text.
+///
+/// The arguments are a text under `input`, which restoring parses and puts in the place of the
+/// call.
 fn as_json_text(target: VendorTarget, report: ChangeReport) -> RewrittenSchema {
     let mut changes = ChangeList::new(target, report);
     let reason = "the schema is too large; the call is one JSON text";
@@ -369,6 +380,8 @@ fn is_refused(target: VendorTarget, fact: &VendorFact) -> bool {
 }
 
 /// Whether the target rejects or ignores a keyword, wherever it is, with this content.
+///
+/// Facts about a keyword depend on its value for `pattern`, `format` and `minItems`.
 fn refuses_keyword(target: VendorTarget, name: &str, content: &NodeContent) -> bool {
     let data = match content {
         NodeContent::Data(value) => Some(&**value),
@@ -402,6 +415,7 @@ type ChangeKey = (String, String, Option<ChangeAction>);
 /// The changes so far, each once.
 struct ChangeList {
     target: VendorTarget,
+    /// Without a report, only `inexact` is counted.
     report: ChangeReport,
     /// How many of them are not exact, counted without a report, too.
     inexact: usize,
@@ -473,8 +487,11 @@ struct Rewriter<'t> {
     target: VendorTarget,
     tree: &'t SourceTree<'t>,
     changes: &'t mut ChangeList,
+    /// Nested subschemas beyond which the rewrite fails: as many as the stack has room for.
     max_depth: usize,
+    /// Subschemas written so far, up to `MAX_WRITTEN`.
     written: usize,
+    /// Bytes of values written so far, up to `MAX_WRITTEN_BYTES`.
     written_bytes: usize,
     /// The steps of the current scope: the root, a definition, or a branch of a choice.
     steps: Vec<RestoreStep>,
@@ -497,6 +514,7 @@ impl<'t> Rewriter<'t> {
         self.record_words(place, keyword, action, reason, None);
     }
 
+    /// Adds a change with words: see [`ChangeList::add`] for `text`.
     fn record_words(
         &mut self,
         place: SourcePlace,
@@ -543,7 +561,7 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    /// A copy of a value, counted.
+    /// A copy of a value, counted. For values of the source; `taken` moves what a rewrite made.
     fn copied(&mut self, value: &Value) -> Result<Value, TooLarge> {
         self.count_bytes(value)?;
         Ok(value.clone())
@@ -558,6 +576,8 @@ impl<'t> Rewriter<'t> {
         })
     }
 
+    /// Counts a value before it is copied: a definition with a long `enum` may be inlined many
+    /// times.
     fn count_bytes(&mut self, value: &Value) -> Result<(), TooLarge> {
         let bytes = match value {
             Value::String(text) => text.len() as u64 + 8,
@@ -588,6 +608,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Runs `work` for values below the current node.
+    ///
+    /// Steps that it pushes get `part` in their paths.
     fn below<T>(
         &mut self,
         part: WritePathPart<'t>,
@@ -600,6 +622,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Runs `work` in a scope of its own, whose steps come back.
+    ///
+    /// Paths start anew in it. Definitions and branches of a choice are scopes, because their steps
+    /// run for a value wherever it is.
     fn in_scope<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, TooLarge>,

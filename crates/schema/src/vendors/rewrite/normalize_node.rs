@@ -1,5 +1,16 @@
 //! One node without references and `allOf`: the definition is inlined, the branches are merged,
 //! `oneOf` and some conditions become `anyOf`. What is below the node stays as it is.
+//!
+//! ```text
+//! {"$ref": "#/$defs/d", "minimum": 3}, where d is {"type": "integer", "minimum": 1}
+//!   ─▶  {"minimum": 3, "type": "integer"}
+//! ```
+//!
+//! A node is normalized when it is written, from the root down, so a definition that is used at two
+//! places is normalized twice. That is what makes recursion an issue: `inlined` collects the
+//! definitions that the result consists of, the caller opens them while it writes the nodes below
+//! (`with_definitions`), and a reference to an open one is cut. Without the cut, a schema that
+//! contains itself would be written without end.
 
 use serde_json::Value;
 
@@ -30,8 +41,11 @@ fn is_normalized(name: &str) -> bool {
 
 /// A node that has been normalized.
 pub(super) enum NormalNode<'t> {
+    /// Every value matches.
     All,
+    /// No value matches: a part is `false`, or the merged parts contradict each other.
     Nothing,
+    /// Neither `$ref`, `allOf` nor `oneOf` is in it, and at least one keyword is.
     Keywords(NodeKeywords<'t>),
 }
 
@@ -46,7 +60,13 @@ impl<'t> Rewriter<'t> {
         self.normalize_inside(node, &mut Vec::new(), inlined)
     }
 
-    /// `chain` holds the definitions that lead to this node without anything between.
+    /// `chain` holds the definitions that lead to this node without anything between: `a`, whose
+    /// only content is a reference to `b`, whose only content is one to `a`. Its length counts as
+    /// depth.
+    ///
+    /// The order of the steps: parts are merged after `oneOf` has become `anyOf`, because `merge`
+    /// knows how to merge two choices of that kind; `unevaluated…` and conditions are read last,
+    /// from all keywords that the node then has.
     fn normalize_inside(
         &mut self,
         node: &SchemaNode<'t>,
@@ -112,7 +132,10 @@ impl<'t> Rewriter<'t> {
         })
     }
 
-    /// Adds what a reference leads to, or what is left of it where it would recur.
+    /// Adds the definition that a reference leads to to `parts`, normalized.
+    ///
+    /// A definition that is open already is cut: what is left is its type, and words. Strict modes
+    /// need no type there, because they send a node without one as JSON text.
     fn inline(
         &mut self,
         reference: NodeKeyword<'t>,
@@ -151,7 +174,7 @@ impl<'t> Rewriter<'t> {
         Ok(())
     }
 
-    /// Reports what could not be merged, and says it in words.
+    /// Reports what could not be merged, and says it in words. More values match then.
     fn drop_conflicts(&mut self, keywords: &mut NodeKeywords<'t>, conflicts: Vec<NodeKeyword<'t>>) {
         for conflict in conflicts {
             let words = keyword_words(&conflict, &self.tree.definitions);
@@ -166,6 +189,9 @@ impl<'t> Rewriter<'t> {
 
     /// Where all properties and items are known, `unevaluated…` means the same as the keyword for
     /// all others.
+    ///
+    /// Called when `allOf` and `$ref` are merged. With `anyOf`, `if` or `dependentSchemas`, which
+    /// evaluate properties of some values only, nothing is changed.
     fn unevaluated_to_additional(&mut self, keywords: &mut NodeKeywords<'t>) {
         let in_place = ["anyOf", "if", "dependentSchemas"];
         if in_place.iter().any(|name| keywords.has(name)) {
@@ -186,7 +212,8 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    /// Removes the values of `not` from those that are listed; `false` if none is left.
+    /// Removes the values of `not` from those that are listed; `false` if none is left:
+    /// `{"enum": ["a", "b"], "not": {"const": "b"}}` becomes `{"enum": ["a"]}`.
     fn subtract_not(&mut self, keywords: &mut NodeKeywords<'t>) -> bool {
         let excluded = keywords.one("not").and_then(SchemaNode::keywords).and_then(|not| {
             let only_values = not.list.iter().all(|keyword| {

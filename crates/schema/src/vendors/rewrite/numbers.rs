@@ -1,4 +1,14 @@
 //! Bounds of numbers, for targets that have some of the keywords for them.
+//!
+//! ```text
+//! number, multipleOf: 1                ─▶  integer
+//! integer, minimum: 1, maximum: 3      ─▶  integer, enum: [1, 2, 3]
+//! integer, exclusiveMinimum: 3         ─▶  integer, minimum: 4
+//! number, exclusiveMinimum: 3          ─▶  number, minimum: 3, and "more than 3" in words
+//! ```
+//!
+//! Each line applies only if the target refuses the keyword on the left. What is still refused
+//! after that is dropped by `full`, in words.
 
 use serde_json::{Number, Value};
 
@@ -16,6 +26,9 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<'t> Rewriter<'t> {
     /// Rewrites the bounds of a node that allows only numbers.
+    ///
+    /// A node that allows texts, too, keeps its bounds as they are: a listed range would refuse the
+    /// texts.
     pub(super) fn rewrite_numbers(&mut self, keywords: &mut NodeKeywords<'t>, types: TypeSet) {
         if !TypeSet::NUMBER.or(TypeSet::NULL).has(types) || !keywords.has("type") {
             return;
@@ -51,6 +64,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes an exclusive bound as an inclusive one, which is exact for integers.
+    ///
+    /// Beyond 2^53, a floating point number has no neighbour at a distance of one, so there the
+    /// bound is only approximated, like that of a number with a fraction.
     fn include_bound(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -96,6 +112,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Lists the integers of a short range where the target does not take its bounds.
+    ///
+    /// `multipleOf` is applied: of 1 to 10 in steps of 4, it lists 4 and 8. A range without any
+    /// integer is left alone.
     fn list_range(&mut self, keywords: &mut NodeKeywords<'t>) {
         let refuses_bounds = self.refuses(&facts::MINIMUM_MAXIMUM);
         let refuses_step = keywords.has("multipleOf") && self.refuses(&facts::MULTIPLE_OF);
@@ -141,6 +160,7 @@ impl<'t> Rewriter<'t> {
 }
 
 /// A whole number as JSON, without a fraction.
+/// `None` beyond 2^53, where it may not be the number that is meant.
 fn whole(number: f64) -> Option<Value> {
     (number.abs() < MAX_EXACT).then(|| Value::Number(Number::from(number as i64)))
 }

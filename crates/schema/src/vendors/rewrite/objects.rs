@@ -1,4 +1,19 @@
 //! Objects: closed ones, optional properties, open maps, and names that a target does not accept.
+//!
+//! `write_object` runs these steps; those in brackets concern some targets only:
+//!
+//! ```text
+//! declare_required      {"required": ["a"]}             ─▶  "properties": {"a": {}}
+//! map_to_entries        {"additionalProperties": S}     ─▶  "entries": a list of {key, value: S}
+//! settle_additional     no `additionalProperties`       ─▶  [closed in strict modes]
+//! drop_impossible_…     "properties": {"a": false}      ─▶  without `a`
+//! rename_properties     "größe", at the root            ─▶  ["gr__e"]
+//! require_all           {"properties": {"a": S}}        ─▶  ["a" required, and nullable]
+//! ```
+//!
+//! Three of them change the form of calls and push a step that restores it. `NullMeansAbsent` is
+//! pushed before the properties are written, the other two after that: the header of `restore`
+//! explains the order.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -18,6 +33,10 @@ const ENTRIES_PROPERTY: &str = "entries";
 
 impl<'t> Rewriter<'t> {
     /// Writes a node that allows objects.
+    ///
+    /// The order matters: required names are declared before a map is looked for, since a declared
+    /// name is no part of the map, and names are changed after all steps that match them with
+    /// patterns.
     pub(super) fn write_object(
         &mut self,
         mut keywords: NodeKeywords<'t>,
@@ -53,6 +72,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Declares the properties that are required and not named, where that is an error.
+    ///
+    /// Its schema is what patterns and `additionalProperties` demand of that name. Ollama does not
+    /// ask for it, unless the object is a map, whose entries must not hold the name.
     fn declare_required(&mut self, keywords: &mut NodeKeywords<'t>, style: FullStyle) {
         let is_map = keywords.has("patternProperties")
             || matches!(keywords.one("additionalProperties"), Some(SchemaNode::Keywords(_)));
@@ -84,6 +106,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// The patterns of a node, unless matching them with so many names would take long.
+    ///
+    /// Each pattern is compiled once per name.
     fn few_patterns(
         &self,
         keywords: &NodeKeywords<'t>,
@@ -95,6 +119,18 @@ impl<'t> Rewriter<'t> {
 
     /// Makes a list of pairs out of the properties that have no name in the schema; the name of the
     /// property that holds it comes back.
+    ///
+    /// ```text
+    /// {"type": "object", "additionalProperties": S}
+    ///   ─▶  {"type": "object",
+    ///        "properties": {"entries": {"type": "array", "items": {key: a text, value: S}}},
+    ///        "required": ["entries"], "additionalProperties": false}
+    /// a call: {"entries": [{"key": "a", "value": 1}]}  ─▶  {"a": 1}
+    /// ```
+    ///
+    /// Each pattern of `patternProperties` is a kind of entry with that pattern for its key.
+    /// Several kinds are the branches of an `anyOf`, which widens: nothing keeps a key that matches
+    /// a pattern from being sent as an entry of another kind. `None` if the object is not a map.
     fn map_to_entries(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -195,7 +231,8 @@ impl<'t> Rewriter<'t> {
         Some(self.add_entries_property(keywords, list))
     }
 
-    /// Adds the property for a list of pairs.
+    /// Declares and requires the property that holds a list of pairs, and closes the object.
+    /// Returns its name, which has a number if the object has a property `entries` already.
     fn add_entries_property(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -216,6 +253,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Adds what patterns demand of declared properties to those.
+    ///
+    /// They become a list of entries afterwards, and so would no longer apply to declared names.
     fn apply_patterns(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -240,6 +279,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Takes `propertyNames`, to apply it to keys.
+    ///
+    /// A map becomes a list of entries, in which the names are values: `propertyNames` applies to
+    /// the `key` of each entry then.
     fn take_key_names(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -259,6 +301,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Brings `additionalProperties` into the form that the target wants.
+    ///
+    /// The form depends on the target: strict modes want `false`, others reject it or do not have
+    /// the keyword. Where a map has become entries, the object is closed already.
     fn settle_additional(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -304,8 +349,9 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    /// Drops properties that must be absent, and returns their names. In a closed object that is
-    /// the same.
+    /// Drops properties whose schema is `false`, and returns their names. In a closed object, which
+    /// strict modes want, that means the same. A required one stays, and is written by
+    /// `write_nothing`.
     fn drop_impossible_properties(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -337,6 +383,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Renames the parameters whose names the target does not accept: pairs of new and old name.
+    ///
+    /// Renames only the root, because only the names of parameters are restricted (Anthropic,
+    /// Gemini). `required` follows.
     fn rename_properties(&mut self, keywords: &mut NodeKeywords<'t>) -> Vec<(String, String)> {
         let target = self.target;
         let declared = keywords.named("properties");

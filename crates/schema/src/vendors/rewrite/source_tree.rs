@@ -7,6 +7,16 @@
 //!
 //! Draft-07 becomes 2020-12 here, which is exact: both dialects can say the same in other words.
 //! Rewrites for a target are deliberately absent.
+//!
+//! ```text
+//! Value ── reference_targets ──▶ where each `$ref` leads
+//!   │ TreeReader::node, one keyword after the other
+//!   ▼
+//! SourceTree { root, definitions, places }
+//! ```
+//!
+//! A definition is read once, when the first reference to it is met, and then has a number: a
+//! `$ref` is that number from here on. Definitions that nothing refers to are not read at all.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
@@ -43,7 +53,9 @@ impl SourcePlace {
 /// A text or value that is a part of the source, or that a rewrite made.
 #[derive(Debug)]
 pub(super) enum Shared<'s, T: ?Sized> {
+    /// A part of the document, not copied until it is written.
     Source(&'s T),
+    /// Made by a rewrite, such as a description with words added.
     Made(Rc<T>),
 }
 
@@ -108,6 +120,8 @@ impl Borrow<str> for Shared<'_, str> {
 }
 
 /// A subschema.
+///
+/// Cloning one is cheap: keywords are behind an `Rc`. Rewrites clone a node and change the clone.
 #[derive(Debug, Clone)]
 pub(super) enum SchemaNode<'s> {
     /// `true`: everything matches.
@@ -117,14 +131,16 @@ pub(super) enum SchemaNode<'s> {
     Keywords(Rc<NodeKeywords<'s>>),
 }
 
-/// The keywords of a subschema, in the order they are written.
+/// The keywords of a subschema, in the order they are written. A list, not a map: nodes have few
+/// keywords, and a rewrite must not change their order.
 #[derive(Debug, Clone)]
 pub(super) struct NodeKeywords<'s> {
     pub place: SourcePlace,
     pub list: Vec<NodeKeyword<'s>>,
 }
 
-/// One keyword.
+/// One keyword, with the name that it has in 2020-12. `place` is where it is written in the source,
+/// which may be under an older name.
 #[derive(Debug, Clone)]
 pub(super) struct NodeKeyword<'s> {
     pub name: Shared<'s, str>,
@@ -132,12 +148,17 @@ pub(super) struct NodeKeyword<'s> {
     pub content: NodeContent<'s>,
 }
 
-/// What a keyword holds.
+/// What a keyword holds, by the shape of the keyword and not by that of the value: an unknown
+/// keyword is `Data`, whatever is in it.
 #[derive(Debug, Clone)]
 pub(super) enum NodeContent<'s> {
+    /// A value without subschemas, such as that of `type`, `enum` or an unknown keyword.
     Data(Shared<'s, Value>),
+    /// `items`, `not`, `additionalProperties` and the like.
     One(SchemaNode<'s>),
+    /// `allOf`, `anyOf`, `oneOf` and `prefixItems`.
     List(Rc<[SchemaNode<'s>]>),
+    /// `properties`, `patternProperties` and `dependentSchemas`.
     Named(NamedNodes<'s>),
     /// The index of a definition; `None` if the reference leads to nothing in this document.
     Reference(Option<usize>),
@@ -150,9 +171,10 @@ pub(super) type NamedNodes<'s> = Rc<[(Shared<'s, str>, SchemaNode<'s>)]>;
 #[derive(Debug)]
 pub(super) struct SchemaDefinition<'s> {
     /// Its name under `$defs`.
+    /// It is unique in the tree, and consists of characters that need no escaping in a pointer.
     pub name: String,
     pub node: SchemaNode<'s>,
-    /// Whether it leads back to itself.
+    /// Whether it leads back to itself. References to it can be kept, but not inlined without end.
     pub is_recursive: bool,
 }
 
@@ -167,6 +189,8 @@ pub(super) struct SourceTree<'s> {
 
 impl<'s> SourceTree<'s> {
     /// Reads a schema. What the change of dialect leaves out goes to `changes`.
+    ///
+    /// Recursive. The caller has measured the depth of the document and provides the stack.
     pub(super) fn read(
         document: &'s Value,
         dialect: Dialect,
@@ -214,6 +238,8 @@ impl<'s> SourceTree<'s> {
     }
 }
 
+/// The JSON pointer of a place: its last token, preceded by that of the place above, up to the
+/// root. Without a list of places, only the root can be spelled out.
 fn spell_out(places: &[(SourcePlace, Shared<'_, str>)], place: SourcePlace) -> String {
     let mut tokens = Vec::new();
     let mut place = place;
@@ -245,6 +271,9 @@ impl<'s> SchemaNode<'s> {
 
     /// The node as JSON Schema, with references as `#/$defs/…`; `None` if it has more than
     /// `budget` subschemas and values.
+    ///
+    /// The budget keeps a text for a description, or a comparison of two items, from growing with
+    /// the schema.
     pub(super) fn to_value(
         &self,
         definitions: &[SchemaDefinition<'s>],
@@ -287,6 +316,7 @@ impl<'s> NodeKeywords<'s> {
         NodeKeywords { place, list: Vec::new() }
     }
 
+    /// Linear, because nodes have few keywords: `MAX_KEYWORDS` bounds those of hostile ones.
     pub(super) fn get(&self, name: &str) -> Option<&NodeKeyword<'s>> {
         self.list.iter().find(|keyword| &*keyword.name == name)
     }
@@ -354,6 +384,7 @@ impl<'s> NodeKeywords<'s> {
         }
     }
 
+    /// [`Self::set`] with a value that holds no subschemas.
     pub(super) fn set_data(&mut self, name: &'static str, value: Value) {
         self.set(name, NodeContent::Data(value.into()));
     }
@@ -363,12 +394,14 @@ impl<'s> NodeKeywords<'s> {
         self.get(name).map_or(self.place, |keyword| keyword.place)
     }
 
+    /// From here on the keywords are shared. A later change clones them first.
     pub(super) fn into_node(self) -> SchemaNode<'s> {
         SchemaNode::Keywords(Rc::new(self))
     }
 }
 
 /// Whether any member is called `$ref` or `$dynamicRef`. May be true for a property of that name.
+/// A quick test, because most schemas have no reference and need no graph.
 fn mentions_reference(document: &Value) -> bool {
     let mut pending = vec![document];
     while let Some(value) = pending.pop() {
@@ -392,6 +425,9 @@ fn mentions_reference(document: &Value) -> bool {
 
 /// The pointer of the target of each reference, by the address of the subschema that holds it and
 /// the keyword. Empty if the document does not compile: its references lead nowhere.
+///
+/// An address identifies a subschema here, because the document is borrowed and does not move while
+/// it is read.
 fn reference_targets(
     document: &Value,
     dialect: Dialect,
@@ -430,6 +466,9 @@ fn unused_name(definitions: &[SchemaDefinition], pointer: &str) -> String {
 }
 
 /// Marks the definitions that lead back to themselves.
+///
+/// One search per definition, over the references between definitions: quadratic, which is what
+/// `MAX_DEFINITIONS` is for.
 fn mark_recursive<'s>(definitions: &mut [SchemaDefinition<'s>]) {
     let edges: Vec<Vec<usize>> = definitions
         .iter()
@@ -470,6 +509,7 @@ fn mark_recursive<'s>(definitions: &mut [SchemaDefinition<'s>]) {
 
 /// Reads a document into a tree.
 struct TreeReader<'s, 'c> {
+    /// The result of [`reference_targets`].
     targets: HashMap<(*const Value, &'static str), String>,
     has_references: bool,
     /// The index of each definition, by the pointer of its source.
@@ -479,6 +519,7 @@ struct TreeReader<'s, 'c> {
     places: Vec<(SourcePlace, Shared<'s, str>)>,
     /// The number of places.
     next_place: u32,
+    /// The number of subschemas read so far; more than `MAX_SUBSCHEMAS` are refused.
     subschemas: usize,
     changes: &'c mut ChangeList,
 }
@@ -490,6 +531,7 @@ enum KeywordShape {
     Named,
 }
 
+/// The shape of a keyword of 2020-12; `None` if it holds no subschemas.
 fn keyword_shape(name: &str) -> Option<KeywordShape> {
     Some(match name {
         "not"
@@ -523,17 +565,21 @@ impl<'s> TreeReader<'s, '_> {
         place
     }
 
+    /// The place of a part that is known by its pointer, such as the target of a reference.
     fn place_of(&mut self, pointer: &str) -> SourcePlace {
         let tokens = pointer.split('/').skip(1);
         let tokens = tokens.map(|token| token.replace("~1", "/").replace("~0", "~"));
         tokens.fold(SourcePlace::ROOT, |above, token| self.below(above, || token.into()))
     }
 
+    /// Records a change that the step to 2020-12 makes. All of them are exact.
     fn note(&mut self, place: SourcePlace, keyword: &str, reason: &'static str) {
         let at = || spell_out(&self.places, place);
         self.changes.add(at, keyword, ChangeAction::Rewritten, reason, None);
     }
 
+    /// Reads a subschema and all subschemas below it. A value that is not a schema reads as `true`;
+    /// compiling the source reports it.
     fn node(
         &mut self,
         value: &'s Value,
@@ -568,6 +614,17 @@ impl<'s> TreeReader<'s, '_> {
     }
 
     /// Adds one keyword as 2020-12 has it.
+    ///
+    /// ```text
+    /// draft-07                               2020-12
+    /// items: [A, B], additionalItems: C      prefixItems: [A, B], items: C
+    /// dependencies: {a: ["b"], c: S}         dependentRequired: {a: ["b"]}
+    ///                                        dependentSchemas: {c: S}
+    /// $ref and $dynamicRef in one schema     $ref, and allOf with the other one
+    /// ```
+    ///
+    /// `items: [A, B]` is recognized by the value of `items` in `holder`, because `additionalItems`
+    /// may be written before it.
     fn keyword(
         &mut self,
         keywords: &mut NodeKeywords<'s>,
@@ -674,6 +731,7 @@ impl<'s> TreeReader<'s, '_> {
     }
 
     /// Splits `dependencies` into the two keywords of 2020-12.
+    /// Each member is a list of names or a schema; those of a kind become one keyword.
     fn dependencies(
         &mut self,
         keywords: &mut NodeKeywords<'s>,
@@ -704,6 +762,8 @@ impl<'s> TreeReader<'s, '_> {
         Ok(())
     }
 
+    /// The number of the definition at `pointer`. A new one is read later, by `SourceTree::read`:
+    /// reading it here would recur without end if it refers to itself.
     fn definition(&mut self, pointer: String) -> usize {
         *self.indices.entry(pointer).or_insert_with_key(|pointer| {
             self.pending.push(pointer.clone());

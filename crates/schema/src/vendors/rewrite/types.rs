@@ -1,4 +1,8 @@
 //! Sets of JSON types, and which types the keywords of a schema are about.
+//!
+//! Keywords of JSON Schema apply to one type and ignore values of all others: `minLength` accepts
+//! every number. So a keyword tells which type an author had in mind, and a type tells which
+//! keywords have an effect.
 
 use serde_json::Value;
 
@@ -51,6 +55,8 @@ impl TypeSet {
     }
 
     /// The smallest type of a value that JSON Schema has a name for.
+    ///
+    /// A number without a fraction is an integer, however it is written: `1.0` is one.
     pub(super) fn of_value(value: &Value) -> TypeSet {
         match value {
             Value::Null => TypeSet::NULL,
@@ -75,6 +81,8 @@ impl TypeSet {
     }
 
     /// The types one by one, with their names.
+    ///
+    /// `integer` is left out if `number` is there, because it is a part of that.
     pub(super) fn each(self) -> impl Iterator<Item = (TypeSet, &'static str)> {
         let is_number = self.has(TypeSet::NUMBER);
         TypeSet::NAMES.into_iter().filter(move |(types, _)| {
@@ -153,6 +161,8 @@ pub fn stated_types(part: &Value, root: &Value) -> Option<Value> {
     (!types.is_empty()).then(|| types.to_keyword())
 }
 
+/// The types that the keywords of `part`, of the branches of its `allOf` and of the target of its
+/// `$ref` are about.
 fn types_about(part: &Value, root: &Value, depth: usize) -> TypeSet {
     let Value::Object(members) = part else { return TypeSet::NONE };
     let own = members.keys().filter_map(|name| keyword_type(name)).fold(TypeSet::NONE, TypeSet::or);

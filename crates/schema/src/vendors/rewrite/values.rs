@@ -1,4 +1,15 @@
 //! Listed values (`enum`, `const`), and `null` beside other values.
+//!
+//! ```text
+//! {"const": 1}                            ─▶  {"enum": [1]}        if `const` is refused
+//! {"enum": ["a", "bcd"], "maxLength": 1}  ─▶  {"enum": ["a"]}      if `maxLength` is refused
+//! {"enum": ["on", 5]}                     ─▶  {"enum": ["on", "5"]}                for Gemini
+//! {"enum": [true, false]}                 ─▶  {"type": "boolean"}                  for Gemini
+//! {"enum": ["a", null]}                   ─▶  {"enum": ["a"], "nullable": true}    for Gemini
+//! ```
+//!
+//! Where texts stand for values, a `TextToValue` step turns them back. Keywords about the values
+//! are not about their texts, so they are applied here, once, and removed.
 
 use serde_json::{Map, Value, json};
 
@@ -20,6 +31,9 @@ const MAX_COMPARED_VALUES: usize = 2_000;
 impl<'t> Rewriter<'t> {
     /// Brings the listed values of a node into a form that the target accepts. The result is the
     /// whole node where that is more than a list of values.
+    ///
+    /// `None` if the node is still to be written: its list is in the form of the target, and the
+    /// other keywords follow. A list without a possible value becomes what nothing matches.
     pub(super) fn write_values(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -74,6 +88,9 @@ impl<'t> Rewriter<'t> {
 
     /// Removes the values that other keywords of the node exclude, and with that the need for those
     /// that the target refuses.
+    ///
+    /// Only the keywords that the target would drop are applied: all others stay beside the list.
+    /// With an object or an array among the values, `apply_whole_node` applies all of them.
     fn apply_to_values(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -111,6 +128,8 @@ impl<'t> Rewriter<'t> {
 
     /// Removes the values that the other keywords of the node exclude, subschemas included. The
     /// values become texts, to which those keywords do not apply.
+    ///
+    /// With a schema that cannot be compiled alone, no value is removed, and more calls match.
     fn apply_whole_node(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -190,6 +209,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Lists texts that stand for the values.
+    ///
+    /// The call is restored with the pairs of text and value. `value_texts` makes the texts.
     fn write_value_texts(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -211,7 +232,7 @@ impl<'t> Rewriter<'t> {
         self.write_plain(keywords, style)
     }
 
-    /// Writes a node that holds no subschemas of interest.
+    /// Writes a node that holds no subschemas of interest. Leaves `keywords` empty.
     fn write_plain(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -224,6 +245,9 @@ impl<'t> Rewriter<'t> {
 
     /// Anthropic does not promise the case of listed texts, even in strict mode (A1, "Enum value
     /// casing").
+    ///
+    /// The step maps each text to itself. It has an effect because restoring ignores case if no
+    /// text matches exactly. Texts without letters need no such step.
     fn tolerate_case(&mut self, values: &[Value]) {
         let texts = values.iter().filter_map(Value::as_str);
         let values: Vec<(String, Value)> = texts
@@ -236,6 +260,10 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Reports that `null` cannot be sent where it means that a property is absent.
+    ///
+    /// Called for the properties that strict mode makes required and nullable. `written` is the
+    /// schema before `null` is added, which states more directly than `node` whether it accepts
+    /// `null`.
     pub(super) fn report_lost_null(&mut self, node: &SchemaNode<'t>, written: &Value) {
         if self.changes.report == ChangeReport::Unwanted {
             return;
@@ -284,6 +312,13 @@ fn value_accepts_null(schema: &Value) -> bool {
 }
 
 /// A written schema that accepts `null`, too.
+///
+/// ```text
+/// {"type": "string"}                   ─▶  {"type": ["string", "null"]}
+/// {"type": "string", "enum": ["a"]}    ─▶  {"type": ["string", "null"], "enum": ["a", null]}
+/// {"const": 1}                         ─▶  {"enum": [1, null]}
+/// {"$ref": R}                          ─▶  {"anyOf": [{"$ref": R}, {"type": "null"}]}
+/// ```
 pub(super) fn make_nullable(schema: Value) -> Value {
     if value_accepts_null(&schema) {
         return schema;
@@ -333,7 +368,9 @@ pub(super) fn make_nullable(schema: Value) -> Value {
     Value::Object(members)
 }
 
-/// A text for each value. Texts stand for themselves unless two values would have the same.
+/// A text for each value, without repetitions: `["on", 5]` gets `on` and `5`. Texts stand for
+/// themselves unless two values would have the same, as `"5"` and `5` have; then all get their JSON
+/// text.
 fn value_texts(values: Vec<Value>) -> Vec<(String, Value)> {
     let mut distinct: Vec<Value> = Vec::new();
     for value in values {

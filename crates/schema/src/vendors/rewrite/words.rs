@@ -1,5 +1,10 @@
 //! Keywords in a few words, for descriptions: a model follows a constraint that it can read, even
 //! where the target has no keyword for it.
+//!
+//! `{"type": "array", "minItems": 2}`, without a keyword for it, gets the description
+//! `at least 2 items`. With a description `Tags` it becomes `Tags (at least 2 items)`.
+//!
+//! Words are short or left out: they are sent with every request.
 
 use serde_json::Value;
 
@@ -30,6 +35,7 @@ pub(super) fn keyword_words<'t>(
     }
 }
 
+/// The words for a keyword with this value. `None` for keywords that no short phrase states.
 fn data_words(name: &str, value: &Value) -> Option<String> {
     let counted = |bound: &str, what: &str| {
         let number = value.as_f64()?;
@@ -75,6 +81,7 @@ fn data_words(name: &str, value: &Value) -> Option<String> {
     }
 }
 
+/// `None` if the text is longer than `MAX_QUOTED` bytes.
 fn quoted(verb: &str, text: &str) -> Option<String> {
     (text.len() <= MAX_QUOTED).then(|| format!("{verb} `{text}`"))
 }
@@ -85,7 +92,7 @@ fn short(value: &Value) -> Option<String> {
     (text.len() <= MAX_QUOTED).then_some(text)
 }
 
-/// `dependentRequired` as a sentence.
+/// `dependentRequired` as a sentence: ``{"a": ["b", "c"]}`` gives `` `a` needs `b` and `c` ``.
 fn dependencies(value: &Value) -> Option<String> {
     let rules = value.as_object()?.iter().map(|(name, names)| {
         let names: Vec<String> = names
@@ -108,6 +115,9 @@ pub(super) fn add_words<'t>(keywords: &mut NodeKeywords<'t>, words: &str) {
 }
 
 /// A description with words added. Words that are there already are not repeated.
+///
+/// `("Tags (at least 2 items)", "at least 2 items")` stays as it is: a definition that is inlined
+/// into a node is given its words once.
 pub(super) fn with_words(description: Option<&str>, words: &str) -> String {
     let Some(text) = description.map(str::trim_end).filter(|text| !text.is_empty()) else {
         return words.to_owned();

@@ -110,6 +110,9 @@ impl WorkerHost for PageOperations<'_> {
 }
 
 /// The script that a worker starts with.
+///
+/// `limit` is the size of the result, which the frame checks before it sends it. What the script is
+/// given is data; the body itself is a module of its own that the script imports.
 fn worker_script(arguments: &Json, limit: usize, is_page: bool) -> String {
     let operations: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
     let names = GLOBALS.iter().chain(WORKER_GLOBALS).chain(WORKER_GLOBALS_OF_PAGES);
@@ -179,6 +182,8 @@ fn message_of(kind: &str, message: Option<&str>, limit: usize) -> String {
 }
 
 /// The places in the body that a stack of V8 names: `at f (https://body.invalid/body.js:3:5)`.
+///
+/// At most 16 of them, as the sandbox has.
 fn trace(stack: &str) -> Box<[TraceFrame]> {
     let places = stack.lines().filter_map(|line| {
         let (_, place) = line.split_once("/body.js:")?;
@@ -189,6 +194,7 @@ fn trace(stack: &str) -> Box<[TraceFrame]> {
     places.take(16).collect()
 }
 
+/// At most 1,000: the list comes from the worker.
 fn log_lines(result: &Json) -> Vec<LogLine> {
     let lines = result.get("log").and_then(Json::as_array).into_iter().flatten();
     let line = |line: &Json| {

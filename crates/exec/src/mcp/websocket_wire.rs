@@ -3,6 +3,10 @@
 //!
 //! The HTTP client makes the connection, so that headers, certificates, redirects and error
 //! messages are those of every other server behind a URL; only the frames are tungstenite's.
+//!
+//! Writing and reading are independent. Writes go through one lock and are always finished; one
+//! reader takes all frames. A connection that is silent for long is asked with a ping, because a
+//! peer that has lost its network is otherwise noticed only by the next call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +59,9 @@ impl WebSocketWire {
     ///
     /// # Errors
     /// If the server cannot be reached, or does not speak WebSocket at this address.
+    ///
+    /// The handshake of RFC 6455. The key of the request must come back in its accepted form, so
+    /// that a cache or an HTTP server that ignores the upgrade is recognised.
     pub(super) async fn open(url: &str, headers: &[Variable]) -> Result<WebSocketWire, Failure> {
         let configured =
             http_client::configured_headers(headers).map_err(|why| unavailable(&why))?;
@@ -121,6 +128,11 @@ impl WebSocketWire {
     }
 
     /// The next frame. A server that is silent for long is asked whether it is there.
+    ///
+    /// `None` at the end of the stream.
+    ///
+    /// # Errors Why the server counts as disconnected: it is silent after a ping, or what it sent
+    /// is not a frame.
     async fn next(&self, stream: &mut FrameStream) -> Result<Option<Frame>, String> {
         for is_first in [true, false] {
             match tokio::time::timeout(TIME_TO_PING, stream.next()).await {
@@ -138,6 +150,8 @@ impl WebSocketWire {
 }
 
 /// The address for the HTTP client.
+///
+/// # Errors A sentence, for an address that does not begin with `ws://` or `wss://`.
 fn http_url(url: &str) -> Result<Url, String> {
     let parsed = Url::parse(url).map_err(|error| format!("its URL is not one: {error}"))?;
     let scheme = match parsed.scheme() {

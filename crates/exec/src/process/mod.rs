@@ -62,6 +62,9 @@ const LOGGED_ANSWER: usize = 400;
 const STDERR_LINE: usize = 300;
 
 /// Every call starts a process; only what was found to be installed is remembered.
+///
+/// A call starts its process, writes the arguments and reads everything to the end; there is no
+/// state between two calls of a tool but what the tool itself keeps.
 struct ProcessExecutor {
     context: ExecutorContext,
     met: MetRequirements,

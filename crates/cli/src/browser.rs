@@ -1,5 +1,9 @@
 //! The browser of this process, made from `[browser]`. The toolsets `browser` and `webmcp` and BTCP
 //! tools share it; each session has a current tab.
+//!
+//! It adds two things to `toolwright_browser::Browser`: which tab each session works on, in order
+//! to list the tools of its page; and for which origins a session had calls allowed, in order to
+//! decide which addresses it may see. Both end with the session.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +27,7 @@ pub(crate) struct BrowserSessions {
     current: Mutex<HashMap<String, Tab>>,
     /// The origins that calls of each session were allowed for.
     allowed: Mutex<HashMap<String, HashSet<String>>>,
+    /// Raised by every change of a page, of any session.
     changes: watch::Sender<u64>,
 }
 
@@ -173,6 +178,8 @@ impl BrowserSessions {
     }
 
     /// Makes a tab the current one of its session, and passes on its changes from now on.
+    ///
+    /// One task per tab passes its changes on, and ends when the tab does.
     fn follow(&self, session: &str, tab: &Tab) {
         let old = self.current().insert(session.to_owned(), tab.clone());
         if old.is_some_and(|old| old.number() == tab.number()) {

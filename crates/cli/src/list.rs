@@ -26,6 +26,9 @@ use crate::{check, messages, record_text, report};
 /// # Errors
 /// If nothing is named or found, the async runtime cannot start, the user interrupts, or stdout
 /// cannot be written.
+///
+/// The check runs in full, though only its numbers are printed; `check` run afterwards shows the
+/// same.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     let how = SourceSearch { command: "list", starts: true, announced: !args.quiet };
     sources::refuse_tool_ids(&args.selected, "list")?;
@@ -137,6 +140,8 @@ fn example(tool: &Draft) -> Option<&Json> {
 }
 
 /// The versions of the tools that have one, by id.
+///
+/// Formats with versions may have several definitions of one id; calls mean the newest.
 struct ToolVersions<'a>(HashMap<ToolId, Vec<&'a Version>>);
 
 impl<'a> ToolVersions<'a> {
@@ -172,7 +177,7 @@ impl<'a> ToolVersions<'a> {
     }
 }
 
-/// Which tools are listed.
+/// Which tools are listed. Every condition that is given must hold.
 struct ToolFilter<'a> {
     /// Normalised as those of the tools are, so that `--tag "Web Search"` finds `web-search`.
     tags: Tags,
@@ -251,7 +256,8 @@ fn about(tool: &Draft, version: Option<&Version>, why: Option<&QuarantineReason>
     }
 }
 
-/// Writes how many problems were found, and that a filter left nothing to list.
+/// Writes how many problems were found and which command shows them, and that a filter left nothing
+/// to list: an empty output would look as if there were no tools.
 fn print_counts(load: &LoadResult, rows: &[(String, String, String)], check: &str) {
     let readings = load.documents.iter().flat_map(|file| &file.reading);
     let tools: usize = readings.map(|reading| reading.toolset.tools.len()).sum();

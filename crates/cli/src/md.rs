@@ -22,6 +22,9 @@ use crate::output::{self, ExitStatus};
 ///
 /// # Errors
 /// If the page cannot be fetched, read, converted or printed.
+///
+/// One page, one conversion; `--offset` and `--limit` select a part of the Markdown afterwards, so
+/// the offsets of two runs fit together as long as the page does not change.
 pub(crate) fn run(args: &MdArgs) -> anyhow::Result<ExitStatus> {
     let (page, url) = match is_url(&args.page) {
         true if args.browser => from_browser(args)?,
@@ -47,6 +50,8 @@ fn is_url(page: &str) -> bool {
     matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
+/// The same conversion as that of the tool `fetch`, with other defaults: whole pages and no front
+/// matter.
 fn markdown_options(args: &MdArgs) -> MarkdownOptions {
     MarkdownOptions {
         content: if args.main { PageContent::Main } else { PageContent::Whole },
@@ -92,6 +97,7 @@ fn from_browser(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)
     Ok((converted, Some(page.url)))
 }
 
+/// A file or standard input. It has no address, so relative links stay as they are.
 fn from_file(args: &MdArgs) -> anyhow::Result<ConvertedPage> {
     let path = args.page.as_str();
     let mut bytes = Vec::new();

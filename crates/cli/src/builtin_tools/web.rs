@@ -32,6 +32,8 @@ const AT_ONCE: usize = 8;
 /// The toolset `web`.
 pub(super) struct WebToolset {
     /// Held by the threads, also by those whose call was cancelled.
+    ///
+    /// A permit is given back when the thread ends, so calls that were cancelled still count.
     threads: Arc<Semaphore>,
 }
 
@@ -66,6 +68,8 @@ impl BuiltinToolset for WebToolset {
         "web"
     }
 
+    /// The provider of `search` is looked up each time, so that credentials that appear later are
+    /// found.
     fn list<'a>(
         &'a self,
         environment: &'a [(OsString, OsString)],
@@ -166,6 +170,8 @@ fn fetch_definition() -> Json {
 }
 
 /// The definition of `search`, as MCP lists it. The arguments are those of the executables.
+///
+/// The results are structured, with a schema, because programs use them; a page is text.
 fn search_definition(provider: &'static dyn SearchProvider) -> Json {
     let text = |description: &str| json!({"type": "string", "description": description});
     let mut input = WebTool::Search(provider).schema()["parameters"].take();
@@ -218,7 +224,11 @@ fn read_only() -> Json {
     })
 }
 
-/// Fetches a page and returns the part of it that was asked for. At most `output` bytes.
+/// Fetches a page and returns the part of it that was asked for. At most `output` bytes. Blocks;
+/// called on a thread of its own.
+///
+/// # Errors The failure of the fetch or of the conversion, or OUTPUT_TOO_LARGE with the size of the
+/// page, so that the caller can choose a part.
 fn fetch_page(
     arguments: &Map<String, Json>,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -271,6 +281,7 @@ fn fetch_page(
     Ok(Outcome { content, ..Outcome::default() })
 }
 
+/// The failure for a model: whether to try again, or what only a person can change.
 fn fetch_failure(url: &str, error: &FetchError) -> Failure {
     let message = format!("cannot fetch `{url}`: {error}");
     match error {
@@ -284,7 +295,8 @@ fn fetch_failure(url: &str, error: &FetchError) -> Failure {
     }
 }
 
-/// Searches with the provider that has credentials.
+/// Searches with the provider that has credentials. If a part of the search fails and another
+/// succeeds, the result has both the hits and the failures.
 fn search_web(
     arguments: &Map<String, Json>,
     variable: &dyn Fn(&str) -> Option<String>,

@@ -71,9 +71,12 @@ fn shown(path: &Path) -> String {
 }
 
 /// A file that is to be written.
+///
+/// All of them are made in memory first.
 struct NewFile {
     path: PathBuf,
     text: String,
+    /// Whether it gets the permission to be executed.
     is_program: bool,
 }
 
@@ -163,6 +166,8 @@ fn title(name: &str) -> String {
 /// # Errors
 /// With the first finding but advice, such as that a name has a verb: the templates are clean, so
 /// the name is what is wrong.
+///
+/// Only the definition is checked; for a program, the schema that it will print.
 fn check(args: &NewArgs, files: &[NewFile]) -> anyhow::Result<()> {
     let mut workspace = sources::workspace();
     let (path, text) = match args.format {

@@ -17,6 +17,9 @@
 //!
 //! Every step is linear in the number of nodes, and checks the deadline. If little survives, the
 //! whole page is shown.
+//!
+//! The numbers in this file (shares, lengths) are heuristics. `tests/it/articles.rs` and
+//! `main_content.rs` beside it show what a change of one does.
 
 mod headings;
 mod measure;
@@ -86,7 +89,7 @@ pub struct Omission {
     pub bytes: usize,
 }
 
-/// Which nodes are the main content.
+/// Which nodes are the main content. Node ids are those of the tree that was selected from.
 pub(crate) struct ContentSelection {
     /// The element to write, without those left out.
     pub(crate) scope: HtmlNodeId,
@@ -109,6 +112,12 @@ enum SelectionMode {
 }
 
 /// Selects the main content; `None` if little would be left, and the whole page is better.
+///
+/// Two attempts: a strict one, and a lenient one for pages whose article has suspicious names. A
+/// result is accepted if it is large enough beside the whole page. The strict one has to keep a
+/// fifth of the prose as well: if it keeps less, it has probably left the article out.
+///
+/// # Errors Only those of the limits of the options.
 pub(crate) fn select(
     tree: &HtmlTree,
     title: Option<&str>,
@@ -141,6 +150,8 @@ pub(crate) fn select(
     Ok(None)
 }
 
+/// One attempt. `sizes` are computed again after parts were left out, so that a share is always one
+/// of what is still there.
 struct ContentSelector<'a> {
     tree: &'a HtmlTree,
     sizes: PageSizes,
@@ -191,6 +202,11 @@ impl ContentSelector<'_> {
     }
 
     /// Why a node is not part of the main content, if it is not.
+    ///
+    /// Called in document order for nodes whose parents stay. The checks go from certain evidence
+    /// (elements and roles) to weak (shares of links), and each is limited by the share of the
+    /// prose that the part has: what holds most of the text is the article, whatever it is called.
+    /// In lenient mode only the certain ones apply.
     fn reason_against(&self, node: HtmlNodeId, page: TextSize) -> Option<OmissionReason> {
         let HtmlNodeKind::Element { tag, hints, .. } = self.tree.kind(node) else { return None };
         let size = self.sizes.of(node);
@@ -285,6 +301,9 @@ impl ContentSelector<'_> {
         around.take(MAX_SECTION_LEVELS).any(|at| self.is_section_among_equals(at))
     }
 
+    /// Whether a node is a section beside at least two others that look alike, have prose, and
+    /// begin with a heading of the same level. Menus have no such company; references and
+    /// appendices do.
     fn is_section_among_equals(&self, section: HtmlNodeId) -> bool {
         let (Some(parent), Some(level)) = (self.tree.parent(section), self.heading_level(section))
         else {
@@ -478,6 +497,8 @@ impl ContentSelector<'_> {
         }
     }
 
+    /// The explanation lists what was left out inside of the scope, and outside of it what had a
+    /// reason of its own.
     fn finish(mut self, scope: HtmlNodeId) -> ContentSelection {
         let heading = headings::outside(self.tree, &self.sizes.order, scope, self.title);
         self.leave_out_lone_headings(scope);

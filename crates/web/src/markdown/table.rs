@@ -192,6 +192,8 @@ impl TableLayout {
     }
 
     /// The line below the header, which GFM calls the delimiter row.
+    ///
+    /// GFM demands it directly below the header; it also says how many columns there are.
     pub(super) fn delimiter_row(&self) -> String {
         let mut line = String::from("|");
         for alignment in &self.alignments {

@@ -176,7 +176,8 @@ impl StartedWorker {
     /// Runs code until it ends itself, and returns its result. Hostile code can end the worker
     /// early with any text: the result is as trustworthy as the code.
     ///
-    /// # Errors `Timeout` at the deadline, `PageCrashed` if the worker was ended, `BrowserFailed`.
+    /// # Errors
+    /// `Timeout` at the deadline, `PageCrashed` if the worker was ended, `BrowserFailed`.
     pub(crate) async fn run(
         mut self,
         code: WorkerCode<'_>,

@@ -180,7 +180,8 @@ impl Browser {
     /// Sessions and origins mean nothing to a worker: it has a context of its own, which ends with
     /// it.
     ///
-    /// # Errors `Timeout` at `within`, `PageCrashed` if the worker was ended for its memory,
+    /// # Errors
+    /// `Timeout` at `within`, `PageCrashed` if the worker was ended for its memory,
     /// `BrowserFailed`.
     pub async fn run_worker(
         &self,
@@ -252,7 +253,8 @@ impl Browser {
 
     /// Closes a tab of a session; the one before it becomes current.
     ///
-    /// # Errors `NoElement` if the session has no such tab.
+    /// # Errors
+    /// `NoElement` if the session has no such tab.
     pub async fn close_tab(&self, session: &str, number: u32) -> Result<(), PageError> {
         let mut state = self.shared.state.lock().await;
         let tabs = state.sessions.get_mut(session);
@@ -358,7 +360,8 @@ impl SharedBrowser {
     /// The first tab of a session also makes its context, unless all sessions share a configured
     /// profile.
     ///
-    /// # Errors `Refused` at `MAX_TABS`, and those of the browser.
+    /// # Errors
+    /// `Refused` at `MAX_TABS`, and those of the browser.
     async fn add_tab(
         self: &Arc<Self>,
         running: &Arc<RunningBrowser>,

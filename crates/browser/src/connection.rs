@@ -127,7 +127,8 @@ impl DebuggerConnection {
     ///
     /// A call that was given up may still have been sent, and be carried out.
     ///
-    /// # Errors See `CommandError`. There is no time limit here.
+    /// # Errors
+    /// See `CommandError`. There is no time limit here.
     pub(crate) async fn call(
         &self,
         session: Option<&str>,

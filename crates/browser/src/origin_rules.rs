@@ -62,7 +62,8 @@ impl OriginRules {
     ///
     /// Synchronous, so that it can be used where events are handled. Does not look names up.
     ///
-    /// # Errors `OriginRefused`, with a message for the person who wrote the settings.
+    /// # Errors
+    /// `OriginRefused`, with a message for the person who wrote the settings.
     pub(crate) fn check(&self, address: &str) -> Result<Url, PageError> {
         let refused = |why: String| PageError::new(PageErrorCode::OriginRefused, why);
         let url = Url::parse(address)

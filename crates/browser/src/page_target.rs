@@ -200,8 +200,9 @@ impl PageTarget {
 
     /// Calls a command of this page.
     ///
-    /// # Errors `Timeout` at the deadline; then the page is also probed, because a hung renderer
-    /// leaves every later command unanswered. Otherwise see `page_error`.
+    /// # Errors
+    /// `Timeout` at the deadline; then the page is also probed, because a hung renderer leaves
+    /// every later command unanswered. Otherwise see `page_error`.
     pub(crate) async fn call(
         self: &Arc<Self>,
         method: &str,

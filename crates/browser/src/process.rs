@@ -160,8 +160,9 @@ impl BrowserProcess {
     /// The environment is not inherited: variables of this process may hold tokens, and every page
     /// that breaks out of its renderer could read them.
     ///
-    /// # Errors `NoBrowser`; `BrowserFailed` if a window is wanted and there is no display, or if
-    /// the profile cannot be used.
+    /// # Errors
+    /// `NoBrowser`; `BrowserFailed` if a window is wanted and there is no display, or if the
+    /// profile cannot be used.
     pub(crate) fn start(
         settings: &BrowserSettings,
     ) -> Result<(BrowserProcess, ChildStdin, ChildStdout), PageError> {

@@ -81,8 +81,9 @@ impl ProfileFolder {
         Ok(ProfileFolder { path: folder.keep(), is_temporary: true, user, _lock: Some(lock) })
     }
 
-    /// # Errors If the folder belongs to root in a way that cannot be worked around, or the
-    /// browser's user cannot enter it. The message names the folder.
+    /// # Errors
+    /// If the folder belongs to root in a way that cannot be worked around, or the browser's user
+    /// cannot enter it. The message names the folder.
     fn open_configured(path: &Path, is_root: bool) -> Result<ProfileFolder, PageError> {
         let mut is_new = make_folder(path)?;
         let mut path = fs::canonicalize(path).map_err(|error| failed(path, &error))?;

@@ -67,8 +67,9 @@ struct BrowserEvents {
 impl RunningBrowser {
     /// Starts a browser and waits until it answers.
     ///
-    /// # Errors `NoBrowser`, or `BrowserFailed` with what the browser printed: another one that
-    /// uses the same profile is the usual reason.
+    /// # Errors
+    /// `NoBrowser`, or `BrowserFailed` with what the browser printed: another one that uses the
+    /// same profile is the usual reason.
     pub(crate) async fn start(
         settings: &BrowserSettings,
         rules: Arc<OriginRules>,
@@ -99,7 +100,8 @@ impl RunningBrowser {
 
     /// Calls a command of the browser itself.
     ///
-    /// # Errors `Timeout` after `COMMAND_TIMEOUT`, or the reason of the end.
+    /// # Errors
+    /// `Timeout` after `COMMAND_TIMEOUT`, or the reason of the end.
     pub(crate) async fn call(&self, method: &str, params: Json) -> Result<Json, PageError> {
         match timeout(COMMAND_TIMEOUT, self.connection.call(None, method, params)).await {
             Ok(Ok(result)) => Ok(result),

@@ -127,7 +127,8 @@ enum Recovery {
 impl Tab {
     /// Makes the tab with an empty page.
     ///
-    /// # Errors If the browser has ended or does not answer in time.
+    /// # Errors
+    /// If the browser has ended or does not answer in time.
     pub(crate) async fn open(parts: TabParts) -> Result<Tab, PageError> {
         let reports = Arc::new(PageReports::default());
         let context = parts.context.as_deref();
@@ -195,7 +196,8 @@ impl Tab {
     /// itself is of the same origin and has the permission, too, for as long as the operation
     /// takes.
     ///
-    /// # Errors `OtherOrigin` if the page has gone elsewhere, `BadOperation` for an unknown name,
+    /// # Errors
+    /// `OtherOrigin` if the page has gone elsewhere, `BadOperation` for an unknown name,
     /// `Navigated` if the page went elsewhere in the middle, and those of the operation itself.
     pub async fn operate(
         &self,
@@ -256,7 +258,8 @@ impl Tab {
     /// If it does not end in time, or the caller gives up, the page is ended with it, because a
     /// script that loops cannot be interrupted.
     ///
-    /// # Errors `OtherOrigin`, `Timeout`, and `Refused` with the text of an exception.
+    /// # Errors
+    /// `OtherOrigin`, `Timeout`, and `Refused` with the text of an exception.
     pub async fn run_in_page(
         &self,
         code: &str,
@@ -307,8 +310,9 @@ impl Tab {
     /// `check` judges the address before anything is sent; redirects and names that must be looked
     /// up are judged when the browser pauses their requests (`PageTarget::on_request`).
     ///
-    /// # Errors `OriginRefused` for an address that may not be opened, `Refused` for a download or
-    /// an address that cannot be reached, `Timeout`, `PageCrashed`.
+    /// # Errors
+    /// `OriginRefused` for an address that may not be opened, `Refused` for a download or an
+    /// address that cannot be reached, `Timeout`, `PageCrashed`.
     pub async fn navigate(&self, address: &str, within: Duration) -> Result<(), PageError> {
         let url = self.inner.parts.shared.rules.check(address)?;
         let (_usage, page, deadline) = self.begin(Recovery::Blank, within).await?;
@@ -382,7 +386,8 @@ impl Tab {
     /// The origin of the page before, to which [`Tab::back`] goes. The caller asks for it first, in
     /// order to check the right to open a page of that origin.
     ///
-    /// # Errors `Refused` if there is no page before.
+    /// # Errors
+    /// `Refused` if there is no page before.
     pub async fn origin_before(&self, within: Duration) -> Result<String, PageError> {
         let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
         Ok(self.entry_before(&page, deadline).await?.1)
@@ -438,7 +443,8 @@ impl Tab {
     ///
     /// The page is asked again after each navigation, for what is left of the time.
     ///
-    /// # Errors `Timeout` if nothing matched, and those of a selector that cannot be read.
+    /// # Errors
+    /// `Timeout` if nothing matched, and those of a selector that cannot be read.
     pub async fn wait_for(&self, selector: &str, within: Duration) -> Result<(), PageError> {
         let deadline = Instant::now() + within;
         let arguments = [Json::from(selector)];
@@ -563,7 +569,8 @@ impl Tab {
     ///
     /// Until the returned guard is dropped, the browser does not count as idle.
     ///
-    /// # Errors `Timeout` if the page is still being probed at the deadline, `BrowserFailed`.
+    /// # Errors
+    /// `Timeout` if the page is still being probed at the deadline, `BrowserFailed`.
     async fn begin(
         &self,
         recovery: Recovery,

@@ -227,8 +227,9 @@ impl GrantSnapshot {
     /// The grants as they are now. Asking for the version is one cheap query; the rows are read
     /// only if another connection has written.
     ///
-    /// # Errors If the store cannot be read. The snapshot is not used then, since a revocation may
-    /// be missing in it.
+    /// # Errors
+    /// If the store cannot be read. The snapshot is not used then, since a revocation may be
+    /// missing in it.
     fn current(&self) -> Result<Arc<Vec<StoredGrant>>, StoreError> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.store.grants_version()?;
@@ -625,7 +626,8 @@ impl CallPolicy for GrantPolicy {
     /// the minute and need no permit: their caller holds one, and waiting for another could take as
     /// long as the caller waits. A call over the limit is refused at once, never queued.
     ///
-    /// # Errors `BUSY`, or `CAPABILITY_DENIED` for an agent that was removed.
+    /// # Errors
+    /// `BUSY`, or `CAPABILITY_DENIED` for an agent that was removed.
     fn admit(&self, agent: &str, is_inner: bool) -> Result<Option<OwnedSemaphorePermit>, Failure> {
         if [LOCAL_AGENT, HTTP_AGENT].contains(&agent) {
             return Ok(None);
@@ -724,7 +726,8 @@ impl CallPolicy for GrantPolicy {
     /// kept first, and the call goes on only if that worked. The result lists everything that the
     /// call used, for its record.
     ///
-    /// # Errors The refusal, or that the answer could not be kept.
+    /// # Errors
+    /// The refusal, or that the answer could not be kept.
     fn record(
         &self,
         request: &PolicyRequest<'_>,

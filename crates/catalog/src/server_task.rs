@@ -275,7 +275,8 @@ impl Catalog {
     /// Tools decide about success: a server whose other lists fail is loaded, and keeps what it had
     /// of them.
     ///
-    /// # Errors If the server gave no list of tools.
+    /// # Errors
+    /// If the server gave no list of tools.
     async fn load_lists(
         &self,
         upstream: &Arc<Upstream>,

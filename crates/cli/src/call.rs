@@ -178,8 +178,8 @@ pub(crate) async fn until_interrupted<T>(
 ///
 /// `not_started` is used only if the tool was found nowhere else.
 ///
-/// # Errors The failure of the call, or the more precise one of the source that could not be
-/// loaded.
+/// # Errors
+/// The failure of the call, or the more precise one of the source that could not be loaded.
 async fn call(
     args: &CallArgs,
     input: &CallInput,

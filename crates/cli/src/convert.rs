@@ -181,7 +181,8 @@ fn convert_options(args: &ConvertArgs, target: WriteTarget) -> anyhow::Result<Co
 /// Prints the report and writes the result, unless a loss is denied. The order: what is denied,
 /// then the files, then the report, so the report never speaks of a file that is not there.
 ///
-/// # Errors If a file cannot be written. Files that were written before it stay.
+/// # Errors
+/// If a file cannot be written. Files that were written before it stay.
 fn finish(
     args: &ConvertArgs,
     target: WriteTarget,

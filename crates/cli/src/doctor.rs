@@ -91,7 +91,8 @@ struct ServerRow {
 /// Connects to all servers of the sources. Their health checks are a part of connecting. Nothing is
 /// called, and everything that was started is ended.
 ///
-/// # Errors If the sources cannot be read, or the user interrupts.
+/// # Errors
+/// If the sources cannot be read, or the user interrupts.
 fn check_servers(sources: &SourceArgs) -> anyhow::Result<ServerReport> {
     let planner = sources::planner(sources, sources.options(), "doctor")?;
     let listener = Arc::new(|event: &CatalogEvent| match event {

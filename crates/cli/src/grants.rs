@@ -144,7 +144,8 @@ fn list(
 /// Puts grants into the store. With `--hash` nothing has to be found: the refusal of a call names
 /// the hash, also that of a server. Otherwise the toolset is looked up in files.
 ///
-/// # Errors If agent, toolset or capability are not known, with the nearest name.
+/// # Errors
+/// If agent, toolset or capability are not known, with the nearest name.
 fn add_grants(store: &Store, args: &GrantAddArgs) -> anyhow::Result<ExitStatus> {
     check_agent(args)?;
     let (toolset, hash) = match &args.hash {
@@ -271,8 +272,8 @@ fn all_toolsets(args: &GrantAddArgs) -> anyhow::Result<Option<Vec<FoundToolset>>
 
 /// The toolset that the arguments name, by its own name or by the id of one of its tools.
 ///
-/// # Errors If there is none, with the nearest name, or more than one: then a person has to choose
-/// the file.
+/// # Errors
+/// If there is none, with the nearest name, or more than one: then a person has to choose the file.
 fn find_toolset(args: &GrantAddArgs) -> anyhow::Result<FoundToolset> {
     let Some(toolsets) = all_toolsets(args)? else {
         bail!(
@@ -332,8 +333,8 @@ fn toolset_of(
 /// Removes grants from the store, and those that people gave for sessions of running programs.
 /// Takes effect with the next call there.
 ///
-/// # Errors If nothing matches: a person who misspells a name must not believe that the grant is
-/// gone.
+/// # Errors
+/// If nothing matches: a person who misspells a name must not believe that the grant is gone.
 fn revoke(store: &Store, filter: &GrantFilter) -> anyhow::Result<ExitStatus> {
     let mut revoked = store.revoke_grants(filter)?;
     revoked.extend(store.revoke_session_grants(filter)?.into_iter().map(|row| row.grant));

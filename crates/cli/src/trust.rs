@@ -133,8 +133,8 @@ fn check(args: &TrustArgs, review: &PinReview) -> anyhow::Result<ExitStatus> {
 /// Asks, and writes what is accepted. With `--accept`, only what is named is accepted and nobody is
 /// asked. Everything is written at the end, so an interrupted run changes nothing.
 ///
-/// # Errors If a word of `--accept` names nothing that differs, or the lock or the store cannot be
-/// written.
+/// # Errors
+/// If a word of `--accept` names nothing that differs, or the lock or the store cannot be written.
 fn accept(
     args: &TrustArgs,
     review: &mut PinReview,

@@ -74,9 +74,10 @@ impl<'a> CallKnowledge<'a> {
 
     /// Runs the validators. Returns their warnings if all of them accept the arguments.
     ///
-    /// # Errors VALIDATION_FAILED with everything that the validators have found, and the advice of
-    /// the definition about it. A validator that is broken refuses the call too, since nobody can
-    /// say that its arguments are right; the failure then blames the definition and not the caller.
+    /// # Errors
+    /// VALIDATION_FAILED with everything that the validators have found, and the advice of the
+    /// definition about it. A validator that is broken refuses the call too, since nobody can say
+    /// that its arguments are right; the failure then blames the definition and not the caller.
     pub(crate) async fn validate(
         &self,
         arguments: &CallArguments,
@@ -121,7 +122,8 @@ impl<'a> CallKnowledge<'a> {
 
     /// Runs the request processors. Returns `None` if there are none, and then nothing was copied.
     ///
-    /// # Errors PROCESSOR_FAILED, and the failures of the sandbox.
+    /// # Errors
+    /// PROCESSOR_FAILED, and the failures of the sandbox.
     pub(crate) async fn prepare(
         &self,
         arguments: &CallArguments,
@@ -132,7 +134,8 @@ impl<'a> CallKnowledge<'a> {
 
     /// Runs the response processors and matches the payload schemas.
     ///
-    /// # Errors PROCESSOR_FAILED, PAYLOAD_UNKNOWN, and the failures of the sandbox.
+    /// # Errors
+    /// PROCESSOR_FAILED, PAYLOAD_UNKNOWN, and the failures of the sandbox.
     pub(crate) async fn respond(
         &self,
         outcome: Outcome,

@@ -398,8 +398,9 @@ impl Runner {
     /// answer does not cover what is missing now. Several calls with the same question wait for one
     /// answer (`OpenQuestions`).
     ///
-    /// # Errors CAPABILITY_DENIED with the reason, or CANCELLED. Without a policy, everything that
-    /// needs a grant is refused.
+    /// # Errors
+    /// CAPABILITY_DENIED with the reason, or CANCELLED. Without a policy, everything that needs a
+    /// grant is refused.
     async fn apply_policy(
         &self,
         call: PolicyCheck<'_>,
@@ -496,8 +497,9 @@ impl Runner {
 
     /// Finds a tool that may be called. `found` is set also if it may not.
     ///
-    /// # Errors TOOL_NOT_FOUND with near names or the known versions, or QUARANTINED with the
-    /// reason. Neither names a tool that this agent may not see.
+    /// # Errors
+    /// TOOL_NOT_FOUND with near names or the known versions, or QUARANTINED with the reason.
+    /// Neither names a tool that this agent may not see.
     fn resolve(
         &self,
         id: &str,

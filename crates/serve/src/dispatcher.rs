@@ -282,7 +282,8 @@ impl Gateway {
     /// session and not with the request, which ends as soon as there are questions; `follow` drops
     /// the task if the request is cancelled before.
     ///
-    /// # Errors If `inputResponses` are not an object, or the error of the method.
+    /// # Errors
+    /// If `inputResponses` are not an object, or the error of the method.
     async fn start_detached(
         &self,
         context: &RequestContext<'_>,
@@ -325,8 +326,9 @@ impl Gateway {
     /// Continues a suspended call with the answers of the client. Its handle works once: `take`
     /// removes the call, so that a repeated request cannot answer the same questions twice.
     ///
-    /// # Errors If the handle is unknown, was used, has expired, or was given for another request
-    /// or session. An attacker cannot tell which.
+    /// # Errors
+    /// If the handle is unknown, was used, has expired, or was given for another request or
+    /// session. An attacker cannot tell which.
     async fn resume(
         &self,
         context: &RequestContext<'_>,

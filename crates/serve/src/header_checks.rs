@@ -31,7 +31,8 @@ const NAMED_BY: [(&str, &str); 8] = [
 /// without it, the headers of arguments are not looked at. `MCP-Protocol-Version` is the caller's
 /// business.
 ///
-/// # Errors A sentence about the first difference.
+/// # Errors
+/// A sentence about the first difference.
 pub(crate) fn check_headers(
     headers: &HeaderMap,
     method: &str,

@@ -120,8 +120,9 @@ impl McpEndpoint {
 
     /// The session that a request names, together with the id as it was written.
     ///
-    /// # Errors 400 without the header, 404 for a session that is unknown, has ended, or belongs to
-    /// another agent. The three are answered alike, so that nobody can find out which ids exist.
+    /// # Errors
+    /// 400 without the header, 404 for a session that is unknown, has ended, or belongs to another
+    /// agent. The three are answered alike, so that nobody can find out which ids exist.
     fn session_of<'h>(
         &self,
         caller: HttpCaller<'h>,
@@ -362,8 +363,9 @@ impl McpEndpoint {
     /// Answers `initialize`. The session enters the table after its handshake was accepted, so a
     /// refused one leaves nothing behind, and no other request can find it before.
     ///
-    /// # Errors If header and body name different revisions: a proxy that routes by the header
-    /// would take this session for another kind than it is.
+    /// # Errors
+    /// If header and body name different revisions: a proxy that routes by the header would take
+    /// this session for another kind than it is.
     async fn open_session(
         &self,
         caller: HttpCaller<'_>,
@@ -541,7 +543,8 @@ fn is_stateless(headers: &HeaderMap, method: &str, meta: &RequestMeta) -> bool {
 /// Checks that the revision which a request of a session names exists. It is not compared with that
 /// of the handshake, which decides for the whole session.
 ///
-/// # Errors 400, as streamable HTTP demands.
+/// # Errors
+/// 400, as streamable HTTP demands.
 fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
     match header(headers, VERSION_HEADER) {
         Some(version) if Revision::parse(version).is_none() => {

@@ -69,9 +69,9 @@ impl Gateway {
     /// Answers `resources/read`. A URI that is not in any list may still match a template, or may
     /// have been named in a result; which server has it is the business of `Offers::resource`.
     ///
-    /// # Errors For a URI that nothing here has, the error that the client's revision defines:
-    /// -32002 with a handshake, -32602 in 2026-07-28. The errors of servers are translated
-    /// likewise.
+    /// # Errors
+    /// For a URI that nothing here has, the error that the client's revision defines: -32002 with a
+    /// handshake, -32602 in 2026-07-28. The errors of servers are translated likewise.
     pub(crate) async fn read_resource(
         &self,
         context: &RequestContext<'_>,

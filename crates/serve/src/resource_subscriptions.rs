@@ -139,7 +139,8 @@ impl Gateway {
     /// The two methods of revisions with a handshake. The session remembers what it subscribed to,
     /// so that its end gives everything back.
     ///
-    /// # Errors For a URI that no server has, or if the server refuses. Then nothing is counted.
+    /// # Errors
+    /// For a URI that no server has, or if the server refuses. Then nothing is counted.
     pub(crate) async fn change_subscription(&self, context: &RequestContext<'_>) -> MethodResult {
         let uri = RequestParams::text(context.params.uri, "uri")?;
         let wanted = context.method == "resources/subscribe";

@@ -142,8 +142,9 @@ impl SubscriptionListeners {
 impl Gateway {
     /// Answers `subscriptions/listen`: does not end before the client or the session does.
     ///
-    /// # Errors If the filter is missing or not an object. Members of it that are unknown or not
-    /// granted are no error; they are missing in the acknowledgement.
+    /// # Errors
+    /// If the filter is missing or not an object. Members of it that are unknown or not granted are
+    /// no error; they are missing in the acknowledgement.
     pub(crate) async fn listen(
         &self,
         context: &RequestContext<'_>,

@@ -48,7 +48,8 @@ const PAGE_SIZE: usize = 50;
 /// What a `tools/call` says of tasks. `Hidden` without the member, and in revisions without tasks:
 /// then the gateway waits for a task that the server makes, and the client never hears of it.
 ///
-/// # Errors If its `task` is not an object.
+/// # Errors
+/// If its `task` is not an object.
 pub(crate) fn task_mode(context: &RequestContext<'_>) -> Result<TaskMode, RpcError> {
     if !context.terms.revision.has_tasks() {
         return Ok(TaskMode::Hidden);

@@ -131,7 +131,8 @@ impl Gateway {
     /// The future of `Runner::call` is dropped when the program aborts all calls. A client that
     /// cancels is the runner's business: the token is part of `request`.
     ///
-    /// # Errors Those of the runner, and that a tool cannot be called as a task.
+    /// # Errors
+    /// Those of the runner, and that a tool cannot be called as a task.
     async fn run_tool(
         &self,
         session: &ClientSession,

@@ -323,7 +323,8 @@ fn fetch_lines(input: &Map<String, Json>, options: &FetchOptions) -> Result<Json
 
 /// Does the work of a search tool, with the arguments of its schema, within `timeout`.
 ///
-/// # Errors The text for the agent, without credentials: those of a provider must not end up in a
+/// # Errors
+/// The text for the agent, without credentials: those of a provider must not end up in a
 /// conversation.
 pub fn search(
     input: &Map<String, Json>,

@@ -205,7 +205,8 @@ impl JournalShared {
     /// One `write` of a whole line with its end. A crash can therefore leave at most one incomplete
     /// line, at the end, which the reader does not take.
     ///
-    /// # Errors If the journal is closed or full, or the disk is.
+    /// # Errors
+    /// If the journal is closed or full, or the disk is.
     fn append(&self, record: &CallRecord<'_>) -> io::Result<()> {
         let arguments = self.arguments(record);
         let mut own = self.file();
@@ -313,7 +314,8 @@ impl JournalShared {
     /// Reads without the lock, and takes it only to empty the file, after it has seen that nothing
     /// was added. A call therefore waits for a truncation at most, never for the database.
     ///
-    /// # Errors If the database or the file cannot be written. The journal keeps everything then.
+    /// # Errors
+    /// If the database or the file cannot be written. The journal keeps everything then.
     fn carry_over_own(&self, is_last: bool) -> Result<(), StoreError> {
         let path = self.path();
         let fail = |error: io::Error| StoreError::folder(&path, &error);

@@ -227,8 +227,9 @@ fn read_only() -> Json {
 /// Fetches a page and returns the part of it that was asked for. At most `output` bytes. Blocks;
 /// called on a thread of its own.
 ///
-/// # Errors The failure of the fetch or of the conversion, or OUTPUT_TOO_LARGE with the size of the
-/// page, so that the caller can choose a part.
+/// # Errors
+/// The failure of the fetch or of the conversion, or OUTPUT_TOO_LARGE with the size of the page, so
+/// that the caller can choose a part.
 fn fetch_page(
     arguments: &Map<String, Json>,
     variable: &dyn Fn(&str) -> Option<String>,

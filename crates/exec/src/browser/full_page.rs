@@ -27,8 +27,9 @@ pub(super) fn is_declared(tool: &Tool) -> bool {
 
 /// Runs a body in a page of this origin.
 ///
-/// # Errors NOT_RUNNABLE for a body that cannot be a function, such as one with imports; otherwise
-/// the failure of the body or of the page.
+/// # Errors
+/// NOT_RUNNABLE for a body that cannot be a function, such as one with imports; otherwise the
+/// failure of the body or of the page.
 pub(super) async fn run(
     page: &dyn PageAccess,
     origin: &str,

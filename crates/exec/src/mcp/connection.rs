@@ -97,8 +97,8 @@ impl UpstreamConnection {
     /// A process may need two starts: the first one may end at a handshake that it does not know.
     /// Both share `time`.
     ///
-    /// # Errors UPSTREAM_UNAVAILABLE with what the server said or printed last. Nothing is left
-    /// running.
+    /// # Errors
+    /// UPSTREAM_UNAVAILABLE with what the server said or printed last. Nothing is left running.
     pub(super) async fn open(
         server: &Server,
         environment: &ServerEnvironment,

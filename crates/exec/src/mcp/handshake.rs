@@ -98,8 +98,8 @@ fn client_capabilities(tasks: Option<&Json>) -> Json {
 impl UpstreamConnection {
     /// Performs one of the handshakes with a process.
     ///
-    /// # Errors The failure of the first handshake where both fail: it is the one that most servers
-    /// have.
+    /// # Errors
+    /// The failure of the first handshake where both fail: it is the one that most servers have.
     pub(super) async fn handshake_with_process(
         &self,
         greeting: FirstHandshake,

@@ -155,8 +155,9 @@ impl HttpWire {
     /// the exchange ended. It may end without an answer: then the request fails with the returned
     /// error.
     ///
-    /// # Errors `TokenRequired`, `SessionExpired` (the caller opens a new session and tries once
-    /// more), and everything else that is not an answer.
+    /// # Errors
+    /// `TokenRequired`, `SessionExpired` (the caller opens a new session and tries once more), and
+    /// everything else that is not an answer.
     pub(super) async fn exchange(
         self: &Arc<Self>,
         id: i64,
@@ -275,8 +276,9 @@ impl HttpWire {
 
     /// Opens the stream of a GET: a new one, or the rest of a broken one.
     ///
-    /// # Errors `SessionExpired` for a 404 within a session; `Unexpected` for a server that has no
-    /// such stream.
+    /// # Errors
+    /// `SessionExpired` for a 404 within a session; `Unexpected` for a server that has no such
+    /// stream.
     async fn open_stream(&self, position: &StreamPosition) -> Result<Response, HttpFailure> {
         let state = self.state();
         let request = self.prepare(self.client.get(self.url.clone()), &state);

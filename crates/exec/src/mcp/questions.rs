@@ -23,8 +23,9 @@ const MAX_QUESTIONS: usize = 64;
 
 /// Whether a client with these capabilities can answer a request.
 ///
-/// # Errors MISSING_CAPABILITY, with the capability in its data as 2026-07-28 demands. Never a
-/// reason to end the call: the server decides what the refusal means.
+/// # Errors
+/// MISSING_CAPABILITY, with the capability in its data as 2026-07-28 demands. Never a reason to end
+/// the call: the server decides what the refusal means.
 pub(super) fn check_capability(
     capabilities: &Json,
     method: &str,

@@ -66,7 +66,8 @@ impl UpstreamConnection {
     ///
     /// At most `MAX_ROUNDS` of input: a server that asks again and again ends with a failure.
     ///
-    /// # Errors The server's own error, whole, or the failure that kept it from answering.
+    /// # Errors
+    /// The server's own error, whole, or the failure that kept it from answering.
     pub(super) async fn request(
         &self,
         request: &OutgoingRequest<'_>,

@@ -122,8 +122,8 @@ impl SseWire {
 ///
 /// Bounded by `MAX_BEFORE_ENDPOINT`, as a server could send other events without end.
 ///
-/// # Errors A sentence. An address at another origin is refused: messages may carry tokens of this
-/// one.
+/// # Errors
+/// A sentence. An address at another origin is refused: messages may carry tokens of this one.
 async fn read_endpoint(stream: &mut EventStream, url: &Url) -> Result<Url, String> {
     let mut bytes = 0;
     let event = stream.next(|more| {

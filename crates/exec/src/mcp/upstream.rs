@@ -546,8 +546,9 @@ impl Upstream {
     /// The open connection, opened first if necessary. All callers wait for the same attempt, and
     /// the attempt goes on when a caller gives up.
     ///
-    /// # Errors The failure of the attempt that this call has waited for, or at once that of an
-    /// earlier one if the next attempt is far away. A call never waits for more than one attempt.
+    /// # Errors
+    /// The failure of the attempt that this call has waited for, or at once that of an earlier one
+    /// if the next attempt is far away. A call never waits for more than one attempt.
     async fn connection(self: &Arc<Self>) -> Result<Arc<UpstreamConnection>, Failure> {
         let mut state = self.state.subscribe();
         let mut has_tried = false;
@@ -659,8 +660,9 @@ impl Upstream {
     /// Connects, and makes the health check of the definition. Processes start side by side, but
     /// no more at once than the machine can take.
     ///
-    /// # Errors The failure of the start, of the handshake or of the health check. Nothing of the
-    /// attempt is left behind.
+    /// # Errors
+    /// The failure of the start, of the handshake or of the health check. Nothing of the attempt is
+    /// left behind.
     async fn open_connection(&self) -> Result<Arc<UpstreamConnection>, Failure> {
         let time = self.server.settings.start_timeout;
         let is_process = matches!(self.server.connection, Connection::Stdio { .. });

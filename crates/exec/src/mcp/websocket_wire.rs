@@ -131,8 +131,9 @@ impl WebSocketWire {
     ///
     /// `None` at the end of the stream.
     ///
-    /// # Errors Why the server counts as disconnected: it is silent after a ping, or what it sent
-    /// is not a frame.
+    /// # Errors
+    /// Why the server counts as disconnected: it is silent after a ping, or what it sent is not a
+    /// frame.
     async fn next(&self, stream: &mut FrameStream) -> Result<Option<Frame>, String> {
         for is_first in [true, false] {
             match tokio::time::timeout(TIME_TO_PING, stream.next()).await {
@@ -151,7 +152,8 @@ impl WebSocketWire {
 
 /// The address for the HTTP client.
 ///
-/// # Errors A sentence, for an address that does not begin with `ws://` or `wss://`.
+/// # Errors
+/// A sentence, for an address that does not begin with `ws://` or `wss://`.
 fn http_url(url: &str) -> Result<Url, String> {
     let parsed = Url::parse(url).map_err(|error| format!("its URL is not one: {error}"))?;
     let scheme = match parsed.scheme() {

@@ -116,7 +116,8 @@ fn missing(message: String) -> Failure {
 
 /// Runs the install check of a command line. A check that needs a shell is not run.
 ///
-/// # Errors SPAWN_FAILED with how the check ended.
+/// # Errors
+/// SPAWN_FAILED with how the check ended.
 async fn check_installed(
     executable: &str,
     check: &InstallCheck,
@@ -153,7 +154,8 @@ async fn check_installed(
 
 /// Looks for the parts of a local tool.
 ///
-/// # Errors SPAWN_FAILED with everything that is missing, and the command that installs it.
+/// # Errors
+/// SPAWN_FAILED with everything that is missing, and the command that installs it.
 async fn check_script(
     runtime: Option<&str>,
     entry_point: &str,

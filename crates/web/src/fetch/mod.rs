@@ -187,8 +187,8 @@ impl FetchedPage {
 /// Redirects of HTTP and those of `<meta http-equiv="refresh">` count together, and every target is
 /// checked as if the caller had named it: a public page may redirect to a private address.
 ///
-/// # Errors `Refused` for such an address, `Timeout`, the status of the server, or another reason
-/// in words.
+/// # Errors
+/// `Refused` for such an address, `Timeout`, the status of the server, or another reason in words.
 pub fn fetch(url: &str, options: &FetchOptions) -> Result<FetchedPage, FetchError> {
     // One deadline for all hops, so that redirects cannot multiply the time.
     let deadline = Instant::now() + options.timeout;

@@ -117,7 +117,8 @@ enum SelectionMode {
 /// result is accepted if it is large enough beside the whole page. The strict one has to keep a
 /// fifth of the prose as well: if it keeps less, it has probably left the article out.
 ///
-/// # Errors Only those of the limits of the options.
+/// # Errors
+/// Only those of the limits of the options.
 pub(crate) fn select(
     tree: &HtmlTree,
     title: Option<&str>,

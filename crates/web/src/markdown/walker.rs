@@ -223,7 +223,8 @@ impl<'a> MarkdownWalker<'a> {
     /// Begins a node. Returns whether to visit its children and to call `leave` after them; both or
     /// neither, so that everything which is opened here is closed there.
     ///
-    /// # Errors Only those of the limits.
+    /// # Errors
+    /// Only those of the limits.
     fn enter(&mut self, id: HtmlNodeId) -> Result<bool, ConversionError> {
         let tag = match self.tree.kind(id) {
             HtmlNodeKind::Text { start, end } => {

@@ -11,7 +11,7 @@
 //!
 //! Two things are not trusted: the page, whose scripts may loop, change built-in functions or leave
 //! at any time, and the timing of events, which arrive in between commands. So the broker runs in
-//! an isolated world (its own globals, the same DOM), of which the page sees nothing. A call that
+//! an isolated world (its own globals, the same DOM), which the page does not see. A call that
 //! finds the world gone tries again only if the operation cannot have begun.
 //!
 //! All state is in `PageState`, behind one lock that is held for moments only. Every change raises
@@ -78,8 +78,8 @@ pub(crate) struct PageReports {
 #[derive(Clone, Default)]
 pub(crate) struct PageState {
     pub(crate) url: String,
-    /// Documents that this page had, and changes of its address within one. Whoever starts a
-    /// navigation reads it first, and waits until it has grown.
+    /// Documents that this page had, and changes of its address within one. The caller that starts
+    /// a navigation reads it first, and waits until it has grown.
     pub(crate) moves: u64,
     /// Whether the `load` event of the current document has fired.
     pub(crate) is_loaded: bool,

@@ -81,6 +81,8 @@ impl ProfileFolder {
         Ok(ProfileFolder { path: folder.keep(), is_temporary: true, user, _lock: Some(lock) })
     }
 
+    /// Prepares the configured folder for the user that the browser runs as; see the table above.
+    ///
     /// # Errors
     /// If the folder belongs to root in a way that cannot be worked around, or the browser's user
     /// cannot enter it. The message names the folder.

@@ -60,7 +60,7 @@ struct BrowserEvents {
     /// Whether windows that pages open are closed. Not if a person sees them, who may need one to
     /// sign in.
     closes_windows: bool,
-    /// Why it ended, as a sentence for callers. Set before anybody is told.
+    /// Why it ended, as a sentence for callers. Set before callers are notified.
     ended: OnceLock<String>,
 }
 

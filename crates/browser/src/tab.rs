@@ -629,7 +629,7 @@ impl Tab {
 
 /// Whether a new document arrived.
 ///
-/// `Missing` is no error yet: `Tab::navigate` tries again with a new page.
+/// `Missing` is not an error yet: `Tab::navigate` tries again with a new page.
 enum Commit {
     Done,
     Missing,

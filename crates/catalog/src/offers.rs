@@ -168,8 +168,8 @@ struct OfferingServer {
 impl OfferingServer {
     /// Whether a URI continues one that was renamed.
     ///
-    /// `file:///a/b` continues `file:///a`: whoever has read the whole under a prefix must find its
-    /// parts there, too.
+    /// `file:///a/b` continues `file:///a`: a client that has read the whole under a prefix must
+    /// find its parts there, too.
     fn is_part_of_renamed(&self, own: &str) -> bool {
         let mut ends = own.match_indices(['/', '?', '#']);
         !self.renamed.is_empty()

@@ -165,11 +165,11 @@ pub enum PinWriteError {
 impl PinReview {
     /// Writes what was accepted to the store, and to the lock at `lock` if it is set.
     ///
-    /// # Errors
-    /// If one of them cannot be written. The lock is whole in any case.
-    ///
     /// The lock first: if it cannot be written, nothing is. A store that fails afterwards leaves a
     /// lock that is right, and the texts of what was accepted are missing for the next comparison.
+    ///
+    /// # Errors
+    /// If one of them cannot be written. The lock is whole in any case.
     pub fn write(&self, lock: Option<&Path>) -> Result<(), PinWriteError> {
         if let Some(path) = lock {
             self.write_lock(path)?;

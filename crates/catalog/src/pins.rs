@@ -286,9 +286,9 @@ impl Pins {
 
     /// Whether a list that is not pinned is used for the first time, and not new beside others that
     /// were accepted. This is where an attacker would want a yes: what is seen for the first time
-    /// is accepted without a question. So it is no if anything in the surroundings was accepted
-    /// before: the same toolset, the folder that a file was found in, or the definition that names
-    /// the server.
+    /// is accepted without a question. So the answer is no if anything in the surroundings was
+    /// accepted before: the same toolset, the folder that a file was found in, or the definition
+    /// that names the server.
     fn is_first_use(
         &self,
         state: &PinState,

@@ -102,8 +102,8 @@ pub(crate) fn rendered_page(url: &str, allow_private: bool) -> anyhow::Result<Pa
 /// Does something with a page in a browser of its own, and ends the browser. A page of this machine
 /// or its network is opened if that is allowed, or the configuration names it.
 ///
-/// A browser of its own, also if `serve` runs one: with a configured profile the second one does
-/// not start, and says so.
+/// A browser of its own, also if `serve` runs one: with a configured profile the second one fails
+/// to start.
 fn with_page<T>(
     config: &BrowserConfig,
     allow_private: bool,

@@ -23,12 +23,12 @@ use crate::{check, messages, record_text, report};
 
 /// Prints the tools to stdout, and failures and the number of problems to stderr.
 ///
+/// The check runs in full, though only its numbers are printed; `check` run afterwards shows the
+/// same.
+///
 /// # Errors
 /// If nothing is named or found, the async runtime cannot start, the user interrupts, or stdout
 /// cannot be written.
-///
-/// The check runs in full, though only its numbers are printed; `check` run afterwards shows the
-/// same.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<ExitStatus> {
     let how = SourceSearch { command: "list", starts: true, announced: !args.quiet };
     sources::refuse_tool_ids(&args.selected, "list")?;

@@ -20,11 +20,11 @@ use crate::output::{self, ExitStatus};
 /// Prints the page to stdout, with a line end after the last line. Notes about the page go to
 /// stderr.
 ///
-/// # Errors
-/// If the page cannot be fetched, read, converted or printed.
-///
 /// One page, one conversion; `--offset` and `--limit` select a part of the Markdown afterwards, so
 /// the offsets of two runs fit together as long as the page does not change.
+///
+/// # Errors
+/// If the page cannot be fetched, read, converted or printed.
 pub(crate) fn run(args: &MdArgs) -> anyhow::Result<ExitStatus> {
     let (page, url) = match is_url(&args.page) {
         true if args.browser => from_browser(args)?,

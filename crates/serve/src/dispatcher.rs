@@ -506,11 +506,11 @@ fn capabilities(offered: OfferedCapabilities, offers: &Offers, revision: Revisio
 
 /// Notes the handshake of a session.
 ///
-/// # Errors
-/// If the parameters of `initialize` are wrong.
-///
 /// Called before the future of the request is polled: a client may send its next request without
 /// waiting for the answer, and that one must find the session set up.
+///
+/// # Errors
+/// If the parameters of `initialize` are wrong.
 fn note_handshake(session: &ClientSession, request: &RpcRequest) -> Result<(), RpcError> {
     let params = RequestParams::parse("initialize", request.params.as_deref())?;
     // Refused by the terms of the request, with the right error.

@@ -7,9 +7,8 @@
 //! ```
 //!
 //! One task for the whole gateway does all of it, so notifications of one server reach a client in
-//! their order. It compares lists instead of believing what it is told: catalogs report every
-//! reload, servers report changes that are none, and a client that hears of a change fetches the
-//! whole list.
+//! their order. It compares the lists itself: the catalog reports every reload, servers report
+//! changes that are none, and a client that hears of a change fetches the whole list.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A listener is a filter and a queue; the request that opened it runs in its own task and moves
-//! messages from the queue to the client. Whoever reports a change only tries to put it into
+//! messages from the queue to the client. The task that reports a change only tries to put it into
 //! queues, so a slow client delays nobody: its queue runs full, and it loses notifications. That is
 //! harmless for lists, which a client reads again after any one of them.
 

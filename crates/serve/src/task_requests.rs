@@ -14,7 +14,8 @@
 //! A task has two names: `own` is the id that its server gave, `exposed` the one that the client
 //! knows. They differ only if the client has another task with the same id. Everything that a
 //! client sends or receives about a task is translated in this file; a client that names an id
-//! which is not in its own `SessionTasks` gets the error for an unknown task, whoever has it.
+//! which is not in its own `SessionTasks` gets the error for an unknown task, also if another
+//! client has it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +47,7 @@ use crate::tool_calls::{failure_result, protocol_error};
 /// at once.
 const PAGE_SIZE: usize = 50;
 /// What a `tools/call` says of tasks. `Hidden` without the member, and in revisions without tasks:
-/// then the gateway waits for a task that the server makes, and the client never hears of it.
+/// then the gateway waits for a task that the server makes, and the client never sees it.
 ///
 /// # Errors
 /// If its `task` is not an object.
@@ -99,12 +100,12 @@ impl Gateway {
 
     /// Notes the token of the client for the progress of the task that a call will create.
     ///
-    /// # Errors
-    /// If the token is too long to be kept as long as a task.
-    ///
     /// The token stays valid as long as the task lives, and not only until the call is answered,
     /// which is why it is kept with the tasks. A call that creates no task gives it back
     /// (`forget_token`).
+    ///
+    /// # Errors
+    /// If the token is too long to be kept as long as a task.
     pub(crate) fn note_task_progress(
         &self,
         task: &TaskMode,
@@ -127,12 +128,12 @@ impl Gateway {
     /// returns that; `None` if the result is not about a task. `tool` is the tool that was called,
     /// `mode` what the call said of tasks.
     ///
-    /// # Errors
-    /// If the id is too long to be kept. Then the task is cancelled.
-    ///
     /// Called before the answer goes to the client. The task must be in the table by then: the
     /// server may report about it at once, and what it reported earlier waits in
     /// `unclaimed_notifications`.
+    ///
+    /// # Errors
+    /// If the id is too long to be kept. Then the task is cancelled.
     pub(crate) fn remember_task(
         &self,
         session: &Arc<ClientSession>,
@@ -192,11 +193,11 @@ impl Gateway {
     /// The answer to a call whose server put the result into the answer that creates the task. The
     /// result is checked like one that `tasks/get` brings. `None` if there is no result yet.
     ///
-    /// # Errors
-    /// If the result is not one of a tool.
-    ///
     /// `state` of the answer is that of the task, with the exposed names; the result has taken the
     /// steps of the runner and of `finished_result`, like that of a call without a task.
+    ///
+    /// # Errors
+    /// If the result is not one of a tool.
     pub(crate) async fn ended_at_once(
         &self,
         context: &RequestContext<'_>,

@@ -111,7 +111,8 @@ impl ToolListing {
 
     /// The input schema of the tool with this exposed name or id.
     ///
-    /// As it is listed. Also for a name that the registry resolves though it is no exposed name.
+    /// As it is listed. Also for a name that the registry resolves although it is not an exposed
+    /// name.
     pub(crate) fn input_schema(&self, name: &str) -> Option<&Map<String, Json>> {
         let id = self.id(name);
         self.inputs.get(id).or_else(|| self.inputs.get(&self.of.0.get(id)?.id.to_string()))

@@ -163,11 +163,11 @@ fn title(name: &str) -> String {
 
 /// Checks the definition in memory, under a path that does not exist.
 ///
+/// Only the definition is checked; for a program, the schema that it will print.
+///
 /// # Errors
 /// With the first finding but advice, such as that a name has a verb: the templates are clean, so
 /// the name is what is wrong.
-///
-/// Only the definition is checked; for a program, the schema that it will print.
 fn check(args: &NewArgs, files: &[NewFile]) -> anyhow::Result<()> {
     let mut workspace = sources::workspace();
     let (path, text) = match args.format {

@@ -15,8 +15,8 @@
 //!
 //! A connection is used by all callers at once and never reopened: `upstream` replaces it by
 //! another one. Its end has one order. `end_wire` fails the open requests; the process is ended, or
-//! the session deleted; and only then `end` is published, so whoever waits for it may start the
-//! next process.
+//! the session deleted; and only then `end` is published, so a caller that waits for it may start
+//! the next process.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};

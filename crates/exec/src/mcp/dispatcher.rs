@@ -552,7 +552,7 @@ impl Dispatcher {
         self.publish_of(self.number(), event);
     }
 
-    /// A slow receiver loses old events and is told how many; see `MAX_EVENTS` of `upstream`.
+    /// A slow receiver loses old events and gets their number; see `MAX_EVENTS` of `upstream`.
     fn publish_of(&self, connection: u64, event: UpstreamEvent) {
         let session = self.sharing.session();
         let is_of_hidden_task = task_of(&event).is_some_and(|task| self.is_hidden(&task));

@@ -57,11 +57,11 @@ pub(super) struct WebSocketWire {
 impl WebSocketWire {
     /// Opens the connection.
     ///
-    /// # Errors
-    /// If the server cannot be reached, or does not speak WebSocket at this address.
-    ///
     /// The handshake of RFC 6455. The key of the request must come back in its accepted form, so
     /// that a cache or an HTTP server that ignores the upgrade is recognised.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or does not speak WebSocket at this address.
     pub(super) async fn open(url: &str, headers: &[Variable]) -> Result<WebSocketWire, Failure> {
         let configured =
             http_client::configured_headers(headers).map_err(|why| unavailable(&why))?;

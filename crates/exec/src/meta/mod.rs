@@ -316,8 +316,8 @@ impl OrchestratedCalls<'_> {
 
     /// A message, and what became of the calls.
     ///
-    /// A call that succeeded has had its effects, although the whole has failed; whoever reads the
-    /// message has to know that before repeating it.
+    /// A call that succeeded has had its effects, although the whole has failed; a caller has to
+    /// know that before it repeats the call.
     fn with_calls(&self, message: String) -> String {
         let listed = self.listed();
         match (listed.len(), failed_calls(&listed)) {

@@ -2,8 +2,7 @@
 //! the article itself.
 //!
 //! Announcements are compared by the words with which a heading begins, in English; headings of
-//! other languages are not recognised, and the parts below them stand or fall by the other
-//! evidence.
+//! other languages are not recognised, and the parts below them are judged by the other evidence.
 
 use crate::html::{HtmlNodeId, HtmlNodeKind, HtmlTag, HtmlTree};
 use crate::markdown::is_hidden;

@@ -303,8 +303,8 @@ impl ContentSelector<'_> {
     }
 
     /// Whether a node is a section beside at least two others that look alike, have prose, and
-    /// begin with a heading of the same level. Menus have no such company; references and
-    /// appendices do.
+    /// begin with a heading of the same level. Menus have no such siblings; references and
+    /// appendices have.
     fn is_section_among_equals(&self, section: HtmlNodeId) -> bool {
         let (Some(parent), Some(level)) = (self.tree.parent(section), self.heading_level(section))
         else {

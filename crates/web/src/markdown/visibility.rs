@@ -6,7 +6,7 @@
 //! icons and copies of other text. Style sheets are not read: what a class hides is shown, so that
 //! headings for screen readers and the panels of tabs are kept.
 //!
-//! Two mistakes are possible, and they do not weigh the same. Text that is shown although people do
+//! Two mistakes are possible, and they are not equally bad. Text that is shown although people do
 //! not see it may carry instructions for a model; text that is hidden although people see it is
 //! missing from the page. So what the markup itself states is believed, and what only a style sheet
 //! could tell is not guessed.

@@ -297,8 +297,7 @@ pub(crate) fn no_client() -> RpcError {
 
 /// The error for a request of a server that the client did not declare to support.
 ///
-/// `None` if the client can be asked. MCP forbids requests whose capability was not declared; a
-/// client that got one might also answer it without asking its user.
+/// `None` if the client can be asked. MCP forbids requests whose capability was not declared.
 pub(crate) fn missing_capability(capabilities: &Json, request: &ServerRequest) -> Option<RpcError> {
     let needed = match request.method.as_str() {
         "elicitation/create" => "elicitation",

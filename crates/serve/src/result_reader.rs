@@ -3,8 +3,8 @@
 //!
 //! It is a tool and not a method, because a model has to be able to use it with any client. It runs
 //! in this process and passes none of the steps of the runner: no policy, no permit, no record,
-//! since it returns only what the same session has been given already. Each of its answers is as
-//! long as any answer may be, so it is never stored again.
+//! since it returns only what a call of the same session has returned already. Each of its answers
+//! is as long as any answer may be, so it is never stored again.
 //!
 //! The arguments come from a model. They are checked by hand, with messages that say what to do,
 //! and the expensive ones are bounded: the length of a pattern, the memory of its compiled form,
@@ -69,7 +69,7 @@ fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
     number.ok_or_else(|| D::Error::custom(format!("`offset` is {given}, expected 0 or more")))
 }
 
-/// Reads `limit`; `null` is as good as none, which models send often.
+/// Reads `limit`; `null` counts as none.
 fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
     let given = Json::deserialize(from)?;
     let number = given.as_u64().and_then(|number| usize::try_from(number).ok());

@@ -8,8 +8,8 @@
 //!
 //! Two dangers are meant. A tool may be made to open pages that its user did not intend, which
 //! `origins` prevents. And a page or a tool may use the browser to reach services of this machine
-//! or its network that trust any client: routers, databases, metadata of a cloud. Those
-//! are refused even without `origins`, unless the settings name them.
+//! or its network that trust any client: routers, databases, metadata of a cloud. Those are refused
+//! even without `origins`, unless the settings name them.
 //!
 //! This covers main documents and the requests that tools send. Frames, images and scripts of a
 //! page are left to the browser and its own rules.

@@ -17,10 +17,11 @@
 //! words changed.
 //!
 //! ```text
-//! accepted \ now      same part       other hash       missing
-//! in the lock/store   –               Changed, aside   Gone, nothing to do
-//! not there           –               New, aside       –
-//! no list at all      first use: accepted, unless it appears beside others that were accepted
+//! accepted before │ now          │ what follows
+//! this hash       │ this hash    │ nothing
+//! this hash       │ another hash │ Changed: set aside
+//! this hash       │ missing      │ Gone: nothing is set aside for it
+//! nothing         │ any hash     │ New: set aside, unless its list is used for the first time
 //! ```
 //!
 //! Hashes are compared, never texts, so a lock without a store decides just as well. Nothing is

@@ -101,8 +101,8 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         let cancel = CancellationToken::new();
         let work = call(args, &input, not_started, &catalog, &cancel);
         let result = until_interrupted(&catalog, &cancel, work).await?;
-        // Mistakes of the configuration are printed only if they may be the reason.
-        // The tool may be one of a server that is not started.
+        // Mistakes of the configuration are printed only if they may be the reason. The tool may be
+        // one of a server that is not started.
         let is_missing = |failure: &Failure| {
             [&code::TOOL_NOT_FOUND, &code::UPSTREAM_UNAVAILABLE].contains(&failure.code)
         };

@@ -9,9 +9,8 @@
 //!                                   files of each source ─▶ load_definitions
 //! ```
 //!
-//! A file may be half written when it is read. A configuration that has become
-//! worse (broken, new errors, no sources any more) is not applied, and the previous one stays in
-//! use.
+//! A file may be half written when it is read. A configuration that has become worse (broken, new
+//! errors, no sources any more) is not applied, and the previous one stays in use.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;

@@ -16,9 +16,9 @@
 //! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
 //! questions, log messages per second.
 //!
-//! It has no task of its own: the reader of the transport calls `receive` for each
-//! message and does what the returned `NextStep` says. Everything that needs to be consistent is in
-//! one table (`RequestTable`) under one lock, which is never held across a wait.
+//! It has no task of its own: the reader of the transport calls `receive` for each message and does
+//! what the returned `NextStep` says. Everything that needs to be consistent is in one table
+//! (`RequestTable`) under one lock, which is never held across a wait.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

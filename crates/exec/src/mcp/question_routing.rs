@@ -263,8 +263,8 @@ impl Dispatcher {
     /// The answer to `roots/list` by the client whose roots have changed, unless an open request
     /// of another one may have asked.
     ///
-    /// Each change answers one question. The lock is held while the requests are looked at, so
-    /// that two questions cannot both take it.
+    /// Each change answers one question. The lock is held while the requests are looked at, so that
+    /// two questions cannot both take it.
     fn ask_for_changed_roots(&self, id: &RequestId, params: &Json) -> Option<LaterReply> {
         let mut changed = self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner);
         let ChangedRoots { since, session, ask } = changed.take()?;

@@ -135,6 +135,8 @@ enum PublishedTools {
 }
 
 /// Whether an event may be about a task of a client.
+///
+/// Only such events are passed on once the server was removed from the configuration.
 fn concerns_tasks(event: &UpstreamEvent) -> bool {
     match event {
         UpstreamEvent::ConnectionEnded => true,
@@ -329,6 +331,8 @@ impl Catalog {
     }
 
     /// Publishes what a server offers besides tools, and logs what was wrong with it.
+    ///
+    /// Equal offers keep their old pointer, so that nothing is merged again.
     fn accept_offers(
         &self,
         owner: &ServerOwner,

@@ -169,7 +169,7 @@ pub(crate) fn run(args: &AuditArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Clean)
 }
 
-/// Reads an age, such as `90s`, `15m`, `1h` or `7d`.
+/// Reads an age, such as `90s`, `15m`, `1h` or `7d`. Only one unit: `1h30m` is not an age.
 ///
 /// # Errors
 /// If the text is not one.
@@ -203,6 +203,8 @@ fn print_call(call: &StoredCall, format: AuditFormat) -> anyhow::Result<()> {
 }
 
 /// The time with milliseconds, in UTC.
+///
+/// Sorts as text.
 fn time_text(micros: u64) -> String {
     let seconds = messages::utc_time(micros / 1_000_000);
     format!("{}.{:03}Z", seconds.trim_end_matches('Z'), micros / 1_000 % 1_000)

@@ -47,7 +47,8 @@ pub(crate) fn new_browser(config: &BrowserConfig, log: &Log) -> Arc<BrowserSessi
 /// How long a page may take to tell its history.
 const HISTORY_TIME: Duration = Duration::from_secs(5);
 
-/// Variables that the browser gets besides PATH. No secrets.
+/// Variables that the browser gets besides PATH. No secrets: pages that take the browser over could
+/// read them.
 const PASSED_ON: [&str; 11] = [
     "LANG",
     "LC_ALL",
@@ -168,6 +169,8 @@ impl BrowserSessions {
     }
 
     /// Reports that they may have changed.
+    ///
+    /// Called after every operation that changes which page is the current one.
     pub(crate) fn changed(&self) {
         self.changes.send_modify(|number| *number += 1);
     }

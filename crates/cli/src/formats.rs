@@ -109,6 +109,8 @@ fn label(row: &SupportRow) -> String {
 }
 
 /// The start of the page.
+///
+/// The tables follow. A line of it that is wrong has to be corrected here: the page is generated.
 const PAGE_HEAD: &str = "\
 # What each format holds
 

@@ -3,6 +3,12 @@
 //! one line on stderr with their number and the command that shows them. They are counted by
 //! checking, so that both commands report the same number. Only mistakes of the configuration are
 //! printed, because a source that is missing from the list would otherwise be missing silently.
+//!
+//! ```text
+//! resolve ─▶ check_selected ─▶ documents with findings ─┬─ quarantine_reasons ─┐
+//!                                                       ├─ compare_listed ─────┼─▶ rows, or JSON
+//!                                                       └─ filters ────────────┘
+//! ```
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -113,6 +119,8 @@ fn set_aside(
 }
 
 /// A tool as an object of `--json`. `show --json` has everything.
+///
+/// Keys are part of the interface.
 fn entry(reading: &Reading, tool: &Draft, id: &str, why: Option<&QuarantineReason>) -> Json {
     let unusable = [SchemaSide::Input, SchemaSide::Output]
         .into_iter()

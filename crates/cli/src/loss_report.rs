@@ -131,6 +131,8 @@ impl DocumentLosses<'_> {
 
     /// Line and column of a part of the source; `None` in the answer of a server, which is not a
     /// file that anybody could open.
+    ///
+    /// The nearest part that exists: a loss may be about a member that the source does not have.
     fn line_column(&self, at: &DocumentPath) -> Option<(usize, usize)> {
         let start = self.reading.origin.document().root().nearest(at).span().start;
         let at = self.source().line_column(start as usize);
@@ -323,6 +325,8 @@ fn grouped_text(reports: &[DocumentLosses<'_>]) -> String {
 }
 
 /// A reason without what it quotes and counts, so that reasons of one kind are equal.
+///
+/// Splitting at backticks leaves what is outside of them in every second piece.
 fn without_names(reason: &str) -> String {
     let outside = reason.split('`').step_by(2).collect::<Vec<_>>().join("`");
     // What a description says about a keyword is of one tool.
@@ -330,7 +334,8 @@ fn without_names(reason: &str) -> String {
     kind.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-/// The last line: `214 losses in 61 of 117 tools: 120 widened, 94 dropped`.
+/// The last line: `214 losses in 61 of 117 tools: 120 widened, 94 dropped`. Losses of the document
+/// itself belong to no tool.
 fn total(reports: &[DocumentLosses<'_>]) -> String {
     let all = || reports.iter().flat_map(|report| &report.conversion.losses);
     let tools = reports.iter().map(|report| report.conversion.tools.len()).sum();

@@ -157,6 +157,9 @@ pub(crate) fn page_notes(page: &ConvertedPage) -> impl Iterator<Item = &'static 
 }
 
 /// Says on stderr what the Markdown does not show.
+///
+/// On stderr, so that the Markdown can be piped; with `--explain`, every part that `--main` left
+/// out.
 fn print_notes(args: &MdArgs, page: &ConvertedPage) {
     let note = |text: &str| output::write_stderr(&format!("note: {text}\n"));
     page_notes(page).for_each(note);

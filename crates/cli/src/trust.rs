@@ -117,6 +117,8 @@ async fn review(planner: Planner, scope: ReviewScope) -> anyhow::Result<(PinRevi
 }
 
 /// Prints the differences, and fails if there are any.
+///
+/// A toolset that is new does not count where there is no lock: its first use would accept it.
 fn check(args: &TrustArgs, review: &PinReview) -> anyhow::Result<ExitStatus> {
     let differs = |toolset: &&ReviewedToolset| review.lock.is_some() || !toolset.is_new;
     let parts = review.toolsets.iter().filter(differs).map(|it| it.parts.len()).sum::<usize>();
@@ -227,7 +229,7 @@ fn word_of(change: PinChange) -> &'static str {
     }
 }
 
-/// A part and its changes, as `diff` prints them.
+/// A part and its changes, as `diff` prints them, but with whole texts: a person decides by them.
 fn part_text(label: &str, part: &ReviewedPart) -> String {
     let (label, name) = (one_line(label), one_line(&part.name));
     let subject = match part.kind {
@@ -248,7 +250,7 @@ fn part_text(label: &str, part: &ReviewedPart) -> String {
     text
 }
 
-/// The last line: what is accepted now.
+/// The last line: what is accepted now. Instructions and the like count as parts, tools as tools.
 fn summary(review: &PinReview) -> String {
     let same: usize = review.toolsets.iter().map(ReviewedToolset::unchanged_tools).sum();
     let tools = |is_accepted: bool| {

@@ -107,6 +107,8 @@ impl BuiltinToolset for WebToolset {
 const SHARE_OF_TIME: f64 = 5.0 / 6.0;
 
 /// A variable: the source's, else this program's.
+///
+/// `environment` is that of the source; the last of several values counts.
 fn setting(environment: &[(OsString, OsString)], name: &str) -> Option<String> {
     let own = environment.iter().rev().find(|(known, _)| known == name);
     match own {
@@ -215,6 +217,8 @@ fn search_definition(provider: &'static dyn SearchProvider) -> Json {
 }
 
 /// Both tools only read, and what they read is the world's.
+///
+/// `openWorldHint`: what is read may be hostile, and clients may treat it so.
 fn read_only() -> Json {
     json!({
         "readOnlyHint": true,

@@ -27,6 +27,8 @@ use crate::record_text::{one_line, shorten};
 use crate::report::plural;
 
 /// Characters of a value that are shown.
+///
+/// Longer ones are cut in the text and in Markdown. JSON has all of it.
 const SHOWN_VALUE: usize = 120;
 
 /// Characters of a text with marked words that are shown.
@@ -182,10 +184,12 @@ fn summary(diff: &DefinitionsDiff) -> String {
     }
 }
 
+/// The widths are those of the longest word, `changed`.
 fn heading(tool: &ToolDiff) -> String {
     format!("{:<8} {}{}", tool.presence.name(), one_line(&tool.id), step_mark(tool.step))
 }
 
+/// Nothing for a change that needs no new version.
 fn step_mark(step: VersionStep) -> String {
     if step == VersionStep::None { String::new() } else { format!("  ({})", step.name()) }
 }
@@ -352,7 +356,8 @@ fn marked_words(old: &str, new: &str) -> String {
     out
 }
 
-/// An unchanged run: its end before a change, its start after one.
+/// An unchanged run: its end before a change, its start after one. The first run has no change
+/// before it and the last none after it, so these keep one side only.
 fn without_middle(text: &str, is_first: bool, is_last: bool) -> String {
     let words: Vec<&str> = text.split_inclusive(' ').collect();
     let before = if is_last { 0 } else { CONTEXT_WORDS };

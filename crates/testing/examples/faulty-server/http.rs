@@ -208,6 +208,7 @@ impl FaultyHttpServer {
     fn serve(&self, request: &HttpRequest, connection: &HttpConnection) -> io::Result<AfterReply> {
         let message = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
         let fault = self.fault.filter(|_| !self.calls_only || message["method"] == "tools/call");
+        // Faults that replace the answer end the request here.
         if let Some(fault) = fault
             && let Some(next) = reply_with_fault(fault, connection)?
         {

@@ -211,6 +211,7 @@ impl ServerState {
     /// the call that made the change, so there is one notification for one change.
     fn call(&self, id: &Value, params: &Value, caller: &dyn Caller) -> ServerAnswer {
         let name = &params["name"];
+        // Whether this call is one that changes the list of tools.
         let changes = match self.mode.as_str() {
             "changing" | "changing-bad" => name == "echo",
             _ => self.has_change_tool() && name == "change",
@@ -312,6 +313,7 @@ pub(crate) fn message(id: &Value, answer: ServerAnswer) -> Option<Value> {
         }
         ServerAnswer::Error { code, message, data } => {
             let mut error = json!({ "code": code, "message": message });
+            // A member `data` with null would be another message.
             if let Some(data) = data {
                 error["data"] = data;
             }

@@ -230,6 +230,7 @@ impl StdioServer {
             "flood-err" => flood_stderr(1_000_000),
             _ => {}
         }
+        // The two modes write messages of an exact size, which no serializer could do.
         let answer = match (self.mode.as_str(), protocol::size_of_big("tools/call", params)) {
             ("huge", Some(bytes)) => {
                 return self.send(&protocol::padded_message(id, bytes, IdPosition::Last));
@@ -378,6 +379,8 @@ impl Caller for StdioCall<'_> {
 }
 
 /// Closes stdout by way of a shell, which then runs this program again: Rust needs `unsafe` for it.
+///
+/// The process stays the same, so its pid and its process group do too.
 fn close_stdout() -> ! {
     become_shell(r#"exec 1>&-; exec "$0" mcp drain"#, &[&own_path()])
 }
@@ -388,6 +391,8 @@ fn own_path() -> String {
 }
 
 /// An id that the client did not use.
+///
+/// A number stays a number: a client that compares ids loosely must not accept it by its type.
 fn other_than(id: &Value) -> Value {
     match id {
         Value::Number(id) => json!(id.as_i64().unwrap_or_default() + 1000),

@@ -221,16 +221,19 @@ pub(crate) fn call(id: &Value, params: &Value, caller: &dyn Caller) -> ServerAns
             );
             ServerAnswer::text("logged")
         }
+        // What a careless server does with its key: a client must not show it to a model.
         "leak" => ServerAnswer::Error {
             code: -32051,
             message: format!("bad key {}", std::env::var("API_KEY").unwrap_or_default()),
             data: Some(json!({ "key": std::env::var("API_KEY").unwrap_or_default() })),
         },
+        // A task in a mode that has none, with a member that no revision knows.
         "task" => ServerAnswer::Result(json!({
             "resultType": "task",
             "task": { "taskId": "t1", "status": "working" },
             "future": [1, 2],
         })),
+        // Its size counts against the limit of media, and not against that of text.
         "media" => {
             let data = "A".repeat(number(arguments, "bytes") as usize);
             let image = json!({ "type": "image", "mimeType": "image/png", "data": data });
@@ -245,6 +248,8 @@ pub(crate) fn call(id: &Value, params: &Value, caller: &dyn Caller) -> ServerAns
 ///
 /// `arguments` has the request in `method` and `params`: the test decides what is asked,
 /// `sampling`, `elicitation` or `roots`, and what is wrong with it.
+///
+/// `times` requests go out together, which tests the limit of open questions.
 fn ask(arguments: &Value, caller: &dyn Caller) -> ServerAnswer {
     let times = arguments["times"].as_u64().unwrap_or(1);
     let request = json!({ "method": arguments["method"], "params": arguments["params"] });
@@ -276,6 +281,7 @@ fn number(arguments: &Value, name: &str) -> u64 {
     arguments[name].as_u64().unwrap_or_default()
 }
 
+/// Text and structured content, so that a test sees what happens to each of them.
 fn echo(arguments: &Value) -> ServerAnswer {
     ServerAnswer::Result(json!({
         "content": [{ "type": "text", "text": arguments.to_string() }],
@@ -283,6 +289,7 @@ fn echo(arguments: &Value) -> ServerAnswer {
     }))
 }
 
+/// The usual tool for tests of time limits and of cancellation.
 fn sleep(id: &Value, ms: u64, caller: &dyn Caller) -> ServerAnswer {
     match pause(id, ms, caller) {
         Ok(()) => ServerAnswer::structured(json!({ "slept": ms })),

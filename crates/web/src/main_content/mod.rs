@@ -372,6 +372,7 @@ impl ContentSelector<'_> {
         !has_word
     }
 
+    /// Within the first nodes only: a heading further down belongs to a section.
     fn has_heading(&self, node: HtmlNodeId) -> bool {
         self.tree
             .descendants(node)
@@ -381,6 +382,10 @@ impl ContentSelector<'_> {
 
     /// The element that holds the article: by its element or class if the page is clear about it,
     /// else the whole body.
+    ///
+    /// Three rounds, each within the result of the one before: `<main>`, then `<article>`, then a
+    /// class that names content. A candidate must hold most of the prose of what is around it, and
+    /// must not have equals: one post of a thread is not the page.
     fn choose_scope(&self) -> HtmlNodeId {
         let mut scope = HtmlTree::ROOT;
         // From the outside in; each must hold nearly all prose of the one around it.
@@ -436,8 +441,12 @@ impl ContentSelector<'_> {
         })
     }
 
-    /// Leaves out what stands beside the part with the prose, from `scope` inwards: columns that
-    /// no word gives away, and loose lines such as a copyright notice.
+    /// Leaves out what stands beside the part with the prose, from `scope` inwards: columns that no
+    /// word gives away, and loose lines such as a copyright notice.
+    ///
+    /// Follows the child with the most prose down, as long as one child has most of it. At each
+    /// level its siblings are judged; where the prose is spread over several children, these are
+    /// the sections of the article, and the walk ends.
     fn leave_out_columns(&mut self, scope: HtmlNodeId) {
         let mut at = scope;
         loop {
@@ -467,7 +476,8 @@ impl ContentSelector<'_> {
         }
     }
 
-    /// Whether a child of a node is not part of the text that its child `top` has most of.
+    /// Whether a child of a node is not part of the text that its child `top` has most of. The less
+    /// certain a kind of element is, the more of the prose `top` must have (`holds_nearly_all`).
     fn is_beside(
         &self,
         block: HtmlNodeId,

@@ -150,8 +150,6 @@ impl ServerReport {
 
 /// A line per layer with what it protects from. Below a layer that does not hold completely, the
 /// reason and the remedy; at the end the consequence.
-///
-/// The state of each layer is one word, so that lines can be compared between machines.
 fn report_text(report: &JailReport) -> String {
     let mut text = String::from("sandbox: a worker started and ran a program\n");
     let mut line = |name: &str, state: &str, what: &str| {

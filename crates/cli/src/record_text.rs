@@ -301,8 +301,7 @@ pub(crate) fn schema_problem(tool: &Draft, side: SchemaSide) -> Option<String> {
 
 /// The parameters, or why they are unknown.
 ///
-/// "defined by its server" for AIOS commands that leave the schema open; `list` of the server has
-/// it.
+/// "defined by its server" for AIOS commands that leave the schema open.
 fn input(input: &FieldValue<InputSchema>) -> String {
     match input {
         FieldValue::Valid(InputSchema::Deferred) => "defined by its server".to_owned(),

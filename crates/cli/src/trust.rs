@@ -250,7 +250,7 @@ fn part_text(label: &str, part: &ReviewedPart) -> String {
     text
 }
 
-/// The last line: what is accepted now. Instructions and the like count as parts, tools as tools.
+/// The last line: what is accepted now. What is unchanged is counted in tools, the rest in parts.
 fn summary(review: &PinReview) -> String {
     let same: usize = review.toolsets.iter().map(ReviewedToolset::unchanged_tools).sum();
     let tools = |is_accepted: bool| {

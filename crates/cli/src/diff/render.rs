@@ -184,7 +184,6 @@ fn summary(diff: &DefinitionsDiff) -> String {
     }
 }
 
-/// The widths are those of the longest word, `changed`.
 fn heading(tool: &ToolDiff) -> String {
     format!("{:<8} {}{}", tool.presence.name(), one_line(&tool.id), step_mark(tool.step))
 }

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         CatalogEvent::LoadFailure(error) => {
             unread_here.lock().unwrap_or_else(PoisonError::into_inner).push(error.clone());
         }
-        // Warnings about definitions belong to `check`; here they would bury the result.
+        // Warnings about definitions belong to `check`; here they would hide the result.
         CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
         CatalogEvent::PlanProblem(d) if d.severity == Severity::Info => {}
         // Reported as the reason of the failed call.

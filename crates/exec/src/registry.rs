@@ -1,8 +1,8 @@
 //! The tools that can be called, by id.
 //!
 //! A registry never changes once the runner has it: after a reload the catalog builds a new one and
-//! the runner swaps them. A running call keeps its [`RegisteredTool`], so a reload cannot pull a
-//! schema away from under it.
+//! the runner swaps them. A running call keeps its [`RegisteredTool`], so a reload does not change
+//! its schema in the middle of a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

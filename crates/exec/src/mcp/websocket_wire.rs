@@ -39,7 +39,7 @@ const SUBPROTOCOL: &str = "mcp";
 /// How long a server may be silent before it is asked whether it is there, and again before the
 /// connection counts as broken: a peer that has lost its network says nothing about it.
 const TIME_TO_PING: Duration = Duration::from_secs(30);
-/// How long the farewell may take.
+/// How long the closing handshake may take.
 const TIME_TO_CLOSE: Duration = Duration::from_secs(1);
 
 type FrameSink = SplitSink<WebSocketStream<Upgraded>, Frame>;

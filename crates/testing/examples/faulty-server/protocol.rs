@@ -144,7 +144,7 @@ impl ServerState {
                 self.subscribed.lock().unwrap().remove(uri);
                 json!({})
             }
-            // -32002 with the URI in `data` is what MCP defines for a resource that does not exist.
+            // -32002 with the URI in `data` is what MCP up to 2025-11-25 defines here.
             "resources/read" => {
                 return Some(ServerAnswer::Error {
                     code: -32002,

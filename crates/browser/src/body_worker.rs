@@ -60,6 +60,8 @@ pub type HostAnswer<'a> = Pin<Box<dyn Future<Output = String> + Send + 'a>>;
 type PendingReply<'a> = Pin<Box<dyn Future<Output = (String, String)> + Send + 'a>>;
 
 /// Who answers what the code of a worker asks.
+///
+/// Implemented in `exec`, which checks the rights of the tool for every message.
 pub trait WorkerHost: Send + Sync {
     /// Answers a message with a text. Several may be open at a time.
     fn answer(&self, message: String) -> HostAnswer<'_>;
@@ -76,11 +78,15 @@ pub struct WorkerCode<'a> {
 }
 
 /// A worker as the events of its page know it.
+///
+/// `requests` is `None` once the target is gone. Then the receiver ends, and with it `run`.
 pub(crate) struct WorkerTarget {
     requests: Mutex<Option<mpsc::Sender<WorkerRequest>>>,
 }
 
+/// A paused request. It must be answered or refused, or the worker waits for ever.
 struct WorkerRequest {
+    /// That of the interception.
     id: String,
     /// `GET /body.js`; of another origin with its address.
     what: String,
@@ -88,6 +94,8 @@ struct WorkerRequest {
 }
 
 impl WorkerTarget {
+    /// Called by the task that reads the pipe; a full queue is a worker that asks faster than its
+    /// host answers, and is refused.
     pub(crate) fn on_event(&self, connection: &DebuggerConnection, event: &DebuggerEvent<'_>) {
         let text = |pointer: &str| {
             event.params.pointer(pointer).and_then(Json::as_str).unwrap_or_default()
@@ -126,6 +134,9 @@ impl WorkerTarget {
 }
 
 /// A target that is ended when this is dropped, whatever its code does.
+///
+/// The context is disposed of with it, and so are the storage and everything else that the code
+/// kept.
 struct WorkerGuard {
     running: Arc<RunningBrowser>,
     context: String,
@@ -162,7 +173,11 @@ impl StartedWorker {
         Ok(StartedWorker { guard: guard.map_err(|_| not_in_time())??, requests })
     }
 
-    /// Runs code until it ends itself, and returns its result.
+    /// Runs code until it ends itself, and returns its result. Hostile code can end the worker
+    /// early with any text: the result is as trustworthy as the code.
+    ///
+    /// # Errors
+    /// `Timeout` at the deadline, `PageCrashed` if the worker was ended, `BrowserFailed`.
     pub(crate) async fn run(
         mut self,
         code: WorkerCode<'_>,
@@ -221,6 +236,9 @@ impl StartedWorker {
 }
 
 /// Makes the target of a worker, whose requests are intercepted from then on.
+///
+/// The worker is intercepted before its first navigation. If this fails or is given up half-way,
+/// the guard disposes of what was made.
 async fn make_target(
     running: Arc<RunningBrowser>,
     target: Arc<WorkerTarget>,

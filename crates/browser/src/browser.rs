@@ -3,6 +3,19 @@
 //! Each session has its own tabs. Without a configured profile it also has its own cookies and
 //! storage; with one, all sessions use what the person is signed in to. A task ends a browser that
 //! nobody used for a while and one that takes too much memory.
+//!
+//! ```text
+//! Browser ─▶ SharedBrowser ─┬─ state: the running browser, the tabs of each session   (async lock)
+//!                           ├─ running: the same once more, for `drop`                (plain lock)
+//!                           └─ usage: calls that run, when the last one ended
+//! watch (a task per running browser) ─▶ memory, idle time ─▶ ends it
+//! ```
+//!
+//! The async lock on `state` is held while a browser starts, so ten calls at once start one
+//! browser. It is not held while an operation runs on a page.
+//!
+//! A browser may end at any time. Sessions and their settings survive that, tabs do not: the next
+//! call of a session opens a new one.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,7 +33,7 @@ use crate::running::RunningBrowser;
 use crate::tab::TabParts;
 use crate::{BrowserSettings, PageError, PageErrorCode, Tab, TabInfo, WorkerCode, WorkerHost};
 
-/// Tabs of one session.
+/// Tabs of one session. Each may have a process of its own.
 const MAX_TABS: usize = 20;
 
 /// How often memory and idle time are looked at.
@@ -32,7 +45,8 @@ const START_PAGE_TIME: Duration = Duration::from_secs(15);
 /// Receives lines for the log.
 pub(crate) type BrowserLog = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The browser. Nothing is started before the first tab is needed. Dropping it ends it.
+/// The browser. Nothing is started before the first tab is needed. Dropping it ends it, within
+/// milliseconds and without saving what a page was about to store; `close` lets it finish.
 pub struct Browser {
     shared: Arc<SharedBrowser>,
 }
@@ -48,7 +62,7 @@ pub(crate) struct SharedBrowser {
     usage: BrowserUsage,
 }
 
-/// The calls that run, and when the last one ended.
+/// The calls that run, and when the last one ended. The browser is idle only while `calls` is 0.
 #[derive(Default)]
 struct BrowserUsage {
     calls: AtomicUsize,
@@ -57,7 +71,9 @@ struct BrowserUsage {
 
 #[derive(Default)]
 struct BrowserState {
+    /// May have ended; `ensure_running` finds out.
     running: Option<Arc<RunningBrowser>>,
+    /// By the name that `exec` gives its sessions. They stay when the browser ends.
     sessions: HashMap<String, SessionTabs>,
 }
 
@@ -67,8 +83,9 @@ struct SessionTabs {
     /// Its own cookies and storage, if it has its own.
     context: Option<String>,
     tabs: Vec<Tab>,
-    /// The number of the current tab.
+    /// The number of the current tab; 0 for none.
     current: u32,
+    /// Numbers are not used again, so a number never means another tab than the caller has seen.
     last_number: u32,
     /// The page to return to after the browser was ended because nobody used it.
     restored: Option<String>,
@@ -114,6 +131,8 @@ impl Browser {
     }
 
     /// Fails if a page of this address may not be opened.
+    ///
+    /// For callers that want to refuse before they ask a person. Opening a page checks again.
     pub async fn check_address(&self, address: &str) -> Result<(), PageError> {
         let url = self.shared.rules.check(address)?;
         self.shared.rules.check_private(&url).await
@@ -144,6 +163,7 @@ impl Browser {
         }
     }
 
+    /// Holds the lock of the state throughout, also while a browser is started.
     async fn obtain_tab_once(&self, session: &str, is_new: bool) -> Result<Tab, PageError> {
         let mut state = self.shared.state.lock().await;
         let running = self.shared.ensure_running(&mut state).await?;
@@ -156,6 +176,13 @@ impl Browser {
 
     /// Runs code in a worker without network, which only the host gives anything. Starts the
     /// browser if necessary. Dropping the future ends the worker.
+    ///
+    /// Sessions and origins mean nothing to a worker: it has a context of its own, which ends with
+    /// it.
+    ///
+    /// # Errors
+    /// `Timeout` at `within`, `PageCrashed` if the worker was ended for its memory,
+    /// `BrowserFailed`.
     pub async fn run_worker(
         &self,
         code: WorkerCode<'_>,
@@ -183,6 +210,8 @@ impl Browser {
     }
 
     /// The tabs of a session. Does not start the browser.
+    ///
+    /// The lock is given back before pages are asked.
     pub async fn tabs(&self, session: &str) -> Vec<TabInfo> {
         let state = self.shared.state.lock().await;
         let Some(tabs) = state.sessions.get(session) else { return Vec::new() };
@@ -223,6 +252,9 @@ impl Browser {
     }
 
     /// Closes a tab of a session; the one before it becomes current.
+    ///
+    /// # Errors
+    /// `NoElement` if the session has no such tab.
     pub async fn close_tab(&self, session: &str, number: u32) -> Result<(), PageError> {
         let mut state = self.shared.state.lock().await;
         let tabs = state.sessions.get_mut(session);
@@ -240,6 +272,8 @@ impl Browser {
     }
 
     /// Closes the tabs of a session that has ended.
+    ///
+    /// With a context of its own, its cookies and storage are removed with it.
     pub async fn end_session(&self, session: &str) {
         let mut state = self.shared.state.lock().await;
         let Some(tabs) = state.sessions.remove(session) else { return };
@@ -282,6 +316,8 @@ impl SharedBrowser {
     }
 
     /// The running browser, started if there is none.
+    ///
+    /// Called with the lock of the state. Also starts the task that watches this browser.
     async fn ensure_running(
         self: &Arc<Self>,
         state: &mut BrowserState,
@@ -305,6 +341,8 @@ impl SharedBrowser {
     }
 
     /// Ends the running browser. Its tabs are gone, and the sessions stay.
+    ///
+    /// `is_killed` leaves the browser no time to write its profile.
     async fn end_running(&self, state: &mut BrowserState, why: &str, is_killed: bool) {
         for tabs in state.sessions.values_mut() {
             tabs.tabs.clear();
@@ -318,6 +356,12 @@ impl SharedBrowser {
     }
 
     /// Opens a tab and makes it the current one.
+    ///
+    /// The first tab of a session also makes its context, unless all sessions share a configured
+    /// profile.
+    ///
+    /// # Errors
+    /// `Refused` at `MAX_TABS`, and those of the browser.
     async fn add_tab(
         self: &Arc<Self>,
         running: &Arc<RunningBrowser>,
@@ -367,7 +411,9 @@ impl SessionTabs {
     }
 }
 
-/// Ends a browser that is idle or too large.
+/// Ends a browser that is idle or too large. One such task per running browser, which it does not
+/// keep alive. Memory is polled because no limit of the system covers a group of processes here;
+/// what grows faster than `WATCH_INTERVAL` is caught by the limit of each process (`process`).
 async fn watch(shared: Weak<SharedBrowser>, running: Weak<RunningBrowser>) {
     let mut ticks = tokio::time::interval(WATCH_INTERVAL);
     loop {

@@ -4,6 +4,15 @@
 //! closed, and when the browser ends; Chromium itself never answers in the first case. Deadlines
 //! are those of the callers: a call is dropped. Events go to a handler, in order, on the task
 //! that reads.
+//!
+//! ```text
+//! call, post ─▶ outgoing (1,024 messages) ─▶ write_messages ─▶ pipe ─▶ Chromium
+//! call ◀─ CommandTable, by id ◀─ read_messages ◀─ pipe ◀─┘
+//!                                └─▶ EventHandler, in the same task
+//! ```
+//!
+//! The handler runs between two messages, so what it posts is on its way before the next event is
+//! read. It must not wait: a handler that waited for an answer would wait for itself.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +45,8 @@ pub(crate) enum CommandError {
 }
 
 /// Receives the events.
+///
+/// Implemented once, by the browser that routes events to its pages.
 pub(crate) trait EventHandler: Send + Sync + 'static {
     /// One event, of a page's session or of the browser itself. Must not block.
     fn on_event(&self, connection: &DebuggerConnection, event: &DebuggerEvent<'_>);
@@ -57,6 +68,8 @@ pub(crate) struct DebuggerConnection {
     calls: Arc<CommandTable>,
 }
 
+/// Calls that wait for their answer. Ids are unique for the life of the connection, so a late
+/// answer to a call that was given up finds nothing.
 #[derive(Default)]
 struct CommandTable {
     last_id: AtomicU64,
@@ -66,9 +79,12 @@ struct CommandTable {
 #[derive(Default)]
 struct OpenCalls {
     by_id: HashMap<u64, OpenCall>,
+    /// Set under the same lock as `by_id` is emptied, so no call can enter afterwards and wait for
+    /// ever.
     has_ended: bool,
 }
 
+/// `session` is the page's, for `fail_calls_of`.
 struct OpenCall {
     session: Option<String>,
     reply: oneshot::Sender<Result<Json, CommandError>>,
@@ -108,6 +124,11 @@ impl DebuggerConnection {
     }
 
     /// Calls a command of a page, or of the browser. Dropping the future gives the call up.
+    ///
+    /// A call that was given up may still have been sent, and be carried out.
+    ///
+    /// # Errors
+    /// See `CommandError`. There is no time limit here.
     pub(crate) async fn call(
         &self,
         session: Option<&str>,
@@ -130,6 +151,8 @@ impl DebuggerConnection {
     }
 
     /// Sends a command whose answer nobody needs. For handlers of events.
+    ///
+    /// Lost if `MOST_WAITING` messages wait already, or the browser has ended.
     pub(crate) fn post(&self, session: Option<&str>, method: &str, params: Json) {
         let id = self.calls.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let _ = self.outgoing.try_send(message_bytes(id, session, method, params));
@@ -149,6 +172,8 @@ impl DebuggerConnection {
         }
     }
 
+    /// A message that cannot be read fails its call, if its id can be found at the start; an event
+    /// is skipped. The connection goes on.
     async fn read_messages(&self, mut output: BufReader<ChildStdout>, handler: &dyn EventHandler) {
         let mut message = Vec::new();
         while let Some(is_whole) = next_message(&mut output, &mut message).await {
@@ -218,6 +243,7 @@ fn message_bytes(id: u64, session: Option<&str>, method: &str, params: Json) -> 
     bytes
 }
 
+/// Ends with the pipe; callers learn of that from the reading side.
 async fn write_messages(mut input: ChildStdin, mut waiting: mpsc::Receiver<Vec<u8>>) {
     while let Some(message) = waiting.recv().await {
         if input.write_all(&message).await.is_err() {

@@ -4,6 +4,10 @@
 //! A `target` argument is a reference that an operation returned, `{"$element": 7}`, or a CSS
 //! selector. References belong to one call and one document: another call's are `NoElement`, and so
 //! are all after a navigation.
+//!
+//! This list is the whole of what a guest can do to a page, and the only place where a capability
+//! is assigned. `exec` asks `Operation::capability` before it calls `Tab::operate`, so an operation
+//! that is not here does not exist, whatever the broker would accept.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,7 +18,8 @@ use crate::Json;
 pub struct ElementScope(pub(crate) u64);
 
 impl ElementScope {
-    /// A scope of its own.
+    /// A scope of its own, never given out before in this process. No `Default`: two scopes are
+    /// never equal.
     #[allow(clippy::new_without_default)]
     pub fn new() -> ElementScope {
         static LAST: AtomicU64 = AtomicU64::new(0);
@@ -33,6 +38,8 @@ pub enum OperationNeed {
 }
 
 /// One operation.
+///
+/// `arguments` and `meaning` are texts for the manual; the broker checks the arguments.
 #[derive(Debug)]
 pub struct Operation {
     /// Its name, as guests call it below `btcp`: `dom.query`.
@@ -65,6 +72,8 @@ impl Operation {
 }
 
 /// Whether an address, absolute or relative to a page of this origin, is of the same origin.
+///
+/// Opaque origins (`null`) are never equal to anything, also not to themselves.
 pub(crate) fn is_own_origin(address: &str, origin: &str) -> bool {
     let Ok(page) = url::Url::parse(origin) else { return false };
     let url = address_on(address, origin);

@@ -1,5 +1,18 @@
 //! Which addresses may be opened: `[browser] origins`, and those of this machine and its network
 //! only if the settings name them.
+//!
+//! ```text
+//! check           by the text of the address: scheme, origins, private hosts as they are written
+//! needs_lookup ─▶ check_private    by the addresses that a name leads to
+//! ```
+//!
+//! Two dangers are meant. A tool may be made to open pages that its user did not intend, which
+//! `origins` prevents. And a page or a tool may use the browser to reach services of this machine
+//! or its network that trust any client: routers, databases, metadata of a cloud. Those are refused
+//! even without `origins`, unless the settings name them.
+//!
+//! This covers main documents and the requests that tools send. Frames, images and scripts of a
+//! page are left to the browser and its own rules.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -15,12 +28,16 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct OriginRules {
     rules: Vec<AllowedOrigin>,
+    /// Whether no origins are configured. An origin that cannot be read does not make the rules
+    /// open.
     is_open: bool,
     /// The page that tabs open first; named by the person, as the origins are.
     start: Option<AllowedOrigin>,
+    /// See `BrowserSettings::is_private`.
     is_private: Option<fn(IpAddr) -> bool>,
 }
 
+/// Host, scheme and port are compared as a whole; there are no wildcards.
 #[derive(Debug)]
 struct AllowedOrigin {
     scheme: String,
@@ -42,6 +59,11 @@ impl OriginRules {
     }
 
     /// Whether a page of this address may be opened; if not, why.
+    ///
+    /// Synchronous, so that it can be used where events are handled. Does not look names up.
+    ///
+    /// # Errors
+    /// `OriginRefused`, with a message for the person who wrote the settings.
     pub(crate) fn check(&self, address: &str) -> Result<Url, PageError> {
         let refused = |why: String| PageError::new(PageErrorCode::OriginRefused, why);
         let url = Url::parse(address)
@@ -101,7 +123,8 @@ impl OriginRules {
         self.rules.iter().chain(&self.start).any(|rule| rule.allows(url))
     }
 
-    /// Whether the host, as it is written, is private and not named.
+    /// Whether the host, as it is written, is private and not named. `localhost` and the names
+    /// below it count without a lookup (RFC 6761).
     fn is_private_host(&self, url: &Url) -> bool {
         let Some(is_private) = self.is_private else { return false };
         let is_private = match url.host() {
@@ -143,7 +166,8 @@ impl AllowedOrigin {
     }
 }
 
-/// A text of a page, short enough for a message.
+/// A text of a page, short enough for a message: 200 characters, and spaces instead of control
+/// characters, which could disturb a terminal.
 pub(crate) fn shorten(text: &str) -> String {
     const MOST: usize = 200;
     let mut short: String = text.chars().take(MOST).map(visible).collect();

@@ -8,6 +8,14 @@
 //!
 //! The world is addressed by its unique id: plain numbers of contexts are used again in another
 //! renderer, and could there mean the page's own world.
+//!
+//! Two things are not trusted: the page, whose scripts may loop, change built-in functions or leave
+//! at any time, and the timing of events, which arrive in between commands. So the broker runs in
+//! an isolated world (its own globals, the same DOM), which the page does not see. A call that
+//! finds the world gone tries again only if the operation cannot have begun.
+//!
+//! All state is in `PageState`, behind one lock that is held for moments only. Every change raises
+//! `changes`, which wakes all who wait for a condition (`wait_until`).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,18 +31,22 @@ use crate::origin_rules::{OriginRules, shorten};
 use crate::{ElementScope, Json, PageError, PageErrorCode};
 
 /// The source of the operations.
+///
+/// Evaluated once per document. The page cannot read or replace it.
 const BROKER: &str = concat!(include_str!("broker_network.js"), include_str!("broker.js"));
 
 /// The name of the isolated world.
 const WORLD: &str = "toolwright";
 
-/// Characters of a result.
+/// Characters of a result. The broker refuses longer ones, before they reach the pipe.
 pub(crate) const LONGEST_RESULT: usize = 4 * 1024 * 1024;
 
 /// Notices that are kept until somebody takes them.
 const MOST_NOTICES: usize = 20;
 
 /// How long a page may leave a trivial question unanswered before it counts as hung.
+///
+/// Less would end pages that only are busy, and a crash loses everything that a person typed there.
 const HANG_TIME: Duration = Duration::from_secs(2);
 
 /// A page. It belongs to one tab, which replaces it after a crash.
@@ -44,6 +56,7 @@ pub(crate) struct PageTarget {
     pub(crate) session: String,
     /// The id of the target, which is also that of its main frame.
     pub(crate) id: String,
+    /// Also applied here, to redirects, links and scripts of the page that navigate it.
     rules: Arc<OriginRules>,
     state: Mutex<PageState>,
     /// Counts every change of the state, for those who wait for one.
@@ -54,16 +67,21 @@ pub(crate) struct PageTarget {
 /// What a tab reports to its users; survives the replacement of its page.
 #[derive(Default)]
 pub(crate) struct PageReports {
+    /// At most `MOST_NOTICES`, the oldest are dropped: pages can cause any number of them.
     notices: Mutex<VecDeque<String>>,
+    /// Raised when the page adds or removes a WebMCP tool, and with every navigation.
     pub(crate) tool_changes: watch::Sender<u64>,
 }
 
-/// What is known about the page.
+/// What is known about the page. A copy that was taken is out of date at once; decisions that need
+/// the state of a moment are made in the page, by the broker.
 #[derive(Clone, Default)]
 pub(crate) struct PageState {
     pub(crate) url: String,
-    /// Documents that this page had, and changes of its address within one.
+    /// Documents that this page had, and changes of its address within one. The caller that starts
+    /// a navigation reads it first, and waits until it has grown.
     pub(crate) moves: u64,
+    /// Whether the `load` event of the current document has fired.
     pub(crate) is_loaded: bool,
     /// Its renderer is gone.
     pub(crate) has_crashed: bool,
@@ -81,12 +99,15 @@ pub(crate) struct PageState {
     new_world: Option<String>,
 }
 
-/// What the broker is asked for.
+/// What the broker is asked for: an operation of `OPERATIONS`, or one of this crate (`page.…`),
+/// which guests cannot name.
 pub(crate) struct BrokerCall<'a> {
     pub(crate) operation: &'a str,
     pub(crate) arguments: &'a [Json],
     /// The origin that the page must have; `None`: any.
     pub(crate) origin: Option<&'a str>,
+    /// For operations with an address: whether it is of the page's own origin, as the capability
+    /// was checked for. The broker compares it with what the browser makes of the address.
     pub(crate) is_own_address: bool,
     /// Whose references to elements it uses; `None`: it uses none.
     pub(crate) scope: Option<ElementScope>,
@@ -124,6 +145,9 @@ impl PageTarget {
     }
 
     /// Switches on what this module relies on. Nothing is loaded before.
+    ///
+    /// Interception is switched on before anything is loaded, so no request of the main document
+    /// passes unseen. `WebMCP.enable` may fail: older versions of Chromium do not have it.
     pub(crate) async fn prepare(&self) -> Result<(), CommandError> {
         let documents = json!([{ "urlPattern": "*", "resourceType": "Document" }]);
         let call = |method: &'static str, params| {
@@ -175,6 +199,10 @@ impl PageTarget {
     }
 
     /// Calls a command of this page.
+    ///
+    /// # Errors
+    /// `Timeout` at the deadline; then the page is also probed, because a hung renderer leaves
+    /// every later command unanswered. Otherwise see `page_error`.
     pub(crate) async fn call(
         self: &Arc<Self>,
         method: &str,
@@ -196,6 +224,9 @@ impl PageTarget {
     }
 
     /// Asks the broker.
+    ///
+    /// The arguments come from a tool and the answer from the page. Both are passed as JSON text
+    /// inside of a JavaScript string, so no part of them can become code or a prototype.
     pub(crate) async fn ask_broker(
         self: &Arc<Self>,
         call: &BrokerCall<'_>,
@@ -265,6 +296,10 @@ impl PageTarget {
     }
 
     /// The world with the broker in it.
+    ///
+    /// Made once per document, when it is first needed. Each step can fail because a navigation
+    /// came between, so the loop begins anew, a bounded number of times: a page may navigate
+    /// without end.
     async fn world(self: &Arc<Self>, deadline: Instant) -> Result<String, PageError> {
         static DOCUMENTS: AtomicU64 = AtomicU64::new(0);
         for _ in 0..20 {
@@ -305,6 +340,7 @@ impl PageTarget {
         Err(PageError::new(PageErrorCode::Navigated, "the page keeps going to other addresses"))
     }
 
+    /// Only the world that was missing: a newer one may be there already.
     fn forget_world(&self, world: &str) {
         self.change(|state| {
             if state.world.as_deref() == Some(world) {
@@ -314,7 +350,8 @@ impl PageTarget {
     }
 
     /// Checks whether a page that did not answer hangs, and crashes its renderer if so: nothing
-    /// else stops a loop of microtasks.
+    /// else stops a loop of microtasks. Runs in a task of its own, one per page at a time; calls
+    /// that begin meanwhile wait for its result (`is_probing`).
     fn probe_for_hang(self: &Arc<Self>) {
         if std::mem::replace(&mut self.lock().is_probing, true) {
             return;
@@ -336,6 +373,9 @@ impl PageTarget {
     }
 
     /// Takes an event of this page.
+    ///
+    /// Called by the task that reads the pipe, in the order of events; it must not wait. What has
+    /// to be answered is posted.
     pub(crate) fn on_event(self: &Arc<Self>, event: &DebuggerEvent<'_>) {
         let params = event.params;
         let text = |pointer: &str| params.pointer(pointer).and_then(Json::as_str).unwrap_or("");
@@ -380,6 +420,9 @@ impl PageTarget {
     }
 
     /// The renderer crashed or the page was closed: nothing is answered any more.
+    ///
+    /// Chromium never answers commands to a renderer that has crashed, so their callers are told
+    /// here.
     pub(crate) fn on_gone(&self, change: impl FnOnce(&mut PageState)) {
         self.change(|state| {
             change(state);
@@ -392,6 +435,9 @@ impl PageTarget {
         self.reports.notice(text);
     }
 
+    /// The main frame has another document. Requests are refused before they leave; the check here
+    /// is for documents that come without one, such as `blob:`, `data:` and `file:` addresses. Such
+    /// a page is replaced by an empty one.
     fn on_navigated(&self, url: &str) {
         self.change(|state| {
             state.url = url.to_owned();
@@ -413,6 +459,7 @@ impl PageTarget {
         }
     }
 
+    /// A dialog blocks the page until it is answered, and nobody is there to answer it.
     fn on_dialog(&self, kind: &str, message: &str) {
         // "Leave this page?" is answered with yes, everything else with no.
         let accept = kind == "beforeunload";
@@ -425,6 +472,9 @@ impl PageTarget {
     }
 
     /// A document is about to be requested, or a redirect followed.
+    ///
+    /// Only documents are intercepted. Names are looked up in a task of its own, because this is
+    /// called by the task that reads the pipe.
     fn on_request(self: &Arc<Self>, request: &str, params: &Json) {
         let url = params.pointer("/request/url").and_then(Json::as_str).unwrap_or_default();
         let is_main = params.get("frameId").and_then(Json::as_str) == Some(self.id.as_str());
@@ -459,6 +509,8 @@ impl PageTarget {
         self.connection.post(Some(&self.session), method, params);
     }
 
+    /// Keeps the reason for the caller that navigates, if one does, and a notice in any case:
+    /// scripts of the page navigate, too.
     fn refuse(&self, error: PageError) {
         self.reports.notice(format!("a navigation was refused: {error}"));
         self.change(|state| state.refusal = Some(error));
@@ -466,6 +518,9 @@ impl PageTarget {
 }
 
 /// The value that the broker returned, or its error.
+///
+/// The broker catches errors of operations and answers with code and message. What is not of this
+/// form comes from the engine, such as a result that is not text.
 fn read_answer(answer: &Json) -> Result<Json, PageError> {
     let unreadable = || {
         let why = answer.pointer("/exceptionDetails/exception/description").and_then(Json::as_str);
@@ -483,6 +538,8 @@ fn read_answer(answer: &Json) -> Result<Json, PageError> {
 }
 
 /// Whether a world was gone before anything was done in it.
+///
+/// Chromium has no codes for these errors, so their texts are compared.
 fn is_world_missing(error: &PageError) -> bool {
     ["uniqueContextId not found", "No frame for given id", "Cannot find context"]
         .iter()
@@ -509,6 +566,8 @@ pub(crate) fn page_error(error: &CommandError) -> PageError {
     PageError::new(code, message)
 }
 
+/// These say that the document went away while the command ran: the operation may have been done or
+/// not, so it is not repeated.
 fn is_navigation(message: &str) -> bool {
     ["navigated or closed", "context was destroyed", "Not attached to an active page"]
         .iter()

@@ -8,6 +8,10 @@
 //! The shell maps our pipes to the descriptors that `--remote-debugging-pipe` takes, gives the
 //! browser an environment without secrets, and waits. If we are killed, the pipe closes, the
 //! browser ends by itself, and the shell removes the temporary profile.
+//!
+//! Everything that ends a browser goes through `BrowserProcess::end`: the whole process group is
+//! killed, crash handlers that have left it are looked for, orphans are reaped, and the temporary
+//! profile is removed last, because a living process would write it again.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -87,6 +91,9 @@ const FLAGS: &[&str] = &[
 const UNUSED_MEMORY: u64 = 1 << 30;
 
 /// The process groups of browsers of this process.
+///
+/// Read by the executor of programs, on other threads. A browser is in it from before its first
+/// process exists until after its last one is gone.
 static GROUPS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
 /// Whether a process belongs to a browser that this process started. The executor of programs,
@@ -142,12 +149,20 @@ pub(crate) struct BrowserProcess {
     child: Child,
     group: Pid,
     profile: ProfileFolder,
+    /// The last 4 KiB of what it printed; a thread fills it until the stream ends.
     stderr: Arc<Mutex<Vec<u8>>>,
     is_ended: bool,
 }
 
 impl BrowserProcess {
     /// Starts the browser; returns the pipes of the debugging protocol, too.
+    ///
+    /// The environment is not inherited: variables of this process may hold tokens, and every page
+    /// that breaks out of its renderer could read them.
+    ///
+    /// # Errors
+    /// `NoBrowser`; `BrowserFailed` if a window is wanted and there is no display, or if the
+    /// profile cannot be used.
     pub(crate) fn start(
         settings: &BrowserSettings,
     ) -> Result<(BrowserProcess, ChildStdin, ChildStdout), PageError> {

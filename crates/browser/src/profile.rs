@@ -5,6 +5,15 @@
 //!
 //! A temporary folder is locked as long as its program lives. Those of programs that were killed
 //! together with the shell that removes them are removed by the next start.
+//!
+//! | started by | configured | folder, and the user of the browser |
+//! |---|---|---|
+//! | a user | nothing | temporary; the same user |
+//! | a user | a folder | that folder; the same user |
+//! | root | nothing | temporary, given to `nobody` |
+//! | root | a folder of a user | that folder; its owner |
+//! | root | a folder of root | `toolwright-browser` inside of it, given to `nobody` if it is new |
+//! | root | a new folder | that folder, given to `nobody` |
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -30,13 +39,16 @@ pub(crate) struct BrowserUser {
 }
 
 /// The folder of a profile.
+///
+/// Not removed by dropping it: that must wait until the processes are gone, see `remove`.
 #[derive(Debug)]
 pub(crate) struct ProfileFolder {
     path: PathBuf,
     is_temporary: bool,
     /// The user that the browser runs as; `None`: the user of this process.
     pub(crate) user: Option<BrowserUser>,
-    /// The lock of a temporary folder.
+    /// The lock of a temporary folder, held as long as this value lives. The system gives it up
+    /// when the process is killed, which is how `remove_stale` recognises folders without an owner.
     _lock: Option<fs::File>,
 }
 
@@ -50,6 +62,8 @@ impl ProfileFolder {
         }
     }
 
+    /// The folder is locked after it is made. `remove_stale` of another program could come between,
+    /// which is why it leaves folders alone that are younger than `LOCKED_AFTER`.
     fn new_temporary(is_root: bool) -> Result<ProfileFolder, PageError> {
         let user = is_root.then(nobody);
         remove_stale(&std::env::temp_dir(), user);
@@ -67,6 +81,11 @@ impl ProfileFolder {
         Ok(ProfileFolder { path: folder.keep(), is_temporary: true, user, _lock: Some(lock) })
     }
 
+    /// Prepares the configured folder for the user that the browser runs as; see the table above.
+    ///
+    /// # Errors
+    /// If the folder belongs to root in a way that cannot be worked around, or the browser's user
+    /// cannot enter it. The message names the folder.
     fn open_configured(path: &Path, is_root: bool) -> Result<ProfileFolder, PageError> {
         let mut is_new = make_folder(path)?;
         let mut path = fs::canonicalize(path).map_err(|error| failed(path, &error))?;
@@ -96,6 +115,7 @@ impl ProfileFolder {
         Ok(profile)
     }
 
+    /// Without links, for configured folders.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -104,7 +124,8 @@ impl ProfileFolder {
         self.is_temporary
     }
 
-    /// Root can enter every folder, the browser's user cannot.
+    /// Root can enter every folder, the browser's user cannot. Chromium would only say that it
+    /// cannot write its profile, so the folder in the way is named here.
     fn check_reachable(&self) -> Result<(), PageError> {
         let Some(BrowserUser { user, .. }) = self.user else { return Ok(()) };
         let closed = self.path.ancestors().skip(1).find(|folder| {
@@ -161,6 +182,8 @@ fn make_folder(path: &Path) -> Result<bool, PageError> {
 }
 
 /// The owner of a folder; not of one that a link leads to.
+///
+/// A link could be changed between this look and its use, so it is not followed.
 fn owner_of(path: &Path) -> Result<BrowserUser, PageError> {
     let data = fs::symlink_metadata(path).map_err(|error| failed(path, &error))?;
     if !data.is_dir() {
@@ -170,6 +193,9 @@ fn owner_of(path: &Path) -> Result<BrowserUser, PageError> {
 }
 
 /// Removes temporary folders of our user whose programs are gone. What cannot be removed stays.
+///
+/// Called before each new temporary folder is made. Only folders of the user that the browser runs
+/// as are touched, with the prefix of this program.
 fn remove_stale(folder: &Path, user: Option<BrowserUser>) {
     let owner = user.map_or_else(|| rustix::process::geteuid().as_raw(), |user| user.user);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -193,6 +219,8 @@ pub fn is_root() -> bool {
 }
 
 /// The user who has no rights.
+///
+/// By name, since its number differs between systems; 65534 if it is not listed.
 fn nobody() -> BrowserUser {
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let line = users.lines().find_map(|line| line.strip_prefix("nobody:"));

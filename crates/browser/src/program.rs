@@ -53,6 +53,9 @@ pub fn find_browser(settings: &BrowserSettings) -> Result<PathBuf, PageError> {
 
 /// The program that a script starts, if the path is a script and that can be found out; else the
 /// path itself. A script that stays in between still works: the whole process group is killed.
+///
+/// Nothing of the script is run. Its words are only looked at, so a script that computes the path
+/// in another way is started as it is.
 fn behind_script(path: &Path) -> PathBuf {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let Some(script) = script_text(&real) else { return path.to_owned() };

@@ -1,4 +1,17 @@
 //! A browser that runs: its processes, its connection, and the pages that belong to tabs.
+//!
+//! ```text
+//! BrowserProcess ─ pipes ─ DebuggerConnection ─ events ─▶ BrowserEvents ─┬─▶ PageTarget
+//!                                                                        └─▶ WorkerTarget
+//! ```
+//!
+//! The connection carries everything for all pages. A session of the protocol, not to be confused
+//! with a session of this program, names the page of a command or event; without one it is for the
+//! browser.
+//!
+//! The end may be noticed at three places: the process exits, the pipe closes, or this program ends
+//! it. The first to set `ended` gives the reason that callers read; nothing resets it, and a
+//! `RunningBrowser` is never used again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
@@ -27,27 +40,36 @@ const END_TIMEOUT: Duration = Duration::from_secs(3);
 /// A running browser.
 pub(crate) struct RunningBrowser {
     connection: DebuggerConnection,
+    /// Held for moments, except while the browser is ended; `has_ended` must not wait for that.
     process: Mutex<BrowserProcess>,
     events: Arc<BrowserEvents>,
     rules: Arc<OriginRules>,
 }
 
 /// Routes events to pages.
+///
+/// Used by the task that reads the pipe, and by those who open and end pages. The two locks are
+/// never held together.
 #[derive(Default)]
 struct BrowserEvents {
-    /// By the session of the protocol.
+    /// By the session of the protocol. Weak: tabs own their pages.
     pages: Mutex<HashMap<String, Weak<PageTarget>>>,
-    /// By the session of the protocol, too.
+    /// By the session of the protocol, too. An entry ends with the call that runs the worker, or
+    /// when the browser needs too much memory.
     workers: Mutex<HashMap<String, Arc<WorkerTarget>>>,
     /// Whether windows that pages open are closed. Not if a person sees them, who may need one to
     /// sign in.
     closes_windows: bool,
-    /// Why it ended.
+    /// Why it ended, as a sentence for callers. Set before callers are notified.
     ended: OnceLock<String>,
 }
 
 impl RunningBrowser {
     /// Starts a browser and waits until it answers.
+    ///
+    /// # Errors
+    /// `NoBrowser`, or `BrowserFailed` with what the browser printed: another one that uses the
+    /// same profile is the usual reason.
     pub(crate) async fn start(
         settings: &BrowserSettings,
         rules: Arc<OriginRules>,
@@ -77,6 +99,9 @@ impl RunningBrowser {
     }
 
     /// Calls a command of the browser itself.
+    ///
+    /// # Errors
+    /// `Timeout` after `COMMAND_TIMEOUT`, or the reason of the end.
     pub(crate) async fn call(&self, method: &str, params: Json) -> Result<Json, PageError> {
         match timeout(COMMAND_TIMEOUT, self.connection.call(None, method, params)).await {
             Ok(Ok(result)) => Ok(result),
@@ -116,6 +141,8 @@ impl RunningBrowser {
     }
 
     /// Opens an empty page for a worker; returns the session of the protocol.
+    ///
+    /// The target is registered before interception is switched on, so no event of it is lost.
     pub(crate) async fn new_worker(
         &self,
         context: &str,
@@ -164,6 +191,9 @@ impl RunningBrowser {
     }
 
     /// Opens an empty page.
+    ///
+    /// Registered before `prepare`, whose commands cause events. If that fails, the page is dropped
+    /// and its target stays behind; it is empty, and ends with its context or with the browser.
     pub(crate) async fn new_page(
         &self,
         context: Option<&str>,
@@ -309,6 +339,8 @@ impl EventHandler for BrowserEvents {
 }
 
 /// What a browser that does not answer printed, and what may be the reason.
+///
+/// Ends the process first, so that everything it printed has arrived.
 async fn start_error(settings: &BrowserSettings, mut process: BrowserProcess) -> PageError {
     let ended = tokio::task::spawn_blocking(move || {
         process.end(Duration::from_millis(200));

@@ -1,7 +1,23 @@
 //! One tab of a session, and what can be done with its page.
 //!
+//! ```text
+//! Tab ──▶ page: the PageTarget of this moment ──▶ Runtime.evaluate, Page.navigate, …
+//!  │        replaced when it crashed, hung or was closed; the tab and its number stay
+//!  └────▶ reports: notices for the caller, kept across such a replacement
+//! ```
+//!
 //! A page that crashed or hangs is replaced by a new one. It opens the last address again if
-//! something had worked there; a page that crashes while it is loaded stays closed.
+//! something had worked there; a page that crashes while it is loaded stays closed, because opening
+//! it again would crash it again.
+//!
+//! Every public function follows one pattern. `begin` marks the browser as used, waits for a page
+//! that is being probed, and replaces one that is of no use. Then the command runs until the
+//! caller's deadline. `explain` replaces the error if the browser itself has ended. Callers may
+//! drop any of these futures: what has to be undone is in guards.
+//!
+//! Pages run hostile code and change at any time. So an origin that was checked before a call means
+//! nothing during it: the broker compares the origin again inside of the page, in the same step as
+//! the operation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +50,8 @@ const COMMIT_TIME: Duration = Duration::from_secs(3);
 /// Tools of a page that are listed; more are left out.
 const MOST_PAGE_TOOLS: usize = 200;
 
-/// A tab. Clones are the same tab.
+/// A tab. Clones are the same tab. It stays valid after its browser has ended; then everything
+/// fails with `BrowserFailed`, and the session opens a new one.
 #[derive(Clone)]
 pub struct Tab {
     inner: Arc<TabInner>,
@@ -42,18 +59,24 @@ pub struct Tab {
 
 struct TabInner {
     parts: TabParts,
+    /// Locked while a page is replaced, so that several calls that find it crashed make one new
+    /// page.
     page: AsyncMutex<Arc<PageTarget>>,
     reports: Arc<PageReports>,
+    /// Callers of a new tab wait for the start page together, and it is opened once.
     first_page_opened: OnceCell<()>,
 }
 
-/// What a tab is made of.
+/// What a tab is made of: enough to make its page again. All of it is fixed for the life of the
+/// tab.
 pub(crate) struct TabParts {
     pub(crate) shared: Arc<SharedBrowser>,
     pub(crate) running: Arc<RunningBrowser>,
     /// The cookies and storage that it uses; `None`: those of the profile.
     pub(crate) context: Option<String>,
     pub(crate) number: u32,
+    /// The start page of the settings, or the page that the session had when the idle browser was
+    /// ended.
     pub(crate) first_page: Option<String>,
 }
 
@@ -102,6 +125,10 @@ enum Recovery {
 }
 
 impl Tab {
+    /// Makes the tab with an empty page.
+    ///
+    /// # Errors
+    /// If the browser has ended or does not answer in time.
     pub(crate) async fn open(parts: TabParts) -> Result<Tab, PageError> {
         let reports = Arc::new(PageReports::default());
         let context = parts.context.as_deref();
@@ -112,6 +139,9 @@ impl Tab {
     }
 
     /// Opens the start page, once; a failure becomes a notice.
+    ///
+    /// A notice and not an error, since the caller wanted a tab and not this page: a wrong start
+    /// page must not make all tabs unusable.
     pub(crate) async fn open_first_page(&self, within: Duration) {
         let Some(address) = &self.inner.parts.first_page else { return };
         let open = || async {
@@ -129,10 +159,15 @@ impl Tab {
     }
 
     /// The address of its page.
+    ///
+    /// Empty if the page is being replaced at this moment. Does not wait, because it is called
+    /// under the lock of the whole browser.
     pub(crate) fn last_url(&self) -> String {
         self.inner.page.try_lock().map_or_else(|_| String::new(), |page| page.state().url)
     }
 
+    /// Asks the browser and not the page, so a page that hangs does not hold up the list. The title
+    /// is text of the page, and shortened.
     pub(crate) async fn info(&self, is_current: bool) -> TabInfo {
         let page = Arc::clone(&*self.inner.page.lock().await);
         let answer =
@@ -142,6 +177,7 @@ impl Tab {
         TabInfo { number: self.number(), title: shorten(title), url: page.state().url, is_current }
     }
 
+    /// The page notices it by an event, as when a person closes the window.
     pub(crate) async fn close(&self) {
         let page = self.inner.page.lock().await;
         self.inner.parts.running.post("Target.closeTarget", json!({ "targetId": page.id }));
@@ -155,6 +191,14 @@ impl Tab {
 
     /// Does one operation of [`OPERATIONS`](crate::OPERATIONS), if the page is of this origin at
     /// the moment in which it is done. The caller has checked that it is granted.
+    ///
+    /// The clipboard needs a permission of Chromium besides the capability of the tool. The page
+    /// itself is of the same origin and has the permission, too, for as long as the operation
+    /// takes.
+    ///
+    /// # Errors
+    /// `OtherOrigin` if the page has gone elsewhere, `BadOperation` for an unknown name,
+    /// `Navigated` if the page went elsewhere in the middle, and those of the operation itself.
     pub async fn operate(
         &self,
         scope: ElementScope,
@@ -179,6 +223,9 @@ impl Tab {
         self.operate_on(scope, known, arguments, origin, within).await
     }
 
+    /// For requests to another origin the address is judged here, before the page sends it: a page
+    /// on the internet must not be used to reach this machine. The browser looks the name up once
+    /// more, so a name server that changes its answer in between is not excluded by this check.
     async fn operate_on(
         &self,
         scope: ElementScope,
@@ -204,8 +251,15 @@ impl Tab {
     }
 
     /// Runs code in the page itself, as one of its own scripts, if the page is of this origin;
-    /// returns the text that it returns. Nothing holds the code to anything. If it does not end in
-    /// time, or the caller gives up, the page is ended with it.
+    /// returns the text that it returns. Nothing holds the code to anything: it can do what the
+    /// page can, and the page can change what the code sees. That is what the capability
+    /// `page:full` grants.
+    ///
+    /// If it does not end in time, or the caller gives up, the page is ended with it, because a
+    /// script that loops cannot be interrupted.
+    ///
+    /// # Errors
+    /// `OtherOrigin`, `Timeout`, and `Refused` with the text of an exception.
     pub async fn run_in_page(
         &self,
         code: &str,
@@ -243,12 +297,22 @@ impl Tab {
     }
 
     /// Forgets the references to elements that operations of a call returned.
+    ///
+    /// Called at the end of each call. A failure does not matter: references also end with the
+    /// document.
     pub async fn release(&self, scope: ElementScope) {
         let _ = self.ask("page.release", &[scope.0.into()], None, SHORT_TIME).await;
     }
 
     /// Opens an address and waits until it is loaded. Slow resources of a page that is there
     /// already are not an error.
+    ///
+    /// `check` judges the address before anything is sent; redirects and names that must be looked
+    /// up are judged when the browser pauses their requests (`PageTarget::on_request`).
+    ///
+    /// # Errors
+    /// `OriginRefused` for an address that may not be opened, `Refused` for a download or an
+    /// address that cannot be reached, `Timeout`, `PageCrashed`.
     pub async fn navigate(&self, address: &str, within: Duration) -> Result<(), PageError> {
         let url = self.inner.parts.shared.rules.check(address)?;
         let (_usage, page, deadline) = self.begin(Recovery::Blank, within).await?;
@@ -265,6 +329,8 @@ impl Tab {
         }
     }
 
+    /// `Missing` if no new document has arrived within `COMMIT_TIME`: the scripts of the old one do
+    /// not let go of it.
     async fn navigate_page(
         &self,
         page: &Arc<PageTarget>,
@@ -291,6 +357,9 @@ impl Tab {
     }
 
     /// Waits until a new document, or a new address of the same, is there.
+    ///
+    /// `moves` is the count from before the navigation. A page that loads for longer than
+    /// `LOAD_TIMEOUT` is there all the same, and counts as done.
     async fn wait_for_load(
         &self,
         page: &Arc<PageTarget>,
@@ -314,7 +383,11 @@ impl Tab {
         Ok(Commit::Done)
     }
 
-    /// The origin of the page before, to which [`Tab::back`] goes.
+    /// The origin of the page before, to which [`Tab::back`] goes. The caller asks for it first, in
+    /// order to check the right to open a page of that origin.
+    ///
+    /// # Errors
+    /// `Refused` if there is no page before.
     pub async fn origin_before(&self, within: Duration) -> Result<String, PageError> {
         let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
         Ok(self.entry_before(&page, deadline).await?.1)
@@ -341,7 +414,8 @@ impl Tab {
         Ok((entry, origin.unwrap_or_default()))
     }
 
-    /// Goes back to the page before, if it is of this origin.
+    /// Goes back to the page before, if it is of this origin. The history may have changed since
+    /// the caller asked for it, so the origin and the rules are checked once more.
     pub async fn back(&self, origin: &str, within: Duration) -> Result<(), PageError> {
         let (_usage, page, deadline) = self.begin(Recovery::Reopen, within).await?;
         let (entry, found) = self.entry_before(&page, deadline).await?;
@@ -366,6 +440,11 @@ impl Tab {
     }
 
     /// Waits until an element matches, also across navigations.
+    ///
+    /// The page is asked again after each navigation, for what is left of the time.
+    ///
+    /// # Errors
+    /// `Timeout` if nothing matched, and those of a selector that cannot be read.
     pub async fn wait_for(&self, selector: &str, within: Duration) -> Result<(), PageError> {
         let deadline = Instant::now() + within;
         let arguments = [Json::from(selector)];
@@ -487,6 +566,11 @@ impl Tab {
     }
 
     /// The page, ready for use.
+    ///
+    /// Until the returned guard is dropped, the browser does not count as idle.
+    ///
+    /// # Errors
+    /// `Timeout` if the page is still being probed at the deadline, `BrowserFailed`.
     async fn begin(
         &self,
         recovery: Recovery,
@@ -504,6 +588,9 @@ impl Tab {
     }
 
     /// Replaces a page that is of no use any more.
+    ///
+    /// Does nothing if another call was faster. The old page is crashed rather than closed, since a
+    /// renderer that loops keeps a processor busy until it is killed.
     async fn replace(
         &self,
         old: &Arc<PageTarget>,
@@ -541,6 +628,8 @@ impl Tab {
 }
 
 /// Whether a new document arrived.
+///
+/// `Missing` is not an error yet: `Tab::navigate` tries again with a new page.
 enum Commit {
     Done,
     Missing,

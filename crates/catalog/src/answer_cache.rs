@@ -35,14 +35,14 @@ const MAX_FILE: usize = 24 << 20;
 /// The number of files that are kept. The ones that were not used for the longest time are removed.
 const MAX_FILES: usize = 256;
 
-/// Everything that a server answered.
+/// Everything that a server answered, as it was before the gate.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ServerAnswers {
     pub(crate) tools: Arc<ToolAnswer>,
     pub(crate) offers: Arc<ServerOffers>,
 }
 
-/// The folder of the files.
+/// The folder of the files. All processes of the user share it; the last writer of a file wins.
 #[derive(Clone, Debug)]
 pub(crate) struct AnswerCache {
     folder: PathBuf,
@@ -60,6 +60,8 @@ impl AnswerCache {
     }
 
     /// The answers of a server, if there are any. Blocks while it reads.
+    ///
+    /// A file that cannot be read or parsed is the same as none: the server is asked anyway.
     pub(crate) fn read(&self, server: &Server) -> Option<ServerAnswers> {
         let file = fs::File::open(self.path(server)).ok()?;
         let mut text = Vec::new();

@@ -12,6 +12,10 @@
 //!                             ├ Toolset<Arc<Tool>>       (shares the tool; exec calls it)
 //!                             └ quarantined drafts
 //! ```
+//!
+//! Agents do not see a quarantined tool, but a call finds it and is refused with the reason. That
+//! is why quarantined drafts stay in the registry, with as little of them as possible
+//! (`without_details`).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
@@ -41,6 +45,8 @@ use crate::pins::Pins;
 use crate::server_definition::ServerDefinition;
 
 /// The tools of one document, ready for the registry.
+///
+/// One per document, also for documents without any tool: their diagnostics count.
 #[derive(Debug, Default)]
 pub(crate) struct GateResult {
     pub(crate) entries: Vec<Arc<RegisteredTool>>,
@@ -88,6 +94,9 @@ pub(crate) struct GatedDocument<'d> {
 }
 
 /// Decides which tools of a document may be called, and registers them.
+///
+/// Never fails: what cannot be used is quarantined or reported. Compiles schemas, so it may take a
+/// second for a large document; the caller keeps it off the threads of calls.
 pub(crate) fn gate(
     loaded: LoadedDocument,
     limits: &CallLimits,
@@ -192,7 +201,7 @@ fn trust_of(toolset: &Toolset<Arc<Tool>>, spec: &SourceSpec) -> ToolTrust {
     }
 }
 
-/// Where the tool with this number is defined; `None` if no file defines it.
+/// Where the tool with this number is defined, as `FILE:LINE:COLUMN`; `None` if no file defines it.
 fn place_of(origin: &Origin, n: usize) -> Option<Box<str>> {
     let source = origin.document().source();
     if source.is_answer() {
@@ -259,7 +268,8 @@ fn finish(
     GatedToolset { toolset, accepted, quarantined, origin: reading.origin }
 }
 
-/// The tool of a draft with its schemas compiled, or why it cannot be called.
+/// The tool of a draft with its schemas compiled, or why it cannot be called. Schemas are compiled
+/// a second time only after a failure, in order to report findings with their places.
 fn finish_tool(
     draft: &Draft,
     n: usize,
@@ -323,6 +333,9 @@ fn register(
 }
 
 /// The errors of a document, by what they keep from being called.
+///
+/// Sorted once for all tools of a document. With a live server, `of_all` stays empty: an error
+/// outside of any tool must not take all tools of somebody else's server away.
 #[derive(Default)]
 struct DocumentErrors {
     /// Errors that lie in no tool: they quarantine all of them.
@@ -420,7 +433,8 @@ fn is_within(at: &DocumentPath, place: &DocumentPath) -> bool {
     at == place || at.below(place).is_some()
 }
 
-/// The concurrency limit of a toolset: the one it had, unless its numbers have changed.
+/// The concurrency limit of a toolset: the one it had, unless its numbers have changed. Keyed by
+/// the name of the document, so a document that is renamed begins with a new one.
 fn concurrency_of(
     reading: &Reading,
     limits: &CallLimits,
@@ -440,7 +454,8 @@ fn concurrency_of(
     Arc::clone(limit)
 }
 
-/// As much of a quarantined tool as a list may show.
+/// As much of a quarantined tool as a list may show: name, description and version. The reason for
+/// the quarantine may be in any of the rest.
 fn without_details(name: ToolName, draft: &Draft) -> Tool {
     Tool {
         name,

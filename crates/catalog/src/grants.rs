@@ -18,6 +18,13 @@
 //! The store is shared with other processes. It is looked at only if a call needs something that
 //! nothing else covers, and read again only if somebody has written to it, so that a grant that is
 //! revoked elsewhere does not hold for the next call here.
+//!
+//! What is deliberately not here: asking a person (`exec::Host::ask_grant`), the form of the
+//! question (`exec::policy`), and the tables of the store (`store::grants`). This file answers two
+//! questions, may this call run, and may this agent call at all; and it keeps answers.
+//!
+//! Where two locks are held together, that of `sessions` is the outer one. A store that fails never
+//! allows anything: what it would have covered counts as missing, and the question says why.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -48,24 +55,29 @@ const SHOWN_ARGUMENTS: usize = 2_000;
 /// The minute of `calls_per_minute`.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Decides about calls. One per process.
+/// Decides about calls. One per process, shared by all sessions and used on all threads. `decide`
+/// is called by the runner for every call, `record` when a person has answered.
 pub struct GrantPolicy {
+    /// Replaced as a whole when the configuration changes; a decision uses one version throughout.
     settings: RwLock<Arc<CompiledSettings>>,
     /// What `--allow` grants to every agent of this run.
     run: Vec<Capability>,
-    /// What people have allowed for a session, with the number of its copy in the store.
+    /// What people have allowed for a session, with the number of its copy in the store: other
+    /// processes can list and revoke the copy. `None` if it could not be copied.
     sessions: Mutex<HashMap<SessionGrant, Option<i64>>>,
-    /// The grants that hold until they are revoked.
+    /// The grants that hold until they are revoked. Empty while the store could not be opened; see
+    /// `GrantPolicy::store`.
     store: OnceLock<GrantSnapshot>,
     /// Why the store could not be opened at the start.
     why_no_store: String,
     /// Where the store is opened later, if it could not be at the start.
     store_folder: Option<PathBuf>,
-    /// The calls of agents with limits.
+    /// The calls of agents with limits. Entries stay for the life of the process; there are as many
+    /// as configured agents.
     usage: Mutex<HashMap<String, AgentUsage>>,
 }
 
-/// The settings, with the schemas of rules compiled.
+/// The settings, with the schemas of rules compiled. Immutable.
 struct CompiledSettings {
     settings: PolicySettings,
     /// For each rule; `None` if it is about all arguments.
@@ -84,8 +96,9 @@ impl CompiledSettings {
         self.settings.agents.iter().find(|agent| agent.name == name)
     }
 
-    /// All rules that are about this call. Before the final arguments are known, only the rules
-    /// that deny it regardless of arguments.
+    /// All rules that are about this call. Before the final arguments are known
+    /// (`PolicyScope::Grants`), only the rules that deny it regardless of arguments: a processor of
+    /// the definition may still change the arguments.
     fn rules(&self, request: &PolicyRequest<'_>) -> Vec<&PolicyRule> {
         if self.settings.rules.is_empty() {
             return Vec::new();
@@ -110,7 +123,8 @@ impl CompiledSettings {
         rules.filter(|rule| rule.action == RuleAction::Ask).map(question_of).collect()
     }
 
-    /// What the tool states of itself that needs a grant.
+    /// What the tool states of itself that needs a grant, by `[policy] need_grant`. An absent
+    /// annotation counts only for `read_only`, where the absence is what needs the grant.
     fn annotated_needs(&self, tool: &RegisteredTool) -> Vec<Capability> {
         let hints = &tool.tool.details.annotations;
         let name = |need: &AnnotatedNeed| match need {
@@ -137,7 +151,8 @@ fn matches(schema: &Schema, arguments: &Json) -> bool {
     }
 }
 
-/// A grant for a session.
+/// A grant for a session of an agent. Without a session (`None`) it holds for all calls of this
+/// agent that have none.
 #[derive(PartialEq, Eq, Hash)]
 struct SessionGrant {
     agent: String,
@@ -145,6 +160,7 @@ struct SessionGrant {
     subject: GrantSubject,
 }
 
+/// What a grant is for. Two grants for the same subject are one.
 #[derive(PartialEq, Eq, Hash)]
 enum GrantSubject {
     /// A capability for a toolset: its content hash, or its name if it has none; and the origin of
@@ -184,6 +200,8 @@ fn shown_arguments(arguments: &serde_json::Value) -> String {
 }
 
 /// What stands for a toolset in a session.
+///
+/// The hash, so that a definition which changes in the middle of a session asks again.
 fn toolset_key(request: &PolicyRequest<'_>) -> String {
     match &request.tool.trust.toolset_hash {
         Some(hash) => hash.to_string(),
@@ -191,9 +209,11 @@ fn toolset_key(request: &PolicyRequest<'_>) -> String {
     }
 }
 
-/// The grants of the store as they were read last.
+/// The grants of the store as they were read last, and how to notice that they are outdated.
 struct GrantSnapshot {
     store: Store,
+    /// The version of the store at which they were read; `None` if they must be read again in any
+    /// case.
     read: Mutex<(Option<i64>, Arc<Vec<StoredGrant>>)>,
     /// The version of the store at which the grants for sessions were looked at.
     sessions_version: Mutex<Option<i64>>,
@@ -204,7 +224,12 @@ impl GrantSnapshot {
         GrantSnapshot { store, read: Mutex::default(), sessions_version: Mutex::default() }
     }
 
-    /// The grants as they are now.
+    /// The grants as they are now. Asking for the version is one cheap query; the rows are read
+    /// only if another connection has written.
+    ///
+    /// # Errors
+    /// If the store cannot be read. The snapshot is not used then, since a revocation may be
+    /// missing in it.
     fn current(&self) -> Result<Arc<Vec<StoredGrant>>, StoreError> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let version = self.store.grants_version()?;
@@ -235,12 +260,15 @@ impl GrantSnapshot {
     }
 }
 
-/// The running and recent calls of one agent.
+/// The running and recent calls of one agent. A new limit takes effect at once for new calls;
+/// running ones keep the permits of the old semaphore.
 struct AgentUsage {
     running: Arc<Semaphore>,
     /// The limit that `running` was made for.
     max_running: usize,
     /// When its calls of the last minute began.
+    ///
+    /// At most `calls_per_minute` of them, the oldest first.
     recent: VecDeque<Instant>,
 }
 
@@ -249,7 +277,8 @@ fn calls(number: usize) -> String {
     format!("{number} call{}", if number == 1 { "" } else { "s" })
 }
 
-/// Whether a grant of `have` includes `need`.
+/// Whether a grant of `have` includes `need`: the same capability, or the one that it implies, one
+/// step and no more.
 fn gives(have: &Capability, need: &Capability) -> bool {
     have == need || have.implied().as_ref() == Some(need)
 }
@@ -286,7 +315,7 @@ impl GrantPolicy {
     }
 
     /// The store, or why there is none. One that could not be opened before is tried again, without
-    /// waiting for a process that holds it.
+    /// waiting for a process that holds it: a call must not stand still for that.
     fn store(&self) -> Result<&GrantSnapshot, String> {
         if let Some(store) = self.store.get() {
             return Ok(store);
@@ -306,7 +335,8 @@ impl GrantPolicy {
         Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What people have allowed for a session and nobody has revoked since.
+    /// What people have allowed for a session and nobody has revoked since. Each look compares with
+    /// the store first, if another process has written to it.
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionGrant, Option<i64>>> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = self.store.get()
@@ -319,7 +349,7 @@ impl GrantPolicy {
     }
 
     /// Keeps the answer of a person for a session. One that cannot be copied to the store holds,
-    /// but cannot be listed.
+    /// but cannot be listed, and can only be revoked by ending the session.
     fn allow_in_session(&self, request: &PolicyRequest<'_>, subject: GrantSubject) {
         let agent = request.agent.to_owned();
         let (toolset, hash, capability, origin) = match &subject {
@@ -357,6 +387,10 @@ impl GrantPolicy {
 
     /// A sentence about each capability of `--allow` that only hosts know, and that is spelled
     /// nearly like one of these.
+    ///
+    /// Capabilities that this program does not know are allowed, because hosts define their own. So
+    /// a typing mistake cannot be refused; it is reported if it is near to a name that some tool
+    /// declares.
     fn misspelled<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Vec<String> {
         let is_unknown = |it: &&Capability| {
             Capability::all_grantable().all(|known| known != it.as_str())
@@ -381,7 +415,8 @@ impl GrantPolicy {
         agents.map(|agent| (agent.name.as_str().into(), agent.token_hash)).collect()
     }
 
-    /// Whether an agent may use some tools only.
+    /// Whether an agent may use some tools only. One that is not configured any more is restricted,
+    /// to nothing. The two agents without tokens of their own never are.
     pub fn is_restricted(&self, agent: &str) -> bool {
         let is_own = [LOCAL_AGENT, HTTP_AGENT].contains(&agent);
         let settings = self.settings();
@@ -390,7 +425,8 @@ impl GrantPolicy {
     }
 
     /// Whether the server that a definition names may be started before anybody calls it: it was
-    /// named, or some agent may connect to it.
+    /// named, or some agent may connect to it. A definition that was merely found in a folder would
+    /// otherwise run a program of its author's choice.
     pub(crate) fn may_start(&self, trust: &ToolTrust, toolset: &str) -> bool {
         let Ok(need) = Capability::parse("mcp:connect") else { return false };
         let settings = self.settings();
@@ -408,7 +444,9 @@ impl GrantPolicy {
         trust.is_named || self.run.contains(&need) || configured() || stored()
     }
 
-    /// The grants that an agent has for a toolset, by the least lasting one first.
+    /// The grants that an agent has for a toolset, by the least lasting one first: this run, the
+    /// configuration, the session, the store. Each source is asked only for what those before it do
+    /// not cover, so the store is not read for calls that need nothing of it.
     fn granted(&self, request: &PolicyRequest<'_>, needs: &[Capability]) -> GrantCoverage {
         let mut granted = GrantCoverage { terms: vec![None; needs.len()], store_error: None };
         granted.cover(needs, GrantTerm::Run, &mut self.run.iter());
@@ -469,7 +507,8 @@ impl GrantPolicy {
     }
 
     /// What a call needs: what its tool declares, what its executor starts, and what its
-    /// annotations state if the configuration wants that.
+    /// annotations state if the configuration wants that. If it is empty, the call needs neither a
+    /// grant nor the store.
     fn needs(&self, request: &PolicyRequest<'_>) -> Vec<Capability> {
         let mut needs = request.needs();
         let settings = self.settings();
@@ -484,7 +523,9 @@ impl GrantPolicy {
     }
 
     /// Everything that the toolset would be asked for: the needs of the call, and what its manifest
-    /// declares besides. The page itself is asked for alone, and only where a tool needs it.
+    /// declares besides, so that a person is asked once and not for every tool. The page itself is
+    /// asked for alone, and only where a tool needs it: that right is too large to be granted along
+    /// with others.
     fn all_needs(request: &PolicyRequest<'_>, needs: &[Capability]) -> Vec<Capability> {
         let mut all = needs.to_vec();
         if !needs.iter().any(Capability::is_full_page) {
@@ -517,7 +558,9 @@ fn holds_on<'o>(
     }
 }
 
-/// Whether a stored grant is for this toolset.
+/// Whether a stored grant is for this toolset. By hash if it has one: then the name means nothing.
+/// A grant by name does not hold for a definition that was found in a folder under a name that
+/// another one has, too.
 fn is_for(grant: &StoredGrant, trust: &ToolTrust, toolset: &str) -> bool {
     match &grant.hash {
         Some(hash) => trust.toolset_hash.as_ref().is_some_and(|own| own.as_str() == hash),
@@ -534,6 +577,7 @@ struct GrantCoverage {
 }
 
 impl GrantCoverage {
+    /// The first grant that covers a need gives its term; later ones change nothing.
     fn cover(
         &mut self,
         needs: &[Capability],
@@ -563,6 +607,7 @@ impl GrantCoverage {
 }
 
 impl CallPolicy for GrantPolicy {
+    /// Both lists of an agent must allow it, if they are set: that of sources and that of tools.
     fn may_see(&self, agent: &str, tool: &RegisteredTool) -> bool {
         if [LOCAL_AGENT, HTTP_AGENT].contains(&agent) {
             return true;
@@ -577,6 +622,12 @@ impl CallPolicy for GrantPolicy {
         allows(&agent.sources, &tool.trust.source) && allows(&agent.tools, &id)
     }
 
+    /// Limits of agents, checked before anything else of a call. Calls that a tool makes count in
+    /// the minute and need no permit: their caller holds one, and waiting for another could take as
+    /// long as the caller waits. A call over the limit is refused at once, never queued.
+    ///
+    /// # Errors
+    /// `BUSY`, or `CAPABILITY_DENIED` for an agent that was removed.
     fn admit(&self, agent: &str, is_inner: bool) -> Result<Option<OwnedSemaphorePermit>, Failure> {
         if [LOCAL_AGENT, HTTP_AGENT].contains(&agent) {
             return Ok(None);
@@ -624,6 +675,9 @@ impl CallPolicy for GrantPolicy {
         }
     }
 
+    /// The order: a rule that denies, then rules that ask, then grants. A rule that asks wants an
+    /// answer even if all needs are granted. What is missing becomes one question for the whole
+    /// toolset.
     fn decide(&self, request: &PolicyRequest<'_>) -> PolicyDecision {
         let settings = self.settings();
         let rules = settings.rules(request);
@@ -668,6 +722,12 @@ impl CallPolicy for GrantPolicy {
         PolicyDecision::Ask(Box::new(question))
     }
 
+    /// Called with the answer to the question that `decide` returned. A term beyond this call is
+    /// kept first, and the call goes on only if that worked. The result lists everything that the
+    /// call used, for its record.
+    ///
+    /// # Errors
+    /// The refusal, or that the answer could not be kept.
     fn record(
         &self,
         request: &PolicyRequest<'_>,
@@ -719,6 +779,7 @@ impl CallPolicy for GrantPolicy {
         Ok(used)
     }
 
+    /// Also removes the copies in the store, which nobody else would.
     fn end_session(&self, session: SessionNumber) {
         let mut copies = Vec::new();
         self.sessions().retain(|grant, number| {
@@ -738,7 +799,8 @@ impl Drop for GrantPolicy {
     }
 }
 
-/// The origin that an answer is kept for, if the capability is about pages.
+/// The origin that an answer is kept for, if the capability is about pages. A person who allows a
+/// tool to read one page has not allowed it all pages.
 fn origin_of(question: &GrantQuestion, capability: &Capability) -> Option<String> {
     question.origin.clone().filter(|_| capability.needs_page())
 }

@@ -1,4 +1,10 @@
-//! Pins of tools that are only listed: what `list` marks as set aside. Nothing is accepted here.
+//! Pins of tools that are only listed: what `list` marks as set aside. Nothing is accepted here,
+//! since a person who looks at a list has not used anything yet.
+//!
+//! `serve` compares what its sources load (`pins`), and knows for each document which source it
+//! belongs to. Here there are only documents, so the key of each is worked out again from what it
+//! is and where it came from; the result must be the key that `PinSubject::of` makes, or the pins
+//! are not found.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,8 +20,10 @@ use crate::pin_subject::{FoundIn, PinSubject, absolute, configured_code, folder_
 use crate::pins::{PinPlan, PinPurpose, Pins};
 use crate::store::Store;
 
-/// Compares documents that are only listed, and accepts nothing. For each of them, why each of its
-/// tools is set aside; and lines for stderr. A store that does not exist is not made.
+/// Compares documents that are only listed, and accepts nothing. Returns for each of them why each
+/// of its tools is set aside, in the order of its tools (an empty list if that is not known), and
+/// lines for stderr. A store that does not exist is not made, and without a store and a lock
+/// nothing is compared. Problems of either become lines: a list is shown in any case.
 pub fn compare_listed(
     folder: Result<PathBuf, String>,
     settings: TrustSettings,
@@ -60,7 +68,8 @@ pub fn compare_listed(
     (aside, lines)
 }
 
-/// What a listed document is pinned under; `None` if that is not known.
+/// What a listed document is pinned under; `None` if that is not known, such as for standard input
+/// and for a server that only the command line names.
 fn listed_subject(document: &LoadedDocument) -> Option<(PinSubject, &Reading)> {
     let reading = document.reading.as_ref()?;
     let source = reading.origin.document().source();

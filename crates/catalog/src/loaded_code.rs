@@ -1,5 +1,9 @@
 //! The files with the code of a tool, as they were when its definition was loaded. The runner looks
 //! at them right before a call: the hash that a person granted or accepted is that of these files.
+//!
+//! A definition names files, and its hash covers them. But a file can change after the definition
+//! was loaded and before the next poll sees it, so the runner asks once more when the call is about
+//! to start. A file is read again only if the system reports that it has changed.
 
 use std::fmt;
 use std::path::Path;
@@ -12,7 +16,9 @@ use crate::pins::Pins;
 
 /// The files of one tool, or those that all tools of a definition share.
 pub(crate) struct LoadedFiles {
+    /// Files that exist, and places where a file would be found first if somebody put one there.
     code: ToolCode,
+    /// Decides what a change means: a refusal where pins are enforced.
     pins: Option<Arc<Pins>>,
 }
 

@@ -53,12 +53,15 @@ pub struct Offers {
     /// Items of `prompts/list`.
     pub prompts: Vec<Json>,
     /// The instructions of all servers, joined and named; `None` if there are none.
+    ///
+    /// Without those that are withheld from clients.
     pub instructions: Option<String>,
     /// What at least one server can do.
     pub capabilities: OfferedCapabilities,
     /// The extension MCP Apps, if all servers that have it describe it alike. Others may have
     /// methods, which are not passed on, so clients must not rely on them.
     pub interfaces: Option<Json>,
+    /// In the order of the sources. Other members refer to a server by its number here.
     servers: Vec<OfferingServer>,
     /// By exposed URI.
     resource_table: HashMap<String, OwnKey>,
@@ -69,6 +72,8 @@ pub struct Offers {
     /// How many servers have resources.
     with_resources: usize,
     /// The URIs that results have named and no server lists.
+    ///
+    /// Shared with the offers before and after these: a client may read such a URI after a reload.
     unlisted: Arc<UnlistedUris>,
 }
 
@@ -144,9 +149,12 @@ pub(crate) struct OfferSource {
 }
 
 /// One server in the tables.
+///
+/// `listed` and `renamed` decide about most URIs; templates are matched only for the others.
 struct OfferingServer {
     upstream: Arc<Upstream>,
     prefix: UriPrefix,
+    /// It declares the capability, or lists something.
     has_resources: bool,
     /// Whether it runs calls as tasks of revision 2025-11-25.
     has_tasks: bool,
@@ -159,6 +167,9 @@ struct OfferingServer {
 
 impl OfferingServer {
     /// Whether a URI continues one that was renamed.
+    ///
+    /// `file:///a/b` continues `file:///a`: a client that has read the whole under a prefix must
+    /// find its parts there, too.
     fn is_part_of_renamed(&self, own: &str) -> bool {
         let mut ends = own.match_indices(['/', '?', '#']);
         !self.renamed.is_empty()
@@ -176,12 +187,16 @@ struct OwnTemplate {
 }
 
 /// The number of a server, and the URI or name there.
+///
+/// `server` is an index into `Offers::servers`.
 struct OwnKey {
     server: usize,
     own: String,
 }
 
 /// The prefix of one server, unique among all of them.
+///
+/// Made from the name of the source, so that it is the same in every run.
 struct UriPrefix {
     /// `toolwright+name:`
     scheme: String,
@@ -237,6 +252,8 @@ impl UriPrefix {
 impl Offers {
     /// Merges what all servers offer. Lists keep the order of the sources. `withholds_orders`:
     /// leave out instructions that carry orders to the model. `unlisted` outlives these offers.
+    ///
+    /// Made anew after every change of any server; old offers stay valid for those who hold them.
     pub(crate) fn merge(
         mut sources: Vec<OfferSource>,
         withholds_orders: bool,
@@ -297,6 +314,8 @@ impl Offers {
         offers
     }
 
+    /// First of all: whether a URI is renamed depends on what all servers list, and the tables that
+    /// follow rely on it.
     fn add_servers(&mut self, sources: &[OfferSource]) {
         let mut taken = HashSet::new();
         // How many servers have a URI or a template.
@@ -358,6 +377,7 @@ impl Offers {
         }
     }
 
+    /// The table was filled by `add_servers`, so this only looks up which ones are renamed there.
     fn add_templates(&mut self, server: usize, items: &[Json]) {
         for item in items {
             let Some(own) = item["uriTemplate"].as_str() else { continue };
@@ -370,6 +390,8 @@ impl Offers {
         }
     }
 
+    /// Names follow from `namespace:own`, like those of tools, so that a client does not see two
+    /// schemes.
     fn add_prompts(&mut self, sources: &[OfferSource]) {
         let mut found = Vec::new();
         for (server, source) in sources.iter().enumerate() {
@@ -406,6 +428,10 @@ impl Offers {
         self.find_resource(uri, &mut { MATCH_BUDGET }).map(|key| self.item(&key))
     }
 
+    /// The order decides. Exact URIs come first, since they are certain. Of several templates that
+    /// match, the one with the most literal text is meant, and the first of equals. `budget` bounds
+    /// the matching for a whole walk; when it is used up, templates match nothing and the rest
+    /// still applies.
     fn find_resource(&self, uri: &str, budget: &mut usize) -> Option<OwnKey> {
         if let Some(key) = self.resource_table.get(uri) {
             return Some(OwnKey { server: key.server, own: key.own.clone() });
@@ -470,6 +496,10 @@ impl Offers {
         self.servers.iter().position(is_it)
     }
 
+    /// The counterpart of `find_resource`: a URI gets the prefix exactly if a client that reads it
+    /// without one would be led to another server. What that means for URIs that nobody lists is
+    /// decided case by case below; the least that has to hold is that a client which reads the
+    /// result finds this server.
     fn exposed(&self, n: usize, own: &str, budget: &mut usize) -> String {
         let server = &self.servers[n];
         let needs_prefix = if server.listed.contains(own) {
@@ -535,6 +565,8 @@ impl Offers {
 
     /// Undoes the renaming in arguments for a tool of this server: a model may pass on a URI that
     /// it has read. Returns whether something was replaced.
+    ///
+    /// Only texts that are a URI as a whole; a URI in the middle of a sentence stays as it is.
     pub fn own_arguments(&self, server: &Arc<Server>, arguments: &mut Json) -> bool {
         let Some(n) = self.number_of(server) else { return false };
         let prefix = &self.servers[n].prefix;
@@ -626,6 +658,9 @@ fn texts<'i>(items: &'i [Json], key: &'static str) -> impl Iterator<Item = &'i s
 }
 
 /// A walk through a value that replaces references.
+///
+/// The budgets are for the whole walk: a hostile result of many small parts costs no more than
+/// others. What is left when they are used up stays as the server wrote it.
 struct ReferenceWalk<'o> {
     offers: &'o Offers,
     server: usize,
@@ -639,6 +674,7 @@ impl<'o> ReferenceWalk<'o> {
         ReferenceWalk { offers, server, visits_left, match_budget }
     }
 
+    /// The depth is bounded by `MAX_REFERENCE_DEPTH`, far below that of a parsed message.
     fn value(&mut self, value: &mut Json, depth: usize) {
         if depth > MAX_REFERENCE_DEPTH || self.visits_left == 0 {
             return;

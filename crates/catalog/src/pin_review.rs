@@ -26,6 +26,7 @@ pub struct PinReview {
     pub lock: Option<LockFile>,
     /// Whether the entries that no source has are dropped when the lock is written.
     pub drops_unknown: bool,
+    /// Whose store is written.
     pub(crate) pins: Arc<Pins>,
 }
 
@@ -112,6 +113,8 @@ impl ReviewedToolset {
     }
 
     /// The accepted parts after the decisions of the person.
+    ///
+    /// Parts that the person has not accepted keep their old hash, or stay absent.
     fn decided(&self) -> Accepted {
         let mut accepted = self.accepted.clone();
         for part in self.parts.iter().filter(|part| part.is_accepted) {
@@ -162,6 +165,9 @@ pub enum PinWriteError {
 impl PinReview {
     /// Writes what was accepted to the store, and to the lock at `lock` if it is set.
     ///
+    /// The lock first: if it cannot be written, nothing is. A store that fails afterwards leaves a
+    /// lock that is right, and the texts of what was accepted are missing for the next comparison.
+    ///
     /// # Errors
     /// If one of them cannot be written. The lock is whole in any case.
     pub fn write(&self, lock: Option<&Path>) -> Result<(), PinWriteError> {
@@ -187,6 +193,8 @@ impl PinReview {
         Ok(())
     }
 
+    /// Refuses if the lock differs from what the person has looked at. `replace_file` compares once
+    /// more, at the moment of the change.
     fn write_lock(&self, path: &Path) -> Result<(), PinWriteError> {
         let before = std::fs::read(path).ok();
         if LockFile::read(path).ok().flatten() != self.lock {

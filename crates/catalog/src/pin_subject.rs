@@ -1,5 +1,10 @@
 //! The identity of a toolset in pins: its key in the store, its entry in a lock, its label, and
 //! where it was found.
+//!
+//! The same toolset has to get the same key in every run, in every command and from every working
+//! directory: a key that changes makes everything look new, and a key that two toolsets share lets
+//! one of them pass as the other. Hence absolute paths for files, the configuration file and the
+//! name for servers, and a hash for commands.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -15,14 +20,17 @@ use toolwright_workspace::{
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PinSubject {
     /// Its name in the store, which all projects of the user share.
+    ///
+    /// Begins with a word for its kind: `file`, `server`, `builtin`, `command`, `url`, `folder`.
     pub key: Arc<str>,
     /// Its entry in a lock.
     pub lock_key: LockKey,
-    /// Its name in messages.
+    /// Its name in messages. For people; never compared.
     pub label: String,
     /// The words behind `toolwright trust` that name it.
     pub words: String,
-    /// Where the program that is started was found.
+    /// Where the program that is started was found, on the PATH of this process. For people, and
+    /// for the lock, where a reviewer can see it.
     pub path: Option<String>,
     /// Where it was found; `None` if the command line or the configuration names it.
     pub(crate) found_in: Option<FoundIn>,
@@ -126,7 +134,8 @@ impl PinSubject {
         }
     }
 
-    /// Its entry in a lock in this folder: paths start there.
+    /// Its entry in a lock in this folder. Paths below the folder are relative to it, so that a
+    /// repository can be cloned elsewhere; others stay absolute.
     pub(crate) fn lock_key_in(&self, folder: &Path) -> LockKey {
         let (section, name) = &self.lock_key;
         let relative = Path::new(name).strip_prefix(folder).map(|path| path.display().to_string());
@@ -140,6 +149,8 @@ impl PinSubject {
 }
 
 /// The absolute path of a file, without `..`: it names the file in the store and in the lock.
+///
+/// Links are not resolved, and the file need not exist.
 pub(crate) fn absolute(file: &str) -> String {
     let path = std::path::absolute(file).unwrap_or_else(|_| file.into());
     let mut plain = PathBuf::new();

@@ -15,6 +15,20 @@
 //!
 //! The lock decides if there is one, and the store has the texts, so that a person can see which
 //! words changed.
+//!
+//! ```text
+//! accepted before │ now          │ what follows
+//! this hash       │ this hash    │ nothing
+//! this hash       │ another hash │ Changed: set aside
+//! this hash       │ missing      │ Gone: nothing is set aside for it
+//! nothing         │ any hash     │ New: set aside, unless its list is used for the first time
+//! ```
+//!
+//! Hashes are compared, never texts, so a lock without a store decides just as well. Nothing is
+//! ever accepted in the purposes `Review` and `List`.
+//!
+//! Everything is under one lock, also reads of the store: they take microseconds, and happen when
+//! something is loaded and not for calls.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,12 +72,14 @@ pub struct PinDrift {
     pub change: PinChange,
 }
 
-/// A toolset as it is now, beside what was accepted of it.
+/// A toolset as it is now, beside what was accepted of it. Kept for as long as the process lives,
+/// also after its source was removed.
 #[derive(Clone, Debug, Default)]
 struct ObservedToolset {
     subject: Option<PinSubject>,
     /// The parts of each list that is known.
     lists: BTreeMap<PinList, Vec<PinnedPart>>,
+    /// What differs. Empty if the pins are not compared (`Off`), or if everything is accepted.
     drift: Vec<PinDrift>,
     /// What the store had about it when it could be read last.
     stored: Option<StoredPins>,
@@ -71,7 +87,8 @@ struct ObservedToolset {
     reported: Option<String>,
 }
 
-/// The pins of one process.
+/// The pins of one process. The catalog shows it everything that it loads (`observe`), and asks it
+/// what may be published (`reason_aside`, `accepted_offers`).
 pub(crate) struct Pins {
     /// The accepted pins; `None` if it cannot be opened and the configuration does not require it.
     store: Option<Store>,
@@ -94,6 +111,7 @@ pub(crate) enum PinPurpose {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PinPlan {
     pub(crate) settings: TrustSettings,
+    /// Where `toolwright.lock` is or would be; `None` without a configuration.
     pub(crate) lock_path: Option<PathBuf>,
 }
 
@@ -109,11 +127,12 @@ struct PinState {
     plan: PinPlan,
     mode: PinMode,
     lock: Option<LockFile>,
-    /// To notice changes of the lock and of the store.
+    /// Size and time of the lock when it was read, to notice that it has changed.
     lock_print: Option<(u64, SystemTime)>,
+    /// Changes when somebody writes to the tables of pins; empty if the store cannot be read.
     store_state: String,
     toolsets: BTreeMap<Arc<str>, ObservedToolset>,
-    /// Counts the changes of differences.
+    /// Counts the changes of differences. What was published with an older number may be outdated.
     changes: u64,
 }
 
@@ -196,6 +215,9 @@ impl Pins {
 
     /// Compares one list of a toolset, as it is now, with what was accepted. Returns a line for the
     /// log if there is something new to report.
+    ///
+    /// Called whenever a list was loaded. The first use of a list accepts it here, by writing to
+    /// the store.
     pub(crate) fn observe(
         &self,
         subject: &PinSubject,
@@ -220,7 +242,14 @@ impl Pins {
         line.filter(|_| is_new && self.purpose != PinPurpose::Review)
     }
 
-    /// A toolset with its differences. A list that is used for the first time is accepted.
+    /// A toolset with its differences. A list that is used for the first time is accepted. Called
+    /// under the lock, with a copy that replaces the original: an error half-way leaves nothing
+    /// inconsistent.
+    ///
+    /// For each list the first of these that applies says what is accepted: the lock; the store, if
+    /// it has the list; nothing, if the store cannot be read though the configuration demands it;
+    /// the store again, if the list is new beside others that were accepted; otherwise this is the
+    /// first use.
     fn compared(&self, state: &PinState, mut toolset: ObservedToolset) -> ObservedToolset {
         let Some(subject) = &toolset.subject else { return toolset };
         // While the store cannot be read, what it had before counts.
@@ -257,7 +286,10 @@ impl Pins {
     }
 
     /// Whether a list that is not pinned is used for the first time, and not new beside others that
-    /// were accepted.
+    /// were accepted. This is where an attacker would want a yes: what is seen for the first time
+    /// is accepted without a question. So the answer is no if anything in the surroundings was
+    /// accepted before: the same toolset, the folder that a file was found in, or the definition
+    /// that names the server.
     fn is_first_use(
         &self,
         state: &PinState,
@@ -445,6 +477,8 @@ impl Pins {
         (!is_same).then(|| self.read_again())
     }
 
+    /// Called after the lock, the store or the plan has changed. A lock that cannot be read leaves
+    /// the previous one in force.
     fn read_again(&self) -> Vec<String> {
         let store_state = self.store.as_ref().and_then(|store| store.pins_state().ok());
         let mut lines = Vec::new();
@@ -478,6 +512,9 @@ impl Pins {
     }
 
     /// Everything that was compared, for a person to look at.
+    ///
+    /// Decides nothing: the differences become texts, and the person's decisions are written by
+    /// `PinReview::write`.
     pub(crate) fn review(self: &Arc<Self>, scope: ReviewScope) -> PinReview {
         let state = self.state();
         let mut toolsets = Vec::new();
@@ -569,6 +606,8 @@ impl PinState {
         observed.drift.iter().find(|drift| drift.kind.is_shared())
     }
 
+    /// Why a part is set aside, and the remedy. A shared part that differs (the definition outside
+    /// of its tools, the program) concerns every tool of the toolset.
     fn reason(&self, toolset: &str, kind: PinKind, name: &str) -> Option<(String, String)> {
         let observed = self.toolsets.get(toolset)?;
         let is_own = |drift: &&PinDrift| {
@@ -609,9 +648,10 @@ impl PinDrift {
     }
 }
 
-/// The hashes of accepted parts.
+/// The hashes of accepted parts, by kind and name.
 pub(crate) type Accepted = BTreeMap<(PinKind, String), String>;
 
+/// A toolset without an entry in the lock has nothing accepted.
 fn locked_list(entry: Option<&LockEntry>, list: PinList) -> Accepted {
     let parts = entry.into_iter().flat_map(|entry| &entry.parts);
     let own = parts.filter(|((kind, _), _)| kind.list() == list);

@@ -12,6 +12,9 @@
 //!
 //! Files are read without starting anything, so the reader cannot do this; the catalog does it when
 //! the server has answered.
+//!
+//! The merged tool belongs to both: it is pinned under the definition and under the server's list,
+//! and its hash is made of both hashes, so a change on either side asks again.
 
 use std::sync::Arc;
 
@@ -76,6 +79,8 @@ impl ServerDefinition {
 
     /// Reads the server's list of its tools. `spec` is the source of the definition: its
     /// environment and options hold for the server, too.
+    ///
+    /// Passes the gate like the list of any server, with the limits of the definition's source.
     pub(crate) fn read(
         &self,
         answer: &ToolAnswer,
@@ -131,6 +136,9 @@ impl ServerDefinition {
     }
 
     /// The tools of both, and a diagnostic for each command that the server does not have.
+    ///
+    /// Runs again whenever the server reports another list. The order is that of the definition,
+    /// then that of the server.
     pub(crate) fn merge(
         &self,
         served: &[Arc<RegisteredTool>],
@@ -166,6 +174,7 @@ impl ServerDefinition {
         (entries, diagnostics)
     }
 
+    /// Quarantined rather than left out, so that a caller learns why.
     fn missing(&self, n: usize, own: &RegisteredTool) -> (RegisteredTool, Diagnostic) {
         let message = format!("the server has no tool `{}`", name_on_server(own));
         let reason = format!("{message} ({})", COMMAND_NOT_ON_SERVER.name);
@@ -191,6 +200,9 @@ fn name_on_server(entry: &RegisteredTool) -> &str {
 }
 
 /// A command of the definition, with what it leaves open taken from the server.
+///
+/// What the definition says is never replaced. If the server's tool is quarantined, the command is
+/// too, unless it brings a schema of its own.
 fn fill_in_from_server(own: &Arc<RegisteredTool>, served: &RegisteredTool) -> Arc<RegisteredTool> {
     let quarantine = |reason: String| {
         Arc::new(RegisteredTool::quarantined(

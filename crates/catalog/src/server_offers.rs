@@ -1,6 +1,9 @@
 //! What one server offers besides tools: its description of itself, its resources, templates of
 //! resources and prompts. Fetched after its tools, and cleaned: an item that clients could not use
 //! is left out with a note, because one bad item makes some clients reject the whole list.
+//!
+//! A list that cannot be fetched keeps its last state. Only a server that does not declare the
+//! capability any more has none of the items.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,11 +17,15 @@ const MAX_LIST_ITEMS: usize = 10_000;
 /// The longest URI or name that is kept, in bytes.
 const MAX_KEY: usize = 8 << 10;
 
-/// What one server offers besides tools, as it described it.
+/// What one server offers besides tools, as it described it. URIs and names are the server's own;
+/// what clients see of them is the business of `Offers`. Compared as a whole to find out what has
+/// changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ServerOffers {
     /// What it said of itself; `None` if it was not asked yet.
     pub(crate) description: Option<Arc<ServerDescription>>,
+    /// Each is an object with a text at `key_of`, unique in its list; the rest is as the server
+    /// wrote it.
     pub(crate) resources: Vec<Json>,
     pub(crate) templates: Vec<Json>,
     pub(crate) prompts: Vec<Json>,
@@ -148,6 +155,8 @@ fn usable_items(kind: ListKind, items: Vec<Json>, notes: &mut Vec<String>) -> Ve
 }
 
 /// Why an item cannot be used.
+///
+/// `kept` is the number of items that are usable so far.
 fn problem_with(item: &Json, key: &str, seen: &HashSet<String>, kept: usize) -> Option<String> {
     if kept >= MAX_LIST_ITEMS {
         return Some(format!("the list has more than {MAX_LIST_ITEMS} items"));

@@ -11,6 +11,14 @@
 //!
 //! A server with `start = "lazy"` and cached answers is left alone until something else, such as a
 //! call, has opened a connection to it.
+//!
+//! Two futures run side by side in one task. One passes events on at once; the other loads lists,
+//! with pauses, and learns from the first which lists have changed. So a server that answers slowly
+//! does not delay its own notifications, and one that announces changes all the time is asked three
+//! times a second at most.
+//!
+//! The task outlives its server in the configuration: clients may still wait for tasks that the
+//! removed server runs, and what it reports about them is passed on until they have ended.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -87,6 +95,9 @@ impl ServerOwner {
 }
 
 /// The lists that have changed and were not loaded again yet.
+///
+/// Kinds may be in it several times; that costs nothing. `changed` keeps one permit, so a change
+/// that is marked while nobody waits is not lost.
 #[derive(Default)]
 struct ChangedLists {
     kinds: Mutex<Vec<ListKind>>,
@@ -113,7 +124,9 @@ impl ChangedLists {
     }
 }
 
-/// Where the published tools of a server come from.
+/// Where the published tools of a server come from. Tools that are equal to those of the last run
+/// need not be published again; those of an earlier connection are, so that the log shows that the
+/// server works again.
 #[derive(Clone, Copy)]
 enum PublishedTools {
     OfLastRun,
@@ -122,6 +135,8 @@ enum PublishedTools {
 }
 
 /// Whether an event may be about a task of a client.
+///
+/// Only such events are passed on once the server was removed from the configuration.
 fn concerns_tasks(event: &UpstreamEvent) -> bool {
     match event {
         UpstreamEvent::ConnectionEnded => true,
@@ -162,6 +177,9 @@ impl Catalog {
     }
 
     /// Notes which lists change, and passes on everything else to the receivers of notifications.
+    ///
+    /// Returns only when the upstream has gone. A list that changed is not passed on here: clients
+    /// would ask for it before it is loaded. `load_lists` reports it afterwards.
     async fn pass_on_events(
         &self,
         upstream: &Arc<Upstream>,
@@ -205,6 +223,7 @@ impl Catalog {
         }
     }
 
+    /// The receiver is the forwarder of `serve`; commands that load once have none.
     fn notify(&self, upstream: &Upstream, notification: UpstreamNotification) {
         let UpstreamNotification { session, connection, event, is_of_hidden_task } = notification;
         // Its call reads them itself.
@@ -216,6 +235,8 @@ impl Catalog {
         let _ = self.notifications.send(ServerNotification { server, session, connection, event });
     }
 
+    /// Never returns. Failures are logged where they are published; here they only lengthen the
+    /// pause.
     async fn follow_lists(
         &self,
         upstream: &Arc<Upstream>,
@@ -252,6 +273,12 @@ impl Catalog {
     /// Asks the server for the lists of `wanted`, and publishes them. `known` are the answers
     /// before; tools that this start of the server has published already are published again only
     /// if they differ.
+    ///
+    /// Tools decide about success: a server whose other lists fail is loaded, and keeps what it had
+    /// of them.
+    ///
+    /// # Errors
+    /// If the server gave no list of tools.
     async fn load_lists(
         &self,
         upstream: &Arc<Upstream>,
@@ -304,6 +331,8 @@ impl Catalog {
     }
 
     /// Publishes what a server offers besides tools, and logs what was wrong with it.
+    ///
+    /// Equal offers keep their old pointer, so that nothing is merged again.
     fn accept_offers(
         &self,
         owner: &ServerOwner,

@@ -24,6 +24,7 @@ pub(crate) fn sentences(spec: &SourceSpec, found: &[Diagnostic]) -> Vec<String> 
     codes.into_iter().filter_map(|(code, what)| sentence(spec, found, code, what)).collect()
 }
 
+/// `None` if no tool has such a text. A tool counts once, however many of its texts are suspicious.
 fn sentence(spec: &SourceSpec, found: &[Diagnostic], code: &str, what: &str) -> Option<String> {
     let mut tools: Vec<&str> = Vec::new();
     for diagnostic in found.iter().filter(|found| found.code.name == code) {

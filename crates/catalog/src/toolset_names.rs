@@ -25,6 +25,8 @@ pub(crate) struct ToolsetNames {
     /// By name: what tells the owner from others, and how a person knows it.
     owners: BTreeMap<String, BTreeMap<String, String>>,
     /// The sources that a person has named and whose tools are not known.
+    ///
+    /// As long as there is one, every name counts as shared: what cannot be read may have any name.
     unread: BTreeSet<String>,
 }
 
@@ -36,6 +38,7 @@ impl ToolsetNames {
         names
     }
 
+    /// A server is known by its namespace before it has answered, since the configuration gives it.
     fn add_source(&mut self, state: &SourceState) {
         if state.is_unread() {
             self.unread.insert(state.spec.name.clone());
@@ -135,6 +138,9 @@ fn file_of(place: &str) -> Option<&str> {
 }
 
 /// The names that rules and grants can be about.
+///
+/// For the warnings about rules and grants that match nothing. `incomplete` are toolsets whose
+/// tools are not known yet: nothing is reported about them.
 pub(crate) fn policy_subjects(states: &[SourceState]) -> PolicySubjects {
     let mut subjects = PolicySubjects::default();
     let names = ToolsetNames::of_states(states.iter());

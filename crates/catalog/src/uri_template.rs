@@ -10,6 +10,10 @@
 //!
 //! Instead of backtracking, the set of positions that can be reached is moved forward part by part,
 //! so the time grows with the length of the URI times that of the template, never exponentially.
+//!
+//! Templates come from servers and URIs from models, so both may be made to be expensive. Three
+//! bounds hold: the length of each, the number of parts, and a budget of steps for all templates
+//! together.
 
 /// Longer URIs and templates, in bytes, match nothing.
 const MAX_LENGTH: usize = 2_048;
@@ -71,6 +75,8 @@ impl UriTemplate {
 
     /// Whether an expansion of the template is this URI. Every step takes from `budget`, which the
     /// caller shares between templates; if nothing is left of it, no template matches.
+    ///
+    /// `reached[n]` says whether the parts so far can end right before byte `n`.
     pub(crate) fn matches(&self, uri: &str, budget: &mut usize) -> bool {
         if uri.len() > MAX_LENGTH {
             return false;
@@ -115,6 +121,8 @@ fn after_literal(text: &[u8], bytes: &[u8], reached: &[bool], next: &mut [bool])
 }
 
 /// Marks the positions behind a run of at least one character. Returns the number of steps.
+///
+/// One pass for all starting positions at once: `inside` is true while any run goes on.
 fn after_expression(
     first: Option<u8>,
     takes_slashes: bool,

@@ -2,6 +2,11 @@
 //!
 //! Also opens the journal of the commands that make calls. The records themselves are in
 //! `toolwright_catalog::store`.
+//!
+//! ```text
+//! journals of all processes ─ carry_over_all ─▶ store.db ─ find_calls, filter ─▶ text, JSON, CSV
+//!                                                  ▲ again every 300 ms with --follow ─┘
+//! ```
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -30,8 +35,8 @@ const COLUMNS: &str = "time,agent,session,tool,code,micros,argument_bytes,result
                        toolset_hash,arguments,grants\n";
 
 /// The journal of this process; `None` if it cannot be opened and the configuration does not
-/// require it.
-/// If it does, calls fail until the store works. `log` gets a line about a store that does not.
+/// require it. If it does, calls fail until the store works. `log` gets a line about a store that
+/// does not.
 pub(crate) fn open_journal(settings: &AuditSettings, log: &Log) -> Option<Arc<dyn AuditLog>> {
     match try_open(settings, log) {
         Ok(journal) => Some(Arc::new(journal)),
@@ -54,7 +59,9 @@ fn try_open(settings: &AuditSettings, log: &Log) -> anyhow::Result<Journal> {
 /// A journal whose store could not be opened at the start. It is tried again, because a process
 /// that holds the store may end; until then calls fail.
 struct RetryingJournal {
+    /// Set once, by the thread that tries.
     journal: OnceLock<Journal>,
+    /// For callers, until then.
     why_not: String,
 }
 
@@ -162,7 +169,7 @@ pub(crate) fn run(args: &AuditArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Clean)
 }
 
-/// Reads an age, such as `90s`, `15m`, `1h` or `7d`.
+/// Reads an age, such as `90s`, `15m`, `1h` or `7d`. Only one unit: `1h30m` is not an age.
 ///
 /// # Errors
 /// If the text is not one.
@@ -185,6 +192,8 @@ fn micros_ago(age: Duration) -> u64 {
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
+/// Text goes through the filter for terminals; JSON escapes control characters itself, and CSV is
+/// for programs.
 fn print_call(call: &StoredCall, format: AuditFormat) -> anyhow::Result<()> {
     match format {
         AuditFormat::Text => output::print(&text_line(call)),
@@ -194,11 +203,14 @@ fn print_call(call: &StoredCall, format: AuditFormat) -> anyhow::Result<()> {
 }
 
 /// The time with milliseconds, in UTC.
+///
+/// Sorts as text.
 fn time_text(micros: u64) -> String {
     let seconds = messages::utc_time(micros / 1_000_000);
     format!("{}.{:03}Z", seconds.trim_end_matches('Z'), micros / 1_000 % 1_000)
 }
 
+/// Aligned for the usual lengths; longer names move the rest of their line.
 fn text_line(call: &StoredCall) -> String {
     let millis = call.micros as f64 / 1_000.0;
     let mut line = format!(
@@ -217,6 +229,7 @@ fn text_line(call: &StoredCall) -> String {
     line
 }
 
+/// Keys are part of the interface: docs/audit.md describes them.
 fn json_line(call: &StoredCall) -> serde_json::Value {
     // By destructuring, so that a new field cannot be forgotten here.
     let StoredCall {
@@ -251,6 +264,7 @@ fn json_line(call: &StoredCall) -> serde_json::Value {
     })
 }
 
+/// In the order of `COLUMNS`. Without the times of single steps, which have no fixed columns.
 fn csv_line(call: &StoredCall) -> String {
     let session = call.session.map(|session| session.to_string()).unwrap_or_default();
     let [micros, input, output] =

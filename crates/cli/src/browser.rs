@@ -1,5 +1,9 @@
 //! The browser of this process, made from `[browser]`. The toolsets `browser` and `webmcp` and BTCP
 //! tools share it; each session has a current tab.
+//!
+//! It adds two things to `toolwright_browser::Browser`: which tab each session works on, in order
+//! to list the tools of its page; and for which origins a session had calls allowed, in order to
+//! decide which addresses it may see. Both end with the session.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +27,7 @@ pub(crate) struct BrowserSessions {
     current: Mutex<HashMap<String, Tab>>,
     /// The origins that calls of each session were allowed for.
     allowed: Mutex<HashMap<String, HashSet<String>>>,
+    /// Raised by every change of a page, of any session.
     changes: watch::Sender<u64>,
 }
 
@@ -42,7 +47,8 @@ pub(crate) fn new_browser(config: &BrowserConfig, log: &Log) -> Arc<BrowserSessi
 /// How long a page may take to tell its history.
 const HISTORY_TIME: Duration = Duration::from_secs(5);
 
-/// Variables that the browser gets besides PATH. No secrets.
+/// Variables that the browser gets besides PATH. No secrets: pages that take the browser over could
+/// read them.
 const PASSED_ON: [&str; 11] = [
     "LANG",
     "LC_ALL",
@@ -163,6 +169,8 @@ impl BrowserSessions {
     }
 
     /// Reports that they may have changed.
+    ///
+    /// Called after every operation that changes which page is the current one.
     pub(crate) fn changed(&self) {
         self.changes.send_modify(|number| *number += 1);
     }
@@ -173,6 +181,8 @@ impl BrowserSessions {
     }
 
     /// Makes a tab the current one of its session, and passes on its changes from now on.
+    ///
+    /// One task per tab passes its changes on, and ends when the tab does.
     fn follow(&self, session: &str, tab: &Tab) {
         let old = self.current().insert(session.to_owned(), tab.clone());
         if old.is_some_and(|old| old.number() == tab.number()) {

@@ -42,6 +42,8 @@ pub(crate) fn run(args: &BrowserArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Opens a page in a window and waits until it is closed.
+///
+/// The rules for addresses are lifted here: the person sees the window and decides.
 fn show_page(args: &BrowserPageArgs, needs_profile: bool) -> anyhow::Result<ExitStatus> {
     let mut config = sources::configured_browser(args.config.as_deref())?;
     config.headless = false;
@@ -99,6 +101,9 @@ pub(crate) fn rendered_page(url: &str, allow_private: bool) -> anyhow::Result<Pa
 
 /// Does something with a page in a browser of its own, and ends the browser. A page of this machine
 /// or its network is opened if that is allowed, or the configuration names it.
+///
+/// A browser of its own, also if `serve` runs one: with a configured profile the second one fails
+/// to start.
 fn with_page<T>(
     config: &BrowserConfig,
     allow_private: bool,

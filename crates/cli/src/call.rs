@@ -60,7 +60,7 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         CatalogEvent::LoadFailure(error) => {
             unread_here.lock().unwrap_or_else(PoisonError::into_inner).push(error.clone());
         }
-        // Warnings about definitions belong to `check`; here they would bury the result.
+        // Warnings about definitions belong to `check`; here they would hide the result.
         CatalogEvent::Problem(d) if d.severity < Severity::Error => {}
         CatalogEvent::PlanProblem(d) if d.severity == Severity::Info => {}
         // Reported as the reason of the failed call.
@@ -101,7 +101,8 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
         let cancel = CancellationToken::new();
         let work = call(args, &input, not_started, &catalog, &cancel);
         let result = until_interrupted(&catalog, &cancel, work).await?;
-        // The tool may be one of a server that is not started.
+        // Mistakes of the configuration are printed only if they may be the reason. The tool may be
+        // one of a server that is not started.
         let is_missing = |failure: &Failure| {
             [&code::TOOL_NOT_FOUND, &code::UPSTREAM_UNAVAILABLE].contains(&failure.code)
         };
@@ -136,6 +137,8 @@ pub(crate) fn run(args: &CallArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Writes mistakes of the configuration to stderr, one line each.
+///
+/// They were held back while it was not known whether the call needs them.
 fn print_mistakes(mistakes: &Mutex<Vec<Diagnostic>>) {
     let mistakes = mistakes.lock().unwrap_or_else(PoisonError::into_inner);
     mistakes.iter().for_each(|it| messages::print_note(&messages::diagnostic_line(it)));
@@ -172,6 +175,11 @@ pub(crate) async fn until_interrupted<T>(
 }
 
 /// Loads the sources, converts the arguments and calls the tool.
+///
+/// `not_started` is used only if the tool was found nowhere else.
+///
+/// # Errors
+/// The failure of the call, or the more precise one of the source that could not be loaded.
 async fn call(
     args: &CallArgs,
     input: &CallInput,
@@ -251,6 +259,8 @@ async fn call(
 const MORE_TIME: &str = "ask for less at once, or allow more time with `--timeout MS`";
 
 /// A server of the plan that is not started, so that none of its tools is known.
+///
+/// Disabled, or not usable for the reasons that are listed.
 struct CallToUnstartedServer {
     server: String,
     disabled: bool,
@@ -335,6 +345,8 @@ fn print_result(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Resu
 }
 
 /// The result in the shape of MCP's `CallToolResult`.
+///
+/// Without what the runner adds for its own callers, such as warnings, which go to stderr.
 fn outcome_json(outcome: &Outcome) -> Json {
     let mut json = json!({
         "content": outcome.content,
@@ -480,7 +492,8 @@ impl CallInput {
     }
 
     /// The failure with the form of JSON for each wrong argument that was given as text and has to
-    /// be a list or an object.
+    /// be a list or an object. `a=1,2` is a text, and how to write a list is what a person wants to
+    /// know then.
     fn with_json_form(&self, mut failure: Failure) -> Failure {
         let CallInput::Pairs(pairs) = self else { return failure };
         for error in failure.errors.iter_mut() {

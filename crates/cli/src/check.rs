@@ -8,6 +8,10 @@
 //! This file turns arguments into options and findings into text. Rules are in `toolwright_check`,
 //! selection of codes and fixes in `toolwright_workspace`, the output formats in
 //! `toolwright_source::render`. Findings go to stdout, because they are the result of this command.
+//!
+//! A check has three phases: settings are read and, with `--fix`, repaired before anything is
+//! started (`fix_settings`); sources are loaded and checked; and only then the findings are
+//! printed.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -92,6 +96,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     Ok(status)
 }
 
+/// For the comparison with the rules of the policy, which name sources.
 fn source_names(plan: &SourcePlan) -> BTreeSet<String> {
     plan.specs.iter().map(|spec| spec.name.clone()).collect()
 }
@@ -169,6 +174,8 @@ fn remove_known(
 }
 
 /// Without names, everything that the configuration names is checked, unless it is not started.
+/// Only then an entry that matches nothing can be reported: otherwise it may be about what was not
+/// read.
 fn coverage(args: &CheckArgs) -> Coverage {
     // A configuration that is named alone is all that was named.
     let is_configuration = |word: &String| Config::is_named(word.as_ref());
@@ -208,6 +215,13 @@ fn configured_plan(args: &CheckArgs) -> anyhow::Result<Option<SourcePlan>> {
 
 /// Loads and checks what the command line names, or else all sources of the configuration. Files
 /// alone take the short way: without async runtime, on all cores.
+///
+/// Three ways in. The configuration alone: its plan. Only files and folders: `Workspace::check`,
+/// without a runtime. Anything else: a plan of what is named, loaded with a runtime, and JavaScript
+/// files beside it, which no plan can hold.
+///
+/// # Errors
+/// If a code of `--select` or `--ignore` does not exist, or the plan cannot be made.
 fn check(
     args: &CheckArgs,
     configured: Option<SourcePlan>,
@@ -318,8 +332,9 @@ fn without_live(plan: &mut SourcePlan) -> usize {
 /// Rounds of repairs of one plan: two secrets in one value are repaired one after the other.
 const SETTINGS_ROUNDS: usize = 20;
 
-/// Makes the repairs of configurations and servers files, before anything is started. `again` makes
-/// the plan of the repaired files.
+/// Makes the repairs of configurations and servers files, before anything is started: a repair may
+/// change what is started. `again` makes the plan of the repaired files. Ends when a round repairs
+/// nothing, or after `SETTINGS_ROUNDS`.
 fn fix_settings(
     mut plan: SourcePlan,
     mode: Option<FixMode>,
@@ -348,7 +363,7 @@ fn with_fixes(mut report: CheckReport, settings: FixReport) -> CheckReport {
     report
 }
 
-/// What `--no-start` left out.
+/// What `--no-start` left out, so that a clean result does not look complete.
 #[derive(Default)]
 struct SkippedSources {
     servers: usize,
@@ -396,11 +411,14 @@ fn plan_to_check(configured: Option<SourcePlan>, targets: TargetSet) -> anyhow::
     Ok(plan)
 }
 
-/// Each finding of these codes is about other words, and one may be harmless where the next is an
-/// attack.
+/// Codes whose findings are not grouped: each of them is about other words, and one may be harmless
+/// where the next is an attack.
 static SEPARATE_CODES: [&str; 2] = [HIDDEN_TEXT.name, MODEL_INSTRUCTION.name];
 
 /// Prints the findings to stdout in the requested format.
+///
+/// Each format gets the same findings in the same order. Only `full` hides something: notes, unless
+/// they are asked for, and lines with secrets.
 fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> anyhow::Result<()> {
     let all = || {
         load.documents

@@ -4,6 +4,13 @@
 //!
 //! The result goes to stdout or to a file, the report to stderr. Nothing is written if anything is
 //! refused.
+//!
+//! ```text
+//! sources ─ load (errors only) ─▶ convert, convert_together ─▶ Conversion of each document
+//!                                                                ├─▶ joined ─▶ stdout, -o FILE
+//!                                                                ├─▶ CallTable ─▶ --session FILE
+//!                                                                └─▶ loss_report ─▶ stderr
+//! ```
 
 use std::path::{Path, PathBuf};
 
@@ -55,6 +62,8 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
             check_loaded(sources::load_with(&selected, options, PlanLog::All(format))?, options)
         }
     };
+    // Reads files a second time, with all rules: that is slower, and only needed if they are
+    // refused.
     let show_findings = || match &files {
         Some(paths) => report::print_report(&load_files(paths, options), format),
         None => report::print_report(&load, format),
@@ -111,6 +120,8 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Reads files and folders, and runs the rules.
+///
+/// Called with the rules that can find errors, and with all of them for a report.
 fn load_files(paths: &[PathBuf], options: ReadOptions) -> LoadResult {
     check_loaded(sources::workspace().load(paths, options), options)
 }
@@ -150,7 +161,8 @@ fn joined(converted: &[(&LoadedDocument, Conversion)]) -> anyhow::Result<String>
     Ok(format!("{whole:#}\n"))
 }
 
-/// The options for the library.
+/// The options for the library. Losses are searched for only if somebody sees them, as that takes
+/// longer than the conversion.
 fn convert_options(args: &ConvertArgs, target: WriteTarget) -> anyhow::Result<ConvertOptions> {
     let setting = |text: &String| {
         let (field, value) = text.split_once('=').ok_or_else(|| {
@@ -166,7 +178,11 @@ fn convert_options(args: &ConvertArgs, target: WriteTarget) -> anyhow::Result<Co
     })
 }
 
-/// Prints the report and writes the result, unless a loss is denied.
+/// Prints the report and writes the result, unless a loss is denied. The order: what is denied,
+/// then the files, then the report, so the report never speaks of a file that is not there.
+///
+/// # Errors
+/// If a file cannot be written. Files that were written before it stay.
 fn finish(
     args: &ConvertArgs,
     target: WriteTarget,
@@ -280,7 +296,8 @@ fn denied_losses(
     Ok(denied.into_iter().filter(occurs).collect())
 }
 
-/// Writes a file through a temporary one.
+/// Writes a file through a temporary one, so that nobody reads half of it. A change since it was
+/// read is an error; pipes and devices are written to directly.
 fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     let name = path.display();
     // A pipe or a device is written to. Reading it before would wait for another program.

@@ -81,13 +81,18 @@ struct ServerReport {
     rows: Vec<ServerRow>,
 }
 
+/// `what` is the number of tools, or the failure.
 struct ServerRow {
     name: String,
     is_well: bool,
     what: String,
 }
 
-/// Connects to all servers of the sources. Their health checks are a part of connecting.
+/// Connects to all servers of the sources. Their health checks are a part of connecting. Nothing is
+/// called, and everything that was started is ended.
+///
+/// # Errors
+/// If the sources cannot be read, or the user interrupts.
 fn check_servers(sources: &SourceArgs) -> anyhow::Result<ServerReport> {
     let planner = sources::planner(sources, sources.options(), "doctor")?;
     let listener = Arc::new(|event: &CatalogEvent| match event {

@@ -4,6 +4,14 @@
 //! With `--json` all of it is one object on stdout. Exit 0 if the function returned a result (a
 //! validator that refuses has worked), 1 if it failed, 2 if it could not be run at all.
 //!
+//! ```text
+//! file ─ read_knowledge ─▶ find_function ─▶ KnowledgeFunction::run, in a worker ─┬─ report_result
+//!                                                                                └─ report_failure
+//! ```
+//!
+//! Limits and input are those of a call, so a function that works here works there. There is no
+//! tool, no policy and no record: nothing is called but the function.
+//!
 //! Texts of the definition (messages, names, console) may hold anything. On a terminal they are
 //! shown with control characters made visible and with every line after the first marked, so that a
 //! message cannot pass for a line of this program.
@@ -221,6 +229,8 @@ fn usage_line(output: &ProgramOutput) -> String {
 }
 
 /// Reports a validator that returned something that is not a verdict.
+///
+/// The call that such a validator belongs to would be refused (VALIDATION_FAILED).
 fn report_invalid_answer(
     why: &str,
     output: &ProgramOutput,

@@ -1,6 +1,9 @@
 //! `toolwright formats`: which fields and schema keywords each target of `convert` holds. What it
 //! prints is found out by converting (`toolwright_workspace::format_support`); here it becomes a
 //! list, a table, JSON, or the page docs/format-support.md.
+//!
+//! A row is a field or a schema keyword, a column is a target, and a cell is what a conversion to
+//! it reported. The page in the manual is this output, and a test compares the two.
 
 use std::fmt::Write;
 
@@ -35,6 +38,8 @@ pub(crate) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Everything, with the sources.
+///
+/// Cells by the ids of their targets, in the words of `PartSupport::name`.
 fn as_json(support: &FormatSupport) -> Json {
     let target = |target: &WriteTarget| {
         let (source, link) = format_authority(*target);
@@ -74,6 +79,8 @@ fn as_list(support: &FormatSupport) -> String {
 }
 
 /// A line for each field and keyword, a column for each target.
+///
+/// Columns are at least as wide as the longest word of a cell.
 fn as_table(support: &FormatSupport) -> String {
     let rows = || support.fields.iter().chain(&support.keywords);
     let width = rows().map(|row| label(row).len()).max().unwrap_or(0);
@@ -102,6 +109,8 @@ fn label(row: &SupportRow) -> String {
 }
 
 /// The start of the page.
+///
+/// The tables follow. A line of it that is wrong has to be corrected here: the page is generated.
 const PAGE_HEAD: &str = "\
 # What each format holds
 
@@ -146,6 +155,8 @@ fn as_markdown(support: &FormatSupport) -> String {
     text
 }
 
+/// Columns with equal cells in every row are joined under one heading, or the table would be too
+/// wide for a page.
 fn markdown_table(title: &str, rows: &[SupportRow], targets: &[WriteTarget]) -> String {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for column in 0..targets.len() {

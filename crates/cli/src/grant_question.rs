@@ -36,6 +36,9 @@ pub(crate) async fn ask(question: &GrantQuestion) -> Option<GrantAnswer> {
 }
 
 /// The question, ready to be answered on the same line.
+///
+/// Everything that a definition or a caller has written is shown with its control characters made
+/// visible: the question decides about rights.
 fn text(question: &GrantQuestion) -> String {
     let GrantQuestion { agent, toolset, tool, capabilities, rules, arguments, .. } = question;
     let mut text = format!("`{}` calls `{}`.\n", visible(agent), visible(tool));
@@ -70,6 +73,8 @@ fn text(question: &GrantQuestion) -> String {
 }
 
 /// A caller that shows nothing but questions.
+///
+/// Used by commands that make calls and have a person at the terminal, such as `test --run`.
 pub(crate) struct TerminalHost;
 
 impl Host for TerminalHost {

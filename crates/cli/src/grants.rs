@@ -6,6 +6,10 @@
 //! ```
 //!
 //! A toolset is looked up in files only: nothing is started to grant something.
+//!
+//! A grant is for a content hash wherever one is known, so that a definition which changes asks
+//! again. `--by-name` gives that up. The hash that is computed here must be the one that the
+//! catalog computes; both use `ContentHasher` with the code files of the definition.
 
 use std::path::PathBuf;
 
@@ -29,6 +33,8 @@ use crate::{messages, sources};
 const SHOWN_HASH: usize = 15;
 
 /// The policy of this run: what `--allow` grants, the configuration and the user's store.
+///
+/// Never fails: without a store, lasting grants cannot be used or given, and a question says why.
 pub(crate) fn open_policy(settings: PolicySettings, allowed: &[Capability]) -> GrantPolicy {
     let fail = |error: anyhow::Error| format!("{error:#}");
     let folder = match environment::state_folder() {
@@ -66,6 +72,8 @@ pub(crate) fn run(args: &GrantsArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Prints the grants of the store, of the sessions of running processes, and of the configuration.
+///
+/// Rows of all three kinds have the same columns, so that `grep` finds all about an agent.
 fn list(
     store: &Store,
     settings: &PolicySettings,
@@ -75,6 +83,7 @@ fn list(
     let stored = store.grants()?.into_iter().map(|grant| (grant, "always", None));
     let sessions = store.session_grants()?.into_iter();
     let sessions = sessions.map(|row| (row.grant, "session", Some(row.process)));
+    // A `[[grant]]` may have several capabilities and origins; each pair is a row here.
     let configured = settings.grants.iter().flat_map(|grant| {
         grant.capabilities.iter().flat_map(move |capability| {
             let origins = grant.origins.iter().filter(|_| capability.needs_page());
@@ -132,7 +141,11 @@ fn list(
     Ok(ExitStatus::Clean)
 }
 
-/// Puts grants into the store.
+/// Puts grants into the store. With `--hash` nothing has to be found: the refusal of a call names
+/// the hash, also that of a server. Otherwise the toolset is looked up in files.
+///
+/// # Errors
+/// If agent, toolset or capability are not known, with the nearest name.
 fn add_grants(store: &Store, args: &GrantAddArgs) -> anyhow::Result<ExitStatus> {
     check_agent(args)?;
     let (toolset, hash) = match &args.hash {
@@ -223,6 +236,8 @@ fn check_capabilities(args: &GrantAddArgs, toolset: &FoundToolset) -> anyhow::Re
 }
 
 /// A toolset of a file.
+///
+/// `tools` are ids: a person may name a tool and means its toolset.
 struct FoundToolset {
     name: String,
     hash: ContentHash,
@@ -255,7 +270,10 @@ fn all_toolsets(args: &GrantAddArgs) -> anyhow::Result<Option<Vec<FoundToolset>>
     Ok(Some(toolsets))
 }
 
-/// The toolset that the arguments name.
+/// The toolset that the arguments name, by its own name or by the id of one of its tools.
+///
+/// # Errors
+/// If there is none, with the nearest name, or more than one: then a person has to choose the file.
 fn find_toolset(args: &GrantAddArgs) -> anyhow::Result<FoundToolset> {
     let Some(toolsets) = all_toolsets(args)? else {
         bail!(
@@ -292,7 +310,8 @@ fn find_toolset(args: &GrantAddArgs) -> anyhow::Result<FoundToolset> {
     }
 }
 
-/// The toolset of a document, by the name that its tools have in grants.
+/// The toolset of a document, by the name that its tools have in grants: the namespace, else the
+/// first part of the id of the first tool.
 fn toolset_of(
     reading: &toolwright_formats::Reading,
     implementations: Option<PathBuf>,
@@ -311,7 +330,11 @@ fn toolset_of(
     Some(FoundToolset { name, hash, tools, declared })
 }
 
-/// Removes grants from the store.
+/// Removes grants from the store, and those that people gave for sessions of running programs.
+/// Takes effect with the next call there.
+///
+/// # Errors
+/// If nothing matches: a person who misspells a name must not believe that the grant is gone.
 fn revoke(store: &Store, filter: &GrantFilter) -> anyhow::Result<ExitStatus> {
     let mut revoked = store.revoke_grants(filter)?;
     revoked.extend(store.revoke_session_grants(filter)?.into_iter().map(|row| row.grant));

@@ -62,6 +62,9 @@ pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// The file of a client, as it was read.
+///
+/// Read once: what is shown to the person and what is written are made from the same text, and a
+/// file that changed since is refused when it is replaced.
 struct InstallTarget<'f> {
     client: &'static Client,
     file: &'static ClientFile,
@@ -90,6 +93,7 @@ impl<'f> InstallTarget<'f> {
         ClientText::new(self.file, self.folders, text)
     }
 
+    /// The text with this entry, or without any. The rest stays byte by byte, comments included.
     fn edited(&self, text: &str, entry: Option<&Json>) -> anyhow::Result<String> {
         let edited = self.client_text(text).with_entry(ENTRY, entry);
         edited.map_err(|error| anyhow!("`{}` is left as it is: {error}", self.name))
@@ -107,7 +111,8 @@ impl<'f> InstallTarget<'f> {
         self.path.with_file_name(name)
     }
 
-    /// Puts the entry into the file.
+    /// Puts the entry into the file. The backup is written first, and never over an older one that
+    /// is from before the entry.
     fn install(&self, entry: &Json, yes: bool) -> anyhow::Result<ExitStatus> {
         let before = self.text.as_deref().unwrap_or_default();
         let present = self.entry(before)?;
@@ -169,6 +174,10 @@ impl<'f> InstallTarget<'f> {
     }
 
     /// Takes the entry out of the file, or puts the one back that was there before.
+    ///
+    /// Three cases: nothing but the entry has changed since the backup, so that is the file again;
+    /// there was no file before and only the entry is in it, so it is removed; otherwise only the
+    /// entry is edited.
     fn undo(&self, yes: bool) -> anyhow::Result<ExitStatus> {
         let now = self.text.as_deref().unwrap_or_default();
         let Some(entry) = self.entry(now)? else {

@@ -3,6 +3,12 @@
 //! one line on stderr with their number and the command that shows them. They are counted by
 //! checking, so that both commands report the same number. Only mistakes of the configuration are
 //! printed, because a source that is missing from the list would otherwise be missing silently.
+//!
+//! ```text
+//! resolve ─▶ check_selected ─▶ documents with findings ─┬─ quarantine_reasons ─┐
+//!                                                       ├─ compare_listed ─────┼─▶ rows, or JSON
+//!                                                       └─ filters ────────────┘
+//! ```
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -22,6 +28,9 @@ use crate::sources::{self, SourceSearch, WaitingLine};
 use crate::{check, messages, record_text, report};
 
 /// Prints the tools to stdout, and failures and the number of problems to stderr.
+///
+/// The check runs in full, though only its numbers are printed; `check` run afterwards shows the
+/// same.
 ///
 /// # Errors
 /// If nothing is named or found, the async runtime cannot start, the user interrupts, or stdout
@@ -110,6 +119,8 @@ fn set_aside(
 }
 
 /// A tool as an object of `--json`. `show --json` has everything.
+///
+/// Keys are part of the interface.
 fn entry(reading: &Reading, tool: &Draft, id: &str, why: Option<&QuarantineReason>) -> Json {
     let unusable = [SchemaSide::Input, SchemaSide::Output]
         .into_iter()
@@ -137,6 +148,8 @@ fn example(tool: &Draft) -> Option<&Json> {
 }
 
 /// The versions of the tools that have one, by id.
+///
+/// Formats with versions may have several definitions of one id; calls mean the newest.
 struct ToolVersions<'a>(HashMap<ToolId, Vec<&'a Version>>);
 
 impl<'a> ToolVersions<'a> {
@@ -172,7 +185,7 @@ impl<'a> ToolVersions<'a> {
     }
 }
 
-/// Which tools are listed.
+/// Which tools are listed. Every condition that is given must hold.
 struct ToolFilter<'a> {
     /// Normalised as those of the tools are, so that `--tag "Web Search"` finds `web-search`.
     tags: Tags,
@@ -251,7 +264,8 @@ fn about(tool: &Draft, version: Option<&Version>, why: Option<&QuarantineReason>
     }
 }
 
-/// Writes how many problems were found, and that a filter left nothing to list.
+/// Writes how many problems were found and which command shows them, and that a filter left nothing
+/// to list: an empty output would look as if there were no tools.
 fn print_counts(load: &LoadResult, rows: &[(String, String, String)], check: &str) {
     let readings = load.documents.iter().flat_map(|file| &file.reading);
     let tools: usize = readings.map(|reading| reading.toolset.tools.len()).sum();

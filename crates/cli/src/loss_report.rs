@@ -2,6 +2,15 @@
 //! losses of one kind, as `check` has for findings of one code; the other forms carry every loss.
 //!
 //! Which losses there are is decided in `toolwright_workspace`.
+//!
+//! ```text
+//! Conversion (losses, rewrites, names) + Reading (where the parts are in the source)
+//!       └─▶ DocumentLosses ─▶ text | full | markdown | json
+//! ```
+//!
+//! Two kinds of things are reported. A loss is something that the source says and the written
+//! document does not. A rejection loses nothing: the vendor would refuse the request, because a
+//! description is too long or there are too many tools. `--deny-loss` is about losses only.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
@@ -21,6 +30,9 @@ use crate::report::plural;
 const MAX_SHOWN: usize = 100;
 
 /// The report in the requested format.
+///
+/// `converted` has one entry for each document, in the order in which they were written. With
+/// `json`, each document is one line.
 pub(crate) fn report(
     format: LossFormat,
     target: WriteTarget,
@@ -61,7 +73,7 @@ pub(crate) fn report(
     }
 }
 
-/// What all tools together have, and what one request may have.
+/// What all tools together have, and what one request may have: the part, the number, and the most.
 type BeyondLimit = (RequestPart, usize, usize);
 
 /// What the target rejects though nothing is lost: long descriptions, and a request that is too
@@ -100,6 +112,8 @@ fn request_line(target: WriteTarget, beyond: &[BeyondLimit]) -> String {
 }
 
 /// One converted document, and what was lost.
+///
+/// Joined here, because a loss knows its path in the source, and only the reading knows the line.
 struct DocumentLosses<'d> {
     reading: &'d Reading,
     conversion: &'d Conversion,
@@ -110,12 +124,15 @@ impl DocumentLosses<'_> {
         self.reading.origin.document().source()
     }
 
+    /// Id of the tool, characters, and the most; empty for targets that are not vendors.
     fn long_descriptions(&self, target: WriteTarget) -> Vec<(&str, usize, usize)> {
         target.vendor().map_or_else(Vec::new, |vendor| self.conversion.long_descriptions(vendor))
     }
 
     /// Line and column of a part of the source; `None` in the answer of a server, which is not a
     /// file that anybody could open.
+    ///
+    /// The nearest part that exists: a loss may be about a member that the source does not have.
     fn line_column(&self, at: &DocumentPath) -> Option<(usize, usize)> {
         let start = self.reading.origin.document().root().nearest(at).span().start;
         let at = self.source().line_column(start as usize);
@@ -155,7 +172,8 @@ impl DocumentLosses<'_> {
         text
     }
 
-    /// The report as an object.
+    /// The report as an object, with all losses and all rewrites that lost nothing. Keys are part
+    /// of the interface: docs/converting.md describes them.
     fn json(&self, target: WriteTarget, beyond: &[BeyondLimit]) -> Json {
         let conversion = self.conversion;
         let place = |at: &DocumentPath| {
@@ -245,7 +263,8 @@ impl DocumentLosses<'_> {
     }
 }
 
-/// The line below a loss that shows what became of the schema.
+/// The line below a loss that shows what became of the schema: a value that was refused and is
+/// accepted now, or the other way round.
 fn witness_line(loss: &Loss, witness: &Witness) -> String {
     let value = shorten(&witness.value.to_string(), MAX_SHOWN);
     let verb = if witness.source_accepts { "refused" } else { "accepted" };
@@ -264,8 +283,9 @@ const MOST_SEPARATE: usize = 3;
 /// Places that such an entry names.
 const NAMED_PLACES: usize = 3;
 
-/// The report for people: losses of one kind in all documents are one entry, with their number,
-/// the first places and one instance that shows it.
+/// The report for people: losses of one kind in all documents are one entry, with their number, the
+/// first places and one instance that shows it. Losses are of one kind if effect, part and reason
+/// are equal but for names and numbers. Groups keep the order of their first loss.
 fn grouped_text(reports: &[DocumentLosses<'_>]) -> String {
     let mut groups: Vec<Vec<(&DocumentLosses<'_>, &Loss)>> = Vec::new();
     let mut known: HashMap<(LossEffect, &str, String), usize> = HashMap::new();
@@ -305,6 +325,8 @@ fn grouped_text(reports: &[DocumentLosses<'_>]) -> String {
 }
 
 /// A reason without what it quotes and counts, so that reasons of one kind are equal.
+///
+/// Splitting at backticks leaves what is outside of them in every second piece.
 fn without_names(reason: &str) -> String {
     let outside = reason.split('`').step_by(2).collect::<Vec<_>>().join("`");
     // What a description says about a keyword is of one tool.
@@ -312,7 +334,8 @@ fn without_names(reason: &str) -> String {
     kind.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-/// The last line: `214 losses in 61 of 117 tools: 120 widened, 94 dropped`.
+/// The last line: `214 losses in 61 of 117 tools: 120 widened, 94 dropped`. Losses of the document
+/// itself belong to no tool.
 fn total(reports: &[DocumentLosses<'_>]) -> String {
     let all = || reports.iter().flat_map(|report| &report.conversion.losses);
     let tools = reports.iter().map(|report| report.conversion.tools.len()).sum();

@@ -20,6 +20,9 @@ use crate::output::{self, ExitStatus};
 /// Prints the page to stdout, with a line end after the last line. Notes about the page go to
 /// stderr.
 ///
+/// One page, one conversion; `--offset` and `--limit` select a part of the Markdown afterwards, so
+/// the offsets of two runs fit together as long as the page does not change.
+///
 /// # Errors
 /// If the page cannot be fetched, read, converted or printed.
 pub(crate) fn run(args: &MdArgs) -> anyhow::Result<ExitStatus> {
@@ -47,6 +50,8 @@ fn is_url(page: &str) -> bool {
     matches!(scheme.as_deref(), Some("http" | "https"))
 }
 
+/// The same conversion as that of the tool `fetch`, with other defaults: whole pages and no front
+/// matter.
 fn markdown_options(args: &MdArgs) -> MarkdownOptions {
     MarkdownOptions {
         content: if args.main { PageContent::Main } else { PageContent::Whole },
@@ -92,6 +97,7 @@ fn from_browser(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)
     Ok((converted, Some(page.url)))
 }
 
+/// A file or standard input. It has no address, so relative links stay as they are.
 fn from_file(args: &MdArgs) -> anyhow::Result<ConvertedPage> {
     let path = args.page.as_str();
     let mut bytes = Vec::new();
@@ -151,6 +157,9 @@ pub(crate) fn page_notes(page: &ConvertedPage) -> impl Iterator<Item = &'static 
 }
 
 /// Says on stderr what the Markdown does not show.
+///
+/// On stderr, so that the Markdown can be piped; with `--explain`, every part that `--main` left
+/// out.
 fn print_notes(args: &MdArgs, page: &ConvertedPage) {
     let note = |text: &str| output::write_stderr(&format!("note: {text}\n"));
     page_notes(page).for_each(note);

@@ -263,6 +263,8 @@ pub(crate) fn shorten(text: &str, max: usize) -> String {
 }
 
 /// The capabilities with their risk; those that do not exist are marked.
+///
+/// "nothing" only where a format has such a declaration: elsewhere silence means nothing.
 fn capabilities(list: &[FieldValue<toolwright_model::Capability>]) -> String {
     let one = |given: &FieldValue<toolwright_model::Capability>| match given {
         FieldValue::Valid(capability) => {
@@ -298,6 +300,8 @@ pub(crate) fn schema_problem(tool: &Draft, side: SchemaSide) -> Option<String> {
 }
 
 /// The parameters, or why they are unknown.
+///
+/// "defined by its server" for AIOS commands that leave the schema open.
 fn input(input: &FieldValue<InputSchema>) -> String {
     match input {
         FieldValue::Valid(InputSchema::Deferred) => "defined by its server".to_owned(),
@@ -398,6 +402,9 @@ fn time(ms: u64) -> String {
 }
 
 /// What a call of the tool executes.
+///
+/// For people, so in words; `record` has the members. Addresses and commands are shown without
+/// secrets.
 fn binding(binding: &Binding) -> String {
     match binding {
         Binding::Unbound => "nothing: the definition does not say how to run it".to_owned(),
@@ -449,7 +456,7 @@ fn detached_processors(knowledge: &Knowledge) -> String {
     }
 }
 
-/// How many functions and notes of each kind an AIOS definition has.
+/// How many functions and notes of each kind an AIOS definition has. Zeros are left out.
 fn knowledge(knowledge: &Knowledge) -> String {
     let counts = [
         (knowledge.helpers.len(), "helper"),

@@ -92,6 +92,7 @@ pub(crate) fn settings_status(load: &LoadResult) -> ExitStatus {
     status_of(load, load.documents.iter().filter(|document| is_settings(document)))
 }
 
+/// Advice does not count, whatever its severity was set to.
 fn status_of<'d>(
     load: &LoadResult,
     documents: impl Iterator<Item = &'d LoadedDocument>,

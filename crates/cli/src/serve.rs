@@ -41,6 +41,10 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Serves on the transport that the arguments choose.
+///
+/// The order at the start: the plan, so that typing errors are reported at once; the catalog; the
+/// address (programs wait for the line with the port); and only then sources are started. At the
+/// end the tasks of the catalog stop before its servers do.
 async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
     // Planned once before serving: without any source a typing error is likely, and an agent would
     // only see an empty list. A single broken source does not stop the others.

@@ -6,6 +6,11 @@
 //! ```
 //!
 //! The comparison is in `toolwright_catalog::pins`; changes are shown as `diff` shows them.
+//!
+//! Two ways to use it. A person at a terminal is shown each difference and decides. A pipeline runs
+//! `--check`, which decides nothing, asks nobody and starts nothing but the sources; it looks only
+//! at what sources have now, as what another process has seen in some session cannot be repeated
+//! there.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -59,7 +64,8 @@ pub(crate) fn run(args: &TrustArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// What to load, and whether that is only a part of the configuration: words that are all names of
-/// its sources.
+/// its sources. A part must not lead to the conclusion that the other entries of the lock are
+/// unknown.
 fn planner(args: &TrustArgs) -> anyhow::Result<(Planner, bool)> {
     let words = args.selected.sources.clone();
     let options = args.selected.reading.options(false);
@@ -88,8 +94,8 @@ fn planner(args: &TrustArgs) -> anyhow::Result<(Planner, bool)> {
     Ok((planner, false))
 }
 
-/// Loads everything, and ends what it started. The second part tells whether something could not be
-/// loaded; that was written to stderr.
+/// Loads everything, and ends what it started, also after a failure. The second part of the result
+/// tells whether something could not be loaded; that was written to stderr.
 async fn review(planner: Planner, scope: ReviewScope) -> anyhow::Result<(PinReview, bool)> {
     let context = runtime::executor_context(Log::default());
     let runner = Arc::new(Runner::new(context, CallLimits::default()));
@@ -111,6 +117,8 @@ async fn review(planner: Planner, scope: ReviewScope) -> anyhow::Result<(PinRevi
 }
 
 /// Prints the differences, and fails if there are any.
+///
+/// A toolset that is new does not count where there is no lock: its first use would accept it.
 fn check(args: &TrustArgs, review: &PinReview) -> anyhow::Result<ExitStatus> {
     let differs = |toolset: &&ReviewedToolset| review.lock.is_some() || !toolset.is_new;
     let parts = review.toolsets.iter().filter(differs).map(|it| it.parts.len()).sum::<usize>();
@@ -124,7 +132,11 @@ fn check(args: &TrustArgs, review: &PinReview) -> anyhow::Result<ExitStatus> {
     })
 }
 
-/// Asks, and writes what is accepted.
+/// Asks, and writes what is accepted. With `--accept`, only what is named is accepted and nobody is
+/// asked. Everything is written at the end, so an interrupted run changes nothing.
+///
+/// # Errors
+/// If a word of `--accept` names nothing that differs, or the lock or the store cannot be written.
 fn accept(
     args: &TrustArgs,
     review: &mut PinReview,
@@ -195,6 +207,8 @@ fn names(word: &str, label: &str, part: &ReviewedPart) -> bool {
 }
 
 /// What changed about a part.
+///
+/// The texts of parts are JSON or, for instructions, plain text.
 fn changes_of(part: &ReviewedPart) -> Vec<PartChange> {
     let parse =
         |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str()));
@@ -206,6 +220,7 @@ fn changes_of(part: &ReviewedPart) -> Vec<PartChange> {
     }
 }
 
+/// For people and in the JSON; part of the interface.
 fn word_of(change: PinChange) -> &'static str {
     match change {
         PinChange::Changed => "changed",
@@ -214,7 +229,7 @@ fn word_of(change: PinChange) -> &'static str {
     }
 }
 
-/// A part and its changes, as `diff` prints them.
+/// A part and its changes, as `diff` prints them, but with whole texts: a person decides by them.
 fn part_text(label: &str, part: &ReviewedPart) -> String {
     let (label, name) = (one_line(label), one_line(&part.name));
     let subject = match part.kind {
@@ -235,7 +250,7 @@ fn part_text(label: &str, part: &ReviewedPart) -> String {
     text
 }
 
-/// The last line: what is accepted now.
+/// The last line: what is accepted now. What is unchanged is counted in tools, the rest in parts.
 fn summary(review: &PinReview) -> String {
     let same: usize = review.toolsets.iter().map(ReviewedToolset::unchanged_tools).sum();
     let tools = |is_accepted: bool| {
@@ -253,6 +268,7 @@ fn summary(review: &PinReview) -> String {
     format!("{}\n", found.join(", "))
 }
 
+/// As in the headings of the lock.
 fn section_word(section: LockSection) -> &'static str {
     match section {
         LockSection::File => "file",
@@ -280,6 +296,7 @@ fn print(args: &TrustArgs, review: &PinReview) -> anyhow::Result<()> {
     output::print(&summary(review))
 }
 
+/// Keys are part of the interface. `lock` is null if there is no lock, also if one will be written.
 fn to_json(review: &PinReview) -> Json {
     let part = |part: &ReviewedPart| {
         let changes = changes_of(part);

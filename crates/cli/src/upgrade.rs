@@ -2,6 +2,10 @@
 //! in `toolwright_workspace`; here are the files, the diff and what is left to do.
 //!
 //! The diff is the result and goes to stdout. Nothing is written without `--write`.
+//!
+//! A file with a syntax error is not touched, since what follows the error was not read. Other
+//! mistakes do not matter: they are the same before and after, and are listed as what is left to
+//! do.
 
 use std::path::PathBuf;
 
@@ -66,7 +70,8 @@ fn is_whole(loaded: &LoadedDocument) -> bool {
     !loaded.diagnostics.iter().any(|diagnostic| diagnostic.code.name == INVALID_SYNTAX.name)
 }
 
-/// Writes the file, or prints what would change. Returns whether that was possible.
+/// Writes the file, or prints what would change. Returns whether that was possible. A document that
+/// is not a file is only printed.
 fn finish(args: &UpgradeArgs, loaded: &LoadedDocument, upgrade: &Upgrade) -> anyhow::Result<bool> {
     let Some(path) = loaded.path.as_ref().filter(|_| args.write) else {
         output::print(&upgrade.diff())?;

@@ -87,6 +87,9 @@ fn read_session(file: &Path, target: VendorTarget) -> anyhow::Result<CallTable> 
 
 /// Loads the tools and runs the calls side by side, as the vendors mean them. The results are in
 /// the order of the calls.
+///
+/// Without a session, tools are matched by the names that a conversion would give them, so all
+/// sources have to be loaded.
 async fn run_all(
     args: &CallArgs,
     target: VendorTarget,
@@ -138,6 +141,7 @@ async fn run_all(
     futures::future::join_all(calls.into_iter().map(run)).await
 }
 
+/// No person is asked: the input is a pipe, and questions of grants are refused (`NoHost`).
 async fn run_one(
     restored: RestoredCall,
     timeout: Option<Duration>,
@@ -156,6 +160,8 @@ async fn run_one(
     catalog.runner().call(request, &NoHost).await
 }
 
+/// Content and structured content are both handed over; `write_results` decides which of them the
+/// vendor takes.
 fn result_of(call: VendorCall, outcome: Outcome) -> VendorResult {
     for warning in &outcome.warnings {
         messages::print_note(warning);

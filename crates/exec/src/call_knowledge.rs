@@ -1,5 +1,9 @@
 //! The functions of a definition around one call: validators and request processors before it,
 //! response processors after it. The runner decides when they run, and within which budget.
+//!
+//! This joins three things that know nothing of each other: a definition (`knowledge`), the workers
+//! that run its functions, and one call with its limits. It exists for one call, so what the
+//! functions have used can be added up in it.
 
 use std::sync::Arc;
 
@@ -22,6 +26,8 @@ pub(crate) struct CallKnowledge<'a> {
     id: String,
     context: &'a ExecutorContext,
     /// The workers that run its functions.
+    ///
+    /// `None` without a sandbox: every function then fails with SANDBOX_FAILED.
     pool: Option<WorkerPool>,
     limits: &'a CallLimits,
     /// What its functions have used in this call.
@@ -29,6 +35,7 @@ pub(crate) struct CallKnowledge<'a> {
 }
 
 impl<'a> CallKnowledge<'a> {
+    /// `None` for a tool without knowledge: then these steps cost nothing.
     pub(crate) fn of(
         tool: &'a Arc<RegisteredTool>,
         context: &'a ExecutorContext,
@@ -66,6 +73,11 @@ impl<'a> CallKnowledge<'a> {
     }
 
     /// Runs the validators. Returns their warnings if all of them accept the arguments.
+    ///
+    /// # Errors
+    /// VALIDATION_FAILED with everything that the validators have found, and the advice of the
+    /// definition about it. A validator that is broken refuses the call too, since nobody can say
+    /// that its arguments are right; the failure then blames the definition and not the caller.
     pub(crate) async fn validate(
         &self,
         arguments: &CallArguments,
@@ -108,7 +120,10 @@ impl<'a> CallKnowledge<'a> {
         Err(failure)
     }
 
-    /// Runs the request processors. Returns `None` if there are none.
+    /// Runs the request processors. Returns `None` if there are none, and then nothing was copied.
+    ///
+    /// # Errors
+    /// PROCESSOR_FAILED, and the failures of the sandbox.
     pub(crate) async fn prepare(
         &self,
         arguments: &CallArguments,
@@ -118,6 +133,9 @@ impl<'a> CallKnowledge<'a> {
     }
 
     /// Runs the response processors and matches the payload schemas.
+    ///
+    /// # Errors
+    /// PROCESSOR_FAILED, PAYLOAD_UNKNOWN, and the failures of the sandbox.
     pub(crate) async fn respond(
         &self,
         outcome: Outcome,

@@ -2,6 +2,11 @@
 //!
 //! Programs decide by these names and numbers what to do next, so a code is never renamed and its
 //! number never used again. A test compares this table with the one in `docs/calling.md`.
+//!
+//! A code says who can do something about the failure: the caller (`INPUT_INVALID`), the author of
+//! the tool (`OUTPUT_INVALID`, `TOOL_FAILED`), the person who grants (`CAPABILITY_DENIED`), or the
+//! machine (`SANDBOX_FAILED`, `SPAWN_FAILED`). Add one only if a program would act differently on
+//! it.
 
 /// Why a call did not succeed.
 #[derive(Debug, PartialEq, Eq)]

@@ -25,6 +25,8 @@ pub(crate) fn filled(schema: &Json, arguments: &Json) -> Option<Json> {
     walk.is_changed.then_some(value)
 }
 
+/// The budgets are for the whole walk. Used up, the rest of the defaults is not filled in, and the
+/// schema check that follows decides whether that matters.
 struct DefaultsWalk<'s> {
     root: &'s Json,
     visits: usize,
@@ -33,6 +35,7 @@ struct DefaultsWalk<'s> {
 }
 
 impl<'s> DefaultsWalk<'s> {
+    /// References are looked up by JSON Pointer in the same schema only.
     fn fill(&mut self, schema: &'s Json, value: &mut Json, depth: usize) {
         if depth > MAX_DEPTH || self.visits == 0 {
             return;

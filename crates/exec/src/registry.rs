@@ -1,8 +1,8 @@
 //! The tools that can be called, by id.
 //!
 //! A registry never changes once the runner has it: after a reload the catalog builds a new one and
-//! the runner swaps them. A running call keeps its [`RegisteredTool`], so a reload cannot pull a
-//! schema away from under it.
+//! the runner swaps them. A running call keeps its [`RegisteredTool`], so a reload does not change
+//! its schema in the middle of a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -89,6 +89,7 @@ impl RegisteredTool {
         forms_of_secrets(self.secret_values())
     }
 
+    /// Short values are left out later, by `forms_of_secrets`.
     fn secret_values(&self) -> impl Iterator<Item = &str> {
         let variables = self.environment.iter().filter_map(|(_, value)| value.to_str());
         let server = match &self.tool.details.binding {
@@ -164,6 +165,7 @@ impl RegisteredTool {
         moved
     }
 
+    /// Ready, but without a validator; the callers set one of the two right.
     fn without_schemas(
         id: ToolId,
         tool: impl Into<Arc<Tool>>,

@@ -1,4 +1,7 @@
 //! The last checks of a call: the size of the result, and the output schema.
+//!
+//! They run after the permit was given back, so the next call of the toolset may start meanwhile.
+//! Quick results are checked where they are; others on another thread.
 
 use std::sync::Arc;
 

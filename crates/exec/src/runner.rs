@@ -232,6 +232,10 @@ impl Runner {
     }
 
     /// The steps of a call, in their order.
+    ///
+    /// The function to read for the order of the steps; each of them is a function of its own.
+    /// `record` is kept up to date all the way, because a call that fails or is dropped is recorded
+    /// with what it had done by then.
     async fn take_steps(
         &self,
         request: &CallRequest,
@@ -389,6 +393,14 @@ impl Runner {
 
     /// The grants by which the agent may make this call, after asking the person if that is
     /// necessary.
+    ///
+    /// The question is asked again if the configuration has changed so much meanwhile that the
+    /// answer does not cover what is missing now. Several calls with the same question wait for one
+    /// answer (`OpenQuestions`).
+    ///
+    /// # Errors
+    /// CAPABILITY_DENIED with the reason, or CANCELLED. Without a policy, everything that needs a
+    /// grant is refused.
     async fn apply_policy(
         &self,
         call: PolicyCheck<'_>,
@@ -456,6 +468,8 @@ impl Runner {
     }
 
     /// Whether what a tool needs is about pages.
+    ///
+    /// Only then the executor is asked for the origin, which may start a browser.
     fn works_on_page(&self, tool: &RegisteredTool) -> bool {
         let needs = &tool.tool.needs;
         let is_builtin = matches!(tool.tool.details.binding, Binding::Builtin { .. });
@@ -482,6 +496,10 @@ impl Runner {
     }
 
     /// Finds a tool that may be called. `found` is set also if it may not.
+    ///
+    /// # Errors
+    /// TOOL_NOT_FOUND with near names or the known versions, or QUARANTINED with the reason.
+    /// Neither names a tool that this agent may not see.
     fn resolve(
         &self,
         id: &str,
@@ -521,6 +539,9 @@ impl Runner {
     }
 
     /// Passes the call to the executor of the tool's binding.
+    ///
+    /// The only place where an executor runs. `parts` are borrowed from the call, so an executor
+    /// that wants to keep something has to copy it.
     async fn execute(
         &self,
         tool: &RegisteredTool,
@@ -552,6 +573,8 @@ impl Runner {
 }
 
 /// The request with the defaults of the input schema, if they are wanted and one is missing.
+///
+/// Before the schema is checked: defaults have to match it like any other argument.
 fn fill_defaults(
     tool: &RegisteredTool,
     request: &CallRequest,

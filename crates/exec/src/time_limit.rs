@@ -1,5 +1,9 @@
 //! The time limit of a call, set by the caller, the definition, the source or the default, and the
 //! wait for a permit.
+//!
+//! Three parties set limits, and each means something else by a time (`TimeLimitKind`). A budget is
+//! made of the limit whenever work begins, so that the wait for a permit or a person does not count
+//! against the author of a tool.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,6 +21,9 @@ pub(crate) struct TimeLimit {
     /// The longest time that the work may take in all.
     cap: Duration,
     /// The longest time from the request to the permit.
+    ///
+    /// With a limit of the caller, the same as that; otherwise the largest limit of the
+    /// configuration.
     wait: Duration,
     /// When the caller began to wait, moved by the time in which a person was asked.
     pub(crate) started: Instant,

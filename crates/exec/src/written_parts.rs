@@ -12,6 +12,9 @@ use serde_json::value::RawValue;
 use crate::{Json, json_size};
 
 /// The parts of a server's result that are kept as text.
+///
+/// By member of the result and, in `content`, by the number of the block. Empty for results without
+/// fractions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WrittenParts(BTreeMap<(String, usize), WrittenPart>);
 
@@ -42,6 +45,8 @@ impl WrittenParts {
         parts
     }
 
+    /// The number of members in the text and in the value are compared, which finds names that
+    /// occur twice without a parser of our own.
     fn keep(&mut self, name: &str, n: usize, value: &Json, text: &RawValue) {
         if has_float(value) {
             let written = CompactText::of(text.get());
@@ -64,6 +69,8 @@ impl WrittenParts {
 
     /// The text of a member of the result, or of the block with this number in `content`, if it is
     /// kept and still means this value.
+    ///
+    /// Parses the text once more, because steps after the call may have changed the value.
     pub fn text_of(&self, name: &str, n: usize, value: &Json) -> Option<Box<RawValue>> {
         // Nearly always.
         if self.0.is_empty() {
@@ -87,6 +94,9 @@ struct CompactText {
 
 impl CompactText {
     /// Of a text that is JSON.
+    ///
+    /// One pass over text that is known to be JSON: only strings have to be recognised, since
+    /// everything else is copied without its white space.
     fn of(text: &str) -> CompactText {
         let mut compact = CompactText::default();
         let (mut is_string, mut is_escaped) = (false, false);

@@ -21,14 +21,19 @@ use crate::ServeOptions;
 use crate::http_server::AgentTokens;
 
 /// The rules of one server.
+///
+/// Made once, at the start. Agents are not part of it, because their tokens can change while the
+/// server runs: `agent_of` gets them with every request.
 pub(crate) struct AccessControl {
-    /// The SHA-256 of the shared token.
+    /// The SHA-256 of the shared token, whose requests are those of the agent `http`. Tokens
+    /// themselves are not kept.
     token_hash: Option<[u8; 32]>,
     /// Whether somebody had a token at the start. Nobody gets in without one since then, also if
     /// the last agent leaves the configuration.
     needs_token: AtomicBool,
     /// Accepted values of `Host`; `None` to accept all.
     hosts: Option<Vec<HostRule>>,
+    /// First those of this server itself, then the configured ones.
     origins: Vec<OriginRule>,
     /// How many of the origins, at the end, are configured: pages elsewhere that may read answers.
     configured_origins: usize,
@@ -41,10 +46,12 @@ struct HostRule {
     port: Option<u16>,
 }
 
+/// Scheme, host and port, which a browser sends together; all three have to be equal.
 #[derive(Debug, PartialEq, Eq)]
 struct OriginRule {
     scheme: String,
     host: String,
+    /// `None` only for schemes without a default port.
     port: Option<u16>,
 }
 

@@ -9,6 +9,10 @@
 //! ```
 //!
 //! Only requests whose capability the client declared are put to it.
+//!
+//! A call and its client run at different speeds and may end in any order. So nothing that an
+//! executor reports waits for the client: messages go into a bounded queue, and a full queue loses
+//! them. Only questions wait, because the call needs their answers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,10 +31,14 @@ use crate::log_level::MessageLevel;
 use crate::protocol_codes::MISSING_CAPABILITY;
 use crate::suspended_calls::QuestionQueue;
 
-/// Messages that may wait for a client that reads slowly; further progress is dropped.
+/// Messages that may wait for a client that reads slowly; further progress and log messages are
+/// dropped. Questions wait for room instead.
 pub(crate) const MAX_QUEUED: usize = 256;
 
 /// The request that a call currently answers.
+///
+/// Dropped with the request. When the last sender of `queue` is gone, the loop that forwards
+/// messages ends, and the response is sent after it.
 pub(crate) struct RequestLink {
     /// Messages to the client, on the stream of its request. Vectors, because `Bytes` are larger:
     /// the queue is made for every call, and would be too large to be allocated quickly.
@@ -48,6 +56,8 @@ impl RequestLink {
 }
 
 /// How questions of servers reach the client.
+///
+/// Decided once per call, by the revision of its client.
 pub(crate) enum AskMode {
     /// As requests on the stream of the call.
     Requests,
@@ -55,14 +65,19 @@ pub(crate) enum AskMode {
     Suspension(QuestionQueue),
 }
 
-/// See the file header.
+/// The client of one call, as the runner and its executors see it. Shared by everything that works
+/// for the call, on any thread. See the file header.
 pub(crate) struct CallHost {
     session: Arc<ClientSession>,
+    /// What the client declared, with its handshake or with this request. Decides which questions
+    /// reach it.
     capabilities: Arc<Json>,
+    /// The `_meta` for servers, without the members that belong to this hop.
     meta: Option<Map<String, Json>>,
     ask_mode: AskMode,
     /// Replaced when a suspended call is resumed by another request; `None` in between.
     link: Mutex<Option<RequestLink>>,
+    /// Why the client has cancelled the call. Empty until then, or if it gave no reason.
     cancel_reason: GivenReason,
 }
 
@@ -84,6 +99,9 @@ impl CallHost {
     }
 
     /// Attaches the call to another request, or to none while it is suspended.
+    ///
+    /// Messages that the call sends while there is no link are lost, except for questions, which
+    /// wait in the queue of `AskMode::Suspension`.
     pub(crate) fn set_link(&self, link: Option<RequestLink>) {
         *self.link() = link;
     }
@@ -153,7 +171,8 @@ pub(crate) fn asker_beyond_calls(session: &Arc<ClientSession>) -> ClientAsker {
 }
 
 /// A question without an answer. Dropped before the answer, it withdraws the question: on the
-/// stream of the call, or on that of the session if the call has ended.
+/// stream of the call, or on that of the session if the call has ended. The queue is weak, so that
+/// a question does not keep the call's stream open.
 struct OpenQuestion {
     session: Arc<ClientSession>,
     id: i64,
@@ -277,6 +296,8 @@ pub(crate) fn no_client() -> RpcError {
 }
 
 /// The error for a request of a server that the client did not declare to support.
+///
+/// `None` if the client can be asked. MCP forbids requests whose capability was not declared.
 pub(crate) fn missing_capability(capabilities: &Json, request: &ServerRequest) -> Option<RpcError> {
     let needed = match request.method.as_str() {
         "elicitation/create" => "elicitation",

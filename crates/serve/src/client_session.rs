@@ -48,6 +48,8 @@ pub(crate) struct ClientSession {
     has_stored_results: AtomicBool,
 }
 
+/// Everything that changes, under one lock that is held for moments. Nothing that is called with it
+/// held may lock the session again.
 #[derive(Default)]
 struct SessionState {
     handshake: Option<ClientHandshake>,
@@ -55,15 +57,19 @@ struct SessionState {
     log_level: Option<MessageLevel>,
     /// By a number of our own: a client may use one request id twice at once.
     requests: HashMap<u64, (RequestId, CancellationToken, GivenReason)>,
+    /// The number of the last request.
     started: u64,
     /// Requests of ours that the client has not answered.
     questions: HashMap<i64, oneshot::Sender<ClientAnswer>>,
+    /// The id of the last question. Ids of this side, so they cannot collide with those of the
+    /// client.
     asked: i64,
     /// URIs of resources whose updates the client wants, as it sees them.
     subscriptions: HashSet<String>,
     tasks: SessionTasks,
     /// What was announced in the answer to `initialize`.
     announced: OfferedCapabilities,
+    /// When the last request arrived or ended; decides when an idle session is closed.
     last_used: Option<Instant>,
 }
 
@@ -190,6 +196,9 @@ impl ClientSession {
     }
 
     /// Cancels the requests with this id, for this reason.
+    ///
+    /// An id of a request that has ended is ignored, as MCP demands; the client may not have seen
+    /// the answer.
     pub(crate) fn cancel(&self, id: &RequestId, why: Option<&str>) {
         let state = self.state();
         for (own, cancel, reason) in state.requests.values() {
@@ -201,6 +210,9 @@ impl ClientSession {
     }
 
     /// Ends the session: its requests are cancelled, and its questions get no answer.
+    ///
+    /// May be called several times. What belongs to the session elsewhere is ended by
+    /// `Gateway::end_session`.
     pub(crate) fn end(&self) {
         self.ended.cancel();
         let mut state = self.state();
@@ -256,7 +268,7 @@ impl ClientSession {
         std::mem::take(&mut self.state().subscriptions)
     }
 
-    /// The tasks of this session. Locks the session.
+    /// The tasks of this session. Locks the session, so `use_them` must not use the session itself.
     pub(crate) fn with_tasks<T>(&self, use_them: impl FnOnce(&mut SessionTasks) -> T) -> T {
         use_them(&mut self.state().tasks)
     }

@@ -12,6 +12,15 @@
 //!
 //! Messages keep the JSON they were: only what a method needs is parsed, and results are written
 //! straight into the bytes of the response.
+//!
+//! Invariants that other files rely on:
+//!
+//! - A request is registered when `Gateway::answer` returns, not when its future is first polled: a
+//!   `notifications/cancelled` that follows on the same connection always finds it.
+//! - All messages of a call reach its sink before its response does (`answer_with_host`).
+//! - A cancelled request gets no response, whatever its method has returned.
+//! - What a client may call depends on the terms of its request and on the allowance of its agent,
+//!   never on its transport.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -41,14 +50,19 @@ use crate::suspended_calls::{
 /// Methods that may wait for an answer of the person.
 const ASKING: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
-/// A request and everything that its method needs.
+/// A request and everything that its method needs. Borrowed from the future of the request, except
+/// for a call that may outlive it, which owns copies (`start_detached`).
 pub(crate) struct RequestContext<'r> {
+    /// For stateless clients the session that all requests of the same agent share.
     pub(crate) session: &'r Arc<ClientSession>,
     pub(crate) method: &'r str,
+    /// The members as raw JSON: each method parses what it needs.
     pub(crate) params: &'r RequestParams<'r>,
     pub(crate) terms: &'r RequestTerms,
+    /// Cancelled by the client or by the end of its session. Methods may ignore it; the response is
+    /// dropped in any case.
     pub(crate) cancel: &'r CancellationToken,
-    /// Why the client has cancelled it.
+    /// Why the client has cancelled it, for the server that runs the call. Empty until then.
     pub(crate) cancel_reason: &'r GivenReason,
 }
 
@@ -139,7 +153,9 @@ impl Gateway {
         }
     }
 
-    /// Answers a request by its method.
+    /// Answers a request by its method. An unknown method and one that the revision does not have
+    /// get the same error; the second is refused by `RequestTerms::of`, before the table is
+    /// reached.
     async fn dispatch(
         &self,
         session: &Arc<ClientSession>,
@@ -195,6 +211,12 @@ impl Gateway {
     }
 
     /// Runs a method whose server may report progress, log and ask questions.
+    ///
+    /// How questions reach the client depends on its revision. With a session they are requests on
+    /// the stream of the call, and the call waits in place. Without one (2026-07-28) the server
+    /// answers with the questions, and the client repeats its request: the call has to outlive the
+    /// request, so it runs in a task of its own from the start, provided that the client can be
+    /// asked at all.
     async fn answer_with_host(
         &self,
         context: &RequestContext<'_>,
@@ -237,7 +259,8 @@ impl Gateway {
         result
     }
 
-    /// Runs the method itself.
+    /// Runs the method itself. Called by `answer_with_host` for a call that ends with its request,
+    /// and in the task of a detached call; both give it the same kind of context.
     pub(crate) async fn perform(
         &self,
         context: &RequestContext<'_>,
@@ -254,6 +277,13 @@ impl Gateway {
     }
 
     /// Starts a call that can outlive its request, and waits for its result or its first questions.
+    ///
+    /// The task owns copies of everything that the context borrows. It is cancelled with the
+    /// session and not with the request, which ends as soon as there are questions; `follow` drops
+    /// the task if the request is cancelled before.
+    ///
+    /// # Errors
+    /// If `inputResponses` are not an object, or the error of the method.
     async fn start_detached(
         &self,
         context: &RequestContext<'_>,
@@ -293,7 +323,12 @@ impl Gateway {
         self.follow(context, DetachedCall { rounds, task, host }, responses).await
     }
 
-    /// Continues a suspended call with the answers of the client.
+    /// Continues a suspended call with the answers of the client. Its handle works once: `take`
+    /// removes the call, so that a repeated request cannot answer the same questions twice.
+    ///
+    /// # Errors
+    /// If the handle is unknown, was used, has expired, or was given for another request or
+    /// session. An attacker cannot tell which.
     async fn resume(
         &self,
         context: &RequestContext<'_>,
@@ -321,6 +356,10 @@ impl Gateway {
 
     /// Waits for the result of a call or its next questions. `responses` are answers that the
     /// client may give before it is asked, by their keys.
+    ///
+    /// Questions are gathered for `GATHER_TIME` where more may follow, so that a call that asks
+    /// several at once costs the client one round and not one each. The biased order prefers a
+    /// result over questions: a call that has ended needs no more answers.
     async fn follow(
         &self,
         context: &RequestContext<'_>,
@@ -367,7 +406,8 @@ impl Gateway {
         }
     }
 
-    /// The answer to `initialize`.
+    /// The answer to `initialize`. What is announced is kept in the session, because a client may
+    /// rely on it for as long as its session lasts, also if the servers behind it change.
     async fn handshake_result(&self, session: &ClientSession, terms: &RequestTerms) -> ResultBody {
         let offered = self.announced_to(session, self.capabilities().await);
         let offers = self.offers();
@@ -385,7 +425,8 @@ impl Gateway {
         ResultBody::Text(result.to_string())
     }
 
-    /// What is announced to a client: only tools, if it may not use all of them.
+    /// What is announced to a client: only tools (and tasks, which belong to them), if it may not
+    /// use all of them. See `OF_SERVERS`, the methods that are refused accordingly.
     fn announced_to(
         &self,
         session: &ClientSession,
@@ -404,7 +445,8 @@ impl Gateway {
         }
     }
 
-    /// The answer to `server/discover`.
+    /// The answer to `server/discover`. Nothing is remembered, and `ttlMs` is 0: the next request
+    /// of this client stands for itself, and what is offered may have changed by then.
     async fn discovery_result(&self, session: &ClientSession) -> ResultBody {
         let offered = self.announced_to(session, self.capabilities().await);
         let offers = self.offers();
@@ -425,7 +467,8 @@ impl Gateway {
     }
 }
 
-/// What this server can do: tools always, the rest if a server behind it can.
+/// What this server can do: tools always, the rest if a server behind it can. A capability that is
+/// announced too much costs an error; one that is missing is never used, because clients ask once.
 fn capabilities(offered: OfferedCapabilities, offers: &Offers, revision: Revision) -> Json {
     let mut all = json!({"tools": {"listChanged": true}});
     if offered.resources {
@@ -463,6 +506,9 @@ fn capabilities(offered: OfferedCapabilities, offers: &Offers, revision: Revisio
 
 /// Notes the handshake of a session.
 ///
+/// Called before the future of the request is polled: a client may send its next request without
+/// waiting for the answer, and that one must find the session set up.
+///
 /// # Errors
 /// If the parameters of `initialize` are wrong.
 fn note_handshake(session: &ClientSession, request: &RpcRequest) -> Result<(), RpcError> {
@@ -489,6 +535,8 @@ fn note_handshake(session: &ClientSession, request: &RpcRequest) -> Result<(), R
 }
 
 /// Answers `logging/setLevel`.
+///
+/// Only notes the level; the caller passes the most verbose one on to the servers.
 fn set_log_level(session: &ClientSession, params: &RequestParams<'_>) -> MethodResult {
     let name = RequestParams::text(params.level, "level")?;
     let level = MessageLevel::parse(&name)
@@ -497,7 +545,9 @@ fn set_log_level(session: &ClientSession, params: &RequestParams<'_>) -> MethodR
     Ok(ResultBody::Text("{}".into()))
 }
 
-/// The `_meta` that servers get. A task in it has the id that its server knows.
+/// The `_meta` that servers get, without the members that belong to this hop. A task in it has the
+/// id that its server knows. If the client owns no such task, the member is dropped: a client must
+/// not address a task of another one, whose id it has guessed.
 fn forwarded_meta(context: &RequestContext<'_>, given: &RequestMeta) -> Option<Map<String, Json>> {
     let mut kept = given.to_forward()?;
     if let Some(related) = kept.get_mut(meta::RELATED_TASK) {
@@ -524,6 +574,9 @@ async fn forward(mut messages: mpsc::Receiver<Vec<u8>>, sink: &dyn MessageSink) 
 }
 
 /// The method and the name or URI of a request.
+///
+/// A suspended call is resumed only by a request with the same subject: otherwise a client could
+/// answer the questions of one tool in the name of another.
 fn subject_of(context: &RequestContext<'_>) -> (String, String) {
     let member = context.params.name.or(context.params.uri);
     (context.method.to_owned(), member.map_or_else(String::new, |member| member.get().to_owned()))

@@ -35,8 +35,10 @@ const HANDSHAKE_WAIT: Duration = Duration::from_secs(3);
 #[derive(Clone)]
 pub struct Gateway(Arc<GatewayState>);
 
+/// Each member that changes has a lock of its own, which is never held across an `await`.
 struct GatewayState {
     catalog: Arc<Catalog>,
+    /// Fixed for the life of the gateway.
     options: ServeOptions,
     listings: ListingCache,
     /// When lists and calls stop waiting for sources that are still loading.
@@ -47,9 +49,11 @@ struct GatewayState {
     idle: Notify,
     /// Cancelled to abort all calls.
     abort: CancellationToken,
-    /// The number of the last session.
+    /// The number of the last session. Numbers are never used again, so they can be keys of what
+    /// belongs to a session, also after its end.
     sessions_made: AtomicU64,
-    /// All sessions, also those that have ended meanwhile.
+    /// All sessions, also those that have ended meanwhile. Weak: the transports own them, and
+    /// entries without an owner are removed when the next one is added.
     sessions: Mutex<Vec<Weak<ClientSession>>>,
     suspended: SuspendedCalls,
     stored: StoredResults,
@@ -59,6 +63,9 @@ struct GatewayState {
 }
 
 /// Counts a request as running until it is dropped.
+///
+/// The count decides when the program may end, and whether a response can wait for others to be
+/// written together.
 pub(crate) struct RunningRequest(Gateway);
 
 impl Drop for RunningRequest {
@@ -92,7 +99,8 @@ impl Gateway {
         }))
     }
 
-    /// Waits until no request is running, but no longer than `limit`.
+    /// Waits until no request is running, but no longer than `limit`. Requests that begin meanwhile
+    /// are waited for, too.
     pub async fn wait_until_idle(&self, limit: Duration) {
         let idle = async {
             loop {
@@ -120,6 +128,8 @@ impl Gateway {
     }
 
     /// Aborts all calls, when no client is left to read their results.
+    ///
+    /// For good: a gateway that has aborted its calls answers no more of them.
     pub(crate) fn abort_calls(&self) {
         self.0.abort.cancel();
     }
@@ -205,7 +215,8 @@ impl Gateway {
     }
 
     /// Asks servers for the most verbose log messages that a client wants. They are asked for
-    /// nothing as long as no client has set a level.
+    /// nothing as long as no client has set a level. Clients share servers, so the messages of each
+    /// client are filtered once more when they are forwarded.
     pub(crate) async fn update_log_level(&self) {
         let sessions = self.open_sessions();
         let is_set = sessions.iter().any(|session| session.has_log_level());
@@ -246,7 +257,8 @@ impl Gateway {
     }
 
     /// Ends a session: its requests, its tasks, its suspended calls, its stored results and its
-    /// connections to servers.
+    /// connections to servers. What takes requests to servers is done in a task of its own, so the
+    /// caller need not wait.
     pub(crate) fn end_session(&self, session: &Arc<ClientSession>) {
         session.end();
         self.0.suspended.end_session(session.number);

@@ -14,7 +14,8 @@ use base64::prelude::BASE64_STANDARD;
 use http::HeaderMap;
 use serde_json::{Map, Value as Json};
 
-/// Where `Mcp-Name` comes from, by method.
+/// Where `Mcp-Name` comes from, by method. `exec/src/mcp/outgoing_request.rs` writes this header
+/// for servers.
 const NAMED_BY: [(&str, &str); 8] = [
     ("tools/call", "name"),
     ("prompts/get", "name"),
@@ -26,7 +27,9 @@ const NAMED_BY: [(&str, &str); 8] = [
     ("tasks/cancel", "taskId"),
 ];
 
-/// Checks the headers of a message against its body. `input_schema` is that of the called tool.
+/// Checks the headers of a message against its body. `input_schema` is that of the called tool;
+/// without it, the headers of arguments are not looked at. `MCP-Protocol-Version` is the caller's
+/// business.
 ///
 /// # Errors
 /// A sentence about the first difference.
@@ -64,6 +67,8 @@ pub(crate) fn check_headers(
 }
 
 /// Checks the header of one argument.
+///
+/// A missing or `null` argument must have no header; objects and lists cannot have one.
 fn check_param(headers: &HeaderMap, header: &str, argument: Option<&Json>) -> Result<(), String> {
     let full = format!("Mcp-Param-{header}");
     let expected = argument.and_then(primitive_text);
@@ -130,6 +135,9 @@ fn sole_value<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>,
 
 /// The text of a header: as it is, or decoded if it is written as `=?base64?…?=`. `None` if that is
 /// not valid.
+///
+/// Values that a header cannot carry (other than printable ASCII, or with spaces at an end) are
+/// sent in this form.
 fn decode_value(value: &str) -> Option<String> {
     let encoded = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match encoded {

@@ -12,6 +12,14 @@
 //! The form of a response is decided as late as possible: a single message is JSON. If something
 //! else has to be sent before it, such as progress or a question to the person, or if it takes long
 //! and the client could resume a stream, the response is an event stream.
+//!
+//! There are three ways to say no. A status with a plain text: the HTTP request is unusable (media
+//! types, revision, session). A status with a JSON-RPC error: the body is not a message or
+//! contradicts its headers, or 2026-07-28 gives this error a status. A JSON-RPC error with status
+//! 200: all others. A tool that fails is none of them; it is a result.
+//!
+//! `http_server` calls this file only for requests whose `Host`, `Origin` and token are accepted,
+//! with the body read whole and within its limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,13 +49,19 @@ use crate::sse::{self, Resumption, StreamKind};
 
 /// How long a response of a session is held back so that it can be sent as JSON. After that the
 /// client gets an event stream, with an event id to reconnect with.
+///
+/// A single body is smaller and simpler for everyone, but a client whose connection breaks while it
+/// waits for one has lost the answer: nothing names what it was waiting for. So only answers that
+/// come at once are worth it.
 const MAX_HOLD: Duration = Duration::from_millis(200);
 /// The header that names a session.
 const SESSION_HEADER: &str = "mcp-session-id";
 /// The header that names the revision.
 const VERSION_HEADER: &str = "mcp-protocol-version";
 
-/// What a client accepts as a response.
+/// What a client accepts as a response, by its header `Accept`. Streamable HTTP demands that
+/// clients accept both; many accept only one, or send no such header, and are served as well as
+/// that allows.
 #[derive(Clone, Copy)]
 struct AcceptedTypes {
     json: bool,
@@ -55,6 +69,9 @@ struct AcceptedTypes {
 }
 
 /// Who sent a request, according to its token, and its headers.
+///
+/// `agent` is the name that `AccessControl::agent_of` found. A session belongs to the agent that
+/// opened it: the id alone, which may leak into logs, opens it for nobody else.
 #[derive(Clone, Copy)]
 struct HttpCaller<'h> {
     headers: &'h HeaderMap,
@@ -64,7 +81,7 @@ struct HttpCaller<'h> {
 /// The response to a request that is not answered. Boxed, because it is large and rare.
 type Refusal = Box<HttpResponse>;
 
-/// Answers the requests of all clients.
+/// Answers the requests of all clients. One of them is shared by all connections.
 pub(crate) struct McpEndpoint {
     gateway: Gateway,
     sessions: Arc<HttpSessions>,
@@ -75,7 +92,9 @@ impl McpEndpoint {
         McpEndpoint { gateway, sessions }
     }
 
-    /// Answers one request of `agent`.
+    /// Answers one request of `agent`. Called once per HTTP request, in the task of its connection;
+    /// if the connection breaks, this future is dropped. What that does to a running call is
+    /// decided in `answer_stateless` (it ends) and in `answer_in_session` (it goes on).
     pub(crate) async fn answer(
         &self,
         parts: &Parts,
@@ -99,7 +118,11 @@ impl McpEndpoint {
         }
     }
 
-    /// The session that a request names.
+    /// The session that a request names, together with the id as it was written.
+    ///
+    /// # Errors
+    /// 400 without the header, 404 for a session that is unknown, has ended, or belongs to another
+    /// agent. The three are answered alike, so that nobody can find out which ids exist.
     fn session_of<'h>(
         &self,
         caller: HttpCaller<'h>,
@@ -116,6 +139,12 @@ impl McpEndpoint {
     }
 
     /// Answers GET: messages that belong to no request, or the rest of an interrupted stream.
+    ///
+    /// Both are event streams of a log. An event id names the log and the position in it, so a
+    /// client can continue any stream of its session with this one method. The stream of the
+    /// session is exclusive: a second GET takes it over, since otherwise each of two readers would
+    /// miss what the other one read. Revision 2026-07-28 has no GET; there `subscriptions/listen`
+    /// takes its place.
     fn get(&self, caller: HttpCaller<'_>) -> Result<HttpResponse, Refusal> {
         let headers = caller.headers;
         if header(headers, VERSION_HEADER) == Some(Revision::V2026_07_28.name()) {
@@ -149,6 +178,10 @@ impl McpEndpoint {
     }
 
     /// Answers POST. Both results are responses; the error is a refusal.
+    ///
+    /// A body that is not one message may still be a batch, if the revision of the session has
+    /// them. That is tried only after `Message::parse` has failed, so the common case pays nothing
+    /// for it.
     async fn post(&self, caller: HttpCaller<'_>, body: &Bytes) -> Result<HttpResponse, Refusal> {
         let headers = caller.headers;
         let accepted = accepted_types(headers);
@@ -186,7 +219,9 @@ impl McpEndpoint {
         }
     }
 
-    /// Takes a notification.
+    /// Takes a notification. Answered with 202 whatever happens to it: JSON-RPC knows no errors of
+    /// notifications. A stateless one is only checked, because there is no session that it could
+    /// change.
     fn post_notification(
         &self,
         caller: HttpCaller<'_>,
@@ -206,7 +241,11 @@ impl McpEndpoint {
         Ok(accepted_response())
     }
 
-    /// Answers a request.
+    /// Answers a request. A stateless one is recognised first, so a session header that it may
+    /// carry is ignored.
+    ///
+    /// Parameters that cannot be read count as parameters without `_meta` here; the dispatcher
+    /// reports what is wrong with them, with the right error.
     async fn post_request(
         &self,
         caller: HttpCaller<'_>,
@@ -231,6 +270,10 @@ impl McpEndpoint {
     }
 
     /// Checks a stateless request: its headers, its metadata and its method.
+    ///
+    /// All of this is checked here and not in the dispatcher, which does it again for the terms,
+    /// since an error at this point decides the HTTP status before anything of the request has been
+    /// started.
     fn check_stateless(
         &self,
         caller: HttpCaller<'_>,
@@ -269,6 +312,13 @@ impl McpEndpoint {
     }
 
     /// Answers a request of a client without a session. The request ends with the connection.
+    ///
+    /// `work` runs the call and pushes its response to `log`; the call's other messages come to the
+    /// same log by way of the sink. This function polls `work` until the log has a first message.
+    /// If that is the response, it is sent as JSON; else the rest of `work` is handed to the body
+    /// of the event stream, which polls it while it sends. So nothing runs outside of the
+    /// connection's task, and dropping that drops the call, which is how clients of 2026-07-28
+    /// cancel.
     async fn answer_stateless(
         &self,
         request: RpcRequest,
@@ -310,7 +360,12 @@ impl McpEndpoint {
         }
     }
 
-    /// Answers `initialize`.
+    /// Answers `initialize`. The session enters the table after its handshake was accepted, so a
+    /// refused one leaves nothing behind, and no other request can find it before.
+    ///
+    /// # Errors
+    /// If header and body name different revisions: a proxy that routes by the header would take
+    /// this session for another kind than it is.
     async fn open_session(
         &self,
         caller: HttpCaller<'_>,
@@ -344,7 +399,8 @@ impl McpEndpoint {
         Ok(response)
     }
 
-    /// Answers a batch: all requests at once.
+    /// Answers a batch: all requests at once, in one array. Notifications and answers in it are
+    /// taken in their order; a batch without any request gets 202, as a single one of those would.
     async fn post_batch(
         &self,
         session: &Arc<HttpSession>,
@@ -370,6 +426,16 @@ impl McpEndpoint {
 
     /// Answers requests of a session. They go on when the connection is lost: the client may come
     /// back for the rest. Of messages that are not requests, the reply is known.
+    ///
+    /// ```text
+    /// answers ─▶ work (DetachOnDrop) ─▶ log ─┬─ done within MAX_HOLD, nothing before it ─▶ JSON
+    ///                                        ├─ the client accepts only JSON: wait, however long
+    ///                                        └─ else: the log is kept, and streamed with event ids
+    /// ```
+    ///
+    /// If the connection breaks, this future is dropped, and `DetachOnDrop` lets the work continue
+    /// as a task. The log is kept for the session only when it is streamed: a client that has seen
+    /// no event id could not ask for the rest of it.
     async fn answer_in_session(
         &self,
         session: &Arc<HttpSession>,
@@ -436,12 +502,13 @@ enum ReplyForm {
     Batch,
 }
 
-/// The value of a header, if it is text.
+/// The value of a header, if it is text. The first one, if it is given several times; where two
+/// values would be dangerous, `header_checks` refuses them.
 fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 
-/// What a client accepts; everything if it does not say.
+/// What a client accepts; everything if it does not send the header. Weights (`q=0`) are not read.
 fn accepted_types(headers: &HeaderMap) -> AcceptedTypes {
     let mut given = headers.get_all(header::ACCEPT).iter().peekable();
     if given.peek().is_none() {
@@ -457,7 +524,10 @@ fn accepted_types(headers: &HeaderMap) -> AcceptedTypes {
     }
 }
 
-/// Whether a request is one of the stateless protocol, with or without mistakes.
+/// Whether a request is one of the stateless protocol, with or without mistakes. `_meta` decides if
+/// it names a revision, also an unknown one: then the error must be that of 2026-07-28, which lists
+/// the supported revisions. Otherwise the header does, except for `initialize`, by which a session
+/// begins whatever an intermediary has put into the headers.
 fn is_stateless(headers: &HeaderMap, method: &str, meta: &RequestMeta) -> bool {
     match meta.version().map(Revision::parse) {
         Some(None) => true,
@@ -470,7 +540,11 @@ fn is_stateless(headers: &HeaderMap, method: &str, meta: &RequestMeta) -> bool {
     }
 }
 
-/// Checks that the revision which a request of a session names exists.
+/// Checks that the revision which a request of a session names exists. It is not compared with that
+/// of the handshake, which decides for the whole session.
+///
+/// # Errors
+/// 400, as streamable HTTP demands.
 fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
     match header(headers, VERSION_HEADER) {
         Some(version) if Revision::parse(version).is_none() => {
@@ -490,7 +564,8 @@ fn status_of(error_code: Option<i64>) -> StatusCode {
     }
 }
 
-/// The response to a request that is not answered.
+/// The response to a request that is not answered, with the statuses that 2026-07-28 gives to the
+/// errors of its checks.
 fn refusal(id: Option<toolwright_mcp::RequestId>, error: RpcError) -> Refusal {
     let status = match error.code {
         error_code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
@@ -514,6 +589,7 @@ fn accepted_response() -> HttpResponse {
     response
 }
 
+/// 405 with `Allow`, which RFC 9110 demands.
 fn not_allowed(methods: &'static str) -> HttpResponse {
     let message = "this method is not allowed here";
     let mut response = text_response(StatusCode::METHOD_NOT_ALLOWED, message);

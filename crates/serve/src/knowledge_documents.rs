@@ -29,6 +29,8 @@ struct KnowledgeDocument {
 }
 
 /// What the tools of a toolset share.
+///
+/// The address is enough: the registry keeps the knowledge alive as long as these documents.
 fn key(knowledge: &Arc<RunnableKnowledge>) -> usize {
     Arc::as_ptr(knowledge).addr()
 }

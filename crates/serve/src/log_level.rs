@@ -17,6 +17,8 @@ pub(crate) enum MessageLevel {
 
 impl MessageLevel {
     /// The level with this name.
+    ///
+    /// Names are compared as they are: MCP writes them in lower case.
     pub(crate) fn parse(name: &str) -> Option<MessageLevel> {
         Some(match name {
             "debug" => MessageLevel::Debug,

@@ -5,6 +5,10 @@
 //! Catalog::changes ─▶ compare lists ──┬─▶ sessions with a handshake, on their own stream
 //! Catalog::notifications ─────────────┴─▶ subscription_listeners (2026-07-28)
 //! ```
+//!
+//! One task for the whole gateway does all of it, so notifications of one server reach a client in
+//! their order. It compares the lists itself: the catalog reports every reload, servers report
+//! changes that are none, and a client that hears of a change fetches the whole list.
 
 use std::sync::Arc;
 
@@ -26,11 +30,14 @@ use crate::tool_listing::ToolListing;
 
 impl Gateway {
     /// Forwards changes and notifications to all clients until `until` is cancelled.
+    ///
+    /// Called once per program, by the server that it runs.
     pub(crate) fn start_notifications(&self, until: &CancellationToken) {
         let (gateway, until) = (self.clone(), until.clone());
         tokio::spawn(async move { until.run_until_cancelled(gateway.forward_changes()).await });
     }
 
+    /// The loop. `before` is what clients know at least; see `first_lists` for its first value.
     async fn forward_changes(self) {
         let mut notifications = self.catalog().notifications();
         let mut changes = self.catalog().changes();
@@ -111,6 +118,8 @@ impl Gateway {
     }
 
     /// Tells one client that its list of tools has changed.
+    ///
+    /// Used when a list changes for this client alone, by its first stored result.
     pub(crate) async fn announce_tools_in(&self, session: &Arc<ClientSession>) {
         self.listeners().tools_changed_in(session.number);
         if session.is_ready() {
@@ -128,6 +137,10 @@ impl Gateway {
     }
 
     /// Passes what a server reported to the clients that it concerns.
+    ///
+    /// Three kinds of receivers: the owner of a task, the session whose own connection the server's
+    /// message came from (`isolation = "session"`), or all clients that may use everything. A
+    /// message that reaches nobody is dropped.
     async fn forward_notification(&self, mut notification: ServerNotification) {
         if is_about_task(&notification.event) && !self.claim_notification(&mut notification) {
             return;
@@ -178,6 +191,9 @@ impl Gateway {
     }
 
     /// Sends a message to all sessions with a complete handshake that `concerns` accepts.
+    ///
+    /// A session is ready after `notifications/initialized`; before that MCP allows the server to
+    /// send little more than pings.
     pub(crate) async fn send_to_ready(
         &self,
         message: &Bytes,
@@ -202,7 +218,8 @@ fn is_about_task(event: &UpstreamEvent) -> bool {
     is_progress(event) || task_of(event).is_some()
 }
 
-/// The lists that differ between two moments.
+/// The lists that differ between two moments. Tools are compared as text, in their newest form:
+/// what only older revisions see differently follows from that.
 fn changed_lists(
     before: &(Arc<ToolListing>, Arc<Offers>),
     now: &(Arc<ToolListing>, Arc<Offers>),

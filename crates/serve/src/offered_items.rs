@@ -1,6 +1,16 @@
 //! Resources, prompts and completions: lists are answered from the catalog, everything else
 //! is forwarded to the server that has the item, with the names that this server knows. Documents
 //! with the knowledge of toolsets are this server's own resources.
+//!
+//! ```text
+//! uri or name that clients see ─▶ Offers ─▶ OfferedItem: the server, and its own name of the item
+//!                                               │
+//! result, with names that clients see ◀─ Offers::expose ◀─ Upstream::request
+//! ```
+//!
+//! Servers may have the same URIs and names, so what clients see can differ from what the server
+//! knows. The translation happens here and nowhere else, in both directions, also inside of
+//! results.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,7 +36,9 @@ use crate::tool_calls::STATELESS_MEMBERS;
 const STATELESS_ONLY: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
 impl Gateway {
-    /// Answers `resources/list`, `resources/templates/list` and `prompts/list` with a page.
+    /// Answers `resources/list`, `resources/templates/list` and `prompts/list` with a page. No
+    /// server is asked: the catalog has loaded their lists, and loads them again when servers
+    /// report a change.
     pub(crate) async fn list_offers(&self, context: &RequestContext<'_>) -> MethodResult {
         let cursor = RequestParams::optional_text(context.params.cursor, "cursor")?;
         self.wait_for_sources().await;
@@ -54,7 +66,12 @@ impl Gateway {
         list.page(cursor.as_deref(), self.options().page_size, more).map(ResultBody::Text)
     }
 
-    /// Answers `resources/read`.
+    /// Answers `resources/read`. A URI that is not in any list may still match a template, or may
+    /// have been named in a result; which server has it is the business of `Offers::resource`.
+    ///
+    /// # Errors
+    /// For a URI that nothing here has, the error that the client's revision defines: -32002 with a
+    /// handshake, -32602 in 2026-07-28. The errors of servers are translated likewise.
     pub(crate) async fn read_resource(
         &self,
         context: &RequestContext<'_>,
@@ -81,7 +98,7 @@ impl Gateway {
         })
     }
 
-    /// Answers `prompts/get`.
+    /// Answers `prompts/get`. The arguments are passed on as they are; the server checks them.
     pub(crate) async fn get_prompt(
         &self,
         context: &RequestContext<'_>,
@@ -99,7 +116,8 @@ impl Gateway {
         self.forward(context, &item, params, host).await
     }
 
-    /// Answers `completion/complete`.
+    /// Answers `completion/complete`. What is completed is an argument of a prompt or of a
+    /// template, which the parameters name in `ref`; only that name is translated.
     pub(crate) async fn complete(
         &self,
         context: &RequestContext<'_>,
@@ -128,6 +146,8 @@ impl Gateway {
     }
 
     /// Sends a request to the server of an item and returns its result as the client accepts it.
+    ///
+    /// The server may speak another revision than the client, so its result is adapted.
     async fn forward(
         &self,
         context: &RequestContext<'_>,
@@ -156,7 +176,9 @@ impl Gateway {
         Ok(result)
     }
 
-    /// Does some work until the request is cancelled or the program ends.
+    /// Does some work until the request is cancelled or the program ends. The work is dropped then,
+    /// which cancels its request to the server. The error reaches a client only in the second case:
+    /// a cancelled request gets no response.
     pub(crate) async fn unless_ended<T>(
         &self,
         context: &RequestContext<'_>,
@@ -172,6 +194,8 @@ impl Gateway {
 }
 
 /// The error of a request to a server, for the client.
+///
+/// An error that the server answered with is passed on as it is, code and data included.
 pub(crate) fn request_error(error: RequestError) -> RpcError {
     match error {
         RequestError::Answered(error) => error,
@@ -185,7 +209,8 @@ pub(crate) fn request_error(error: RequestError) -> RpcError {
 
 /// Adds to a server's result what the revision of the client demands, or removes what it does not
 /// have. `spoken` is the revision of the server: in older ones than 2026-07-28 its members mean
-/// nothing, and stay like all others that are unknown.
+/// nothing, and stay like all others that are unknown. `None` if it is not known, or for results of
+/// this program; then they are removed.
 pub(crate) fn adapt_result(
     mut result: Json,
     method: &str,
@@ -207,7 +232,8 @@ pub(crate) fn adapt_result(
     result
 }
 
-/// The parameters of a request without those of this hop; the upstream adds its own.
+/// The parameters of a request without those of this hop; the upstream adds its own. `requestState`
+/// and `inputResponses` belong to a question that this program asked, so no server may see them.
 pub(crate) fn forwarded_params(raw: Option<&RawValue>) -> Result<Map<String, Json>, RpcError> {
     let Some(raw) = raw else { return Ok(Map::new()) };
     let mut params: Map<String, Json> = serde_json::from_str(raw.get())

@@ -1,6 +1,10 @@
 //! Under which terms a request is answered: the revision of the protocol, and what the client can
 //! do. Requests of revision 2026-07-28 bring both in `_meta`; for all others the handshake of the
 //! session decides.
+//!
+//! They are looked up once per request, before its method is. A method that the revision does not
+//! have is refused here, so no method has to ask for the revision in order to know whether it
+//! exists.
 
 use std::sync::Arc;
 
@@ -23,6 +27,8 @@ pub(crate) struct RequestTerms {
 }
 
 /// Methods that revision 2026-07-28 no longer has.
+///
+/// A stateless request for one of them is answered like one for a method that never existed.
 const REMOVED: [&str; 7] = [
     "initialize",
     "ping",
@@ -103,6 +109,8 @@ impl RequestTerms {
     }
 
     /// Whether the client answers any question of a server.
+    ///
+    /// Decides whether a stateless call must be able to outlive its request.
     pub(crate) fn can_be_asked(&self) -> bool {
         ["elicitation", "sampling", "roots"]
             .iter()
@@ -128,7 +136,8 @@ fn unsupported_version(version: &str) -> RpcError {
     error
 }
 
-/// The error for a request without a handshake and without the metadata of a stateless one.
+/// The error for a request without a handshake and without the metadata of a stateless one. Names
+/// both ways to begin, because it is not known which of them the client meant.
 fn missing_meta(given: &RequestMeta) -> RpcError {
     let mut missing = Vec::new();
     if given.version().is_none() {

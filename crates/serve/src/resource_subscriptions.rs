@@ -8,6 +8,11 @@
 //! The URI that clients see can change, and so can the server behind it, when the configuration
 //! does. The subscription follows: it moves to the server that has the URI then, and updates keep
 //! the name that the client subscribed to.
+//!
+//! Counts and requests are not one atomic step: the count changes under the lock, the server is
+//! asked without it. A subscription that ends while another begins can therefore reach a server in
+//! either order. The loser misses updates until it subscribes again, which is why a repeated
+//! `resources/subscribe` always asks the server.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,9 +39,12 @@ pub(crate) struct ResourceSubscriptions(Mutex<HashMap<SubscriptionKey, Subscript
 /// The URI that clients see, and the session if its server has a process for each.
 type SubscriptionKey = (String, Option<SessionNumber>);
 
+/// Removed with its last subscriber.
 struct Subscription {
     /// How many want it.
     count: usize,
+    /// Compared by value where the pointers differ, because a reload makes new ones of the same
+    /// settings.
     server: Arc<Server>,
     /// The URI on that server.
     own: String,
@@ -100,12 +108,17 @@ fn is_same(one: &Arc<Server>, other: &Arc<Server>) -> bool {
 }
 
 /// The session whose process of the server is meant; `None` if all share one.
+///
+/// With `isolation = "session"` each client has its own process or connection, and an update from
+/// one of them concerns nobody else.
 fn session_of(item: &OfferedItem, session: SessionNumber) -> Option<SessionNumber> {
     let is_own = item.upstream.server().settings.isolation == Isolation::Session;
     is_own.then_some(session)
 }
 
 /// The caller of a subscription. It waits for the result and ignores everything else.
+///
+/// It stands for no client, and is not asked questions: the subscription may serve several.
 struct SubscribingHost(Option<SessionNumber>);
 
 impl Host for SubscribingHost {
@@ -122,6 +135,12 @@ impl Host for SubscribingHost {
 
 impl Gateway {
     /// Answers `resources/subscribe` and `resources/unsubscribe`.
+    ///
+    /// The two methods of revisions with a handshake. The session remembers what it subscribed to,
+    /// so that its end gives everything back.
+    ///
+    /// # Errors
+    /// For a URI that no server has, or if the server refuses. Then nothing is counted.
     pub(crate) async fn change_subscription(&self, context: &RequestContext<'_>) -> MethodResult {
         let uri = RequestParams::text(context.params.uri, "uri")?;
         let wanted = context.method == "resources/subscribe";
@@ -197,6 +216,9 @@ impl Gateway {
     }
 
     /// Asks for updates where the server of a resource is another one now.
+    ///
+    /// Called after each change of the catalog. Servers that refuse, or that cannot be reached, are
+    /// not tried again before the next change.
     pub(crate) fn move_subscriptions(&self) {
         let offers = self.offers();
         let mut moved = Vec::new();
@@ -218,6 +240,7 @@ impl Gateway {
     }
 }
 
+/// `of` selects the connection, see `session_of`.
 async fn ask_for_updates(
     item: &OfferedItem,
     of: Option<SessionNumber>,

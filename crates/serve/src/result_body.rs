@@ -1,5 +1,9 @@
 //! The result of a request, and the response that carries it: written once, straight into the bytes
 //! of the message.
+//!
+//! A result is not turned into a JSON value first: for a large one that would be another copy of
+//! it, and numbers would lose the digits in which its server wrote them. `WrittenParts` has the
+//! original text of such parts; `ResultPart` prefers it.
 
 use hyper::body::Bytes;
 use serde::Serialize;
@@ -11,6 +15,8 @@ use toolwright_mcp::{MalformedMessage, Message, RequestId, RpcError};
 use crate::gateway::RunningRequest;
 
 /// A result that was not written yet.
+///
+/// The variants are the forms in which methods have their result at hand. All are objects.
 pub(crate) enum ResultBody {
     /// Any JSON object.
     Json(Json),
@@ -31,7 +37,9 @@ pub(crate) enum ResultBody {
 pub(crate) struct ToolResult {
     pub(crate) content: Vec<ResultContent>,
     pub(crate) structured: Option<Json>,
+    /// Written always, though MCP makes it optional.
     pub(crate) is_error: bool,
+    /// Left out if it is empty.
     pub(crate) meta: serde_json::Map<String, Json>,
     /// Members that nothing here interprets, such as those of a task.
     pub(crate) rest: serde_json::Map<String, Json>,
@@ -39,7 +47,8 @@ pub(crate) struct ToolResult {
     pub(crate) written: WrittenParts,
     /// Whether the client knows results that are not complete, and wants each one marked.
     pub(crate) is_marked_complete: bool,
-    /// Whether writing it takes longer than a moment.
+    /// Whether writing it takes longer than a moment. `None` if nobody has measured it, which
+    /// counts as large.
     pub(crate) size: Option<WorkSize>,
 }
 
@@ -99,6 +108,9 @@ impl Serialize for ContentBlocks<'_> {
 }
 
 /// A member of a result, or one of its blocks, in the words of the server if they are kept.
+///
+/// `name` and `n` are the key of the part in `WrittenParts`: a member of the result, or a block of
+/// `content` by its number.
 struct ResultPart<'r> {
     name: &'r str,
     n: usize,
@@ -159,6 +171,8 @@ impl RpcReply {
     }
 
     /// Several responses as one message, for clients that sent a batch.
+    ///
+    /// The responses are texts already, so this only puts brackets and commas around them.
     pub(crate) fn join_batch(replies: &[RpcReply]) -> Bytes {
         let texts: Vec<&[u8]> = replies.iter().map(|reply| &reply.bytes[..]).collect();
         [b"[", &texts.join(&b","[..])[..], b"]"].concat().into()

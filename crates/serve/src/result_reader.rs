@@ -1,5 +1,15 @@
 //! The tool `read_result`: reads answers that were too long to be sent at once, by position, by
 //! search, or by JSON pointer. It is listed only for sessions that have such an answer.
+//!
+//! It is a tool and not a method, because a model has to be able to use it with any client. It runs
+//! in this process and passes none of the steps of the runner: no policy, no permit, no record,
+//! since it returns only what a call of the same session has returned already. Each of its answers
+//! is as long as any answer may be, so it is never stored again.
+//!
+//! The arguments come from a model. They are checked by hand, with messages that say what to do,
+//! and the expensive ones are bounded: the length of a pattern, the memory of its compiled form,
+//! the number and length of the lines that are shown. The search takes time linear in the stored
+//! text.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -12,6 +22,8 @@ use crate::result_body::{ResultBody, ToolResult};
 use crate::stored_results::{StoredText, beginning};
 
 /// The name of the tool.
+///
+/// Chosen as long as no source has a tool of that name: tools of sources keep theirs.
 const NAME: &str = "read_result";
 /// Its name where a source has a tool with the first one.
 const OTHER_NAME: &str = "toolwright_read_result";
@@ -19,7 +31,7 @@ const OTHER_NAME: &str = "toolwright_read_result";
 const DEFAULT_CHARACTERS: usize = 10_000;
 /// Lines of a page unless the call says otherwise.
 const DEFAULT_LINES: usize = 200;
-/// Matches of a search that are shown.
+/// Matches of a search that are shown at once; `offset` continues.
 const MAX_MATCHES: usize = 100;
 /// Characters of a matching line that are shown.
 const MAX_LINE: usize = 500;
@@ -29,31 +41,35 @@ const MAX_COMPILED: usize = 1 << 20;
 /// Tokens of an answer where answers are not limited.
 const UNLIMITED: usize = usize::MAX / 8;
 
-/// The arguments of a call.
+/// The arguments of a call. Unknown ones are an error: a model that misspells `pattern` would get
+/// the beginning of the text and take it for the result of a search.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReadArguments {
+    /// As in the shortened answer. Only the session that got it can use it.
     handle: String,
+    /// Applied first: the other arguments are about the part that it selects.
     pointer: Option<String>,
     pattern: Option<String>,
     #[serde(default)]
     regex: bool,
     #[serde(default)]
     unit: OffsetUnit,
+    /// With a pattern the number of matches to skip, otherwise of characters or lines.
     #[serde(default, deserialize_with = "offset")]
     offset: usize,
     #[serde(default, deserialize_with = "limit")]
     limit: Option<usize>,
 }
 
-/// Reads `offset`.
+/// Reads `offset`. By hand, because the messages of `serde` name Rust's types.
 fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
     let given = Json::deserialize(from)?;
     let number = given.as_u64().and_then(|number| usize::try_from(number).ok());
     number.ok_or_else(|| D::Error::custom(format!("`offset` is {given}, expected 0 or more")))
 }
 
-/// Reads `limit`.
+/// Reads `limit`; `null` counts as none.
 fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
     let given = Json::deserialize(from)?;
     let number = given.as_u64().and_then(|number| usize::try_from(number).ok());
@@ -64,6 +80,7 @@ fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> 
     }
 }
 
+/// What `offset` and `limit` count. Characters are those of Unicode, never bytes.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum OffsetUnit {
@@ -125,7 +142,8 @@ impl Gateway {
         if self.listing().input_schema(NAME).is_some() { OTHER_NAME } else { NAME }
     }
 
-    /// Answers a call of `read_result`.
+    /// Answers a call of `read_result`. What is wrong with it is a result with `isError`, so that
+    /// the model can read why.
     pub(crate) async fn read_stored_result(
         &self,
         context: &RequestContext<'_>,
@@ -189,7 +207,9 @@ fn select(text: &StoredText, pointer: &str) -> Result<String, String> {
     }
 }
 
-/// A page of a text, with a note where the next one begins.
+/// A page of a text, with a note where the next one begins. The limit in tokens is that of every
+/// answer and cuts the page further, so the note counts what is really shown. A line that alone
+/// exceeds the limit cannot be paged by lines: the note then continues in characters.
 fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
     let (offset, unit) = (arguments.offset, arguments.unit);
     let limit = |default| arguments.limit.unwrap_or(default).max(1);
@@ -235,7 +255,8 @@ fn count(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The lines of a text that match a pattern, with their numbers.
+/// The lines of a text that match a pattern, with their numbers, from 1. All of the text is
+/// searched also if few matches are shown, because their total is part of the answer.
 fn search(
     text: &str,
     pattern: &str,
@@ -276,7 +297,7 @@ fn search(
     Ok(shown)
 }
 
-/// A line, or the part of a long one around its first match.
+/// A line, or the part of a long one around its first match: a quarter of the room is before it.
 fn around_match(line: &str, pattern: &regex::Regex) -> String {
     if line.len() <= MAX_LINE {
         return line.to_owned();

@@ -6,6 +6,10 @@
 //!
 //! A task belongs to the connection that it was created on: a restarted server counts its ids from
 //! the start, and the next `t1` is of another client.
+//!
+//! A task ends in two steps. `note_end`: no progress and no questions are expected any more, but
+//! the result can still be fetched, so the server keeps it. `end`: the result was fetched or nobody
+//! wants it, and the server may be told. Both may be called several times.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,6 +83,9 @@ pub(crate) struct SessionTasks {
 
 impl SessionTasks {
     /// Remembers a task, and returns the id for the client.
+    ///
+    /// A task that is known keeps its id: the answer to a call and a notification may both name it
+    /// first.
     pub(crate) fn remember(&mut self, task: NewTask<'_>) -> String {
         let NewTask { own, upstream, connection, tool, ttl, request, status } = task;
         if let Some(known) = self.of_connection(connection, own) {
@@ -218,6 +225,9 @@ impl SessionTasks {
 
     /// Whether a notification of a server is about a task of this client. If so, it gets the names
     /// that the client knows.
+    ///
+    /// Called for one session after the other, in the task that forwards notifications, with the
+    /// session locked.
     pub(crate) fn claim(&mut self, notification: &mut ServerNotification) -> bool {
         let from = notification.connection;
         let task = task_of(&notification.event).and_then(|own| {
@@ -252,6 +262,9 @@ impl SessionTasks {
 }
 
 /// The members of a status that are kept.
+///
+/// Needed for the last status of a task whose server is gone; only short values, as they come from
+/// a server and are kept for as long as the session.
 fn kept_members(status: &Json) -> Map<String, Json> {
     let kept = STATUS_MEMBERS.iter().filter_map(|name| Some((*name, status.get(name)?)));
     let is_short = |(_, value): &(_, &Json)| match value {

@@ -9,6 +9,10 @@
 //!
 //! Every line gets an answer or is ignored on purpose; no line ends the connection. A client that
 //! does not read its answers is cut off, because they would pile up in memory.
+//!
+//! The end can come from three sides, and each gets another grace. The client closes stdin: calls
+//! may finish for two seconds. The program is asked to end: three. A write fails: nobody reads
+//! results, so calls are aborted at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +47,8 @@ const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 const GRACE_AFTER_EOF: Duration = Duration::from_secs(2);
 
 /// Serves one client until it closes its end, or until `until` is cancelled.
+///
+/// Called once per process, by the command `serve`; returns when the session has ended.
 pub async fn serve(gateway: Gateway, until: CancellationToken) {
     let (from, to) = standard_streams();
     let sink = Arc::new(StdoutWriter::new(to, WRITE_TIMEOUT));
@@ -87,8 +93,10 @@ async fn end_after_grace(gateway: &Gateway, until: &CancellationToken) {
     tokio::time::sleep(SEND_TIMEOUT).await;
 }
 
-/// Standard output.
+/// Standard output. Messages are queued by any task, and written by whichever holds the lock: that
+/// one writes the messages of all, so several responses that are ready together cost one write.
 struct StdoutWriter {
+    /// In the order of the responses.
     queue: LineQueue<Bytes>,
     /// `None` once a write has failed.
     to: Mutex<Option<WriteDeadline<OutputStream>>>,
@@ -110,6 +118,9 @@ impl StdoutWriter {
 
     /// Writes all messages of the queue in a task of its own, after all others that are ready: what
     /// they answer is written together, and they need not wait for it.
+    ///
+    /// Used while other requests are running, which may end in the same moment. `is_scheduled`
+    /// makes sure that there is one such task at a time.
     fn write_later(self: &Arc<Self>, gateway: &Gateway) {
         if self.is_scheduled.swap(true, Ordering::AcqRel) {
             return;
@@ -123,7 +134,8 @@ impl StdoutWriter {
         });
     }
 
-    /// Writes all messages of the queue.
+    /// Writes all messages of the queue, also those that other tasks have put there. After a failed
+    /// write nothing is written any more, and messages are dropped.
     async fn write_queued(&self) {
         let mut to = self.to.lock().await;
         // Before the queue is emptied: a message that is too late for this gets another task.
@@ -151,10 +163,13 @@ impl MessageSink for StdoutWriter {
 }
 
 /// The client of this process.
+///
+/// Shared by the reader and by the tasks that answer.
 struct StdioConnection {
     gateway: Gateway,
     session: Arc<ClientSession>,
     sink: Arc<StdoutWriter>,
+    /// Keeps a worker thread from sleeping for a moment after each message, see `busy_polling`.
     wakeful: Arc<BusyPolling>,
 }
 
@@ -236,6 +251,8 @@ impl StdioConnection {
     }
 
     /// The messages of a batch, if the line is one and the revision of the session has batches.
+    ///
+    /// `None` before the handshake: no revision is agreed on yet.
     fn batch<'l>(&self, line: &'l [u8]) -> Option<Vec<&'l RawValue>> {
         let has_batches = self.session.handshake()?.revision.has_batches();
         let batch: Vec<&RawValue> = serde_json::from_slice(line).ok()?;
@@ -243,6 +260,8 @@ impl StdioConnection {
     }
 
     /// Answers all requests of a batch in one line.
+    ///
+    /// Nothing is sent for a batch without requests, or if all of its requests were cancelled.
     fn accept_batch(&self, batch: Vec<&RawValue>) {
         let mut replies: Vec<BoxFuture<'static, Option<RpcReply>>> = Vec::new();
         for text in batch {

@@ -9,6 +9,10 @@
 //! Tokens are estimated without a tokenizer: four ASCII characters are one token, and so is every
 //! other character. That is near what common tokenizers make of prose and code, and high for
 //! languages with short words, so that no answer is longer than it claims.
+//!
+//! What is stored belongs to one session and is found by a random handle. Nothing is written to
+//! disk. Bounds, for each session and for all, are kept by dropping the oldest; `read_result` then
+//! tells the model to call the tool again.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,6 +42,7 @@ const MAX_SHOWN_KEYS: usize = 30;
 #[derive(Default)]
 pub(crate) struct StoredResults(Mutex<VecDeque<StoredResult>>);
 
+/// Whole, also the part that was sent: `read_result` counts positions from the beginning.
 struct StoredResult {
     handle: String,
     session: SessionNumber,
@@ -54,6 +59,7 @@ pub(crate) struct StoredText {
 }
 
 impl StoredText {
+    /// `starts` has one entry for each block, also for empty ones.
     pub(crate) fn new(blocks: &[String]) -> StoredText {
         let starts = blocks.iter().scan(0, |next, block| {
             let start = *next;
@@ -70,6 +76,9 @@ impl StoredText {
     }
 
     /// The value that a reader of JSON means: the whole text, or else its first block that is JSON.
+    ///
+    /// The second case is a short sentence before the data, which many servers send as a block of
+    /// its own.
     pub(crate) fn json(&self) -> Option<Json> {
         let parse = |text: &str| serde_json::from_str(text).ok();
         parse(&self.whole).or_else(|| {
@@ -110,6 +119,9 @@ impl StoredResults {
 
 /// Drops the oldest of some results until they use at most this many bytes. The newest of all
 /// stays.
+///
+/// `counts` selects those that use up the limit: the results of one session, or all. Others are
+/// neither counted nor dropped.
 fn drop_oldest(
     all: &mut VecDeque<StoredResult>,
     most: usize,
@@ -159,10 +171,11 @@ impl ReadBlock<'_> {
     }
 }
 
-/// The text of a result, block by block.
+/// The text of a result, block by block. Of each block either all text is here, or none.
 struct ReadableText {
     /// The number of the block that each text is of.
     blocks: Vec<usize>,
+    /// As long as `blocks`; the order is that of the result.
     texts: Vec<String>,
 }
 
@@ -180,6 +193,12 @@ impl ReadableText {
 
     /// The text of a result that has more than `limit` tokens, with that of links and addresses if
     /// they are a large part of it. `None` if it has not as many.
+    ///
+    /// There are two measurements, because most results are short: first half of the bytes, which
+    /// is quick to count and never less than the tokens, and tokens only if that is too many. What
+    /// blocks have besides text counts, too, since a model reads it: if it makes up a quarter of
+    /// the limit, whole blocks are stored as JSON; otherwise they stay where they are, without
+    /// their text.
     fn of(content: &[ResultContent], limit: usize) -> Option<ReadableText> {
         let read: Vec<(usize, ReadBlock<'_>)> = content
             .iter()
@@ -228,6 +247,15 @@ impl ReadableText {
 /// The blocks of a result of which only the beginning is sent. They keep their order, and what they
 /// have besides text. `shown` is the number of bytes of the stored text that are sent; `stored` are
 /// its parts. Blocks that are stored whole are left out, unless they say something else than text.
+///
+/// ```text
+/// stored text   [ block 0 ][ block 1      ][ block 2 ]
+///               └── shown ───────┘
+/// sent            block 0,  beginning of 1 + notice,  placeholder of 2 if it has more than text
+/// ```
+///
+/// The notice is in exactly one place: where the beginning ends, or, if that is in structured
+/// content, in a text block after all others.
 fn shortened_content(
     content: Vec<ResultContent>,
     stored: &ReadableText,
@@ -284,6 +312,10 @@ fn shortened_content(
 impl Gateway {
     /// Replaces the text of a result by its beginning if it is too long for the client's model.
     /// Structured content that has a schema stays whole: a program reads it.
+    ///
+    /// Called with the final result, after renaming, so that what is stored is what would have been
+    /// sent. The first stored result of a session adds the tool `read_result` to its list, which is
+    /// announced.
     pub(crate) async fn store_if_too_long(
         &self,
         context: &RequestContext<'_>,
@@ -349,6 +381,8 @@ pub(crate) fn estimated_tokens(text: &str) -> usize {
 }
 
 /// The longest beginning of a text with at most this many tokens.
+///
+/// Counts like `estimated_tokens`, in quarters of a token, and rounds in favour of the text.
 pub(crate) fn beginning(text: &str, tokens: usize) -> &str {
     let mut quarters = 0;
     for (at, c) in text.char_indices() {
@@ -360,7 +394,8 @@ pub(crate) fn beginning(text: &str, tokens: usize) -> &str {
     text
 }
 
-/// What follows the beginning of a text that is too long.
+/// What follows the beginning of a text that is too long. Written for a model: it says what was
+/// cut, what the rest looks like, and how to read it.
 fn notice(
     text: &str,
     shown: &str,
@@ -379,7 +414,8 @@ fn notice(
     )
 }
 
-/// A sentence about the structure of a text.
+/// A sentence about the structure of a text, by which a model can choose a pointer or a pattern.
+/// Only the first level is described, and at most `MAX_SHOWN_KEYS` members of it.
 fn shape(text: &str, value: Option<&Json>) -> String {
     match value {
         Some(Json::Array(items)) => {

@@ -5,6 +5,11 @@
 //! listen ─▶ acknowledged, with the part of the filter that is granted
 //!        ─▶ list_changed, resources/updated …, each with the id of the subscription
 //! ```
+//!
+//! A listener is a filter and a queue; the request that opened it runs in its own task and moves
+//! messages from the queue to the client. The task that reports a change only tries to put it into
+//! queues, so a slow client delays nobody: its queue runs full, and it loses notifications. That is
+//! harmless for lists, which a client reads again after any one of them.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,6 +32,9 @@ use crate::suspended_calls::MethodResult;
 const MAX_QUEUED: usize = 256;
 
 /// The part of a filter that was granted.
+///
+/// Kinds that the client did not ask for are false, as are those that no server behind this one can
+/// report: the acknowledgement says which.
 #[derive(Clone, Debug, Default)]
 struct GrantedFilter {
     tools: bool,
@@ -36,7 +44,7 @@ struct GrantedFilter {
     updates: HashSet<String>,
 }
 
-/// A notification for clients.
+/// A list whose change clients are notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListChange {
     Tools,
@@ -55,11 +63,14 @@ impl ListChange {
     }
 }
 
+/// One open `subscriptions/listen` request. Removed when its queue turns out to be closed, at the
+/// next notification that concerns it: its receiver is dropped with the request.
 struct Listener {
     /// The id of the request, which names the subscription.
     id: RequestId,
     session: SessionNumber,
     filter: GrantedFilter,
+    /// Messages that are ready to be sent, with the id of the subscription in them.
     queue: mpsc::Sender<Bytes>,
 }
 
@@ -86,7 +97,8 @@ fn tagged(id: &RequestId, method: &str, params: &Json) -> Bytes {
     Message::notification(method, &params).to_bytes().into()
 }
 
-/// All open subscriptions.
+/// All open subscriptions, of all clients. The lock is held only for `try_send`, never across a
+/// wait.
 #[derive(Default)]
 pub(crate) struct SubscriptionListeners(Mutex<Vec<Listener>>);
 
@@ -107,7 +119,8 @@ impl SubscriptionListeners {
         });
     }
 
-    /// Notifies those of one session who chose changes of the list of tools.
+    /// Notifies those of one session who chose changes of the list of tools: when only this session
+    /// sees another list than before, such as with its first stored result.
     pub(crate) fn tools_changed_in(&self, session: SessionNumber) {
         self.all().retain(|listener| {
             listener.session != session
@@ -128,6 +141,10 @@ impl SubscriptionListeners {
 
 impl Gateway {
     /// Answers `subscriptions/listen`: does not end before the client or the session does.
+    ///
+    /// # Errors
+    /// If the filter is missing or not an object. Members of it that are unknown or not granted are
+    /// no error; they are missing in the acknowledgement.
     pub(crate) async fn listen(
         &self,
         context: &RequestContext<'_>,
@@ -172,7 +189,9 @@ impl Gateway {
         Ok(ResultBody::Text(r#"{"resultType":"complete"}"#.into()))
     }
 
-    /// The part of a filter that is granted: what this server announces.
+    /// The part of a filter that is granted: what this server announces. Also asks the servers of
+    /// the resources for updates; a resource that does not exist, or whose server refuses, is left
+    /// out. Returns the filter once for itself and once as the acknowledgement has it.
     async fn grant(&self, wanted: &Json, context: &RequestContext<'_>) -> (GrantedFilter, Json) {
         let offered = self.offered();
         let is_wanted = |name: &str| wanted.get(name) == Some(&Json::Bool(true));
@@ -207,7 +226,9 @@ impl Gateway {
     }
 }
 
-/// Ends the subscriptions to resources when the request ends, also when its future is dropped.
+/// Ends the subscriptions to resources when the request ends, also when its future is dropped: each
+/// one was counted in `grant`, and a count that is never given back would keep a server sending
+/// updates for ever.
 struct ReleaseOnDrop {
     gateway: Gateway,
     session: SessionNumber,

@@ -10,6 +10,12 @@
 //! ```
 //!
 //! 2025-11-25 has all of them, the extension of 2026-07-28 neither `tasks/result` nor `tasks/list`.
+//!
+//! A task has two names: `own` is the id that its server gave, `exposed` the one that the client
+//! knows. They differ only if the client has another task with the same id. Everything that a
+//! client sends or receives about a task is translated in this file; a client that names an id
+//! which is not in its own `SessionTasks` gets the error for an unknown task, also if another
+//! client has it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,9 +43,11 @@ use crate::session_tasks::{ClientTask, MAX_ID, NewTask, SessionTasks};
 use crate::suspended_calls::MethodResult;
 use crate::tool_calls::{failure_result, protocol_error};
 
-/// Tasks of one page of `tasks/list`. Each costs a request.
+/// Tasks of one page of `tasks/list`. Each costs a request to its server; all of a page are asked
+/// at once.
 const PAGE_SIZE: usize = 50;
-/// What a `tools/call` says of tasks.
+/// What a `tools/call` says of tasks. `Hidden` without the member, and in revisions without tasks:
+/// then the gateway waits for a task that the server makes, and the client never sees it.
 ///
 /// # Errors
 /// If its `task` is not an object.
@@ -92,6 +100,10 @@ impl Gateway {
 
     /// Notes the token of the client for the progress of the task that a call will create.
     ///
+    /// The token stays valid as long as the task lives, and not only until the call is answered,
+    /// which is why it is kept with the tasks. A call that creates no task gives it back
+    /// (`forget_token`).
+    ///
     /// # Errors
     /// If the token is too long to be kept as long as a task.
     pub(crate) fn note_task_progress(
@@ -115,6 +127,10 @@ impl Gateway {
     /// Remembers the task that a result is about, gives it the id that the client knows, and
     /// returns that; `None` if the result is not about a task. `tool` is the tool that was called,
     /// `mode` what the call said of tasks.
+    ///
+    /// Called before the answer goes to the client. The task must be in the table by then: the
+    /// server may report about it at once, and what it reported earlier waits in
+    /// `unclaimed_notifications`.
     ///
     /// # Errors
     /// If the id is too long to be kept. Then the task is cancelled.
@@ -177,6 +193,9 @@ impl Gateway {
     /// The answer to a call whose server put the result into the answer that creates the task. The
     /// result is checked like one that `tasks/get` brings. `None` if there is no result yet.
     ///
+    /// `state` of the answer is that of the task, with the exposed names; the result has taken the
+    /// steps of the runner and of `finished_result`, like that of a call without a task.
+    ///
     /// # Errors
     /// If the result is not one of a tool.
     pub(crate) async fn ended_at_once(
@@ -205,6 +224,9 @@ impl Gateway {
     }
 
     /// Asks the server of a task about it. The answer has the URIs and the id that clients see.
+    ///
+    /// The status in the answer is noted with the task, so that the end of a connection can be
+    /// reported for tasks that were still running, and only for these.
     async fn ask_about_task(
         &self,
         context: &RequestContext<'_>,
@@ -222,6 +244,9 @@ impl Gateway {
     }
 
     /// Answers `tasks/get` and its like: the server that runs the task does.
+    ///
+    /// An unknown task, a task of another session and one that was forgotten get the same error
+    /// -32602.
     pub(crate) async fn answer_task_request(
         &self,
         context: &RequestContext<'_>,
@@ -280,7 +305,8 @@ impl Gateway {
         Ok(ResultBody::EndedTask { state, result })
     }
 
-    /// Completes the result of a task. After a failure, such as a cancelled request, it can be
+    /// Completes the result of a task: the runner checks its size and its schema, as after a call.
+    /// Only then the task counts as ended. After a failure, such as a cancelled request, it can be
     /// fetched again.
     async fn finish_task(
         &self,
@@ -294,7 +320,9 @@ impl Gateway {
         Ok(finished)
     }
 
-    /// Answers `tasks/result`, when the task has ended.
+    /// Answers `tasks/result`, when the task has ended: the request waits as long as that takes. An
+    /// error that the server answered with is the result of the task, so it ends the task here as
+    /// well; a failed connection does not, and is reported as the result of a failed call.
     async fn task_result(
         &self,
         context: &RequestContext<'_>,
@@ -339,6 +367,10 @@ impl Gateway {
 
     /// Answers `tasks/list` with a page of the client's tasks. Tasks that their server has dropped
     /// are left out and forgotten.
+    ///
+    /// The server's own `tasks/list` is not used: it may list tasks of other clients of this
+    /// gateway. A task whose server does not answer now is left out of the page and stays in the
+    /// table.
     async fn list_tasks(&self, context: &RequestContext<'_>, host: &CallHost) -> MethodResult {
         let cursor = RequestParams::optional_text(context.params.cursor, "cursor")?;
         let page = context.session.with_tasks(|tasks| tasks.page(cursor.as_deref(), PAGE_SIZE));
@@ -375,6 +407,9 @@ impl Gateway {
     }
 
     /// Reports to clients that running tasks have ended with their connection.
+    ///
+    /// Called after the end of a connection to a server: its tasks are gone with it, and a client
+    /// that polls or waits for notifications has to learn that from somebody.
     pub(crate) async fn end_lost_tasks(&self) {
         for session in self.open_sessions() {
             for status in session.with_tasks(SessionTasks::end_lost) {
@@ -388,6 +423,9 @@ impl Gateway {
     /// Finds the client of the task that a notification is about, and gives task and progress the
     /// names that this client knows. Returns false if there is no such client: then the
     /// notification is kept for a moment, because the client may be about to get the task.
+    ///
+    /// Called in the one task of `notification_forwarder`. `notification.session` is set
+    /// afterwards, so it is sent to that client only.
     pub(crate) fn claim_notification(&self, notification: &mut ServerNotification) -> bool {
         self.unclaimed_notifications().claim_or_keep(notification, |notification| {
             let of = notification.session;

@@ -1,4 +1,15 @@
 //! `tools/list` and `tools/call`.
+//!
+//! ```text
+//! tools/call ─▶ call_tool     arguments, task, read_result
+//!                └▶ run_tool     waits for the tool's source, then Runner::call
+//!                    ├─ Ok  ─▶ tool_result ─▶ finished_result   URIs, length
+//!                    └─ Err ─▶ failed_call                      for the model, or for the protocol
+//! ```
+//!
+//! Nothing is decided about a call here: whether it is allowed, valid and in time is the business
+//! of the runner. This file translates, from the names that a client sees to ids and back, and from
+//! outcomes and failures to what the client's revision can take.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,6 +45,9 @@ pub(crate) const STATELESS_MEMBERS: [&str; 3] =
 
 impl Gateway {
     /// Answers `tools/list` with a page.
+    ///
+    /// The cached list is used as it is, unless something is hidden from this client, or it has
+    /// stored results and so the tool that reads them: only then the list is copied.
     pub(crate) async fn list_tools(&self, context: &RequestContext<'_>) -> MethodResult {
         let cursor = RequestParams::optional_text(context.params.cursor, "cursor")?;
         self.wait_for_sources().await;
@@ -113,6 +127,12 @@ impl Gateway {
 
     /// Runs a tool by its exposed name or its id. Also returns the tool, which may be gone or
     /// changed when the call has ended; `None` if the call did not need it to be known.
+    ///
+    /// The future of `Runner::call` is dropped when the program aborts all calls. A client that
+    /// cancels is the runner's business: the token is part of `request`.
+    ///
+    /// # Errors
+    /// Those of the runner, and that a tool cannot be called as a task.
     async fn run_tool(
         &self,
         session: &ClientSession,
@@ -175,6 +195,10 @@ impl Gateway {
 
     /// Waits until the tool is there, or no source can have it any more: each is tried within its
     /// `start_timeout`. A name that fits none of them waits as long as lists do.
+    ///
+    /// `request` then has the id that was found, or the name that was called if there is none; the
+    /// runner reports an unknown tool with its suggestions. Returns early if the call is cancelled,
+    /// also without an error: the runner reports that too.
     async fn wait_for_tool(
         &self,
         agent: &str,
@@ -202,12 +226,15 @@ impl Gateway {
         Ok(())
     }
 
+    /// For calls that this program aborts at its end. Not the client's doing, so it gets a result.
     fn aborted_call(&self, id: &str) -> Failure {
         let message = format!("the call of `{id}` ended with the server");
         Failure::new(&code::CANCELLED, message)
     }
 
-    /// The result of a call that the tool answered, also with an error of its own.
+    /// The result of a call that the tool answered, also with an error of its own. If the answer is
+    /// about a task, the task is remembered for the client first: a notification about it may
+    /// follow at once, and must find it.
     async fn tool_result(
         &self,
         context: &RequestContext<'_>,
@@ -236,7 +263,9 @@ impl Gateway {
         Ok(ResultBody::Tool(result))
     }
 
-    /// The result of a tool of `server`, as the client gets it.
+    /// The result of a tool of `server`, as the client gets it. Also the end of a task, whose
+    /// result comes with another request. Work that grows with the result is done on another
+    /// thread.
     pub(crate) async fn finished_result(
         &self,
         context: &RequestContext<'_>,
@@ -342,7 +371,8 @@ fn success_result(outcome: Outcome, terms: &RequestTerms) -> ToolResult {
 }
 
 /// Replaces the URIs of a server's resources by those that clients see. Returns the structured
-/// content with them, if it has any: whether that may be used depends on its schema.
+/// content with them, if it has any: whether that may be used depends on its schema. Without
+/// resources that were renamed, which is common, nothing is touched.
 fn expose_uris(offers: &Offers, server: &Arc<Server>, result: &mut ToolResult) -> Option<Json> {
     if !offers.may_rename() {
         return None;

@@ -4,6 +4,10 @@
 //! compares the pointer of the registry it was built from. The order is that of the registry, by
 //! id, which keeps the list stable over restarts (clients put it into prompts that are cached).
 //! Each tool is kept as JSON text: a list is its texts, one after the other.
+//!
+//! There are up to three lists, for clients of different revisions. They differ in output schemas,
+//! since older clients reject the whole list because of one that is not of type `object`, and in
+//! the member `execution`. All are made at once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -30,9 +34,13 @@ const MAX_EXAMPLES: usize = 4 << 10;
 pub(crate) type ListedItems = Vec<(String, Cow<'static, str>)>;
 
 /// The tools of one snapshot of the registry, as clients see them.
+///
+/// Immutable and shared. Names are part of it: an exposed name is resolved by the same snapshot
+/// that a client has seen, or by a later one, never by a mixture.
 pub(crate) struct ToolListing {
     /// The snapshots; also keep their addresses from being reused while the cache compares them.
     of: (Arc<ToolRegistry>, Arc<Offers>),
+    /// Of all tools of the registry, also of those that are not ready.
     names: ExposedNames,
     /// The tools that may be called, ordered by id.
     pub(crate) tools: ListedItems,
@@ -47,6 +55,8 @@ pub(crate) struct ToolListing {
 }
 
 impl ToolListing {
+    /// Takes time linear in the registry, under the lock of the cache: all who ask meanwhile need
+    /// the same list.
     fn new(of: Arc<ToolRegistry>, offers: Arc<Offers>) -> ToolListing {
         let ids: Vec<String> = of.iter().map(|entry| entry.id.to_string()).collect();
         // Tools that are not ready get names too: otherwise the names of others could change when
@@ -100,6 +110,9 @@ impl ToolListing {
     }
 
     /// The input schema of the tool with this exposed name or id.
+    ///
+    /// As it is listed. Also for a name that the registry resolves although it is not an exposed
+    /// name.
     pub(crate) fn input_schema(&self, name: &str) -> Option<&Map<String, Json>> {
         let id = self.id(name);
         self.inputs.get(id).or_else(|| self.inputs.get(&self.of.0.get(id)?.id.to_string()))
@@ -144,7 +157,8 @@ fn is_same(one: &Arc<Offers>, other: &Arc<Offers>) -> bool {
     Arc::ptr_eq(one, other) || (is_empty(one) && is_empty(other))
 }
 
-/// How a tool can be run, if its server has tasks: without them the member means nothing.
+/// The member `execution` of a tool, if its server has tasks: without them the member means
+/// nothing.
 fn task_execution<'e>(entry: &'e RegisteredTool, offers: &Offers) -> Option<&'e Json> {
     let execution = mcp::execution(&entry.tool).filter(|it| it.is_object())?;
     match &entry.tool.details.binding {
@@ -153,7 +167,11 @@ fn task_execution<'e>(entry: &'e RegisteredTool, offers: &Offers) -> Option<&'e 
     }
 }
 
-/// A tool as MCP describes it.
+/// A tool as MCP describes it, in the newest revision; older ones get a copy with less.
+///
+/// What a server's tool has in addition is passed on, with two exceptions: members whose name this
+/// record uses itself, and `execution`, which the caller adds where it means something. URIs in it
+/// are those that clients see.
 fn describe(
     entry: &RegisteredTool,
     name: &str,
@@ -220,6 +238,9 @@ fn describe(
 
 /// The examples of a tool that fit into `_meta`. Those of a definition whose knowledge is not meant
 /// for reading are left out.
+///
+/// As many of the first ones as fit into `MAX_EXAMPLES` together. The list ends at the first that
+/// does not fit, so that its order stays that of the author.
 fn examples(entry: &RegisteredTool) -> Option<Json> {
     let strategy = entry.knowledge.as_ref().map_or_else(Default::default, |it| it.model().strategy);
     if !matches!(strategy, KnowledgeStrategy::Embedded | KnowledgeStrategy::Hybrid) {
@@ -285,6 +306,8 @@ fn icon(icon: &toolwright_model::Icon) -> Json {
 
 /// Removes an output schema that is not of type `object`. Before 2026-07-28 clients reject the
 /// whole list because of one.
+///
+/// Calls are checked against it all the same: only the list does not have it.
 fn drop_unsupported_schema(tool: &mut Json) {
     let kind = tool.pointer("/outputSchema/type").and_then(Json::as_str);
     if kind != Some("object")

@@ -1,5 +1,13 @@
 //! Notifications of servers about tasks that no client has yet: a server may report about a new
 //! task before its client has got the id. They wait a few seconds, a bounded number of them.
+//!
+//! ```text
+//! server: task t1 is working ─▶ nobody has t1 ─▶ kept, up to 5 s
+//! server: answer, task t1    ─▶ remember_task ─▶ task_added ─▶ the forwarder tries all again
+//! ```
+//!
+//! The two messages are handled by different tasks, so they can overtake each other although the
+//! server sent them in the right order, and some servers send them in the wrong one.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +41,7 @@ pub(crate) struct UnclaimedNotifications {
 }
 
 impl UnclaimedNotifications {
+    /// Also the lock that orders the two: see `claim_or_keep`.
     fn all(&self) -> MutexGuard<'_, VecDeque<(Instant, ServerNotification)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,10 @@
 //! A connection whose client must read: a write that makes no progress for a while fails, which
 //! ends the connection. Otherwise a client that does not read would hold its responses in memory
 //! for ever.
+//!
+//! It wraps the stream of a connection, or standard output, and is invisible to what writes. The
+//! limit is on a single blocked write and not on a whole response: a slow client that goes on
+//! reading may take as long as it needs.
 
 use std::io;
 use std::pin::Pin;
@@ -14,10 +18,13 @@ use tokio::time::{Instant, Sleep};
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A stream with a limit on the time of each write.
+///
+/// Reads pass through without a limit: a client may be silent as long as it likes.
 pub(crate) struct WriteDeadline<S> {
     stream: S,
     limit: Duration,
-    /// Runs while a write is blocked.
+    /// Runs while a write is blocked; `None` otherwise, so a write that succeeds at once costs no
+    /// timer.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -27,6 +34,9 @@ impl<S> WriteDeadline<S> {
     }
 
     /// Passes on the outcome of a write, and fails one that has been blocked for too long.
+    ///
+    /// Any progress starts the time again, because a finished poll drops the timer. The error is
+    /// `TimedOut`, after which the owner of the stream closes it.
     fn watch<T>(
         &mut self,
         context: &mut Context<'_>,

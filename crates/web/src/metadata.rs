@@ -3,6 +3,9 @@
 //! Three vocabularies are read: HTML's own elements and `<meta>` names, OpenGraph, and schema.org
 //! as JSON-LD. A field is taken from the first source that has it; the order is from the most to
 //! the least specific about the article.
+//!
+//! Nothing here is trusted: a page may claim any title, author or date. The values are shown as
+//! front matter above the text, on one line each, and bounded.
 
 use serde_json::Value as Json;
 use url::Url;
@@ -75,6 +78,8 @@ impl HtmlDocument {
 
 /// The address in `0; url=https://…`; `None` if the page only reloads itself, or waits longer than
 /// a redirect does.
+///
+/// The grammar of the HTML standard is more lenient; this accepts what pages write.
 fn parse_refresh(content: &str) -> Option<String> {
     let (delay, target) = content.split_once([';', ','])?;
     let delay: f64 = delay.trim().parse().ok()?;
@@ -88,7 +93,8 @@ fn parse_refresh(content: &str) -> Option<String> {
     (delay <= 10.0 && !target.is_empty()).then(|| target.to_owned())
 }
 
-/// The first value of each field from each source.
+/// The first value of each field from each source. Which source wins is decided at the end, because
+/// the sources may stand in any order in the page.
 #[derive(Default)]
 struct Candidates {
     title: Option<String>,
@@ -102,6 +108,7 @@ struct Candidates {
     language: Option<String>,
     site_name: Option<String>,
     json_ld: JsonLdFields,
+    /// Of all scripts so far; once it is above the limit, no further one is parsed.
     json_ld_bytes: usize,
 }
 
@@ -130,6 +137,7 @@ fn one_line(text: &str) -> Option<String> {
 }
 
 impl Candidates {
+    /// Called for every element of the page, in document order.
     fn read(&mut self, tree: &HtmlTree, node: HtmlNodeId, tag: HtmlTag) {
         let attr = |name| tree.attr(node, name);
         match tag {
@@ -162,6 +170,7 @@ impl Candidates {
         }
     }
 
+    /// `name` is that of `name`, `property` or `itemprop`, in lower case; themes mix these up.
     fn read_meta(&mut self, name: &str, content: Option<&str>) {
         let field = match name {
             "og:title" | "twitter:title" => &mut self.open_graph_title,
@@ -193,6 +202,8 @@ impl Candidates {
 impl JsonLdFields {
     /// Looks through a document, its lists and its `@graph`, for an article or a page.
     fn read(&mut self, document: &Json) {
+        // A stack instead of recursion: JSON-LD is text of the page, and may be nested to any depth
+        // that the JSON parser allows.
         let mut objects = Vec::new();
         let mut open = vec![document];
         while let Some(value) = open.pop() {
@@ -244,6 +255,7 @@ fn names(author: &Json) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
+/// Only the direct text: titles and scripts have no elements inside.
 fn text_of(tree: &HtmlTree, node: HtmlNodeId) -> String {
     tree.children(node)
         .filter_map(|child| match tree.kind(child) {

@@ -6,6 +6,11 @@
 //!
 //! Names, descriptions, schemas and the messages that begin with `Failed to` or `Authentication`
 //! are prescribed by the specification of these tools; agents were built against them.
+//!
+//! The rest is ours: arguments are checked completely before anything is sent, unknown flags are
+//! refused, and messages say what was expected. `fetch_lines` and `search` are the work; everything
+//! around them is the protocol. The built-in toolset `web` calls `search` directly, with its own
+//! schemas.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -48,6 +53,8 @@ pub enum WebTool {
 
 /// A flag of the command line, and the environment variable with the same effect. Agents call
 /// tools without arguments, so a configuration of the agent needs the variable.
+///
+/// A flag only ever adds a permission: there is none that takes back what the variable allows.
 struct CommandFlag {
     flag: &'static str,
     variable: &'static str,
@@ -173,7 +180,9 @@ impl WebTool {
         text
     }
 
-    /// Reads the input and does the tool's work. The error is the text for the agent.
+    /// Reads the input and does the tool's work. The error is the text for the agent. Unknown
+    /// arguments are refused before the input is read, since a person at a terminal would otherwise
+    /// wait for nothing.
     fn call(
         self,
         arguments: &[&str],
@@ -315,7 +324,8 @@ fn fetch_lines(input: &Map<String, Json>, options: &FetchOptions) -> Result<Json
 /// Does the work of a search tool, with the arguments of its schema, within `timeout`.
 ///
 /// # Errors
-/// The text for the agent, without credentials.
+/// The text for the agent, without credentials: those of a provider must not end up in a
+/// conversation.
 pub fn search(
     input: &Map<String, Json>,
     provider: &dyn SearchProvider,

@@ -97,6 +97,8 @@ impl Catalog {
 
     /// Drives loads side by side until there is a callable tool with exactly this id, then drops
     /// the remaining ones, which ends their work. Returns the failures so far.
+    ///
+    /// Dropping a load is safe at any point: results are applied in one step at its end.
     async fn load_until_found(
         &self,
         id: &str,
@@ -120,6 +122,8 @@ impl Catalog {
 
     /// The definitions that name an MCP server which may be started, each with its source, filtered
     /// by namespace.
+    ///
+    /// A definition that was found in a folder is left out until somebody has allowed its server.
     fn server_definitions(
         &self,
         may_hold: impl Fn(&Namespace) -> bool,

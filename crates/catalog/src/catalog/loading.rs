@@ -1,5 +1,20 @@
 //! Loads one source, or the list of a server that a definition names, and puts the result into its
 //! state: read, gate, compare with the pins, publish. When that happens is decided elsewhere.
+//!
+//! ```text
+//! load_source ─ documents ─▶ check_for_gate ─▶ gate ─▶ GateResult of each
+//!                                               │
+//! begin_load ── number of the load ─────────────┼─▶ apply_load ─▶ SourceState ─▶ publish_tools
+//!                                               └─▶ parts for the pins
+//! ```
+//!
+//! Loads of one source can overlap: a server reports a change while its answer is being read. Each
+//! load gets a number when it begins, and a result is dropped if a load with a higher number was
+//! applied before. The states are not locked in between, since a load may take seconds; so
+//! everything that is read of them is read again when the result is applied.
+//!
+//! A load that fails and brings no tool takes none away. It is published as an event, and what was
+//! loaded before stays, because a server that restarts has the same tools a moment later.
 
 use std::sync::Arc;
 
@@ -61,13 +76,16 @@ impl Catalog {
         self.apply_load(spec, number, load)
     }
 
-    /// The number of a load of this source that begins now.
+    /// The number of a load of this source that begins now; 0 if the source was removed meanwhile.
     fn begin_load(&self, spec: &SourceSpec) -> u64 {
         let mut states = self.states();
         states.iter_mut().find(|state| state.spec == *spec).map_or(0, SourceState::begin_load)
     }
 
-    /// Publishes what was loaded from a source, unless a newer load has ended before.
+    /// Publishes what was loaded from a source, unless a newer load has ended before. In this
+    /// order, which others rely on: problems and notes to the log; differences to the pins; names
+    /// of toolsets, since `may_start` needs them; then the state of the source, and the tools of
+    /// all sources at the end.
     fn apply_load(&self, spec: &SourceSpec, number: u64, load: SourceLoad) -> Vec<SourceFailure> {
         let SourceLoad { found, failures } = load;
         let is_named = |document: &LoadedDocument| {
@@ -172,7 +190,8 @@ impl Catalog {
     }
 
     /// The concurrency limits that a source's toolsets have now. A load works on a copy, because
-    /// the states are not locked while it waits.
+    /// the states are not locked while it waits. The limits themselves are shared: calls of the
+    /// tools before and after the load count together.
     fn concurrency_limits_of(&self, spec: &SourceSpec) -> ConcurrencyLimits {
         let states = self.states();
         let state = states.iter().find(|state| state.spec == *spec);
@@ -200,6 +219,9 @@ impl Catalog {
 
     /// Merges a definition with the answer of the server that it names. Returns the failure if
     /// there is no answer.
+    ///
+    /// The definition is recognised by identity when the result is applied, since a reload of its
+    /// file may have replaced it by an equal one.
     pub(crate) fn load_definition_answer(
         &self,
         spec: &SourceSpec,
@@ -261,6 +283,8 @@ impl Catalog {
 }
 
 /// The lists of a document that are pinned. Standard input has no name under which it could be.
+///
+/// The instructions of a server are a list of their own, because a change of them concerns no tool.
 fn pinned_lists(
     spec: &SourceSpec,
     subject: &PinSubject,

@@ -1,6 +1,16 @@
 //! Keeps everything loaded while `serve` runs: starts the tasks of sources and servers, and polls
 //! files. A changed configuration is planned again; a source whose files changed is loaded again.
 //! What servers report is followed by their own tasks (`server_task`).
+//!
+//! ```text
+//! watch ─┬─ a task per source ─▶ keep_server_loaded, keep_builtin_loaded, load_definitions
+//!        └─ one task, every second: configuration ─▶ apply_plan
+//!                                   lock and store ─▶ pins
+//!                                   files of each source ─▶ load_definitions
+//! ```
+//!
+//! A file may be half written when it is read. A configuration that has become worse (broken, new
+//! errors, no sources any more) is not applied, and the previous one stays in use.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -137,6 +147,9 @@ impl Catalog {
 
     /// Polls the configuration and the files of all sources, and loads again what has changed.
     /// `source_prints` are the fingerprints from before the first load. Never ends by itself.
+    ///
+    /// Everything in one loop, one after the other: two loads of one source at the same time would
+    /// be waste, and the order of events is easier to follow.
     async fn watch_files(
         self: &Arc<Self>,
         mut source_prints: Vec<(SourceSpec, u64)>,
@@ -241,7 +254,8 @@ impl Catalog {
     }
 }
 
-/// The errors in the text of a plan, without their places: lines move when others are edited.
+/// The errors in the text of a plan, counted by message, without their places: lines move when
+/// others are edited. A plan with more of any message than before has become worse.
 fn error_messages(plan: &SourcePlan) -> HashMap<String, usize> {
     let mut counts = HashMap::new();
     plan.written_errors().for_each(|error| *counts.entry(error.message.clone()).or_default() += 1);

@@ -78,7 +78,8 @@ pub(super) struct JournalLine<'a, Steps> {
 }
 
 impl JournalLine<'_, &RawValue> {
-    /// Puts the call into the table, unless it is there already.
+    /// Puts the call into the table, unless it is there already: run and number are unique
+    /// together, and a record may be carried over twice.
     pub(super) fn insert(&self, database: &Connection, run: &str) -> rusqlite::Result<()> {
         let mut insert = database.prepare_cached(
             "INSERT OR IGNORE INTO calls (run, number, time, agent, session, tool, tool_hash, \
@@ -120,6 +121,7 @@ pub struct CallFilter {
 }
 
 impl StoredCall {
+    /// SQLite has signed integers only; the casts undo those of `insert`.
     fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
         let count = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
         let steps: String = row.get("steps")?;
@@ -150,7 +152,9 @@ fn texts_of(value: &Json) -> Vec<String> {
 
 impl Store {
     /// Hands all calls that fit to `each`, in the order in which they were made, until it returns
-    /// false. Only those that arrived after the row `after`; returns the last row that exists.
+    /// false. Only those that arrived after the row `after`; returns the last row that exists,
+    /// which is `after` of the next call for somebody who follows. The rows are read one by one, so
+    /// memory does not grow with the table.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -180,6 +184,8 @@ impl Store {
 
     /// Removes calls that are older than the configuration keeps them, and the oldest ones of a
     /// database that is too large.
+    ///
+    /// Called by the thread of the journal after it has carried records over.
     pub(super) fn forget_old(&self, settings: &AuditSettings) -> Result<(), StoreError> {
         let oldest = SystemTime::now().checked_sub(settings.keep).unwrap_or(UNIX_EPOCH);
         let since_1970 = oldest.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);

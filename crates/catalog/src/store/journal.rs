@@ -11,6 +11,13 @@
 //! A thread carries the records over when no call was made for a second, or when the journal is
 //! large: under load, records cost their write and nothing else. The same thread carries over what
 //! killed processes have left, so that the start does not wait for it.
+//!
+//! Records are named by run and number, and the table ignores a name that it has. So every step may
+//! be repeated: a process that dies between writing to the database and emptying its journal leaves
+//! both, and nothing is counted twice.
+//!
+//! If records cannot be kept, `[audit] required` decides: calls are refused, or go on without a
+//! record. Either way the log gets one line when it begins and one when it ends.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -50,31 +57,38 @@ const MAX_ARGUMENTS: usize = 64 << 10;
 /// Bytes of an id that are kept. Callers can make up any.
 const MAX_ID: usize = 300;
 
-/// Keeps the records of this process.
+/// Keeps the records of this process. `record` runs on the thread of a call and costs one write;
+/// everything else is done by a thread named `journal`. Dropping it closes it and waits for that
+/// thread.
 pub struct Journal {
     shared: Arc<JournalShared>,
     carrier: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// Shared by calls and the thread. Locks are taken one at a time.
 struct JournalShared {
     store: Store,
     settings: AuditSettings,
-    /// The name of this process in records: nobody else has it.
+    /// The name of this process in records: nobody else has it. Also the name of the file.
     run: String,
     file: Mutex<JournalFile>,
     /// Wakes the thread that carries records over.
     wake: Condvar,
     /// Why records cannot be carried over at present.
     trouble: Mutex<Option<StoreError>>,
+    /// The same as whether `trouble` is set, for calls, which look at it each time.
     has_trouble: AtomicBool,
     log: Log,
 }
 
+/// What a call needs to write its record, under one lock: numbers in the file are in order.
 struct JournalFile {
     file: Arc<File>,
+    /// The length of the file; also where half a line is cut off.
     bytes: u64,
     /// The number of the next record.
     next: u64,
+    /// Records that come later are refused. Set once.
     is_closed: bool,
     /// Reused for every line.
     line: Vec<u8>,
@@ -188,6 +202,11 @@ impl JournalShared {
         self.store.folder.join(FOLDER).join(&self.run)
     }
 
+    /// One `write` of a whole line with its end. A crash can therefore leave at most one incomplete
+    /// line, at the end, which the reader does not take.
+    ///
+    /// # Errors
+    /// If the journal is closed or full, or the disk is.
     fn append(&self, record: &CallRecord<'_>) -> io::Result<()> {
         let arguments = self.arguments(record);
         let mut own = self.file();
@@ -214,7 +233,8 @@ impl JournalShared {
         Ok(())
     }
 
-    /// What is kept of the arguments.
+    /// What is kept of the arguments, by `[audit] arguments`: nothing, a hash, or the text. In the
+    /// text, the values of secrets are replaced wherever they occur.
     fn arguments(&self, record: &CallRecord<'_>) -> Option<String> {
         let text = match self.settings.arguments {
             RecordedArguments::None => return None,
@@ -290,6 +310,12 @@ impl JournalShared {
     }
 
     /// Puts the records of this process into the database, and empties the journal.
+    ///
+    /// Reads without the lock, and takes it only to empty the file, after it has seen that nothing
+    /// was added. A call therefore waits for a truncation at most, never for the database.
+    ///
+    /// # Errors
+    /// If the database or the file cannot be written. The journal keeps everything then.
     fn carry_over_own(&self, is_last: bool) -> Result<(), StoreError> {
         let path = self.path();
         let fail = |error: io::Error| StoreError::folder(&path, &error);
@@ -352,6 +378,9 @@ impl Store {
     }
 
     /// Puts the journals of processes that were killed into the database, and removes them.
+    ///
+    /// The lock of a file tells whether its process lives, since the system releases it at the end
+    /// of the process, however that ends.
     fn carry_over_abandoned(&self) -> Result<(), StoreError> {
         for (path, run) in self.journals()? {
             // A process that carries over the same one holds the lock meanwhile.
@@ -377,6 +406,9 @@ impl Store {
 
     /// Puts the complete lines of a journal into the database. Returns where the last one ends.
     /// `path` is for messages.
+    ///
+    /// Each transaction takes `RECORDS_PER_TRANSACTION` lines, so that other processes are not
+    /// locked out for long.
     fn carry_over(
         &self,
         journal: JournalReader<'_>,

@@ -1,6 +1,10 @@
 //! The tables of pins: the parts of definitions that were accepted, and those that running programs
 //! have seen instead and nobody has accepted yet. The second one shows `toolwright trust` what a
 //! server changed in the middle of a session.
+//!
+//! A list that was pinned without any items has no rows of its own, so that a list is pinned is a
+//! row, too (kind `list`). Otherwise an empty list would count as never used, and everything that
+//! appears in it later as a first use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -41,6 +45,8 @@ pub(super) const TABLES: &str = "
 const LIST: &str = "list";
 
 /// How a part came to be accepted.
+///
+/// For people who look into the store; the comparison treats all alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AcceptedBy {
     /// It was there when its toolset was used first.
@@ -62,6 +68,8 @@ impl AcceptedBy {
 }
 
 /// What the store has about one toolset.
+///
+/// Read as a whole, in one step: a subject has as many rows as its definition has tools.
 #[derive(Clone, Debug, Default)]
 pub struct StoredPins {
     /// The accepted parts, by kind and name: hash and text.

@@ -3,6 +3,15 @@
 //!
 //! Opening a page needs `page:navigate` for the origin of its address, and reading one `dom:read`
 //! for the origin of the page.
+//!
+//! ```text
+//! call ─▶ page_origin: of which origin? ─▶ policy: is it granted? ─▶ run: is it still that origin?
+//! ```
+//!
+//! Between the second and the third step a person may be asked, which takes minutes, and pages
+//! redirect. So each function compares the origin again when it acts, and what reads a page
+//! compares it a second time afterwards. A page that turns out to be of another origin is left
+//! before anything of it is shown.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -23,6 +32,8 @@ use crate::browser::BrowserSessions;
 const MAX_URL: usize = 2_000;
 
 /// The toolset `browser`.
+///
+/// Shares its sessions with `webmcp` and with the executor of BTCP tools.
 pub(crate) struct BrowserToolset(pub(crate) Arc<BrowserSessions>);
 
 /// What each tool of `browser` needs.
@@ -46,6 +57,7 @@ impl BuiltinToolset for BrowserToolset {
         Box::pin(std::future::ready(Ok(json!({ "tools": definitions() }))))
     }
 
+    /// A tool that is not in the table needs `page:navigate`.
     fn needs(&self, tool: &str) -> &'static [&'static str] {
         let own = NEEDS.iter().find(|(name, _)| *name == tool);
         own.map_or(&["page:navigate"] as &'static [&'static str], |(_, needs)| *needs)
@@ -89,6 +101,7 @@ impl BuiltinToolset for BrowserToolset {
         Box::pin(async move {
             let session = page_session(host.session());
             let tool = call.tool;
+            // From now on `tabs` may show titles and addresses of this origin to the session.
             if let Some(origin) = call.origin {
                 self.0.note_allowed(&session, origin);
             }
@@ -112,6 +125,8 @@ impl BuiltinToolset for BrowserToolset {
 }
 
 impl BrowserToolset {
+    /// Navigates the current tab, or a new one. The list of tabs is the result, since the page
+    /// itself needs another right.
     async fn open(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
         let tab = match call.arguments["new_tab"] == true {
             true => self.0.open_tab(session).await?,
@@ -133,6 +148,8 @@ impl BrowserToolset {
         Ok(())
     }
 
+    /// Titles and addresses are content of pages, so they are shown only for origins for which this
+    /// session had a call allowed; of other tabs only the origin is shown.
     async fn tabs(&self, session: &str) -> Outcome {
         let tabs = self.0.tabs(session).await;
         let tabs: Vec<Json> = tabs
@@ -181,6 +198,7 @@ impl BrowserToolset {
         Ok(with_notices(Outcome::json(json!({ "found": true })), &tab))
     }
 
+    /// The second check is necessary: a page may navigate between the first one and the picture.
     async fn screenshot(
         &self,
         call: &BuiltinCall<'_>,
@@ -196,6 +214,8 @@ impl BrowserToolset {
         Ok(Outcome { content: vec![ResultContent::from(image)], ..Outcome::default() })
     }
 
+    /// `Tab::html` compares the origin inside of the page, so no second check is needed. The
+    /// conversion is done on a blocking thread of the runtime.
     async fn read(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, Failure> {
         let failed = |error: PageError| failure("read", &error);
         let tab = self.0.tab(session).await.map_err(failed)?;
@@ -264,6 +284,8 @@ async fn check_origin(tab: &Tab, call: &BuiltinCall<'_>) -> Result<(), PageError
     Err(PageError { code: PageErrorCode::OtherOrigin, message })
 }
 
+/// The argument `tab`. Whole numbers may be written as `2.0`; the schema has refused everything
+/// else.
 fn number(call: &BuiltinCall<'_>) -> u32 {
     let number = call.arguments["tab"].as_f64().unwrap_or_default();
     number as u32
@@ -275,6 +297,7 @@ pub(super) fn with_notices(mut outcome: Outcome, tab: &Tab) -> Outcome {
     outcome
 }
 
+/// The failure of a call, with the remedy where the configuration decides.
 pub(super) fn failure(tool: &str, error: &PageError) -> Failure {
     let failure = failure_of_operation(error.code, format!("`{tool}`: {error}"));
     match error.code {
@@ -283,7 +306,8 @@ pub(super) fn failure(tool: &str, error: &PageError) -> Failure {
     }
 }
 
-/// The tools of `browser`, as MCP lists them.
+/// The tools of `browser`, as MCP lists them. They pass the gate like the list of any server.
+/// Opening is not `readOnlyHint`, because a GET may have effects.
 fn definitions() -> Vec<Json> {
     let tool = |name: &str, description: &str, properties: Json, required: &[&str], reads: bool| {
         json!({

@@ -32,14 +32,19 @@ const MAX_DESCRIPTION: usize = 1_000;
 const MAX_PAGE_TOOLS: usize = 100;
 
 /// The toolset `webmcp`.
+///
+/// One per process. `offered` is what `list` returned last, and decides who may see and call what.
 pub(crate) struct PageToolset {
     sessions: Arc<BrowserSessions>,
     offered: Mutex<Vec<OfferedTool>>,
-    /// Counts the changes of `offered`.
+    /// Counts the changes of `offered`: the list may stay the same while other sessions have its
+    /// tools.
     visibility: AtomicU64,
 }
 
 /// A tool of the page of one session.
+///
+/// The same tool on the pages of two sessions has two of these, with one name.
 #[derive(Clone, Debug, PartialEq)]
 struct OfferedTool {
     session: String,
@@ -71,6 +76,7 @@ impl BuiltinToolset for PageToolset {
         "webmcp"
     }
 
+    /// Asks every page again. Called by the catalog when `changes` reports something.
     fn list<'a>(&'a self, _: &'a [(OsString, OsString)]) -> BoxFuture<'a, Result<Json, Failure>> {
         Box::pin(async move {
             let now = self.sessions.page_tools().await;
@@ -137,7 +143,8 @@ impl BuiltinToolset for PageToolset {
 }
 
 /// The tools of all sessions with their names in the list. One that is there already keeps its
-/// name.
+/// name, so that a page of another session cannot rename it. Others get their own name, or the
+/// first free number.
 fn with_names(before: &[OfferedTool], now: Vec<(String, Vec<PageTool>)>) -> Vec<OfferedTool> {
     let mut named: Vec<OfferedTool> = Vec::new();
     let mut unnamed: Vec<(String, PageTool)> = Vec::new();
@@ -181,7 +188,8 @@ fn definitions(offered: &[OfferedTool]) -> Vec<Json> {
     tools
 }
 
-/// The result of a tool of a page: that of MCP, or any value.
+/// The result of a tool of a page: that of MCP, or any value. Pages are foreign, so of a result
+/// only content, structured content and the error mark are taken over.
 fn outcome_of(value: Json) -> Outcome {
     let value = match value {
         // Chromium returns what the tool returned as text.

@@ -32,6 +32,8 @@ const AT_ONCE: usize = 8;
 /// The toolset `web`.
 pub(super) struct WebToolset {
     /// Held by the threads, also by those whose call was cancelled.
+    ///
+    /// A permit is given back when the thread ends, so calls that were cancelled still count.
     threads: Arc<Semaphore>,
 }
 
@@ -66,6 +68,8 @@ impl BuiltinToolset for WebToolset {
         "web"
     }
 
+    /// The provider of `search` is looked up each time, so that credentials that appear later are
+    /// found.
     fn list<'a>(
         &'a self,
         environment: &'a [(OsString, OsString)],
@@ -103,6 +107,8 @@ impl BuiltinToolset for WebToolset {
 const SHARE_OF_TIME: f64 = 5.0 / 6.0;
 
 /// A variable: the source's, else this program's.
+///
+/// `environment` is that of the source; the last of several values counts.
 fn setting(environment: &[(OsString, OsString)], name: &str) -> Option<String> {
     let own = environment.iter().rev().find(|(known, _)| known == name);
     match own {
@@ -166,6 +172,8 @@ fn fetch_definition() -> Json {
 }
 
 /// The definition of `search`, as MCP lists it. The arguments are those of the executables.
+///
+/// The results are structured, with a schema, because programs use them; a page is text.
 fn search_definition(provider: &'static dyn SearchProvider) -> Json {
     let text = |description: &str| json!({"type": "string", "description": description});
     let mut input = WebTool::Search(provider).schema()["parameters"].take();
@@ -209,6 +217,8 @@ fn search_definition(provider: &'static dyn SearchProvider) -> Json {
 }
 
 /// Both tools only read, and what they read is the world's.
+///
+/// `openWorldHint`: what is read may be hostile, and clients may treat it so.
 fn read_only() -> Json {
     json!({
         "readOnlyHint": true,
@@ -218,7 +228,12 @@ fn read_only() -> Json {
     })
 }
 
-/// Fetches a page and returns the part of it that was asked for. At most `output` bytes.
+/// Fetches a page and returns the part of it that was asked for. At most `output` bytes. Blocks;
+/// called on a thread of its own.
+///
+/// # Errors
+/// The failure of the fetch or of the conversion, or OUTPUT_TOO_LARGE with the size of the page, so
+/// that the caller can choose a part.
 fn fetch_page(
     arguments: &Map<String, Json>,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -271,6 +286,7 @@ fn fetch_page(
     Ok(Outcome { content, ..Outcome::default() })
 }
 
+/// The failure for a model: whether to try again, or what only a person can change.
 fn fetch_failure(url: &str, error: &FetchError) -> Failure {
     let message = format!("cannot fetch `{url}`: {error}");
     match error {
@@ -284,7 +300,8 @@ fn fetch_failure(url: &str, error: &FetchError) -> Failure {
     }
 }
 
-/// Searches with the provider that has credentials.
+/// Searches with the provider that has credentials. If a part of the search fails and another
+/// succeeds, the result has both the hits and the failures.
 fn search_web(
     arguments: &Map<String, Json>,
     variable: &dyn Fn(&str) -> Option<String>,

@@ -2,6 +2,16 @@
 //!
 //! Texts of definitions are quoted on one line, shortened, with control characters made visible;
 //! in Markdown inside code spans, so that they cannot mark anything up. The JSON has them in full.
+//!
+//! All three forms are made from the same `DefinitionsDiff` and decide nothing: what counts as
+//! breaking, and which version is needed, was found out before. `trust` uses `line` and
+//! `change_json` for its own list, so that a change reads the same in both commands.
+//!
+//! ```text
+//! text       for people: one line per change, short
+//! markdown   the same lines as a list, for a comment of a bot
+//! json       whole values, paths and witnesses
+//! ```
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -17,6 +27,8 @@ use crate::record_text::{one_line, shorten};
 use crate::report::plural;
 
 /// Characters of a value that are shown.
+///
+/// Longer ones are cut in the text and in Markdown. JSON has all of it.
 const SHOWN_VALUE: usize = 120;
 
 /// Characters of a text with marked words that are shown.
@@ -47,7 +59,9 @@ pub(super) fn text(diff: &DefinitionsDiff) -> String {
     out
 }
 
-/// For a pull request.
+/// For a pull request: a heading for each tool, a list of its changes, and a table of versions.
+/// What comes from a definition is inside of code spans, since the author of a pull request could
+/// otherwise write links, images and mentions into the comment of a bot.
 pub(super) fn markdown(diff: &DefinitionsDiff) -> String {
     let mut out = format!("**{}**\n", summary(diff));
     for tool in &diff.tools {
@@ -120,6 +134,8 @@ pub(super) fn json(diff: &DefinitionsDiff) -> Value {
     })
 }
 
+/// One change as an object. `effect` is null for parts that are not schemas; in it, `shown` is
+/// `yes` with a value that proves it, `no`, or `unknown` where neither could be shown.
 pub(crate) fn change_json(change: &PartChange) -> Value {
     let verdict = |verdict: &Verdict| match verdict {
         Verdict::No => json!({ "shown": "no" }),
@@ -142,7 +158,8 @@ pub(crate) fn change_json(change: &PartChange) -> Value {
     })
 }
 
-/// `2 tools changed, 1 added, 4 unchanged: breaking, needs a new major version`.
+/// The line with the totals: `2 tools changed, 1 added, 4 unchanged: breaking, needs a new major
+/// version`. The step is the largest of all changes.
 fn summary(diff: &DefinitionsDiff) -> String {
     let count = |presence| diff.tools.iter().filter(|tool| tool.presence == presence).count();
     let mut parts = Vec::new();
@@ -171,10 +188,13 @@ fn heading(tool: &ToolDiff) -> String {
     format!("{:<8} {}{}", tool.presence.name(), one_line(&tool.id), step_mark(tool.step))
 }
 
+/// Nothing for a change that needs no new version.
 fn step_mark(step: VersionStep) -> String {
     if step == VersionStep::None { String::new() } else { format!("  ({})", step.name()) }
 }
 
+/// Six sentences, because "not taken" has several reasons: the version stayed, went back, or grew
+/// by too little.
 fn version_line(check: &VersionCheck) -> String {
     let VersionCheck { subject, old, new, demanded, taken, .. } = check;
     let (subject, old, new) = (one_line(subject), one_line(old), one_line(new));
@@ -206,6 +226,7 @@ fn version_line(check: &VersionCheck) -> String {
     }
 }
 
+/// The counterpart of `code` for a terminal. Texts have no control characters by then.
 fn quoted(text: &str) -> String {
     format!("`{text}`")
 }
@@ -228,7 +249,8 @@ impl ShownLength {
     }
 }
 
-/// One change on one line. `quote` marks what comes from a definition.
+/// One change on one line. `quote` marks what comes from a definition. Texts with blanks in them
+/// are compared word by word; other values are shown before and after.
 pub(crate) fn line(
     change: &PartChange,
     length: ShownLength,
@@ -276,7 +298,8 @@ pub(crate) fn line(
     out
 }
 
-/// What a change does to the accepted values.
+/// What a change does to the accepted values. A value that proves it is shown, because "narrower"
+/// alone leaves open for whom.
 fn effect_text(effect: &SchemaComparison, quote: impl Fn(&str) -> String) -> String {
     let shown = |witness: &Value| quote(&shorten(&one_line(&witness.to_string()), SHOWN_VALUE));
     let mut parts = Vec::new();
@@ -299,7 +322,8 @@ fn effect_text(effect: &SchemaComparison, quote: impl Fn(&str) -> String) -> Str
 }
 
 /// The new text with what is gone as `[-…-]` and what is new as `{+…+}`, as `git diff --word-diff`
-/// marks it. Long unchanged parts are left out.
+/// marks it. Long unchanged parts are left out. The comparison takes quadratic time at worst, so
+/// after half a second it goes on with a coarser result.
 fn marked_words(old: &str, new: &str) -> String {
     let (old, new) = (one_line(old), one_line(new));
     let diff = TextDiff::configure()
@@ -307,6 +331,8 @@ fn marked_words(old: &str, new: &str) -> String {
         .diff_words(old.as_str(), new.as_str());
     let mut out = String::new();
     let changes: Vec<_> = diff.iter_all_changes().collect();
+    // The words of one kind that follow each other become one run, so that they share one pair of
+    // marks.
     let runs: Vec<(ChangeTag, String)> = changes.iter().fold(Vec::new(), |mut runs, change| {
         match runs.last_mut() {
             Some((tag, text)) if *tag == change.tag() => text.push_str(change.value()),
@@ -329,7 +355,8 @@ fn marked_words(old: &str, new: &str) -> String {
     out
 }
 
-/// An unchanged run: its end before a change, its start after one.
+/// An unchanged run: its end before a change, its start after one. The first run has no change
+/// before it and the last none after it, so these keep one side only.
 fn without_middle(text: &str, is_first: bool, is_last: bool) -> String {
     let words: Vec<&str> = text.split_inclusive(' ').collect();
     let before = if is_last { 0 } else { CONTEXT_WORDS };
@@ -342,7 +369,8 @@ fn without_middle(text: &str, is_first: bool, is_last: bool) -> String {
     format!("{start}… {end}").trim_end_matches(|c: char| is_last && c == ' ').to_owned()
 }
 
-/// A code span whose fence does not occur in it.
+/// A code span whose fence does not occur in it (CommonMark, section 6.1): one backtick more than
+/// the longest run in the text, and a blank on both sides if there is any.
 fn code(text: &str) -> String {
     let longest = text.split(|c: char| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

@@ -71,9 +71,12 @@ fn shown(path: &Path) -> String {
 }
 
 /// A file that is to be written.
+///
+/// All of them are made in memory first.
 struct NewFile {
     path: PathBuf,
     text: String,
+    /// Whether it gets the permission to be executed.
     is_program: bool,
 }
 
@@ -159,6 +162,8 @@ fn title(name: &str) -> String {
 }
 
 /// Checks the definition in memory, under a path that does not exist.
+///
+/// Only the definition is checked; for a program, the schema that it will print.
 ///
 /// # Errors
 /// With the first finding but advice, such as that a name has a verb: the templates are clean, so

@@ -50,6 +50,9 @@ fn milliseconds(time: Duration) -> f64 {
 
 /// Files, tools and examples as an indented tree, then the totals. A file or tool is printed when
 /// it differs from that of the previous example.
+///
+/// The order is that of the cases: by file, then by tool. Skipped examples show their reason,
+/// because they are a gap in the tests.
 pub(super) fn tree(cases: &[ExampleCase], results: &[ExampleResult], time: Duration) -> String {
     let mut text = String::new();
     // The headings that are printed already.
@@ -142,6 +145,8 @@ pub(super) fn json(
 
 /// JUnit XML with a suite per file. Errors that may hide examples become a suite of their own:
 /// programs that read the file do not see the exit status.
+///
+/// `failures` are examples that failed, `errors` what kept examples from being read.
 pub(super) fn junit(
     cases: &[ExampleCase],
     results: &[ExampleResult],

@@ -41,6 +41,8 @@ pub(super) struct ExampleResult {
 }
 
 /// What validators show about an example.
+///
+/// Decides whether `--run` calls the tool.
 enum ScenarioStatus {
     /// All of it: the tool need not be called.
     Decided(ExampleStatus),
@@ -207,6 +209,9 @@ impl ExampleRunner<'_> {
     }
 
     /// Calls the tool with the input of the example, and compares the result with its output.
+    ///
+    /// Goes through the runner, so limits, policy and validators are those of `serve`. A call that
+    /// nobody has allowed is skipped, with the option that allows it.
     async fn call_tool(&self, case: &ExampleCase, catalog: &Catalog) -> ExampleStatus {
         // Ids are unique in the registry: the call would reach the tool of the other file.
         if let Some(file) = &case.shadowed_by {
@@ -299,6 +304,9 @@ fn errors_of(failure: &Failure) -> String {
 /// call's, or if it is a word of the AIOS specification for that kind of failure. The code of
 /// another vocabulary is compared only where the tool reports one. An example whose code and
 /// message could not be compared is skipped.
+///
+/// `is_api_error` is set for the scenario in which the service behind the tool fails: validators
+/// cannot cause that, and a service that works does not show it.
 fn compare_failure(
     expected: &ExpectedError,
     result: Result<Outcome, Failure>,

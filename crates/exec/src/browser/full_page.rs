@@ -1,6 +1,10 @@
 //! Runs a body in the page itself, for a tool that declares `page:full` and was granted it. There
 //! it can do whatever the page can: no other capability holds it, and the page sees it. Its limits
 //! of time and output still hold: a body that does not end takes its page with it.
+//!
+//! The body is put into a frame of JavaScript (`full_page.js`), which gives it its arguments,
+//! catches its exceptions and turns the result into text. All of it can be seen and changed by the
+//! page, so the result is as trustworthy as the page.
 
 use toolwright_browser::{PageError, PageErrorCode};
 use toolwright_model::{Capability, Tool};
@@ -22,6 +26,10 @@ pub(super) fn is_declared(tool: &Tool) -> bool {
 }
 
 /// Runs a body in a page of this origin.
+///
+/// # Errors
+/// NOT_RUNNABLE for a body that cannot be a function, such as one with imports; otherwise the
+/// failure of the body or of the page.
 pub(super) async fn run(
     page: &dyn PageAccess,
     origin: &str,

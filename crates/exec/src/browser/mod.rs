@@ -73,6 +73,9 @@ const OWN_SESSION: &str = "own";
 const AFTER_DEADLINE: Duration = Duration::from_secs(1);
 
 /// The page that operations are done on: a tab of the browser, or a double in tests.
+///
+/// `operate` and `run_in_page` name the origin that was granted; the page is compared with it at
+/// that moment.
 pub trait PageAccess: Send + Sync {
     /// See [`Tab::origin`].
     fn origin(&self) -> BoxFuture<'_, Result<String, PageError>>;
@@ -100,6 +103,8 @@ pub trait PageAccess: Send + Sync {
 }
 
 /// Where pages come from: the browser, or a double in tests.
+///
+/// One per program, behind the context of the executors. Sessions are named by `page_session`.
 pub trait PageProvider: Send + Sync {
     /// Checks whether a session can get a page, without starting the browser.
     ///
@@ -216,6 +221,8 @@ pub fn page_session(session: Option<SessionNumber>) -> String {
 }
 
 /// Runs bodies on pages. Lives as long as the runner.
+///
+/// Has no state: sessions and tabs are the provider's.
 struct PageExecutor {
     context: ExecutorContext,
 }
@@ -332,6 +339,8 @@ impl PageExecutor {
     }
 
     /// Runs a body in the sandbox, where it can do these operations.
+    ///
+    /// The outer error is that there is no sandbox, the inner one that the body failed.
     async fn run_in_sandbox(
         &self,
         body: &KnowledgeFunction,

@@ -1,5 +1,14 @@
 //! The operations on a page, as functions of the sandbox. Here is the one place where an operation
 //! is compared with the rights of the tool that asks for it.
+//!
+//! ```text
+//! body: btcp.dom.text(…) ─▶ HostFunctions::call ─▶ perform ─ declared? ─▶ PageAccess::operate
+//!       document.title   ─▶ toolwright.operate ─┘     └─ no: CAPABILITY_DENIED, as an exception
+//! ```
+//!
+//! A failure reaches the body as an exception, which it may catch. If it does not, the call fails
+//! with the code of that failure and not with the one of an exception, which is why the last one is
+//! kept.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,12 +59,17 @@ impl<'a> PageOperations<'a> {
     }
 
     /// The failure of an operation whose exception had this message.
+    ///
+    /// By its message: an exception that the body has made itself may have come last.
     pub(super) fn failure_of(&self, message: &str) -> Option<Failure> {
         let failure = self.failure.lock().ok()?.take();
         failure.filter(|failure| failure.message == message)
     }
 
     /// Does one operation, if the tool may.
+    ///
+    /// The order matters: an unknown operation, then the number of operations, then the right.
+    /// Nothing is sent to the page before all three.
     pub(super) async fn perform(
         &self,
         name: &str,

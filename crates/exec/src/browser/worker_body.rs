@@ -1,6 +1,16 @@
 //! Runs a body in a worker of the browser, because it uses what the sandbox lacks: `Intl`,
 //! `crypto`, `WebAssembly`, timers. The worker has no network and no page. What the body does to
 //! the page of the call are the same operations, judged by the same table, as in the sandbox.
+//!
+//! ```text
+//! body, arguments ─ worker_script ─▶ Browser::run_worker ─▶ worker
+//!                      POST /ask  ─▶ PageOperations::answer ─▶ perform: the right, then the page
+//!                      POST /end  ─▶ read_result ─▶ ProgramOutput or SandboxError
+//! ```
+//!
+//! What comes back is text that the body may have written itself, without the frame around it. So
+//! `read_result` checks it like any foreign text and bounds it; which operations were allowed was
+//! decided on this side.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +35,8 @@ use crate::{Budget, CallArguments, Failure, Json, code};
 const FRAME: &str = include_str!("body_worker.js");
 
 /// A call of a body that runs in a worker.
+///
+/// Used by the executors `js` (without a page) and `browser` (with one).
 pub(crate) struct BodyInWorker<'a> {
     pub(crate) tool: &'a str,
     pub(crate) body: &'a KnowledgeFunction,
@@ -60,6 +72,8 @@ impl BodyInWorker<'_> {
         }
     }
 
+    /// That the worker was ended for its memory is a failure of the tool; that there is no browser
+    /// is one of this machine, and names what the body needs it for.
     fn failure(&self, error: &PageError) -> Failure {
         let names = self.names.join("`, `");
         match error.code {
@@ -79,6 +93,8 @@ impl BodyInWorker<'_> {
 }
 
 /// The host of a body without a page.
+///
+/// Answers every question with an exception for the body.
 struct NoOperations;
 
 impl WorkerHost for NoOperations {
@@ -110,6 +126,9 @@ impl WorkerHost for PageOperations<'_> {
 }
 
 /// The script that a worker starts with.
+///
+/// `limit` is the size of the result, which the frame checks before it sends it. What the script is
+/// given is data; the body itself is a module of its own that the script imports.
 fn worker_script(arguments: &Json, limit: usize, is_page: bool) -> String {
     let operations: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
     let names = GLOBALS.iter().chain(WORKER_GLOBALS).chain(WORKER_GLOBALS_OF_PAGES);
@@ -140,7 +159,11 @@ fn worker_script(arguments: &Json, limit: usize, is_page: bool) -> String {
     )
 }
 
-/// What a worker ended with. Its text is that of code that nobody trusts.
+/// What a worker ended with. Its text is that of code that nobody trusts. Also used for bodies in a
+/// page.
+///
+/// # Errors
+/// The exception of the body, or that the result is not of the expected form or is too large.
 pub(super) fn read_result(text: &str, limit: usize) -> Result<ProgramOutput, SandboxError> {
     let broken = || SandboxError::new(SandboxErrorCode::NotJson, "the result cannot be read");
     let result: Json = serde_json::from_str(text).map_err(|_| broken())?;
@@ -178,7 +201,8 @@ fn message_of(kind: &str, message: Option<&str>, limit: usize) -> String {
     }
 }
 
-/// The places in the body that a stack of V8 names: `at f (https://body.invalid/body.js:3:5)`.
+/// The places in the body that a stack of V8 names: `at f (https://body.invalid/body.js:3:5)`. At
+/// most 16 of them: the text is the body's own.
 fn trace(stack: &str) -> Box<[TraceFrame]> {
     let places = stack.lines().filter_map(|line| {
         let (_, place) = line.split_once("/body.js:")?;
@@ -189,6 +213,7 @@ fn trace(stack: &str) -> Box<[TraceFrame]> {
     places.take(16).collect()
 }
 
+/// At most 1,000: the list comes from the worker.
 fn log_lines(result: &Json) -> Vec<LogLine> {
     let lines = result.get("log").and_then(Json::as_array).into_iter().flatten();
     let line = |line: &Json| {

@@ -10,6 +10,11 @@
 //! that type, any other word a single value such as an id, a list means a list of such items, an
 //! object one with some of these members. Authors write it for people, so a difference is a warning
 //! in the result and never a refusal.
+//!
+//! Formats have no grammar and no validator of their own, so this errs on the side of silence: what
+//! is not understood differs from nothing, `null` counts as absent, and only the first difference
+//! of a field is reported. Depth and length are bounded, because values come from callers and
+//! servers.
 
 use toolwright_model::FieldMapping;
 
@@ -21,6 +26,8 @@ const MAX_DEPTH: usize = 16;
 const MAX_ITEMS: usize = 1_000;
 
 /// What a command does with a field.
+///
+/// Chosen from the name of the command, since definitions do not say it anywhere else.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldUse {
     Create,
@@ -45,6 +52,7 @@ impl FieldUse {
         found.unwrap_or(FieldUse::Other)
     }
 
+    /// The member of `structure` or of the mapping that holds the format.
     fn key(self) -> &'static str {
         match self {
             FieldUse::Create => "create_format",
@@ -55,6 +63,9 @@ impl FieldUse {
 }
 
 /// Adds a warning for every argument that differs from the format of its field.
+///
+/// A field with formats for creating and updating is compared by that of the command, and by none
+/// for a command that does neither: `structure` then only holds the two.
 pub(super) fn check_arguments(
     mappings: &[FieldMapping],
     command: &str,
@@ -78,7 +89,8 @@ pub(super) fn check_arguments(
     }
 }
 
-/// Adds a warning for every field of a result that differs from its structure.
+/// Adds a warning for every field of a result that differs from its structure. Fields that have
+/// formats for creating and updating are left out: those describe arguments.
 pub(super) fn check_response(mappings: &[FieldMapping], data: &Json, warnings: &mut CappedTexts) {
     for mapping in mappings.iter().filter(|mapping| formats_of(mapping).next().is_none()) {
         if let (Some(format), Some((value, path))) = (&mapping.structure, value_of(mapping, data)) {
@@ -126,6 +138,7 @@ fn compare(
 }
 
 /// What was expected and what was found, at the first difference, whose path is left in `at`.
+/// `None` if the value fits, and beyond `MAX_DEPTH`, where nothing is compared any more.
 fn difference(value: &Json, format: &Json, at: &mut Vec<String>) -> Option<(String, &'static str)> {
     if at.len() > MAX_DEPTH || value.is_null() {
         return None;
@@ -171,6 +184,8 @@ fn difference(value: &Json, format: &Json, at: &mut Vec<String>) -> Option<(Stri
 }
 
 /// The difference in a part of a value.
+///
+/// Leaves the name in `at` only if there is a difference, so `at` is its path in the end.
 fn inside(
     name: String,
     value: &Json,

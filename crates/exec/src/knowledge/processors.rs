@@ -73,6 +73,9 @@ pub(super) enum RunFailure {
 
 impl FunctionRunner<'_> {
     /// Runs a function within its own limits and what is left of the call.
+    ///
+    /// The limits of the function and what is left of the call: the smaller one holds. A function
+    /// that had less than its own time and ran out of it is reported as a timeout of the call.
     pub(super) async fn execute(
         &self,
         function: &KnowledgeFunction,
@@ -245,6 +248,9 @@ impl RunnableKnowledge {
 
     /// Finds the data in a result, and the fields in the data. A result of an unknown shape is a
     /// failure only if processors depend on it (`is_processed`). `size` is that of the result.
+    ///
+    /// `field_bytes` counts against the output limit of the call as a whole, so many small fields
+    /// are as limited as one large one.
     async fn extract_payload(
         self: &Arc<Self>,
         value: Json,

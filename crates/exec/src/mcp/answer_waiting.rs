@@ -7,6 +7,11 @@
 //!                                     ▼                                  ▼
 //!                                   caller                        reply to the server
 //! ```
+//!
+//! This loop runs in the task of the caller, so a host that is slow holds up only its own call.
+//! Several questions may be open at a time, and answers come in any order. When the answer of the
+//! request arrives, what is still open is refused, or handed to another call of the same client
+//! that may have asked it.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -35,6 +40,8 @@ const CALL_ENDED: &str = "the call that asked has ended";
 impl UpstreamConnection {
     /// Waits for the answer of a request, and passes on to the host what arrives before it.
     /// `exchange` carries the request over HTTP; its end without an answer is an error.
+    ///
+    /// Dropping the future drops the questions; the caller's `PendingRequest` cancels the request.
     pub(super) async fn wait_for_answer(
         &self,
         open: &OpenRequest,
@@ -172,6 +179,9 @@ impl UpstreamConnection {
     }
 
     /// Passes a question to the host, if its client can answer it.
+    ///
+    /// The clock of the call stands still while the client answers: a person may think. A doubtful
+    /// question is held first, see `question_routing`.
     async fn ask(
         &self,
         question: ServerQuestion,
@@ -218,8 +228,11 @@ fn response(id: RequestId, answer: ClientAnswer) -> Vec<u8> {
 }
 
 /// A question that the client has not answered yet, and that only this call can ask.
+///
+/// Kept in order to refuse it, or to pass it on, when the call ends.
 struct UnansweredQuestion {
     id: RequestId,
+    /// Used when the server withdraws the question. The host's future is dropped then.
     abort: AbortHandle,
     question: ServerQuestion,
 }

@@ -1,5 +1,9 @@
 //! Words the errors of connections and requests for users: full sentences without secrets and
 //! without the types of the operating system or the HTTP client.
+//!
+//! The words of a server are bounded before they are put into a message: a model reads them, and a
+//! log keeps them. Errors that are passed on as errors of the protocol keep all their members up to
+//! `MAX_ERROR_BYTES`.
 
 use std::time::Duration;
 

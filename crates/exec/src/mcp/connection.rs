@@ -12,6 +12,11 @@
 //!
 //! A task watches the connection. When it ends, the task ends the server's process as well and
 //! publishes a sentence about how it ended, which waiting requests put into their failures.
+//!
+//! A connection is used by all callers at once and never reopened: `upstream` replaces it by
+//! another one. Its end has one order. `end_wire` fails the open requests; the process is ended, or
+//! the session deleted; and only then `end` is published, so a caller that waits for it may start
+//! the next process.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +42,8 @@ use super::upstreams::{ServerEnvironment, WantedLogLevel};
 use super::{ServerDescription, UpstreamLog, UpstreamNotification};
 use crate::{Failure, SessionNumber};
 
-/// An open connection.
+/// An open connection, or one in the middle of its handshake. Shared by callers, the reader and the
+/// task that watches it.
 pub(super) struct UpstreamConnection {
     wire: ServerWire,
     pub(super) dispatcher: Arc<Dispatcher>,
@@ -52,7 +58,8 @@ pub(super) struct UpstreamConnection {
     pub(super) renewing: tokio::sync::Mutex<()>,
     /// Cancelling it ends the connection.
     closing: CancellationToken,
-    /// Why we ended the connection. Empty if the server or the network did.
+    /// Why we ended the connection. Empty if the server or the network did. Set before the
+    /// connection is closed, so that callers learn the reason.
     pub(super) disconnect_reason: Arc<OnceLock<String>>,
     /// How the connection ended, in a sentence; `None` while it is open.
     end: watch::Receiver<Option<String>>,
@@ -86,6 +93,12 @@ pub(super) enum ServerWire {
 
 impl UpstreamConnection {
     /// Starts or contacts the server and performs the handshake within `time`.
+    ///
+    /// A process may need two starts: the first one may end at a handshake that it does not know.
+    /// Both share `time`.
+    ///
+    /// # Errors
+    /// UPSTREAM_UNAVAILABLE with what the server said or printed last. Nothing is left running.
     pub(super) async fn open(
         server: &Server,
         environment: &ServerEnvironment,
@@ -207,6 +220,8 @@ impl UpstreamConnection {
     }
 
     /// Watches a connection to a process until it ends.
+    ///
+    /// Spawned once the handshake is done.
     async fn watch_process(
         self: Arc<Self>,
         process: ServerProcess,
@@ -249,6 +264,8 @@ impl UpstreamConnection {
     }
 
     /// Fails open requests and closes the input of a process.
+    ///
+    /// May be called several times.
     pub(super) fn end_wire(&self) {
         self.dispatcher.end();
         if let ServerWire::Stdio(wire) = &self.wire {

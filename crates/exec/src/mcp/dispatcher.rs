@@ -15,6 +15,10 @@
 //!
 //! The dispatcher also bounds what a server can make us do: messages that nobody requested, open
 //! questions, log messages per second.
+//!
+//! It has no task of its own: the reader of the transport calls `receive` for each message and does
+//! what the returned `NextStep` says. Everything that needs to be consistent is in one table
+//! (`RequestTable`) under one lock, which is never held across a wait.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -110,6 +114,7 @@ pub(super) struct Dispatcher {
     acknowledged: AtomicI64,
 }
 
+/// Counts of one second; a new second starts both at zero.
 struct NotificationRate {
     second: Instant,
     passed: u32,
@@ -196,6 +201,9 @@ impl Dispatcher {
 
     /// Registers a request before anything is sent, so that its answer cannot come too early.
     /// `None` if the connection has ended.
+    ///
+    /// The lock of the table orders this with `end`: a request is either refused here or ended
+    /// there. Questions that were held for the task of the request are delivered at once.
     pub(super) fn register(
         &self,
         owner: RequestOwner,
@@ -220,6 +228,9 @@ impl Dispatcher {
     }
 
     /// Forgets a request. Returns whether it was still open.
+    ///
+    /// If the request may still create a task, its id is remembered: a late answer then names a
+    /// task that somebody has to cancel.
     pub(super) fn remove(&self, id: i64) -> bool {
         let mut table = self.table();
         let removed = table.open.remove(&id);
@@ -366,6 +377,9 @@ impl Dispatcher {
     }
 
     /// Passes a log message that this request does not want to an older one of the same client.
+    ///
+    /// Log messages on standard streams name no request. The newest request that wants them gets
+    /// them, so each is offered to older ones in turn.
     pub(super) fn pass_on_log(&self, from: &OpenRequest, notification: LogNotification) {
         let table = self.table();
         let older = table.of_owner(from.owner).filter(|it| it.id < from.id);
@@ -385,6 +399,8 @@ impl Dispatcher {
     }
 
     /// Fails the request whose answer was too large to be kept.
+    ///
+    /// A message without a readable id counts as one that nobody has requested.
     pub(super) fn receive_too_large(&self, id: Option<RequestId>) -> NextStep {
         match id.as_ref().and_then(own_id) {
             Some(id) if self.answer(id, UpstreamAnswer::TooLarge).is_ok() => {
@@ -536,6 +552,7 @@ impl Dispatcher {
         self.publish_of(self.number(), event);
     }
 
+    /// A slow receiver loses old events and gets their number; see `MAX_EVENTS` of `upstream`.
     fn publish_of(&self, connection: u64, event: UpstreamEvent) {
         let session = self.sharing.session();
         let is_of_hidden_task = task_of(&event).is_some_and(|task| self.is_hidden(&task));
@@ -595,6 +612,9 @@ impl Dispatcher {
 
     /// Counts a progress or log message; what to do instead of passing it on, if it is one too
     /// many.
+    ///
+    /// Counted in whole seconds from the first message, which is exact enough for a limit that only
+    /// floods reach.
     fn limit_notifications(&self) -> Option<NextStep> {
         let mut rate = self.notifications.lock().unwrap_or_else(PoisonError::into_inner);
         if rate.second.elapsed() > Duration::from_secs(1) {

@@ -55,6 +55,8 @@ pub(super) fn send_later(wire: &Arc<dyn DuplexWire>, message: Vec<u8>) {
 }
 
 /// Delivers the messages of a stream, and counts what is not one.
+///
+/// One per stream. Both counts start again with every message that can be read.
 pub(super) struct IncomingMessages<'d> {
     dispatcher: &'d Arc<Dispatcher>,
     /// Events or frames that are not messages since the last message.

@@ -81,6 +81,8 @@ pub(super) fn client_info() -> Json {
 /// What clients of ours may be able to do. All of it is declared, because the handshake comes
 /// before any client; a question that the client behind a call cannot answer is refused. `tasks` is
 /// different, see `client_tasks`.
+///
+/// Servers decide by it what they offer at all, so leaving one out would take it from all clients.
 fn client_capabilities(tasks: Option<&Json>) -> Json {
     let mut capabilities = json!({
         "elicitation": {"form": {}, "url": {}},
@@ -95,6 +97,9 @@ fn client_capabilities(tasks: Option<&Json>) -> Json {
 
 impl UpstreamConnection {
     /// Performs one of the handshakes with a process.
+    ///
+    /// # Errors
+    /// The failure of the first handshake where both fail: it is the one that most servers have.
     pub(super) async fn handshake_with_process(
         &self,
         greeting: FirstHandshake,
@@ -120,6 +125,8 @@ impl UpstreamConnection {
     }
 
     /// Performs one of the handshakes with an address.
+    ///
+    /// Also called when an HTTP session has expired.
     pub(super) async fn handshake_with_url(&self) -> Result<(), Failure> {
         // A server that is known to have a handshake has just forgotten its session.
         let is_known = self.description().is_some_and(|it| it.revision.has_handshake());
@@ -156,6 +163,8 @@ impl UpstreamConnection {
         }
     }
 
+    /// The revision of the answer counts, if it is one that we know; MCP lets a server choose
+    /// another one than it was asked for.
     async fn initialize(&self) -> Result<(), AttemptError> {
         let params = json!({
             "protocolVersion": Revision::NEWEST_WITH_HANDSHAKE.name(),
@@ -175,6 +184,8 @@ impl UpstreamConnection {
         self.notify("notifications/initialized", &json!({})).await
     }
 
+    /// Sets the connection up as a stateless one before it asks; if this fails, the caller sets it
+    /// back.
     async fn discover(&self) -> Result<(), AttemptError> {
         let revision = Revision::V2026_07_28;
         self.set_stateless(true);

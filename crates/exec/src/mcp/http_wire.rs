@@ -12,6 +12,14 @@
 //!
 //! The exchange runs in the future of the caller. Dropping that closes the connection, which stops
 //! the work of most servers at once.
+//!
+//! Three things of streamable HTTP shape this file. A server may begin a session, whose id every
+//! later request repeats; a 404 then means that the session is over. A stream may break before the
+//! answer, and can be resumed if its events have ids. And the status of a response says little: the
+//! JSON-RPC error in its body is preferred where there is one.
+//!
+//! What a hostile server can do is bounded here and in the dispatcher: a body of `MAX_MESSAGE`
+//! bytes, `MAX_RESUMPTIONS` of a stream without progress, and pauses of at least `MIN_RETRY`.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -48,20 +56,25 @@ const MAX_RETRY: Duration = Duration::from_secs(30);
 /// How long the end of a session may take.
 const TIME_TO_DELETE: Duration = Duration::from_secs(2);
 
-/// The way to one server.
+/// The way to one server. Has no connection of its own: the client keeps a pool of them, and a
+/// request may use any.
 pub(super) struct HttpWire {
     client: reqwest::Client,
     url: Url,
+    /// Headers of the configuration, such as a token. Sent with every request to this server.
     configured: HeaderMap,
     state: RwLock<HttpState>,
     /// Cancelled when the connection is closed.
     closing: CancellationToken,
 }
 
-/// What the handshake decides.
+/// What the handshake decides. Cloned for each request, so that all of one request is consistent
+/// while another replaces the session.
 #[derive(Clone, Default)]
 struct HttpState {
+    /// As the server wrote it; `None` for servers without sessions.
     session: Option<HeaderValue>,
+    /// `None` until the handshake has ended: `initialize` is sent without the header.
     revision: Option<Revision>,
 }
 
@@ -74,6 +87,8 @@ pub(super) enum FollowedStream {
 }
 
 /// Where in a stream the reader is, to resume it.
+///
+/// Both come from the events of this stream; an empty position opens a new one.
 #[derive(Default)]
 struct StreamPosition {
     last_event: Option<String>,
@@ -135,6 +150,14 @@ impl HttpWire {
     }
 
     /// Sends a request and delivers everything that arrives for it, until its answer has arrived.
+    ///
+    /// Everything that arrives goes to the dispatcher, also the answer; this function only says how
+    /// the exchange ended. It may end without an answer: then the request fails with the returned
+    /// error.
+    ///
+    /// # Errors
+    /// `TokenRequired`, `SessionExpired` (the caller opens a new session and tries once more), and
+    /// everything else that is not an answer.
     pub(super) async fn exchange(
         self: &Arc<Self>,
         id: i64,
@@ -167,6 +190,8 @@ impl HttpWire {
     }
 
     /// Reads an answer that is one JSON message.
+    ///
+    /// A body that is too large fails the request and not the connection.
     async fn read_answer_body(
         self: &Arc<Self>,
         response: Response,
@@ -209,6 +234,9 @@ impl HttpWire {
     }
 
     /// Reads an answer that is a stream of events, and resumes the stream if it breaks.
+    ///
+    /// The stream is read to the answer and not to its end, since some servers leave it open.
+    /// Resumption counts attempts without a new event; any event starts the count again.
     async fn read_answer_stream(
         self: &Arc<Self>,
         mut response: Response,
@@ -247,6 +275,10 @@ impl HttpWire {
     }
 
     /// Opens the stream of a GET: a new one, or the rest of a broken one.
+    ///
+    /// # Errors
+    /// `SessionExpired` for a 404 within a session; `Unexpected` for a server that has no such
+    /// stream.
     async fn open_stream(&self, position: &StreamPosition) -> Result<Response, HttpFailure> {
         let state = self.state();
         let request = self.prepare(self.client.get(self.url.clone()), &state);
@@ -264,6 +296,9 @@ impl HttpWire {
 
     /// Delivers the events of a stream until it ends or, for the stream of a request, its answer
     /// has arrived.
+    ///
+    /// `of` is the request on whose stream this is, `None` for the stream of a GET. `Ok` does not
+    /// mean that there was an answer.
     async fn read_events(
         self: &Arc<Self>,
         mut response: Response,
@@ -287,6 +322,7 @@ impl HttpWire {
         Ok(())
     }
 
+    /// The data of one event: a message, a batch, or noise.
     async fn deliver(
         self: &Arc<Self>,
         data: SseData,
@@ -328,6 +364,7 @@ impl HttpWire {
         }
     }
 
+    /// Does what the dispatcher wants after a message. Replies are POSTs of their own.
     async fn act(self: &Arc<Self>, step: NextStep) -> Result<(), HttpFailure> {
         match step {
             NextStep::Continue => Ok(()),
@@ -374,7 +411,9 @@ impl HttpWire {
     }
 
     /// Follows the stream of what the server sends without being asked, until its session is over.
-    /// Ends at once with a server that has none.
+    /// Ends at once with a server that has none. The stream is opened again whenever it ends: after
+    /// the pause that the server names, or a growing one. Never returns for a server that cannot be
+    /// reached.
     pub(super) async fn follow(self: Arc<Self>, dispatcher: Arc<Dispatcher>) -> FollowedStream {
         // A server without a stream may answer as if the session were over, again and again.
         let mut had_stream = false;
@@ -408,6 +447,8 @@ impl HttpWire {
     }
 
     /// Ends the session, if there is one.
+    ///
+    /// Best effort: a server that cannot be reached forgets the session by itself.
     pub(super) async fn delete_session(&self) {
         let state = self.state();
         if state.session.is_some() {

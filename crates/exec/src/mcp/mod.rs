@@ -76,7 +76,8 @@ use crate::{
     WrittenParts, code,
 };
 
-/// The log of one server: every line names it, and secrets of its source are replaced.
+/// The log of one server: every line names it, and secrets of its source are replaced. The flags
+/// are shared by all connections to the server, so a restart does not repeat what was logged.
 #[derive(Clone)]
 struct UpstreamLog {
     log: Log,
@@ -212,6 +213,12 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Json>, D:
 
 /// Reads the result of `tools/call` from the JSON that the server sent. Content blocks of unknown
 /// types and unknown members pass through; only what makes the result unusable is an error.
+///
+/// Two ways lead to the same outcome. The usual shape is read directly; everything else, and
+/// results with fractions, whose text has to be kept, as a map of members.
+///
+/// # Errors
+/// OUTPUT_INVALID: what the model would see of such a result would be nothing, or wrong.
 fn read_result(result: &RawValue) -> Result<Outcome, Failure> {
     let invalid = |message: &str| {
         Err(Failure::new(&code::OUTPUT_INVALID, format!("the server's answer {message}")))

@@ -84,6 +84,10 @@ impl<'a> OutgoingRequest<'a> {
     }
 
     /// The message as JSON on one line.
+    ///
+    /// The capacity is computed beforehand, because arguments may have megabytes and would
+    /// otherwise be copied while the buffer grows. Members end with a comma each, which `_meta`,
+    /// always the last one, makes correct.
     pub(super) fn to_bytes(
         &self,
         id: i64,

@@ -1,5 +1,9 @@
 //! Which arguments of a server's tools go into HTTP headers as well (`x-mcp-header`, 2026-07-28).
 //! Filled from the list of tools; a tool that breaks the rules is left out of the list.
+//!
+//! A server of 2026-07-28 may mark properties of an input schema with `x-mcp-header`, and then
+//! demands the header with each call over HTTP. Which calls need one is known only after the tools
+//! were listed once.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -9,6 +13,8 @@ use toolwright_mcp::standard_headers::{ParamHeader, param_headers};
 use crate::Json;
 
 /// The headers of each tool that has some; `None` before the first list.
+///
+/// Shared by the connections of one server: a restart need not list the tools again before a call.
 #[derive(Debug, Default)]
 pub(super) struct ParamHeaders(RwLock<Option<HashMap<String, Vec<ParamHeader>>>>);
 

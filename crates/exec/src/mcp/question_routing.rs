@@ -136,6 +136,8 @@ impl Dispatcher {
     }
 
     /// Puts a question to the client behind a request. Returns the refusal if it is one too many.
+    ///
+    /// Limits of open questions are per request and in all; see `RequestTable::open_question`.
     fn put_question(&self, request: &OpenRequest, question: ServerQuestion) -> Option<Message> {
         let opened = self.table().open_question(request, &question);
         if let Err(why) = opened {
@@ -150,6 +152,9 @@ impl Dispatcher {
 
     /// Keeps a question about a task whose creation was not answered yet. If the task is still
     /// unknown after [`TIME_TO_CREATE_TASK`], the question is treated as if it named none.
+    ///
+    /// A question that the server withdraws meanwhile, or that the table gives up, is gone when the
+    /// time is over, and nothing is sent.
     fn hold_early_question(
         self: &Arc<Self>,
         task: String,
@@ -221,6 +226,9 @@ impl Dispatcher {
     }
 
     /// The request that a message without a name of its request belongs to.
+    ///
+    /// `None` if the open requests belong to more than one client, or to nobody: asking the wrong
+    /// person would show one client's data to another.
     fn request_of(&self, of: Option<i64>) -> Option<Arc<OpenRequest>> {
         let table = self.table();
         if let Some(id) = of {
@@ -254,6 +262,9 @@ impl Dispatcher {
 
     /// The answer to `roots/list` by the client whose roots have changed, unless an open request
     /// of another one may have asked.
+    ///
+    /// Each change answers one question. The lock is held while the requests are looked at, so that
+    /// two questions cannot both take it.
     fn ask_for_changed_roots(&self, id: &RequestId, params: &Json) -> Option<LaterReply> {
         let mut changed = self.changed_roots.lock().unwrap_or_else(PoisonError::into_inner);
         let ChangedRoots { since, session, ask } = changed.take()?;
@@ -287,6 +298,8 @@ impl Dispatcher {
     }
 
     /// The server cancelled one of its questions.
+    ///
+    /// A question that nobody knows any more was answered already, and the notification is ignored.
     pub(super) fn withdraw(&self, id: &Json, reason: Option<&str>) {
         let Some(id) = RequestId::from_json(id) else { return };
         let mut table = self.table();
@@ -320,6 +333,9 @@ impl Dispatcher {
 
     /// Makes a question one of all requests of its client. The returned token is cancelled when it
     /// is given up; `None` if that has happened.
+    ///
+    /// The clocks of all these requests stand still until it is answered: any of them may be
+    /// waiting for it.
     pub(super) fn share_question(&self, id: &RequestId) -> Option<CancellationToken> {
         let mut table = self.table();
         let question = table.asked.get_mut(id)?;

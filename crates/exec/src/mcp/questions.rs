@@ -22,6 +22,10 @@ pub(super) const MAX_ROUNDS: usize = 10;
 const MAX_QUESTIONS: usize = 64;
 
 /// Whether a client with these capabilities can answer a request.
+///
+/// # Errors
+/// MISSING_CAPABILITY, with the capability in its data as 2026-07-28 demands. Never a reason to end
+/// the call: the server decides what the refusal means.
 pub(super) fn check_capability(
     capabilities: &Json,
     method: &str,
@@ -75,11 +79,15 @@ pub(super) fn check_capability(
 /// The questions in a result of the stateless protocol.
 pub(super) struct InputRequired {
     questions: Map<String, Json>,
+    /// Opaque: given back to the server with the answers. It may carry all that the server has to
+    /// remember.
     state: Option<Json>,
 }
 
 impl InputRequired {
     /// Reads a result. `None` for one that is complete.
+    ///
+    /// A search for the word decides first, and the JSON only if it occurs.
     pub(super) fn read(result: &RawValue) -> Option<InputRequired> {
         // Most results are complete and are not parsed here.
         if !result.get().contains("input_required") {

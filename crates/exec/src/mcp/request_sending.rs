@@ -10,6 +10,9 @@
 //!
 //! A request whose future is dropped is cancelled at the server; a task that it would have created
 //! is cancelled as well.
+//!
+//! Futures are kept small on purpose: everything but the first attempt over standard streams is
+//! boxed, since the future of a call would otherwise have the size of its rarest way.
 
 use std::sync::Arc;
 
@@ -44,6 +47,8 @@ pub(super) const OWN_CALLER: RequestCaller<'static> =
     RequestCaller { host: &crate::NoHost, owner: RequestOwner::Own, clock: None };
 
 /// Why one attempt at a request has no result.
+///
+/// Turned into a failure by `explain`, or handled before: an expired session is tried again.
 pub(super) enum AttemptError {
     Answered(RpcError),
     TooLarge,
@@ -58,6 +63,11 @@ const DEFAULT_LOG_LEVEL: &str = "info";
 impl UpstreamConnection {
     /// Sends a request and waits for its result. Dropping the future cancels the request at the
     /// server.
+    ///
+    /// At most `MAX_ROUNDS` of input: a server that asks again and again ends with a failure.
+    ///
+    /// # Errors
+    /// The server's own error, whole, or the failure that kept it from answering.
     pub(super) async fn request(
         &self,
         request: &OutgoingRequest<'_>,
@@ -132,6 +142,9 @@ impl UpstreamConnection {
     }
 
     /// Sends a request once.
+    ///
+    /// The request is registered before it is written, so that its answer finds it; everything that
+    /// has to be undone if this future is dropped is in `PendingRequest`.
     pub(super) async fn attempt(
         &self,
         request: &OutgoingRequest<'_>,
@@ -263,6 +276,9 @@ impl ServerWire {
 
 /// Goes on with an exchange for a moment after it was given up: if its answer is a new task, the
 /// dispatcher cancels that.
+///
+/// Only for requests that create a task: over HTTP, closing the connection would also lose the id
+/// of a task that the server may have begun.
 fn finish_anyway(
     exchange: BoxFuture<'static, Result<(), HttpFailure>>,
 ) -> BoxFuture<'static, Result<(), HttpFailure>> {

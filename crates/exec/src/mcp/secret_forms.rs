@@ -1,5 +1,10 @@
 //! The forms in which a secret may appear in a message: as it is, percent-encoded in a URL, in
 //! Base64, and each of them as writers of JSON escape it.
+//!
+//! `redact` and `registry` search texts for these forms. A server may repeat a secret in an error
+//! message or a log after its own libraries have encoded it, so the raw text alone would not be
+//! found. A form that is missing here is a secret that is not found; a form too many costs memory,
+//! unless it is so short that it occurs in other texts.
 
 /// The shortest encoded form that is searched for, in bytes.
 const SHORTEST_ENCODED: usize = 8;
@@ -27,6 +32,7 @@ fn percent_encoded(text: &str) -> Vec<String> {
     for (kept, space) in
         [("-_.!~*'()", "%20"), ("-_.~/", "%20"), ("-_.~", "%20"), ("-_.~", "+"), ("", "%20")]
     {
+        // RFC 3986 wants capital letters in percent-encodings; not every library writes them.
         for is_upper in [true, false] {
             let mut form = String::new();
             for byte in text.bytes() {
@@ -65,7 +71,8 @@ fn in_base64(text: &str) -> Vec<String> {
     forms
 }
 
-/// Base64 without padding. `last`: the characters for 62 and 63.
+/// Base64 without padding. `last`: the characters for 62 and 63. By hand, because the encodings of
+/// parts of a text need control over the alignment.
 fn base64(bytes: &[u8], last: &str) -> String {
     let alphabet =
         [&b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"[..], last.as_bytes()]
@@ -110,11 +117,17 @@ fn forms_in_json(text: &str) -> Vec<String> {
 }
 
 /// How a writer of JSON escapes characters.
+///
+/// Every writer of JSON may escape more than the standard demands; these four settings cover the
+/// common ones.
 struct JsonStyle<'s> {
+    /// Whether all other characters are written as `\u` with the two halves of UTF-16.
     in_ascii: bool,
     /// The characters besides those that must be escaped.
     escaped: &'s str,
+    /// How `/` is written.
     slash: &'s str,
+    /// Whether the digits of `\u` are capital letters.
     is_upper: bool,
 }
 

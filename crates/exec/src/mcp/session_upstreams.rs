@@ -24,6 +24,7 @@ const IDLE_TIME: Duration = Duration::from_secs(600);
 /// The upstream of one session.
 pub(super) struct SessionUpstream {
     pub(super) upstream: Arc<Upstream>,
+    /// When a call last asked for it, not when that call ended: `is_busy` is asked for that.
     last_used: Instant,
 }
 
@@ -95,6 +96,8 @@ impl Upstream {
 }
 
 /// Closes the connection of a session once nothing has used it for [`IDLE_TIME`].
+///
+/// One such task per session, which keeps neither of the two alive.
 async fn close_when_idle(all: Weak<Upstream>, session: SessionNumber, own: Weak<Upstream>) {
     let mut until = Instant::now() + IDLE_TIME;
     loop {

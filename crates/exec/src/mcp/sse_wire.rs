@@ -119,6 +119,11 @@ impl SseWire {
 }
 
 /// Reads the address for messages, which is the first event of a stream.
+///
+/// Bounded by `MAX_BEFORE_ENDPOINT`, as a server could send other events without end.
+///
+/// # Errors
+/// A sentence. An address at another origin is refused: messages may carry tokens of this one.
 async fn read_endpoint(stream: &mut EventStream, url: &Url) -> Result<Url, String> {
     let mut bytes = 0;
     let event = stream.next(|more| {

@@ -35,6 +35,7 @@ pub(super) const FLOOD_PAUSE: Duration = Duration::from_millis(10);
 #[derive(Clone)]
 pub(super) struct StdioWire(Arc<WireState>);
 
+/// Shared by callers and by tasks that write for several of them.
 struct WireState {
     queue: LineQueue<Vec<u8>>,
     /// `None` once it is closed, or a write has failed.
@@ -130,6 +131,9 @@ impl StdioWire {
 }
 
 /// Reads messages until the stream ends or the server is disconnected, with the reason for that.
+///
+/// Runs in a task of its own, from the first message of the handshake on. Long messages are parsed
+/// on another thread, so one server does not hold up others.
 pub(super) async fn read_messages(
     from: ChildStdout,
     wire: StdioWire,

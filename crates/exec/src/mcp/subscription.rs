@@ -68,6 +68,8 @@ pub(super) async fn restore(connection: &UpstreamConnection) {
     }
 }
 
+/// `current` is the request that is open; it is polled here, between two changes of the URIs. A
+/// server that ends it is asked again after a pause.
 async fn listen_again(
     connection: &UpstreamConnection,
     mut uris: watch::Receiver<SubscribedUris>,
@@ -107,6 +109,8 @@ async fn listen_again(
 
 /// Runs a request to listen until the server has acknowledged it, and the old one until then.
 /// Returns the request, to be run on, and whether that happened.
+///
+/// Ids grow by one, so the request that is about to be sent has the id after the last one.
 async fn until_acknowledged<'c>(
     connection: &UpstreamConnection,
     mut request: BoxFuture<'c, ()>,

@@ -39,6 +39,8 @@ use crate::{CallClock, Failure, Host, Json, Outcome, Progress, SessionNumber, co
 /// How often a server is asked for a task if it does not suggest an interval.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The bounds of what it may suggest.
+///
+/// Below, a server could make this program flood it; above, the idle deadline would end the wait.
 const POLL_BOUNDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 /// How long a client can wait for one result: a year stands for no limit.
 const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -51,6 +53,8 @@ pub(super) const TIME_TO_CANCEL: Duration = Duration::from_secs(10);
 static LAST_TOKEN: AtomicI64 = AtomicI64::new(0);
 
 /// How a call deals with tasks.
+///
+/// Decided by the caller, before the tool is known to have tasks.
 #[derive(Clone, Debug, Default)]
 pub enum TaskMode {
     /// The caller waits for the result. A tool that needs a task gets it here, and the caller does
@@ -301,6 +305,10 @@ impl Upstream {
     }
 
     /// Calls a tool as a task, and waits for the result. Dropping the future cancels the task.
+    ///
+    /// Three futures in one: the wait for the result, the polling of the state (inside of
+    /// `wait_for_task`), and the notifications about the task. Notifications are read before the
+    /// result is returned, so that the host gets them in order.
     pub(super) async fn call_as_task(
         self: &Arc<Self>,
         call: ToolCall<'_>,
@@ -380,6 +388,9 @@ impl Upstream {
 
     /// Sends `tasks/result` and waits for the answer. Asks for the state of the task meanwhile, as
     /// often as `interval` says; see the file header.
+    ///
+    /// An answer with another state than these two does not move the clock: `tasks/result` is about
+    /// to be answered, and if it is not, the idle time ends the wait.
     async fn wait_for_task(
         self: &Arc<Self>,
         request: &OutgoingRequest<'_>,
@@ -454,6 +465,8 @@ impl TaskAnswer {
 }
 
 /// A task that nobody but this program knows. Dropped before its end, it is cancelled.
+///
+/// Without it, a caller that gives up would leave a task running that nobody can ask for.
 struct RunningTask {
     upstream: Arc<Upstream>,
     connection: u64,
@@ -544,6 +557,7 @@ impl TaskReports {
         }
     }
 
+    /// MCP demands that progress grows; what does not is dropped.
     fn pass_on(&mut self, progress: Progress, host: &dyn Host) {
         if self.done.is_none_or(|done| progress.done > done) {
             self.done = Some(progress.done);

@@ -16,6 +16,11 @@
 //! In `Down`, a call waits for the rest of a short pause, and fails at once during a longer one,
 //! with the error that caused it. An answer of the server ends a row of failures. Opening is a task
 //! of its own, so a caller that gives up does not abort it and the next caller does not start over.
+//!
+//! The state is one value in a watch channel: every transition happens in one closure under its
+//! lock, and callers that wait are woken by the change. Two rules keep a server from running twice:
+//! only `start_opening` begins an attempt, and only from `Idle` or `Down`; and a connection that
+//! has ended leaves `Open` only when its process is gone (`watch_connection`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,15 +69,23 @@ const MAX_EVENTS: usize = 1_024;
 /// The capability of servers whose tools can be called as tasks (2025-11-25).
 const TASK_CALLS: &str = "tasks.requests.tools.call";
 
-/// A server and the state of the connection to it.
+/// A server and the state of the connection to it. One for each server that is configured, shared
+/// by all that use it, and kept when the server is removed from the configuration: it may come
+/// back.
+///
+/// With `isolation = "session"`, each session has an `Upstream` of its own, made by `for_session`;
+/// this one then only lists.
 pub struct Upstream {
     server: Arc<Server>,
     environment: Arc<ServerEnvironment>,
     /// A watch channel, so that callers can wait for the outcome of `Opening`.
     state: watch::Sender<UpstreamState>,
-    /// Whether there was a connection since the server was configured.
+    /// Whether there was a connection since the server was configured. The next one is then a
+    /// restart, after which clients have to load lists again.
     was_open: AtomicBool,
+    /// What every connection to this server shares with the ones before and after it.
     links: ConnectionLinks,
+    /// Takes secrets of the source out of everything that leaves this file.
     redactor: Arc<Redactor>,
     /// Permits to start a process, shared by all servers.
     starts: Arc<Semaphore>,
@@ -175,6 +188,9 @@ impl Upstream {
     }
 
     /// Calls a tool that needs a task, for a caller that knows nothing of tasks.
+    ///
+    /// Falls back to an ordinary call if the connected server has no tasks after all: the list may
+    /// be older than the server.
     pub(super) async fn call_with_hidden_task(
         self: &Arc<Self>,
         call: ToolCall<'_>,
@@ -241,6 +257,9 @@ impl Upstream {
         (settings.timeout.unwrap_or(limits.server_timeout).min(cap), cap)
     }
 
+    /// A stateless server has no `resources/subscribe`: what clients want is put into the filter of
+    /// the one `subscriptions/listen` of the connection, and the request ends when the server has
+    /// acknowledged it.
     async fn request_translated(
         self: &Arc<Self>,
         method: &str,
@@ -294,11 +313,17 @@ impl Upstream {
     }
 
     /// Whether the server was removed from the configuration or changed there, and ended.
+    ///
+    /// For good, unless `reactivate` is called.
     pub(super) fn is_closed(&self) -> bool {
         matches!(*self.state.borrow(), UpstreamState::Closed)
     }
 
-    /// Sends a request over the connection of the host's session.
+    /// Sends a request over the connection of the host's session, and opens that if there is none.
+    /// A request about a task never opens one: the task has ended with its connection.
+    ///
+    /// Calls of stateless servers over HTTP repeat arguments in headers, and which ones is in the
+    /// list of tools. It is loaded first if it is not known.
     pub(super) async fn send(
         self: &Arc<Self>,
         request: &OutgoingRequest<'_>,
@@ -346,6 +371,9 @@ impl Upstream {
     }
 
     /// Notes that the server works: failures after this are not in a row with those before.
+    ///
+    /// Any answer counts, also an error of the server: only what keeps the server from answering is
+    /// a failure.
     fn note_answer(&self, from: &Arc<UpstreamConnection>) {
         let is_row = |state: &UpstreamState| {
             matches!(state, UpstreamState::Open { connection, failures: 1.., .. }
@@ -517,6 +545,10 @@ impl Upstream {
 
     /// The open connection, opened first if necessary. All callers wait for the same attempt, and
     /// the attempt goes on when a caller gives up.
+    ///
+    /// # Errors
+    /// The failure of the attempt that this call has waited for, or at once that of an earlier one
+    /// if the next attempt is far away. A call never waits for more than one attempt.
     async fn connection(self: &Arc<Self>) -> Result<Arc<UpstreamConnection>, Failure> {
         let mut state = self.state.subscribe();
         let mut has_tried = false;
@@ -582,6 +614,9 @@ impl Upstream {
     }
 
     /// The task that connects, and then watches the connection until it ends.
+    ///
+    /// Spawned by `start_opening`, and the owner of the connection from then on. Ends with the
+    /// connection.
     async fn open(self: Arc<Self>) {
         let mut state = self.state.subscribe();
         let opened = tokio::select! {
@@ -624,6 +659,10 @@ impl Upstream {
 
     /// Connects, and makes the health check of the definition. Processes start side by side, but
     /// no more at once than the machine can take.
+    ///
+    /// # Errors
+    /// The failure of the start, of the handshake or of the health check. Nothing of the attempt is
+    /// left behind.
     async fn open_connection(&self) -> Result<Arc<UpstreamConnection>, Failure> {
         let time = self.server.settings.start_timeout;
         let is_process = matches!(self.server.connection, Connection::Stdio { .. });
@@ -669,7 +708,9 @@ impl Upstream {
         }
     }
 
-    /// Waits for the end of the connection and changes the state accordingly.
+    /// Waits for the end of the connection and changes the state accordingly. Runs in the task that
+    /// opened it. A connection that did not last counts as a failed attempt, so that a server which
+    /// crashes with every call is not restarted in a loop.
     async fn watch_connection(&self, connection: &Arc<UpstreamConnection>) {
         let why = connection.wait_for_end().await;
         // False if the end was intended: then the state is `Closed` or belongs to a new connection.
@@ -697,6 +738,8 @@ impl Upstream {
     }
 
     /// Closes the upstream. Returns the connection if there was one, to wait for its end.
+    ///
+    /// Later calls fail with UPSTREAM_UNAVAILABLE. An attempt that is under way is dropped.
     pub(super) fn close(&self) -> Option<Arc<UpstreamConnection>> {
         let mut open = None;
         self.state.send_modify(|state| {

@@ -98,6 +98,8 @@ impl Upstreams {
     /// Closes every server that is not among these, after a change of the configuration. A call
     /// that still waits for a closed one fails and does not start it again. A closed server that is
     /// configured again may be opened again.
+    ///
+    /// Called with all servers of the new configuration. Running calls of a closed server fail.
     pub fn keep(&self, servers: &[Arc<Server>]) {
         for upstream in self.all().iter() {
             if servers.contains(upstream.server()) {

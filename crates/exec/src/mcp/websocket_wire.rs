@@ -3,6 +3,10 @@
 //!
 //! The HTTP client makes the connection, so that headers, certificates, redirects and error
 //! messages are those of every other server behind a URL; only the frames are tungstenite's.
+//!
+//! Writing and reading are independent. Writes go through one lock and are always finished; one
+//! reader takes all frames. A connection that is silent for long is asked with a ping, because a
+//! peer that has lost its network is otherwise noticed only by the next call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +39,7 @@ const SUBPROTOCOL: &str = "mcp";
 /// How long a server may be silent before it is asked whether it is there, and again before the
 /// connection counts as broken: a peer that has lost its network says nothing about it.
 const TIME_TO_PING: Duration = Duration::from_secs(30);
-/// How long the farewell may take.
+/// How long the closing handshake may take.
 const TIME_TO_CLOSE: Duration = Duration::from_secs(1);
 
 type FrameSink = SplitSink<WebSocketStream<Upgraded>, Frame>;
@@ -52,6 +56,9 @@ pub(super) struct WebSocketWire {
 
 impl WebSocketWire {
     /// Opens the connection.
+    ///
+    /// The handshake of RFC 6455. The key of the request must come back in its accepted form, so
+    /// that a cache or an HTTP server that ignores the upgrade is recognised.
     ///
     /// # Errors
     /// If the server cannot be reached, or does not speak WebSocket at this address.
@@ -121,6 +128,12 @@ impl WebSocketWire {
     }
 
     /// The next frame. A server that is silent for long is asked whether it is there.
+    ///
+    /// `None` at the end of the stream.
+    ///
+    /// # Errors
+    /// Why the server counts as disconnected: it is silent after a ping, or what it sent is not a
+    /// frame.
     async fn next(&self, stream: &mut FrameStream) -> Result<Option<Frame>, String> {
         for is_first in [true, false] {
             match tokio::time::timeout(TIME_TO_PING, stream.next()).await {
@@ -138,6 +151,9 @@ impl WebSocketWire {
 }
 
 /// The address for the HTTP client.
+///
+/// # Errors
+/// A sentence, for an address that does not begin with `ws://` or `wss://`.
 fn http_url(url: &str) -> Result<Url, String> {
     let parsed = Url::parse(url).map_err(|error| format!("its URL is not one: {error}"))?;
     let scheme = match parsed.scheme() {

@@ -104,6 +104,9 @@ impl Executor for OrchestrationExecutor {
 
 impl OrchestrationExecutor {
     /// Runs the helper until it ends or makes one call too many.
+    ///
+    /// The allowance is shared by all levels, so it may be used up by a tool further down; the
+    /// helper is dropped in the middle then.
     async fn orchestrate(
         &self,
         function: &KnowledgeFunction,
@@ -175,8 +178,11 @@ impl MadeCall {
 }
 
 /// The calls of one run of a helper.
+///
+/// Lent to the guest as its function `tools.call`, and read when the helper has ended.
 struct OrchestratedCalls<'a> {
     inner: InnerCaller<'a>,
+    /// What the definition allows to be called: ids of tools, or names of toolsets.
     aggregates: &'a [String],
     /// In the order in which they began.
     made: Mutex<Vec<MadeCall>>,
@@ -309,6 +315,9 @@ impl OrchestratedCalls<'_> {
     }
 
     /// A message, and what became of the calls.
+    ///
+    /// A call that succeeded has had its effects, although the whole has failed; a caller has to
+    /// know that before it repeats the call.
     fn with_calls(&self, message: String) -> String {
         let listed = self.listed();
         match (listed.len(), failed_calls(&listed)) {

@@ -62,6 +62,9 @@ const LOGGED_ANSWER: usize = 400;
 const STDERR_LINE: usize = 300;
 
 /// Every call starts a process; only what was found to be installed is remembered.
+///
+/// A call starts its process, writes the arguments and reads everything to the end; there is no
+/// state between two calls of a tool but what the tool itself keeps.
 struct ProcessExecutor {
     context: ExecutorContext,
     met: MetRequirements,
@@ -137,6 +140,8 @@ struct Invocation {
 }
 
 impl Invocation {
+    /// `file_behind_links` gives the file that was compared with the accepted hash, so a link that
+    /// is changed between the comparison and the start leads nowhere else.
     fn of(call: &Call<'_>) -> Result<Invocation, Failure> {
         let json = || call.arguments.to_text().into_owned().into_bytes();
         let linked = |word: &String| call.code.and_then(|code| code.file_behind_links(word));
@@ -225,6 +230,8 @@ fn read_json(exit: &ProgramExit) -> Result<Outcome, Failure> {
 }
 
 /// The tool's own message in an answer of the process protocol that reports a failure.
+///
+/// The member `error` of an object; a text as it is, anything else as JSON.
 fn own_error(answer: &Json) -> Option<String> {
     let error = answer.get("error")?;
     Some(error.as_str().map_or_else(|| error.to_string(), str::to_owned))
@@ -243,6 +250,8 @@ fn read_text(exit: &ProgramExit, install_guide: Option<&str>) -> Result<Outcome,
 }
 
 /// The failure of a program whose exit status is not 0.
+///
+/// Stderr goes to the log as the detail, and only its last line into the message.
 fn failed_exit(exit: &ProgramExit) -> Failure {
     Failure::new(&code::TOOL_FAILED, describe_exit(exit)).detail(exit.errors.as_str())
 }

@@ -12,6 +12,9 @@
 //! anything, because `command` and `type` are parts of a shell. Whatever is there is looked at once
 //! for all commands of a toolset; whatever is missing is looked at again by the next call, because
 //! someone may have installed it.
+//!
+//! A runtime that does not answer the question for packages, or answers something else, is no
+//! reason to refuse: the call goes on, and fails by itself if something is missing.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -61,6 +64,9 @@ def version(name):
 print(json.dumps({name: version(name) for name in sys.argv[2:]}))";
 
 /// The requirements that were met once. Lives as long as the executor.
+///
+/// By everything that the answer depends on, the variables of the source among it. A cell is filled
+/// only by success; calls that come meanwhile wait for the same check.
 #[derive(Default)]
 pub(super) struct MetRequirements(Mutex<HashMap<String, Arc<OnceCell<()>>>>);
 
@@ -109,6 +115,9 @@ fn missing(message: String) -> Failure {
 }
 
 /// Runs the install check of a command line. A check that needs a shell is not run.
+///
+/// # Errors
+/// SPAWN_FAILED with how the check ended.
 async fn check_installed(
     executable: &str,
     check: &InstallCheck,
@@ -144,6 +153,9 @@ async fn check_installed(
 }
 
 /// Looks for the parts of a local tool.
+///
+/// # Errors
+/// SPAWN_FAILED with everything that is missing, and the command that installs it.
 async fn check_script(
     runtime: Option<&str>,
     entry_point: &str,
@@ -214,6 +226,9 @@ fn check_programs(
 }
 
 /// What a runtime answers about packages, by their names; empty if it does not answer.
+///
+/// The question is a short program of ours, run by the runtime of the tool: nothing of the tool
+/// runs.
 async fn ask_runtime(
     command: &mut Command,
     environment: &[(OsString, OsString)],

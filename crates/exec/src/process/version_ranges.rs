@@ -54,7 +54,7 @@ impl Dependency<'_> {
     }
 }
 
-/// The numbers of a version, and whether it is a prerelease.
+/// The numbers of a version, and whether it is a prerelease. Missing numbers count as 0.
 struct ReleaseNumbers {
     numbers: Vec<u64>,
     is_prerelease: bool,
@@ -94,7 +94,8 @@ impl ReleaseNumbers {
     }
 }
 
-/// The operators and versions of a range; `None` if it is not one.
+/// The operators and versions of a range; `None` if it is not one, such as a tag or a URL. All of
+/// them must hold; alternatives (`||`) were split before.
 fn comparators(range: &str) -> Option<Vec<(&str, ReleaseNumbers)>> {
     let mut found = Vec::new();
     let mut rest = range.trim();

@@ -1,4 +1,20 @@
-//! MCP servers on streamable HTTP.
+//! MCP servers on streamable HTTP. One thread per connection, one request at a time on each; the
+//! server ends with its stdin.
+//!
+//! ```text
+//! HttpConnection::read_request
+//!   │ log           a line in $REQUEST_LOG, whatever happens next
+//!   │ fault         hang, html, 500, garbage: replaces the whole answer
+//!   │ refusal       redirect, 401, 404: before MCP is looked at
+//!   ▼
+//!  post ─▶ admit    session or headers ─▶ answer_in_json     one body
+//!   │                                  ─▶ answer_in_events   notifications, then the answer
+//!   │                                  ─▶ listen             2026-07-28, stays open
+//!  GET ──▶ stream_changes (`sse`), resume (`resume`)
+//! ```
+//!
+//! Nothing here is checked for hostile input: the only peers are the tests. What a method answers
+//! is decided in `protocol`; this file decides how it travels, and which part of the way is broken.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -17,17 +33,25 @@ use crate::protocol::{self, IdPosition, Lifecycle, MODERN, ServerState};
 use crate::tools::{self, Caller, ServerAnswer, StopReason};
 
 /// What a server does instead of answering: to every request, or in the modes `…-call` to
-/// `tools/call` only.
+/// `tools/call` only. `Slow` and `Drop` compute the right answer and spoil its delivery; with the
+/// others, the request never reaches the MCP server behind them.
 #[derive(Clone, Copy, PartialEq)]
 enum HttpFault {
+    /// Accepts the request and sends nothing until the client closes the connection.
     Hang,
+    /// The right answer, one byte every 100 ms: a deadline that each read starts anew never ends.
     Slow,
+    /// The right answer with its full `Content-Length`, and half of its body.
     Drop,
+    /// A sign-in page with status 200, as captive portals send it.
     Html,
+    /// Status 500 with a text instead of a JSON-RPC error.
     Fail,
+    /// A body that declares `application/json` and ends in the middle of a string.
     Garbage,
 }
 
+/// The faults by the name of their mode. Each name is also a mode with `-call` appended.
 const FAULTS: &[(&str, HttpFault)] = &[
     ("hang", HttpFault::Hang),
     ("slow", HttpFault::Slow),
@@ -36,6 +60,8 @@ const FAULTS: &[(&str, HttpFault)] = &[
     ("500", HttpFault::Fail),
     ("garbage", HttpFault::Garbage),
 ];
+/// The modes without a fault of the transport. A name that is in neither list is refused, so that a
+/// misspelled mode in a test fails instead of testing a good server.
 const MODES: &[&str] = &[
     "good",
     "sse",
@@ -49,7 +75,10 @@ const MODES: &[&str] = &[
     "expires-full",
 ];
 
+/// One server, shared by the threads of all its connections. `redirect-evil` has two in one
+/// process.
 struct FaultyHttpServer {
+    /// As on the command line, with `-call`.
     mode: String,
     /// `front`, or `evil` for the target of the redirect.
     role: &'static str,
@@ -59,11 +88,15 @@ struct FaultyHttpServer {
     calls_only: bool,
     /// Where every request is redirected to.
     redirect: Option<SocketAddr>,
+    /// The ids of sessions that are not forgotten. Always empty for `modern`, which has no
+    /// sessions.
     sessions: Mutex<HashSet<String>>,
+    /// Sessions are numbered from 1, so that tests can tell a new one from an old one.
     sessions_so_far: AtomicUsize,
     /// Open event streams, which are notified of changes of the list.
     listeners: Mutex<Vec<Sender<()>>>,
-    /// Answers whose stream was broken before them.
+    /// Answers that were computed after their stream broke (mode `resume`). The next GET with the
+    /// right `Last-Event-ID` takes the newest one.
     unsent: Mutex<Vec<String>>,
 }
 
@@ -89,11 +122,15 @@ impl FaultyHttpServer {
     }
 }
 
+/// Binds, prints the address, and serves until stdin ends. The address is printed after `bind` and
+/// before the first `accept`: a test that has read the line can connect without a retry.
 pub(crate) fn serve(mode: &str, address: &str) {
     let listener = TcpListener::bind(address)
         .unwrap_or_else(|error| refuse(&format!("cannot bind `{address}`: {error}")));
     print_stdout(&format!("listening http://{}/mcp", listener.local_addr().unwrap()));
     let mut redirect = None;
+    // The evil server is a good one. What a test looks for is which headers, tokens among them, a
+    // client takes along to another origin: they are in what the server prints.
     if mode == "redirect-evil" {
         let evil = TcpListener::bind("127.0.0.1:0").unwrap();
         redirect = Some(evil.local_addr().unwrap());
@@ -103,14 +140,17 @@ pub(crate) fn serve(mode: &str, address: &str) {
     }
     let server = Arc::new(FaultyHttpServer::new(mode, "front", redirect));
     std::thread::spawn(move || accept(&listener, &server));
+    // The end of stdin is the sign that the test is over, also if the test was killed.
     let _ = io::stdin().read_to_end(&mut Vec::new());
     std::process::exit(0);
 }
 
+/// Errors are ignored: a test may read only the first line and close the pipe.
 fn print_stdout(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
+/// One thread per connection. They are never joined: the process exits below them.
 fn accept(listener: &TcpListener, server: &Arc<FaultyHttpServer>) {
     for stream in listener.incoming() {
         let server = Arc::clone(server);
@@ -120,6 +160,9 @@ fn accept(listener: &TcpListener, server: &Arc<FaultyHttpServer>) {
 }
 
 /// What happens to the connection after a reply.
+///
+/// Most replies leave the connection open, because clients reuse connections, and a test of a
+/// broken one should break exactly that one.
 #[derive(PartialEq)]
 enum AfterReply {
     KeepOpen,
@@ -127,6 +170,7 @@ enum AfterReply {
 }
 
 impl FaultyHttpServer {
+    /// Serves the requests of one connection, one after the other.
     fn handle(&self, stream: TcpStream) -> io::Result<()> {
         let mut connection = HttpConnection::new(stream);
         while let Some(request) = connection.read_request()? {
@@ -158,14 +202,19 @@ impl FaultyHttpServer {
         tools::append_line("REQUEST_LOG", &line.to_string());
     }
 
+    /// One request, in the order of the drawing above. A body that is not JSON becomes `null` here
+    /// and an error -32700 in `admit`, so that requests without a body (GET, DELETE) need no case
+    /// of their own.
     fn serve(&self, request: &HttpRequest, connection: &HttpConnection) -> io::Result<AfterReply> {
         let message = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
         let fault = self.fault.filter(|_| !self.calls_only || message["method"] == "tools/call");
+        // Faults that replace the answer end the request here.
         if let Some(fault) = fault
             && let Some(next) = reply_with_fault(fault, connection)?
         {
             return Ok(next);
         }
+        // What is left are the two faults that change only how the answer is sent.
         let delivery = match fault {
             Some(HttpFault::Slow) => BodyDelivery::ByteByByte,
             Some(HttpFault::Drop) => BodyDelivery::Half,
@@ -187,6 +236,7 @@ impl FaultyHttpServer {
                 connection.reply(&HttpReply::empty(200), delivery)?;
                 Ok(AfterReply::KeepOpen)
             }
+            // Streamable HTTP demands 405 from a server that offers no stream on GET.
             _ => {
                 connection.reply(&HttpReply::empty(405).with("Allow", "POST"), delivery)?;
                 Ok(AfterReply::KeepOpen)
@@ -194,7 +244,10 @@ impl FaultyHttpServer {
         }
     }
 
-    /// The reply to a request that is rejected before its body is read.
+    /// The reply to a request that is rejected whatever its body says, in the order in which a
+    /// proxy, an authenticating front and the endpoint would do it.
+    ///
+    /// A GET for an event stream is checked for its session here, because it does not pass `admit`.
     fn refusal(&self, request: &HttpRequest) -> Option<HttpReply> {
         if let Some(evil) = self.redirect {
             return Some(HttpReply::empty(307).with("Location", format!("http://{evil}/mcp")));
@@ -215,6 +268,8 @@ impl FaultyHttpServer {
             .map(|(status, answer)| refuse_message(status, &Value::Null, answer))
     }
 
+    /// A message of the client. Requests are answered; notifications and answers to our own
+    /// requests get 202 and no body, as streamable HTTP demands.
     fn post(
         &self,
         request: &HttpRequest,
@@ -230,6 +285,7 @@ impl FaultyHttpServer {
                 return Ok(AfterReply::KeepOpen);
             }
         };
+        // No id: a notification. No method: an answer to a request of ours.
         let (Some(method), true) = (message["method"].as_str(), message.get("id").is_some()) else {
             if message["method"] == "notifications/cancelled" {
                 self.state.cancel(&session, &message["params"]);
@@ -256,6 +312,7 @@ impl FaultyHttpServer {
             } else {
                 self.answer_in_json(method, params, &call, delivery)
             };
+        // After the answer, so that the call itself succeeds and the next request finds no session.
         if self.mode.starts_with("expires") && method == "tools/call" {
             self.sessions.lock().unwrap().remove(&session);
         }
@@ -272,6 +329,8 @@ impl FaultyHttpServer {
         }
     }
 
+    /// Whether the answer to a request is an event stream. Only such a call can send notifications
+    /// and requests to the client before its answer.
     fn in_events(&self, message: &Value) -> bool {
         message["method"] == "tools/call"
             && match self.mode.as_str() {
@@ -281,7 +340,9 @@ impl FaultyHttpServer {
             }
     }
 
-    /// The session of a message, or why it is rejected.
+    /// The session of a message, or the status and the error that reject it. `initialize` begins a
+    /// new session; 2026-07-28 has none, so its messages get an empty name and their headers are
+    /// checked.
     fn admit(&self, request: &HttpRequest, message: &Value) -> Result<String, (u16, ServerAnswer)> {
         if message.is_null() {
             return Err((400, ServerAnswer::error(-32700, "not JSON")));
@@ -298,6 +359,8 @@ impl FaultyHttpServer {
         self.session_of(request)
     }
 
+    /// Streamable HTTP: 400 if the header is missing, and 404 for a session that has ended, upon
+    /// which the client has to begin a new one.
     fn session_of(&self, request: &HttpRequest) -> Result<String, (u16, ServerAnswer)> {
         let Some(session) = request.header("mcp-session-id") else {
             return Err((400, ServerAnswer::error(-32000, "`Mcp-Session-Id` is missing")));
@@ -311,6 +374,8 @@ impl FaultyHttpServer {
         Ok(session.to_owned())
     }
 
+    /// Answers with one JSON body. A cancelled call has no message to send, so the connection is
+    /// closed.
     fn answer_in_json(
         &self,
         method: &str,
@@ -334,6 +399,7 @@ impl FaultyHttpServer {
         };
         let mut reply = HttpReply::json(status, message.to_string());
         if method == "initialize" && self.state.lifecycle == Lifecycle::Handshake {
+            // The session is named once, in the reply to `initialize`.
             reply = reply.with("Mcp-Session-Id", call.session);
         }
         call.connection.reply(&reply, delivery)?;
@@ -348,6 +414,8 @@ impl FaultyHttpServer {
         }
     }
 
+    /// Answers with an event stream that ends after the answer. Notifications and questions of the
+    /// tool are written to it while `ServerState::answer` runs, by way of `HttpCall`.
     fn answer_in_events(
         &self,
         method: &str,
@@ -381,6 +449,8 @@ impl FaultyHttpServer {
     }
 
     /// The rest of a broken stream.
+    ///
+    /// Only the id of the one event that `answer_in_events` sends before the break is accepted.
     fn resume(&self, request: &HttpRequest, connection: &HttpConnection) -> io::Result<AfterReply> {
         let answer = match request.header("last-event-id") {
             Some("7") => self.unsent.lock().unwrap().pop(),
@@ -396,6 +466,8 @@ impl FaultyHttpServer {
         Ok(AfterReply::KeepOpen)
     }
 
+    /// `subscriptions/listen` of 2026-07-28: the stream is the response to the request, and begins
+    /// with the notification that names what was accepted.
     fn listen(
         &self,
         id: &Value,
@@ -406,12 +478,17 @@ impl FaultyHttpServer {
     }
 
     /// An event stream that stays open until the client closes it.
+    ///
+    /// `subscription` is the id and the acknowledgement of a `subscriptions/listen`; `None` is the
+    /// stream of a session, opened with GET.
     fn stream_changes(
         &self,
         subscription: Option<(&Value, &Value)>,
         connection: &HttpConnection,
     ) -> io::Result<AfterReply> {
         let (sender, changes) = mpsc::channel();
+        // Registered before the pending change is announced: otherwise a change between the two
+        // would be announced to nobody and forgotten.
         self.listeners.lock().unwrap().push(sender);
         self.announce_change();
         connection.start_events(&[])?;
@@ -419,6 +496,7 @@ impl FaultyHttpServer {
             connection.send_event(&acknowledgement.to_string())?;
         }
         loop {
+            // The timeout exists only to notice that the client has closed the connection.
             match changes.recv_timeout(Duration::from_millis(100)) {
                 Ok(()) => connection.send_event(
                     &protocol::list_changed(subscription.map(|(id, _)| id)).to_string(),
@@ -455,15 +533,19 @@ fn reply_with_fault(
     Ok(Some(AfterReply::KeepOpen))
 }
 
+/// A JSON-RPC error as the body of a reply whose status is not 200.
 fn refuse_message(status: u16, id: &Value, answer: ServerAnswer) -> HttpReply {
     HttpReply::json(status, protocol::message(id, answer).unwrap_or_default().to_string())
 }
 
-/// 2026-07-28 requires method and tool name in the headers too.
+/// 2026-07-28 requires method and tool name in the headers too, and that both agree with the body,
+/// so that proxies can route without parsing it. The error is -32020, with status 400.
 fn check_headers(request: &HttpRequest, message: &Value) -> Result<(), (u16, ServerAnswer)> {
     let mismatch =
         |header: &str| Err((400, ServerAnswer::error(-32020, format!("bad header `{header}`"))));
     let is_request = message.get("id").is_some() && message["method"] != "initialize";
+    // `initialize` is let through to `protocol`, which refuses it as an unknown method, because a
+    // client that supports both lifecycles may try it.
     if is_request && let Err(refusal) = protocol::check_meta(&message["params"]["_meta"]) {
         return Err((400, refusal));
     }
@@ -481,11 +563,15 @@ fn check_headers(request: &HttpRequest, message: &Value) -> Result<(), (u16, Ser
     Ok(())
 }
 
+/// The client of one request: what a tool does for it goes out on the connection of that request.
 struct HttpCall<'a> {
     server: &'a FaultyHttpServer,
+    /// Empty in 2026-07-28. Part of the key of cancelled requests, because ids are unique only
+    /// within a session.
     session: &'a str,
     id: &'a Value,
     connection: &'a HttpConnection,
+    /// Without an event stream, notifications and requests to the client are dropped.
     in_events: bool,
 }
 

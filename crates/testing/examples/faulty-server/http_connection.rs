@@ -1,10 +1,15 @@
 //! A minimal HTTP/1.1 server connection: requests with a length or in chunks, replies with a
 //! length, event streams in chunks.
+//!
+//! Written by hand, because the modes need what libraries prevent: a body that is shorter than its
+//! length, a pause after every byte, an event stream that breaks off. It understands what HTTP
+//! clients of MCP send and nothing more; a malformed request ends the connection without a reply.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
+/// Headers and body as they were sent; the body is read before anything is decided.
 pub(crate) struct HttpRequest {
     pub(crate) method: String,
     pub(crate) path: String,
@@ -14,6 +19,7 @@ pub(crate) struct HttpRequest {
 }
 
 impl HttpRequest {
+    /// The first of several with this name. `name` is in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
@@ -24,7 +30,10 @@ impl HttpRequest {
     }
 }
 
+/// The one thread that serves a connection also writes to it. Writing needs only `&self`, so that a
+/// tool can send events while the request is being answered.
 pub(crate) struct HttpConnection {
+    /// Writes go to the stream behind the buffer.
     reader: BufReader<TcpStream>,
 }
 
@@ -54,12 +63,14 @@ impl HttpConnection {
         Ok(Some(request))
     }
 
+    /// Without its line end; empty at the end of the stream.
     fn read_line(&mut self) -> io::Result<String> {
         let mut line = String::new();
         self.reader.read_line(&mut line)?;
         Ok(line.trim_end().to_owned())
     }
 
+    /// Up to the empty line, which has no colon.
     fn read_headers(&mut self) -> io::Result<Vec<(String, String)>> {
         let mut headers = Vec::new();
         loop {
@@ -69,6 +80,7 @@ impl HttpConnection {
         }
     }
 
+    /// A length or chunks; a request with neither has no body.
     fn read_body(&mut self, request: &HttpRequest) -> io::Result<Vec<u8>> {
         let is_chunked = request
             .header("transfer-encoding")
@@ -83,6 +95,7 @@ impl HttpConnection {
         Ok(body)
     }
 
+    /// The chunked coding of RFC 9112, section 7.1. Extensions of chunks and trailers are skipped.
     fn read_chunks(&mut self) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
         loop {
@@ -105,6 +118,7 @@ impl HttpConnection {
         self.reader.get_ref().write_all(bytes)
     }
 
+    /// Writes head and body. The length is that of the whole body, also if only half of it is sent.
     pub(crate) fn reply(&self, reply: &HttpReply, delivery: BodyDelivery) -> io::Result<()> {
         let mut head = format!("HTTP/1.1 {} {}\r\n", reply.status, reason(reply.status));
         for (name, value) in &reply.headers {
@@ -120,11 +134,13 @@ impl HttpConnection {
             }),
             BodyDelivery::Half => {
                 self.write(&reply.body[..reply.body.len() / 2])?;
+                // A shutdown and not only a drop: other threads may hold the stream open.
                 self.reader.get_ref().shutdown(Shutdown::Both)
             }
         }
     }
 
+    /// Chunked, so that `end_events` can end the stream and keep the connection.
     pub(crate) fn start_events(&self, headers: &[(&str, String)]) -> io::Result<()> {
         let mut head =
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\
@@ -141,6 +157,7 @@ impl HttpConnection {
         self.send_raw_event(&format!("event: message\ndata: {data}\n\n"))
     }
 
+    /// Fields as they are given, for events without data. Each event is a chunk of its own.
     pub(crate) fn send_raw_event(&self, event: &str) -> io::Result<()> {
         self.write(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes())
     }
@@ -149,7 +166,9 @@ impl HttpConnection {
         self.write(b"0\r\n\r\n")
     }
 
-    /// Whether the client has closed the connection. Consumes nothing.
+    /// Whether the client has closed the connection, within a millisecond. Looks at the next byte
+    /// and leaves it there. A reset also counts; bytes of a next request mean that the client is
+    /// still there.
     pub(crate) fn is_closed(&self) -> bool {
         let stream = self.reader.get_ref();
         let _ = stream.set_read_timeout(Some(Duration::from_millis(1)));
@@ -162,6 +181,7 @@ impl HttpConnection {
     }
 }
 
+/// A reply without its length, which `HttpConnection::reply` adds.
 pub(crate) struct HttpReply {
     status: u16,
     headers: Vec<(&'static str, String)>,
@@ -197,6 +217,7 @@ impl HttpReply {
     }
 }
 
+/// The reason phrase; clients ignore it.
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",

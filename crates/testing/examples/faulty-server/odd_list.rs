@@ -1,11 +1,16 @@
 //! A list of tools with what real servers get wrong: `null` for "none", names and types that MCP
 //! does not allow, schemas of other dialects, answers in text where a schema describes them. Every
 //! tool can be called by the name that the list gives it.
+//!
+//! No server sends all of it. A client should serve every tool that can be called unambiguously,
+//! and report the others one by one. The tools from `shout` on declare an output schema and answer
+//! with text only; the texts of `whisper` and `miscount` break their own schema.
 
 use serde_json::{Value, json};
 
 use crate::tools::{self, ServerAnswer};
 
+/// In an order that matters: the second `echo` has to come after the first, to be the duplicate.
 pub(crate) fn definitions() -> Vec<Value> {
     let anything = || json!({ "type": "object" });
     let named = |name: &str| tools::definition(name, "Says its name.", anything());
@@ -33,6 +38,8 @@ pub(crate) fn definitions() -> Vec<Value> {
             "wrong_types",
             json!({ "description": 7, "icons": "x", "_meta": [], "version": "one", "tags": 1 }),
         ),
+        // Members that other formats have, or that only this program assigns: what a server claims
+        // about its namespace must not be believed.
         with("claims", json!({ "namespace": "github", "examples": [], "deprecated": true })),
         named("get weather/now"),
         named("搜索"),
@@ -60,6 +67,8 @@ pub(crate) fn definitions() -> Vec<Value> {
     ]
 }
 
+/// The answer is the same for all other tools and contains the name, so a test sees under which
+/// name a client calls a tool that it has shown to agents under another one.
 pub(crate) fn call(params: &Value) -> ServerAnswer {
     let name = params["name"].as_str().unwrap_or_default();
     let is_known = definitions().iter().any(|tool| tool["name"] == name);

@@ -1,5 +1,14 @@
 //! The MCP methods, independent of the transport: lifecycle, list of tools, calls. `stdio` and
 //! `http` send the answers, and spoil them where the mode demands it.
+//!
+//! There are two lifecycles. Up to revision 2025-11-25 a client opens a session with `initialize`,
+//! and changes are announced to that session. In 2026-07-28 every request carries its revision and
+//! the capabilities of the client in `_meta`, `server/discover` replaces the handshake, and changes
+//! are announced only to a request `subscriptions/listen` that is still open, under the id of that
+//! request.
+//!
+//! What belongs to a mode and shows in messages is decided here (`ServerState::tools`); what shows
+//! only in bytes, statuses or processes is decided in the transport.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -12,12 +21,17 @@ use crate::odd_list;
 use crate::tools::{self, Caller, ServerAnswer};
 
 pub(crate) const MODERN: &str = "2026-07-28";
+/// The revisions that `initialize` accepts; a client that wants another one is answered
+/// `2025-06-18`.
 const HANDSHAKE_VERSIONS: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+/// The key of `_meta` whose presence says that a request is one of 2026-07-28.
 pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// What the `_meta` of a 2026-07-28 request must have.
 const META_REQUIRED: &[&str] = &[META_VERSION, "io.modelcontextprotocol/clientCapabilities"];
+/// The key under which a notification names the `subscriptions/listen` request that it belongs to.
 const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
+/// Follows from the mode, for the whole life of the process: a server here speaks one of the two.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Lifecycle {
     /// `initialize` first, everything up to 2025-11-25.
@@ -26,18 +40,20 @@ pub(crate) enum Lifecycle {
     Stateless,
 }
 
-/// The state of a server.
+/// The state of a server, shared by the threads of its calls. Nothing in it belongs to one client:
+/// over HTTP, a change that one session causes is visible to all of them.
 pub(crate) struct ServerState {
     mode: String,
     pub(crate) lifecycle: Lifecycle,
-    /// Whether the tool `added` is in the list.
+    /// Whether the tool `added` is in the list. Set once and never reset.
     changed: AtomicBool,
     /// Whether the list has changed and the client is not notified yet.
     unannounced: AtomicBool,
     /// `session/id` of cancelled requests.
     cancelled: Mutex<HashSet<String>>,
-    /// Who waits for the answers to our own requests, by their ids.
+    /// Which call waits for the answers to our own requests, by the ids of these requests.
     asked: Mutex<HashMap<String, Sender<Value>>>,
+    /// Numbers the ids of our own requests, `ask-0` and up.
     asked_so_far: AtomicUsize,
     /// The resources that the client subscribed to.
     subscribed: Mutex<HashSet<String>>,
@@ -61,12 +77,17 @@ impl ServerState {
 
     /// Sends requests to the client by way of `send`, and waits for all answers: their `result` or
     /// `error`.
+    ///
+    /// All requests are sent before the first answer is waited for, so that a client has several
+    /// open questions of one call. Runs on the thread of the call, and blocks it. After 100 s,
+    /// which is less than the watchdog allows the process, a missing answer is `null`.
     pub(crate) fn ask(&self, requests: &[Value], send: impl Fn(&Value)) -> Vec<Value> {
         let waiting: Vec<_> = requests
             .iter()
             .map(|request| {
                 let id = format!("ask-{}", self.asked_so_far.fetch_add(1, Ordering::SeqCst));
                 let (sender, answer) = std::sync::mpsc::channel();
+                // Before the request is sent: the answer arrives on another thread.
                 self.asked.lock().unwrap().insert(id.clone(), sender);
                 let mut message = request.clone();
                 message["jsonrpc"] = "2.0".into();
@@ -80,6 +101,8 @@ impl ServerState {
     }
 
     /// Takes an answer to a request of ours.
+    ///
+    /// An answer with an unknown id is ignored, as are second answers.
     pub(crate) fn receive_answer(&self, message: &Value) {
         let id = message["id"].as_str().unwrap_or_default();
         if let Some(asked) = self.asked.lock().unwrap().remove(id) {
@@ -88,11 +111,14 @@ impl ServerState {
         }
     }
 
+    /// Whether the server has resources and prompts, in `full`, `modern-full` and `expires-full`.
     fn is_full(&self) -> bool {
         self.mode.ends_with("full")
     }
 
-    /// Resources and prompts, in the modes that have them.
+    /// Resources and prompts, in the modes that have them; `None` for other methods. The list of
+    /// resources has two pages of one item, so that a client that ignores `nextCursor` misses one
+    /// of them. The member `odd` of an item is unknown to MCP: a gateway has to pass it on.
     fn answer_full(&self, method: &str, params: &Value) -> Option<ServerAnswer> {
         if !self.is_full() {
             return None;
@@ -109,6 +135,7 @@ impl ServerState {
             "resources/read" if uri == "test://a" => {
                 json!({ "contents": [{ "uri": uri, "text": "A" }] })
             }
+            // In 2026-07-28 these two methods do not exist: `subscriptions/listen` replaces them.
             "resources/subscribe" if self.lifecycle == Lifecycle::Handshake => {
                 self.subscribed.lock().unwrap().insert(uri.to_owned());
                 json!({})
@@ -117,6 +144,7 @@ impl ServerState {
                 self.subscribed.lock().unwrap().remove(uri);
                 json!({})
             }
+            // -32002 with the URI in `data` is what MCP up to 2025-11-25 defines here.
             "resources/read" => {
                 return Some(ServerAnswer::Error {
                     code: -32002,
@@ -134,6 +162,10 @@ impl ServerState {
     }
 
     /// Answers any request.
+    ///
+    /// `caller` is where the tool of a call sends notifications and questions. `_meta` is not
+    /// demanded of `initialize`: a client of the older lifecycle cannot know it, and has to learn
+    /// from the refusal that this server has no such method.
     pub(crate) fn answer(
         &self,
         id: &Value,
@@ -161,6 +193,8 @@ impl ServerState {
                 ServerAnswer::error(-32601, format!("there is no method `{method}`"))
             }),
         };
+        // 2026-07-28 demands `resultType` in every result. A tool sets it itself only if its answer
+        // is not `complete`.
         match (self.lifecycle, answer) {
             (Lifecycle::Stateless, ServerAnswer::Result(mut result))
                 if result["resultType"].is_null() =>
@@ -172,8 +206,12 @@ impl ServerState {
         }
     }
 
+    /// Some modes change the list of tools with their first call of one tool. The transport sends
+    /// the notification after the answer, see `take_change`; the flag `unannounced` is set only by
+    /// the call that made the change, so there is one notification for one change.
     fn call(&self, id: &Value, params: &Value, caller: &dyn Caller) -> ServerAnswer {
         let name = &params["name"];
+        // Whether this call is one that changes the list of tools.
         let changes = match self.mode.as_str() {
             "changing" | "changing-bad" => name == "echo",
             _ => self.has_change_tool() && name == "change",
@@ -192,6 +230,7 @@ impl ServerState {
         }
     }
 
+    /// The modes in which the client decides when the list changes.
     fn has_change_tool(&self) -> bool {
         matches!(self.mode.as_str(), "sse" | "modern")
     }
@@ -201,6 +240,8 @@ impl ServerState {
         self.unannounced.swap(false, Ordering::SeqCst)
     }
 
+    /// Cached lists would hide a change of the list from tests, so the `ttlMs` that 2026-07-28
+    /// demands is 0.
     fn list(&self, cursor: &Value) -> ServerAnswer {
         let tools = self.tools();
         if self.mode == "paged" {
@@ -214,6 +255,8 @@ impl ServerState {
         ServerAnswer::Result(result)
     }
 
+    /// The list of tools as the mode has it, at this moment. A list may have names twice and items
+    /// that are not tools: a client has to cope.
     fn tools(&self) -> Vec<Value> {
         match self.mode.as_str() {
             "bad-list" => return bad_list(),
@@ -251,6 +294,8 @@ impl ServerState {
         tools
     }
 
+    /// `session` is empty on stdio. The request may have ended already, or may never have existed:
+    /// MCP wants such a notification ignored, and an entry that nobody asks for does no harm here.
     pub(crate) fn cancel(&self, session: &str, params: &Value) {
         self.cancelled.lock().unwrap().insert(format!("{session}/{}", params["requestId"]));
     }
@@ -268,6 +313,7 @@ pub(crate) fn message(id: &Value, answer: ServerAnswer) -> Option<Value> {
         }
         ServerAnswer::Error { code, message, data } => {
             let mut error = json!({ "code": code, "message": message });
+            // A member `data` with null would be another message.
             if let Some(data) = data {
                 error["data"] = data;
             }
@@ -297,6 +343,10 @@ pub(crate) fn resource_updated(uri: &str, subscription: Option<&Value>) -> Value
 }
 
 /// Accepts a subscription to changes of the list and of resources.
+///
+/// MCP lets a server accept less than the client asked for; the acknowledgement names what it
+/// accepts. This server accepts changes of tools and of resources, and drops the other kinds
+/// silently.
 pub(crate) fn acknowledge(subscription: &Value, params: &Value) -> Value {
     let mut accepted = json!({});
     if params["notifications"]["toolsListChanged"] == true {
@@ -314,6 +364,9 @@ pub(crate) fn acknowledge(subscription: &Value, params: &Value) -> Value {
 }
 
 /// A message of exactly `bytes` (or the fewest possible) that answers `id` with a text.
+///
+/// Used to test limits of messages to the byte. The text is made of `x`, which JSON does not
+/// escape, so the length of the envelope and the length of the text add up.
 pub(crate) fn padded_message(id: &Value, bytes: usize, position: IdPosition) -> String {
     let write = |text: &str| {
         let result = format!(r#""result":{{"content":[{{"type":"text","text":"{text}"}}]}}"#);
@@ -325,6 +378,8 @@ pub(crate) fn padded_message(id: &Value, bytes: usize, position: IdPosition) -> 
     write(&"x".repeat(bytes.saturating_sub(write("").len())))
 }
 
+/// Where the member `id` is in a message. A reader that gives up on an oversized message wants to
+/// know whom it was for; if the id comes last, it is behind all that was too much.
 #[derive(Clone, Copy)]
 pub(crate) enum IdPosition {
     First,
@@ -353,6 +408,8 @@ fn capabilities(full: bool) -> Value {
     }
 }
 
+/// An unknown revision is answered with one that the server supports, as MCP demands; the client
+/// may then disconnect.
 fn initialize(params: &Value, full: bool) -> Value {
     let wanted = params["protocolVersion"].as_str().unwrap_or_default();
     let version = if HANDSHAKE_VERSIONS.contains(&wanted) { wanted } else { "2025-06-18" };
@@ -376,6 +433,7 @@ fn discover(full: bool) -> Value {
     })
 }
 
+/// -32602 for a missing member, and -32022 with the supported revisions for another revision.
 pub(crate) fn check_meta(meta: &Value) -> Result<(), ServerAnswer> {
     if let Some(missing) = META_REQUIRED.iter().find(|key| meta[**key].is_null()) {
         return Err(ServerAnswer::error(-32602, format!("request `_meta` lacks `{missing}`")));
@@ -390,7 +448,8 @@ pub(crate) fn check_meta(meta: &Value) -> Result<(), ServerAnswer> {
     Ok(())
 }
 
-/// Three tools, from the position that the cursor names.
+/// Three tools, from the position that the cursor names. Cursors are opaque to clients; this one
+/// can be read (`from-3`), so that the logs of tests can be, too.
 fn page(tools: &[Value], cursor: &Value) -> ServerAnswer {
     const SIZE: usize = 3;
     let start = match cursor.as_str() {
@@ -407,6 +466,8 @@ fn page(tools: &[Value], cursor: &Value) -> ServerAnswer {
     ServerAnswer::Result(result)
 }
 
+/// One good tool and four odd ones. A client should serve the first, and the last one with its
+/// unknown members, and explain why it serves none of the others.
 fn bad_list() -> Vec<Value> {
     let mut odd =
         tools::definition("odd_fields", "Has unknown fields.", json!({ "type": "object" }));

@@ -1,4 +1,15 @@
 //! MCP servers on stdin and stdout: one message per line.
+//!
+//! The main thread reads stdin. Every call gets a thread of its own, so that a server can be asked
+//! for other things, and told to cancel, while a tool runs; all threads write under one lock. What
+//! goes wrong is decided at one of four places, in the order of a server's life:
+//!
+//! ```text
+//! start             before the first message: exits, delays, floods, children
+//! receive           for every message: hang, garbage
+//! call              for every tools/call: silence, death, floods
+//! send_with_fault   for the answer of a call: wrong id, twice, half
+//! ```
 
 use std::io::{BufRead, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,6 +24,8 @@ use toolwright_testing::descendants::{self, DescendantKind};
 use crate::protocol::{self, IdPosition, Lifecycle, ServerState};
 use crate::tools::{self, Caller, ServerAnswer, StopReason};
 
+/// The modes of the table in `main.rs`. A name that is not here is refused, so that a misspelled
+/// mode in a test fails instead of testing a good server.
 const MODES: &[&str] = &[
     "good",
     "paged",
@@ -51,24 +64,30 @@ const MODES: &[&str] = &[
     "die-mid",
 ];
 
-/// How long running calls may take after the end of stdin.
+/// How long running calls may take after the end of stdin. MCP lets a client close stdin, wait, and
+/// then send signals; a server should use the pause to end by itself.
 const SHUTDOWN_TIME: Duration = Duration::from_millis(500);
 
+/// One server, shared by the main thread and the threads of calls.
 struct StdioServer {
+    /// Compared as text wherever a fault is: a fault in one mode has no effect on another.
     mode: String,
     state: ServerState,
     /// Held while a message is written, so that messages of two calls do not mix.
     writing: Mutex<()>,
-    /// The `subscriptions/listen` requests: id and parameters.
+    /// The `subscriptions/listen` requests that are open, of 2026-07-28: id and parameters.
+    /// Cancelling one is how a client unsubscribes.
     subscriptions: Mutex<Vec<(Value, Value)>>,
-    /// Calls that are running.
+    /// How many calls run on threads of their own; the end waits for them.
     calls: AtomicUsize,
     /// Whether stdin has ended.
     closing: AtomicBool,
-    /// Whether it has asked for the roots on its own.
+    /// Whether it has asked for the roots on its own, which `asks-roots` does once.
     asked_roots: AtomicBool,
 }
 
+/// Runs until stdin ends. Bytes are split at line feeds and not decoded, because a line may be
+/// invalid UTF-8, and is then answered with -32700 like any other text that is not JSON.
 pub(crate) fn serve(mode: &str) {
     if !MODES.contains(&mode) {
         refuse(&format!("there is no mcp mode `{mode}`"));
@@ -121,6 +140,8 @@ impl StdioServer {
         }
     }
 
+    /// Stdin has ended: lets calls finish for a moment, and exits in the middle of those that do
+    /// not.
     fn end(&self) {
         if self.mode == "ignore-term-inner" {
             hang();
@@ -133,6 +154,8 @@ impl StdioServer {
         std::process::exit(0);
     }
 
+    /// One line of the client. An id is not compared with earlier ones: a client that reuses one
+    /// gets two answers, which a test can see.
     fn receive(self: &Arc<Self>, line: &[u8]) {
         if matches!(self.mode.as_str(), "hang-start" | "drain") || line.trim_ascii().is_empty() {
             return;
@@ -147,6 +170,7 @@ impl StdioServer {
         match message.get("id") {
             None if method == "notifications/cancelled" => {
                 let id = &message["params"]["requestId"];
+                // The id names a call or a subscription; each list ignores ids of the other.
                 self.subscriptions.lock().unwrap().retain(|(listen, _)| listen != id);
                 self.state.cancel("", &message["params"])
             }
@@ -156,6 +180,7 @@ impl StdioServer {
         }
     }
 
+    /// Only calls may block, so all other methods are answered on the thread that reads.
     fn serve_request(self: &Arc<Self>, id: &Value, method: &str, params: &Value) {
         if method == "tools/call" && self.answers_at_once(params) {
             self.call(id, params);
@@ -186,6 +211,8 @@ impl StdioServer {
         self.mode == "good" && params["name"] == "echo"
     }
 
+    /// Runs on a thread of its own, except in `answers_at_once`. Faults that need no answer come
+    /// first.
     fn call(&self, id: &Value, params: &Value) {
         if params["name"] == "touch" {
             self.announce_update(params["arguments"]["uri"].as_str().unwrap_or_default());
@@ -203,6 +230,7 @@ impl StdioServer {
             "flood-err" => flood_stderr(1_000_000),
             _ => {}
         }
+        // The two modes write messages of an exact size, which no serializer could do.
         let answer = match (self.mode.as_str(), protocol::size_of_big("tools/call", params)) {
             ("huge", Some(bytes)) => {
                 return self.send(&protocol::padded_message(id, bytes, IdPosition::Last));
@@ -213,11 +241,13 @@ impl StdioServer {
             _ => self.state.answer(id, "tools/call", params, &StdioCall { server: self, id }),
         };
         self.send_with_fault(id, answer);
+        // After the answer: a client that waits for the notification has got the answer.
         if self.state.take_change() {
             self.announce_change();
         }
     }
 
+    /// The faults that replace or repeat an answer that was computed as in `good`.
     fn send_with_fault(&self, id: &Value, answer: ServerAnswer) {
         match self.mode.as_str() {
             // In one write, so that the answer cannot be late.
@@ -244,6 +274,7 @@ impl StdioServer {
         }
     }
 
+    /// To the session, or to every subscription, whatever kinds of changes it asked for.
     fn announce_change(&self) {
         match self.state.lifecycle {
             Lifecycle::Handshake => self.send(&protocol::list_changed(None).to_string()),
@@ -274,6 +305,9 @@ impl StdioServer {
     }
 
     /// Sends notifications without end.
+    ///
+    /// Ends when stdin does, or when a write fails because the client has closed the pipe: `write`
+    /// exits the process then.
     fn flood(&self, method: &str) {
         for count in 0_u64.. {
             if self.closing.load(Ordering::SeqCst) {
@@ -288,12 +322,15 @@ impl StdioServer {
         }
     }
 
+    /// Sends nothing for a call that was cancelled.
     fn send_answer(&self, id: &Value, answer: ServerAnswer) {
         if let Some(message) = protocol::message(id, answer) {
             self.send(&message.to_string());
         }
     }
 
+    /// One line. `garbage` puts a line before it that is not JSON, as servers do that log to
+    /// stdout.
     fn send(&self, message: &str) {
         let prelude = if self.mode == "garbage" { "log line on stdout\n" } else { "" };
         self.write(&format!("{prelude}{message}\n"));
@@ -304,12 +341,15 @@ impl StdioServer {
         let _writing = self.writing.lock().unwrap();
         let mut stdout = std::io::stdout();
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        // Nobody reads what this server writes. `ignore-term-inner` lives on, because its test
+        // wants a server that only SIGKILL ends.
         if written.is_err() && self.mode != "ignore-term-inner" {
             std::process::exit(0);
         }
     }
 }
 
+/// The client of one call. Stdio has one client, so everything goes to the same stdout.
 struct StdioCall<'a> {
     server: &'a StdioServer,
     id: &'a Value,
@@ -327,6 +367,7 @@ impl Caller for StdioCall<'_> {
     fn stop_reason(&self) -> Option<StopReason> {
         if self.server.state.is_cancelled("", self.id) {
             Some(StopReason::Cancelled)
+        // `ignore-term-inner` does not end when stdin does, and neither do its calls.
         } else if self.server.closing.load(Ordering::SeqCst)
             && self.server.mode != "ignore-term-inner"
         {
@@ -338,6 +379,8 @@ impl Caller for StdioCall<'_> {
 }
 
 /// Closes stdout by way of a shell, which then runs this program again: Rust needs `unsafe` for it.
+///
+/// The process stays the same, so its pid and its process group do too.
 fn close_stdout() -> ! {
     become_shell(r#"exec 1>&-; exec "$0" mcp drain"#, &[&own_path()])
 }
@@ -348,6 +391,8 @@ fn own_path() -> String {
 }
 
 /// An id that the client did not use.
+///
+/// A number stays a number: a client that compares ids loosely must not accept it by its type.
 fn other_than(id: &Value) -> Value {
     match id {
         Value::Number(id) => json!(id.as_i64().unwrap_or_default() + 1000),

@@ -36,24 +36,35 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+/// The key of `_meta` by which a message names its task, if its parameters do not.
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
+/// The main thread reads; each task has a thread that does its work. `writing` may be taken while
+/// `tasks` is held, never the other way round; `answers` is always taken alone.
 #[derive(Default)]
 struct TaskServer {
+    /// By id; tasks stay here after their end, and `forget` only marks them. Ordered, so that
+    /// `tasks/list` is the same in every run.
     tasks: Mutex<BTreeMap<String, Task>>,
     /// The answers of the client, by the ids of the questions.
     answers: Mutex<BTreeMap<String, Value>>,
+    /// Held while a line is written, so that messages of two tasks do not mix.
     writing: Mutex<()>,
 }
 
+/// A task as the specification has it: `working` → `input_required` → `working` → a terminal
+/// status.
 #[derive(Clone)]
 struct Task {
+    /// One of MCP's, or `forgotten`: requests about such a task are answered as if it never
+    /// existed.
     status: &'static str,
     message: String,
+    /// What the client asked for, sent back as it was; nothing here expires.
     ttl: Value,
-    /// The outcome as members of a response.
+    /// The outcome as members of a response, `result` or `error`. Set once, with a terminal status.
     outcome: Option<Value>,
-    /// The requests for the result.
+    /// The ids of `tasks/result` requests that came before the end. MCP has them wait for it.
     waiting: Vec<Value>,
 }
 
@@ -93,6 +104,8 @@ impl TaskServer {
         self.send(&outcome);
     }
 
+    /// One message of the client, on the main thread. Nothing here waits: a call with `late` gets a
+    /// thread, and a `tasks/result` that is too early is put down in `Task::waiting`.
     fn receive(self: &Arc<Self>, message: &Value) {
         let Some(method) = message["method"].as_str() else {
             let id = message["id"].as_str().unwrap_or_default().to_owned();
@@ -136,6 +149,13 @@ impl TaskServer {
         }
     }
 
+    /// `tools/call`. Without `task` in its parameters it is an ordinary call; a tool whose
+    /// `taskSupport` is `required` or `forbidden` refuses the wrong kind with -32601, as MCP
+    /// demands.
+    ///
+    /// `early` sends a status of the task before the answer that names its id to the client,
+    /// `crash` ends the process right after that answer: both are races that a client meets in
+    /// practice, made certain.
     fn call(self: &Arc<Self>, id: &Value, params: &Value) {
         let (name, arguments) = (&params["name"], &params["arguments"]);
         let Some(task) = params.get("task") else {
@@ -154,6 +174,7 @@ impl TaskServer {
             let error = json!({ "code": -32601, "message": format!("{name} cannot be a task") });
             return self.answer(id, json!({ "error": error }));
         }
+        // The lock ends with this block: what follows sends, and `run` takes the lock again.
         let own = {
             let mut tasks = self.tasks();
             let mut own = format!("t{}", tasks.len() + 1);
@@ -183,7 +204,7 @@ impl TaskServer {
         std::thread::spawn(move || server.run(&own, &arguments, &token));
     }
 
-    /// The work of a task.
+    /// The work of a task, on a thread of its own, in the order of the table above.
     fn run(&self, id: &str, arguments: &Value, token: &Value) {
         for text in arguments["status"].as_array().into_iter().flatten() {
             text.as_str().unwrap_or_default().clone_into(&mut self.task(id).message);
@@ -231,6 +252,9 @@ impl TaskServer {
     }
 
     /// Asks the person, when the client waits for the result or at once.
+    ///
+    /// A question goes out only when the client waits in `tasks/result`, where MCP has it
+    /// delivered; `is_early` breaks that rule.
     fn ask(&self, id: &str, is_early: bool) -> Value {
         self.task(id).status = "input_required";
         self.wait(|| is_early || !self.task(id).waiting.is_empty());
@@ -244,12 +268,15 @@ impl TaskServer {
         self.answers.lock().unwrap()[&question].clone()
     }
 
+    /// Polls every 2 ms: what is waited for are files and members of tasks, which notify nobody.
     fn wait(&self, is_over: impl Fn() -> bool) {
         while !is_over() {
             std::thread::sleep(Duration::from_millis(2));
         }
     }
 
+    /// Sets the outcome and answers all who wait. A task that has ended keeps its first outcome, so
+    /// a cancellation and the end of the work may come in any order.
     fn end(&self, id: &str, status: &'static str, outcome: Value) {
         let waiting = {
             let mut task = self.task(id);
@@ -265,6 +292,7 @@ impl TaskServer {
         }
     }
 
+    /// `tasks/get`, `tasks/cancel` and `tasks/result`.
     fn task_request(&self, method: &str, id: &Value, params: &Value) {
         let own = params["taskId"].as_str().unwrap_or_default();
         let known = self.tasks().get(own).filter(|task| task.status != "forgotten").cloned();
@@ -281,6 +309,8 @@ impl TaskServer {
                 self.answer(id, json!({ "result": task }));
             }
             _ => {
+                // One lock for both: if the task ended between the look and the entry, `end` would
+                // not see the entry.
                 let outcome = {
                     let mut task = self.task(own);
                     if task.outcome.is_none() {
@@ -295,7 +325,8 @@ impl TaskServer {
         }
     }
 
-    /// A task that exists, locked.
+    /// A task that exists, with the lock on all tasks; do not hold it across `tasks` or `task`,
+    /// which lock again.
     fn task(&self, id: &str) -> impl std::ops::DerefMut<Target = Task> + '_ {
         struct Locked<'t>(MutexGuard<'t, BTreeMap<String, Task>>, String);
         impl std::ops::Deref for Locked<'_> {
@@ -323,6 +354,7 @@ impl Task {
     }
 }
 
+/// `answer` is the response to the question of the task, `null` if it asked none.
 fn result_of(arguments: &Value, answer: &Value) -> Value {
     if let Some(result) = arguments.get("result") {
         return result.clone();
@@ -331,6 +363,7 @@ fn result_of(arguments: &Value, answer: &Value) -> Value {
     json!({ "content": [{ "type": "text", "text": "done" }], "structuredContent": structured })
 }
 
+/// `silent` has no member `execution`, which MCP reads as `forbidden`.
 fn tools() -> Value {
     let input = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
     let member = std::env::var("OUTPUT").unwrap_or_else(|_| "echo".to_owned());

@@ -1,4 +1,10 @@
-//! The tools of the servers, independent of the transport.
+//! The tools of the servers, independent of the transport. A tool gets the arguments of a call and
+//! its `Caller`, and returns a `ServerAnswer`, or never.
+//!
+//! Tools that take time poll `Caller::stop_reason`, so one of them can be cancelled, and its thread
+//! ends soon after the client has gone. Each call is on record in `$CALL_LOG` before it runs: a
+//! test that counts lines there knows how often a client really called, retries included. (The
+//! tools of `protocol` and `odd_list` are not on record.)
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -7,7 +13,9 @@ use serde_json::{Value, json};
 
 use toolwright_testing::actions::{environment, print_stderr, sum};
 
-/// The answer to a request.
+/// The answer to a request, without its envelope: `protocol::message` adds id and version. A tool
+/// that failed answers with a `Result` too, because MCP puts `isError` into the result; `Error` is
+/// a failure of the protocol.
 pub(crate) enum ServerAnswer {
     Result(Value),
     Error {
@@ -15,7 +23,8 @@ pub(crate) enum ServerAnswer {
         message: String,
         data: Option<Value>,
     },
-    /// None: the client cancelled the request, or the server is shutting down.
+    /// No message at all: the client cancelled the request, or the server is shutting down. MCP
+    /// wants no response to a cancelled request.
     Nothing,
 }
 
@@ -28,6 +37,7 @@ impl ServerAnswer {
         Self::Result(json!({ "content": [{ "type": "text", "text": text.into() }] }))
     }
 
+    /// A structured result with the same content as text, as MCP advises for older clients.
     fn structured(content: Value) -> Self {
         Self::Result(json!({
             "content": [{ "type": "text", "text": content.to_string() }],
@@ -36,19 +46,29 @@ impl ServerAnswer {
     }
 }
 
-/// Why a call stops early.
+/// Why a call stops early. Only a cancellation is recorded in `$CANCEL_LOG`, so that a test can
+/// tell it from the end of the server.
 pub(crate) enum StopReason {
     Cancelled,
     Shutdown,
 }
 
 /// The client of a call, as the tool sees it.
+///
+/// Each transport implements it: on stdio everything goes to stdout, over HTTP to the event stream
+/// that answers the request.
 pub(crate) trait Caller {
     /// Sends a notification, if the transport can.
+    ///
+    /// Over HTTP a call that is answered with one JSON body cannot, and drops it.
     fn notify(&self, notification: &Value);
     /// Whether the call must stop, and why.
+    ///
+    /// Polled every 5 ms by tools that wait.
     fn stop_reason(&self) -> Option<StopReason>;
     /// Sends requests to the client all at once, and waits for the answers.
+    ///
+    /// `null` stands for an answer that did not come in time.
     fn ask(&self, requests: &[Value]) -> Vec<Value>;
 }
 
@@ -57,6 +77,8 @@ pub(crate) fn long_name() -> String {
     "long_name.".repeat(13)[..128].to_owned()
 }
 
+/// The tools that most modes list. `lie` declares an output schema that its results break; `exit`
+/// is the only one with `destructiveHint`.
 pub(crate) fn definitions() -> Vec<Value> {
     let anything = || json!({ "type": "object" });
     let milliseconds = || json!({ "type": "integer", "minimum": 0 });
@@ -123,7 +145,8 @@ pub(crate) fn definitions() -> Vec<Value> {
     ]
 }
 
-/// A tool with every optional field that MCP defines.
+/// A tool with every optional field that MCP defines, and an `_meta` of its own. What a client or a
+/// gateway loses on the way shows by comparison with this one.
 pub(crate) fn echo_definition() -> Value {
     let mut echo = definition("echo", "Answers what it was given.", json!({ "type": "object" }));
     echo["icons"] = json!([
@@ -143,6 +166,7 @@ pub(crate) fn echo_definition() -> Value {
     echo
 }
 
+/// Every annotation has the value that is not its default in MCP, so that a lost one shows.
 pub(crate) fn definition(name: &str, description: &str, input_schema: Value) -> Value {
     json!({
         "name": name,
@@ -160,6 +184,8 @@ pub(crate) fn definition(name: &str, description: &str, input_schema: Value) -> 
 }
 
 /// Runs one tool. `params` are those of `tools/call`; `id` is the request's.
+///
+/// `id` is used for the log of cancellations only.
 pub(crate) fn call(id: &Value, params: &Value, caller: &dyn Caller) -> ServerAnswer {
     let name = params["name"].as_str().unwrap_or_default();
     append_line("CALL_LOG", name);
@@ -195,16 +221,19 @@ pub(crate) fn call(id: &Value, params: &Value, caller: &dyn Caller) -> ServerAns
             );
             ServerAnswer::text("logged")
         }
+        // What a careless server does with its key: a client must not show it to a model.
         "leak" => ServerAnswer::Error {
             code: -32051,
             message: format!("bad key {}", std::env::var("API_KEY").unwrap_or_default()),
             data: Some(json!({ "key": std::env::var("API_KEY").unwrap_or_default() })),
         },
+        // A task in a mode that has none, with a member that no revision knows.
         "task" => ServerAnswer::Result(json!({
             "resultType": "task",
             "task": { "taskId": "t1", "status": "working" },
             "future": [1, 2],
         })),
+        // Its size counts against the limit of media, and not against that of text.
         "media" => {
             let data = "A".repeat(number(arguments, "bytes") as usize);
             let image = json!({ "type": "image", "mimeType": "image/png", "data": data });
@@ -216,6 +245,11 @@ pub(crate) fn call(id: &Value, params: &Value, caller: &dyn Caller) -> ServerAns
 }
 
 /// Asks the client `times` questions at once, and answers what it answered.
+///
+/// `arguments` has the request in `method` and `params`: the test decides what is asked,
+/// `sampling`, `elicitation` or `roots`, and what is wrong with it.
+///
+/// `times` requests go out together, which tests the limit of open questions.
 fn ask(arguments: &Value, caller: &dyn Caller) -> ServerAnswer {
     let times = arguments["times"].as_u64().unwrap_or(1);
     let request = json!({ "method": arguments["method"], "params": arguments["params"] });
@@ -223,7 +257,9 @@ fn ask(arguments: &Value, caller: &dyn Caller) -> ServerAnswer {
     ServerAnswer::structured(json!({ "answers": answers }))
 }
 
-/// The same for 2026-07-28: the first answer has the question. With `endless`, all have.
+/// The same for 2026-07-28, where a server cannot send requests: a result of type `input_required`
+/// has the questions, and the client repeats the call with the answers and with `requestState` as
+/// it got it. With `endless`, every round asks again, and the client has to give up.
 fn input_required(params: &Value, arguments: &Value) -> ServerAnswer {
     match params.get("inputResponses") {
         Some(responses) if arguments["endless"] != true => ServerAnswer::structured(
@@ -240,10 +276,12 @@ fn input_required(params: &Value, arguments: &Value) -> ServerAnswer {
     }
 }
 
+/// 0 if it is missing: these servers do not validate arguments.
 fn number(arguments: &Value, name: &str) -> u64 {
     arguments[name].as_u64().unwrap_or_default()
 }
 
+/// Text and structured content, so that a test sees what happens to each of them.
 fn echo(arguments: &Value) -> ServerAnswer {
     ServerAnswer::Result(json!({
         "content": [{ "type": "text", "text": arguments.to_string() }],
@@ -251,6 +289,7 @@ fn echo(arguments: &Value) -> ServerAnswer {
     }))
 }
 
+/// The usual tool for tests of time limits and of cancellation.
 fn sleep(id: &Value, ms: u64, caller: &dyn Caller) -> ServerAnswer {
     match pause(id, ms, caller) {
         Ok(()) => ServerAnswer::structured(json!({ "slept": ms })),
@@ -258,6 +297,7 @@ fn sleep(id: &Value, ms: u64, caller: &dyn Caller) -> ServerAnswer {
     }
 }
 
+/// Sends no reports if the caller gave no token: MCP allows them only with one.
 fn progress(id: &Value, arguments: &Value, token: &Value, caller: &dyn Caller) -> ServerAnswer {
     let (steps, ms) = (number(arguments, "steps"), number(arguments, "ms"));
     for step in 1..=steps {
@@ -280,6 +320,7 @@ fn progress(id: &Value, arguments: &Value, token: &Value, caller: &dyn Caller) -
     ServerAnswer::structured(json!({ "steps": steps }))
 }
 
+/// Waits for `ms`, or until the call has to stop: then with the answer of the call.
 fn pause(id: &Value, ms: u64, caller: &dyn Caller) -> Result<(), ServerAnswer> {
     let end = Instant::now() + Duration::from_millis(ms);
     loop {
@@ -316,6 +357,8 @@ pub(crate) fn append_line(variable: &str, line: &str) {
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
+/// One content block of each type that MCP defines, each with annotations and `_meta`; with
+/// `unknown` also one whose type no revision defines, which a gateway has to pass on as it is.
 fn image(unknown: bool) -> ServerAnswer {
     const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYA\
         AjCB0C8AAAAASUVORK5CYII=";

@@ -59,12 +59,16 @@ use toolwright_testing::descendants::{self, DescendantKind};
 /// The name of this program, which must not be taken for a link to the mode `faulty`.
 const OWN_NAME: &str = "faulty-tool";
 
+/// One row of the table in the header.
 struct FaultyTool {
+    /// The first argument, and with `-tool` the name of a link.
     mode: &'static str,
     /// The description in its schema.
     about: &'static str,
     /// Required properties and their types; other properties are allowed too.
     parameters: &'static [(&'static str, &'static str)],
+    /// Reads the input and answers itself, so that a mode can do either of them wrongly or not at
+    /// all.
     call: fn(),
 }
 
@@ -80,6 +84,7 @@ const fn tool(
 const FILE: &[(&str, &str)] = &[("file", "string")];
 const MS: &[(&str, &str)] = &[("ms", "integer")];
 
+/// All modes, in the order of the table in the header.
 const TOOLS: &[FaultyTool] = &[
     tool("echo", "Answers what it was given.", &[], echo),
     tool("echo-env", "Answers its whole environment.", &[], || {
@@ -203,6 +208,7 @@ fn mode_of_link(program: &str) -> Option<&str> {
     name.strip_suffix("-tool").filter(|_| name != OWN_NAME)
 }
 
+/// The protocol of process tools: `--schema` asks for the definition, no argument is a call.
 fn run(mode: &str, arguments: &[&str]) {
     let Some(tool) = TOOLS.iter().find(|tool| tool.mode == mode) else {
         refuse(&format!("there is no mode `{mode}`"));
@@ -214,6 +220,8 @@ fn run(mode: &str, arguments: &[&str]) {
     }
 }
 
+/// Only the `schema-…` modes have a fault here; called, they are good, so a test of a failing
+/// `--schema` cannot fail for another reason.
 fn print_schema(tool: &FaultyTool) {
     match tool.mode {
         "schema-hang" => hang(),
@@ -227,6 +235,7 @@ fn print_schema(tool: &FaultyTool) {
     }
 }
 
+/// Other properties are allowed: tests pass members of their own through `echo`.
 fn schema(tool: &FaultyTool, description: &str) -> Value {
     let properties: Map<String, Value> = tool
         .parameters
@@ -246,6 +255,7 @@ fn echo() {
     answer(&json!({ "echo": input() }));
 }
 
+/// The call succeeds, and a process stays behind that may hold the pipes open.
 fn start_and_answer(kind: DescendantKind) {
     descendants::start(kind, &file());
     answer(&json!({ "ok": true }));
@@ -261,6 +271,7 @@ fn file() -> String {
     input["file"].as_str().unwrap_or_else(|| fail("`file` is missing")).to_owned()
 }
 
+/// Reads stdin to its end: a caller that does not close it waits for ever.
 fn input() -> Value {
     let mut text = Vec::new();
     std::io::stdin().read_to_end(&mut text).unwrap();
@@ -275,6 +286,7 @@ fn number(input: &Value, name: &str) -> usize {
     }
 }
 
+/// How a process tool reports its own failure: an object with `error`, and an exit status.
 fn fail(error: &str) -> ! {
     answer(&json!({ "error": error }));
     std::process::exit(1);

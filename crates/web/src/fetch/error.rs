@@ -3,6 +3,9 @@
 //! ureq's errors are translated here. Its own texts are used only where they help and cannot
 //! contain the URL, which may hold a key; internal names such as `BodyStalled` mean nothing to an
 //! agent.
+//!
+//! What reaches an agent must not help to explore a network: an address that is refused is
+//! described in one sentence, whatever is behind it.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -28,6 +31,7 @@ pub enum FetchError {
 }
 
 impl From<ureq::Error> for FetchError {
+    /// Exhaustive by hand; a kind that is not listed becomes "the request failed".
     fn from(error: ureq::Error) -> FetchError {
         let other = |text: &dyn fmt::Display| FetchError::Other(text.to_string());
         match error {

@@ -3,6 +3,15 @@
 //! A feed is read with a scanner for the few elements that both formats share, not with an XML
 //! parser: feeds are often not well-formed, and nothing here depends on namespaces. The result is
 //! HTML, which goes through the same conversion as a page.
+//!
+//! ```text
+//! XML ─ XmlScanner ─▶ tags and texts ─ feed_as_html ─▶ FeedEntry of the feed, and of each entry
+//!                                                        └─ as_html ─▶ <h1>, <p>, <ul> of links
+//! ```
+//!
+//! The scanner never goes back and keeps no stack, so its time is that of one pass. Texts are
+//! escaped when they become HTML, so nothing in a feed is taken for markup of ours; `decoded`
+//! removes what the feed itself has as markup.
 
 use crate::html::HtmlDocument;
 use crate::markdown::MarkdownOptions;
@@ -15,16 +24,22 @@ const MAX_FIELDS: usize = 20_000;
 const MAX_FIELD: usize = 16 << 10;
 const MAX_SUMMARY: usize = 400;
 
-/// One entry, or the feed itself. Texts are plain.
+/// One entry, or the feed itself. Texts are plain and on one line; empty where the feed has
+/// nothing.
 #[derive(Default)]
 struct FeedEntry {
     title: String,
+    /// As the feed writes it. The conversion to Markdown makes it absolute, by the address of the
+    /// feed.
     link: String,
     date: String,
     summary: String,
 }
 
 /// The feed as HTML; `None` if the text is other XML.
+///
+/// Only the first `MAX_ENTRIES` entries and `MAX_FIELDS` fields are read. A feed that is cut off in
+/// the middle gives the entries before the cut.
 pub(super) fn feed_as_html(xml: &str) -> Option<String> {
     let mut scanner = XmlScanner { rest: xml };
     let root = std::iter::from_fn(|| scanner.next()).find_map(|piece| match piece {
@@ -35,6 +50,7 @@ pub(super) fn feed_as_html(xml: &str) -> Option<String> {
         return None;
     }
     let (mut feed, mut entries) = (FeedEntry::default(), Vec::new());
+    // While this is set, fields are those of the entry, and otherwise those of the feed.
     let mut entry: Option<FeedEntry> = None;
     // The field whose text is being read, and the text.
     let mut field: Option<(&str, String)> = None;
@@ -95,6 +111,7 @@ pub(super) fn feed_as_html(xml: &str) -> Option<String> {
     Some(as_html(&feed, &entries))
 }
 
+/// Text outside of a field, and beyond `MAX_FIELD`, is dropped.
 fn push_field(field: &mut Option<(&str, String)>, text: &str) {
     if let Some((_, value)) = field
         && value.len() < MAX_FIELD
@@ -121,7 +138,8 @@ fn is_field(name: &str) -> bool {
     )
 }
 
-/// Sets a field once; the first of several that mean the same counts.
+/// Sets a field once; the first of several that mean the same counts. Atom has `published` and
+/// `updated`, RSS `description` and `content:encoded`; in either order, the first is good enough.
 fn set_field(entry: &mut FeedEntry, name: &str, text: &str) {
     // Titles and summaries are HTML, in one of several encodings.
     let (target, value) = match name {
@@ -178,11 +196,13 @@ fn decoded(text: &str) -> String {
     document.map(|document| document.text()).unwrap_or_default()
 }
 
+/// Quotation marks too: the text may be in an attribute.
 fn escaped(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
+/// The byte after the cut may begin a character, so the boundary is looked for.
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_FIELD)]
 }
@@ -202,6 +222,7 @@ fn attribute<'x>(attributes: &'x str, name: &str) -> Option<&'x str> {
     })
 }
 
+/// A piece of XML. Names keep their prefix; attributes are the text behind the name, not parsed.
 enum XmlPiece<'x> {
     Start { name: &'x str, attributes: &'x str, is_empty: bool },
     End(&'x str),
@@ -215,6 +236,8 @@ struct XmlScanner<'x> {
 }
 
 impl<'x> XmlScanner<'x> {
+    /// `None` at the end of the text. A tag, comment or section without its end reaches to the end
+    /// of the text. A `>` inside of an attribute ends the tag early, which feeds do not have.
     fn next(&mut self) -> Option<XmlPiece<'x>> {
         loop {
             if self.rest.is_empty() {

@@ -109,6 +109,9 @@ pub(crate) fn user_agent(variable: &dyn Fn(&str) -> Option<String>) -> String {
 }
 
 /// What the body of a page is, by its content type.
+///
+/// Decides how the page is converted; everything that is none of these was refused before its body
+/// was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PageFormat {
     Html,
@@ -124,8 +127,10 @@ enum PageFormat {
 pub struct FetchedPage {
     /// The address after all redirects, which relative links are relative to.
     pub url: Url,
+    /// By the content type; without one, by the first bytes.
     format: PageFormat,
     text: String,
+    /// That of the whole fetch; the conversion has to be done by then, too.
     deadline: Instant,
 }
 
@@ -178,6 +183,12 @@ impl FetchedPage {
 
 /// Fetches a page with GET and follows redirects. Blocks until the page is there or
 /// `options.timeout` has passed.
+///
+/// Redirects of HTTP and those of `<meta http-equiv="refresh">` count together, and every target is
+/// checked as if the caller had named it: a public page may redirect to a private address.
+///
+/// # Errors
+/// `Refused` for such an address, `Timeout`, the status of the server, or another reason in words.
 pub fn fetch(url: &str, options: &FetchOptions) -> Result<FetchedPage, FetchError> {
     // One deadline for all hops, so that redirects cannot multiply the time.
     let deadline = Instant::now() + options.timeout;
@@ -241,6 +252,7 @@ fn redirect(response: &FetchResponse, from: &Url) -> Result<Option<String>, Fetc
     }
 }
 
+/// The body was read within the limits; this decodes it.
 fn into_page(
     response: FetchResponse,
     url: Url,

@@ -4,6 +4,10 @@
 //! themselves would be the larger half of many trees. The words are those that themes and
 //! generators share; they are evidence, not proof, and `main_content` weighs them against text and
 //! links.
+//!
+//! What is a word: `articleShare_bar2` has `article`, `share` and `bar`. Words are compared as a
+//! whole or as a stem, never inside of other words, so `shadow` is not an `ad`. A word that may
+//! also name the text of an article belongs to the weak ones.
 
 use html5ever::{Attribute, LocalName, Namespace, local_name, ns};
 
@@ -92,6 +96,8 @@ impl ElementHints {
     }
 }
 
+/// Not a good hash, and it need not be: a collision makes two sections look alike that are not,
+/// which is one weak piece of evidence.
 fn mix(hash: u8, byte: u8) -> u8 {
     hash.rotate_left(3).wrapping_mul(5) ^ byte
 }
@@ -109,6 +115,7 @@ fn by_name(name: &LocalName) -> u16 {
     }
 }
 
+/// The roles of WAI-ARIA; they are set on purpose, and weigh as much as elements.
 fn by_role(role: &str) -> u16 {
     match role.trim() {
         "main" => ElementHints::MAIN,
@@ -163,6 +170,8 @@ fn by_class(class: &str) -> u16 {
     words_of(class).fold(whole, |bits, word| bits | by_word(word.as_str()))
 }
 
+/// In lower case. The three tables are ordered by certainty: noise, weak, and remarks that belong
+/// to the text.
 fn by_word(word: &str) -> u16 {
     // Stems, because themes write `commentlist`, `sharedaddy`, `sidebar1`.
     const NOISE: [&str; 27] = [

@@ -46,6 +46,9 @@ pub(crate) enum HtmlNodeKind {
 }
 
 /// A node and its place in the tree; [`NONE`] where there is no such neighbour.
+///
+/// Five indices and the kind; a page of 750,000 elements has one of these for each, and for each
+/// text.
 #[derive(Debug)]
 struct HtmlNode {
     parent: HtmlNodeId,
@@ -182,6 +185,8 @@ impl HtmlTree {
     }
 
     /// All nodes below `root`, in document order.
+    ///
+    /// Without a stack: the way back up is found by the parents.
     pub(crate) fn descendants(&self, root: HtmlNodeId) -> impl Iterator<Item = HtmlNodeId> + '_ {
         let next = move |at: &HtmlNodeId| {
             self.first_child(*at).or_else(|| self.next_after_subtree(*at, root))
@@ -244,6 +249,8 @@ impl HtmlTree {
 
     /// Inserts text below `parent`: before its child `next`, or at the end if that is [`NONE`].
     /// Text that stands there already is extended, so two text nodes are never neighbours.
+    ///
+    /// html5ever hands over text in pieces, so this is called several times for one text node.
     fn insert_text(&mut self, text: &str, parent: HtmlNodeId, next: HtmlNodeId) {
         let before = if next == NONE {
             self.nodes[parent as usize].last

@@ -1,5 +1,8 @@
 //! Headings as evidence: those that announce something other than the article, and the heading of
 //! the article itself.
+//!
+//! Announcements are compared by the words with which a heading begins, in English; headings of
+//! other languages are not recognised, and the parts below them are judged by the other evidence.
 
 use crate::html::{HtmlNodeId, HtmlNodeKind, HtmlTag, HtmlTree};
 use crate::markdown::is_hidden;
@@ -7,7 +10,8 @@ use crate::markdown::is_hidden;
 /// Nodes at the beginning of a part that are searched for its heading.
 const MAX_NODES: usize = 12;
 
-/// How headings begin that announce links, forms or comments. In lower case.
+/// How headings begin that announce links, forms or comments. In lower case. A blank at the end
+/// keeps longer words out.
 const ANNOUNCEMENTS: [&str; 63] = [
     "about the author",
     "advertisement",
@@ -76,6 +80,9 @@ const ANNOUNCEMENTS: [&str; 63] = [
 
 /// Whether a part begins with a heading, or a short bold line, that announces something other than
 /// the article.
+///
+/// Looks at the first text of the part only. The caller has excluded parts that read like an
+/// article.
 pub(super) fn announces_something_else(tree: &HtmlTree, part: HtmlNodeId) -> bool {
     let first = tree.descendants(part).take(MAX_NODES).find(|id| match tree.kind(*id) {
         HtmlNodeKind::Text { start, end } => !tree.text(start, end).trim().is_empty(),
@@ -109,7 +116,8 @@ fn is_announcement(text: &str) -> bool {
 }
 
 /// The heading of the article, if it stands outside of `scope`: an `<h1>` with which the page's
-/// title begins. Others are the name of the site.
+/// title begins. Others are the name of the site. `order` are all nodes in document order. `None`
+/// also if there is an `<h1>` inside of the scope: that one is the heading.
 pub(super) fn outside(
     tree: &HtmlTree,
     order: &[HtmlNodeId],
@@ -150,11 +158,13 @@ pub(super) fn has_title(tree: &HtmlTree, node: HtmlNodeId, title: Option<&str>) 
     }
 }
 
+/// Titles and headings differ in white space and case.
 fn normalized(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// The first characters of the text below a node, on one line.
+/// The first characters of the text below a node, on one line, with an ellipsis if there are more.
+/// Looks at a thousand nodes at most, so it is cheap for any part of a page.
 pub(super) fn excerpt(tree: &HtmlTree, node: HtmlNodeId, characters: usize) -> String {
     let mut text = String::new();
     for id in tree.descendants(node).take(1000) {

@@ -17,6 +17,9 @@
 //!
 //! Every step is linear in the number of nodes, and checks the deadline. If little survives, the
 //! whole page is shown.
+//!
+//! The numbers in this file (shares, lengths) are heuristics. `tests/it/articles.rs` and
+//! `main_content.rs` beside it show what a change of one does.
 
 mod headings;
 mod measure;
@@ -86,7 +89,7 @@ pub struct Omission {
     pub bytes: usize,
 }
 
-/// Which nodes are the main content.
+/// Which nodes are the main content. Node ids are those of the tree that was selected from.
 pub(crate) struct ContentSelection {
     /// The element to write, without those left out.
     pub(crate) scope: HtmlNodeId,
@@ -109,6 +112,13 @@ enum SelectionMode {
 }
 
 /// Selects the main content; `None` if little would be left, and the whole page is better.
+///
+/// Two attempts: a strict one, and a lenient one for pages whose article has suspicious names. A
+/// result is accepted if it is large enough beside the whole page. The strict one has to keep a
+/// fifth of the prose as well: if it keeps less, it has probably left the article out.
+///
+/// # Errors
+/// Only those of the limits of the options.
 pub(crate) fn select(
     tree: &HtmlTree,
     title: Option<&str>,
@@ -141,6 +151,8 @@ pub(crate) fn select(
     Ok(None)
 }
 
+/// One attempt. `sizes` are computed again after parts were left out, so that a share is always one
+/// of what is still there.
 struct ContentSelector<'a> {
     tree: &'a HtmlTree,
     sizes: PageSizes,
@@ -191,6 +203,11 @@ impl ContentSelector<'_> {
     }
 
     /// Why a node is not part of the main content, if it is not.
+    ///
+    /// Called in document order for nodes whose parents stay. The checks go from certain evidence
+    /// (elements and roles) to weak (shares of links), and each is limited by the share of the
+    /// prose that the part has: what holds most of the text is the article, whatever it is called.
+    /// In lenient mode only the certain ones apply.
     fn reason_against(&self, node: HtmlNodeId, page: TextSize) -> Option<OmissionReason> {
         let HtmlNodeKind::Element { tag, hints, .. } = self.tree.kind(node) else { return None };
         let size = self.sizes.of(node);
@@ -285,6 +302,9 @@ impl ContentSelector<'_> {
         around.take(MAX_SECTION_LEVELS).any(|at| self.is_section_among_equals(at))
     }
 
+    /// Whether a node is a section beside at least two others that look alike, have prose, and
+    /// begin with a heading of the same level. Menus have no such siblings; references and
+    /// appendices have.
     fn is_section_among_equals(&self, section: HtmlNodeId) -> bool {
         let (Some(parent), Some(level)) = (self.tree.parent(section), self.heading_level(section))
         else {
@@ -352,6 +372,7 @@ impl ContentSelector<'_> {
         !has_word
     }
 
+    /// Within the first nodes only: a heading further down belongs to a section.
     fn has_heading(&self, node: HtmlNodeId) -> bool {
         self.tree
             .descendants(node)
@@ -361,6 +382,10 @@ impl ContentSelector<'_> {
 
     /// The element that holds the article: by its element or class if the page is clear about it,
     /// else the whole body.
+    ///
+    /// Three rounds, each within the result of the one before: `<main>`, then `<article>`, then a
+    /// class that names content. A candidate must hold most of the prose of what is around it, and
+    /// must not have equals: one post of a thread is not the page.
     fn choose_scope(&self) -> HtmlNodeId {
         let mut scope = HtmlTree::ROOT;
         // From the outside in; each must hold nearly all prose of the one around it.
@@ -416,8 +441,12 @@ impl ContentSelector<'_> {
         })
     }
 
-    /// Leaves out what stands beside the part with the prose, from `scope` inwards: columns that
-    /// no word gives away, and loose lines such as a copyright notice.
+    /// Leaves out what stands beside the part with the prose, from `scope` inwards: columns that no
+    /// word gives away, and loose lines such as a copyright notice.
+    ///
+    /// Follows the child with the most prose down, as long as one child has most of it. At each
+    /// level its siblings are judged; where the prose is spread over several children, these are
+    /// the sections of the article, and the walk ends.
     fn leave_out_columns(&mut self, scope: HtmlNodeId) {
         let mut at = scope;
         loop {
@@ -447,7 +476,8 @@ impl ContentSelector<'_> {
         }
     }
 
-    /// Whether a child of a node is not part of the text that its child `top` has most of.
+    /// Whether a child of a node is not part of the text that its child `top` has most of. The less
+    /// certain a kind of element is, the more of the prose `top` must have (`holds_nearly_all`).
     fn is_beside(
         &self,
         block: HtmlNodeId,
@@ -478,6 +508,8 @@ impl ContentSelector<'_> {
         }
     }
 
+    /// The explanation lists what was left out inside of the scope, and outside of it what had a
+    /// reason of its own.
     fn finish(mut self, scope: HtmlNodeId) -> ContentSelection {
         let heading = headings::outside(self.tree, &self.sizes.order, scope, self.title);
         self.leave_out_lone_headings(scope);

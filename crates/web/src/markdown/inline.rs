@@ -85,6 +85,9 @@ enum SpanSyntax {
 
 /// The character beside a delimiter, in the classes that CommonMark's rules distinguish. The
 /// beginning and the end of a line count as white space.
+///
+/// CommonMark 6.2: whether a delimiter run can open or close depends on the classes on both of its
+/// sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NeighbourClass {
     Whitespace,
@@ -414,6 +417,7 @@ impl InlineBuffer {
         self.marks.retain(|(_, mark)| !matches!(mark, InlineMark::Removed));
     }
 
+    /// `mark` is the index of an opening mark.
     fn opens_same_kind(&self, mark: usize, span: InlineSpan) -> bool {
         let InlineMark::Open(other) = self.marks[mark].1 else { return false };
         self.spans[other].is_same_kind(span)

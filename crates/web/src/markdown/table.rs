@@ -41,6 +41,7 @@ pub(super) type TableRow = Vec<(usize, HtmlNodeId)>;
 /// cells.
 pub(super) fn lay_out_table(tree: &HtmlTree, table: HtmlNodeId) -> Option<TableLayout> {
     let rows = table_parts(tree, table).filter(|id| tree.tag(*id) == Some(HtmlTag::Row));
+    // For each column, how many of the next rows a cell above still covers.
     let mut rowspans: Vec<usize> = Vec::new();
     let mut layout = TableLayout { rows: Vec::new(), header: false, alignments: Vec::new() };
     let mut columns = 0;
@@ -192,6 +193,8 @@ impl TableLayout {
     }
 
     /// The line below the header, which GFM calls the delimiter row.
+    ///
+    /// GFM demands it directly below the header; it also says how many columns there are.
     pub(super) fn delimiter_row(&self) -> String {
         let mut line = String::from("|");
         for alignment in &self.alignments {

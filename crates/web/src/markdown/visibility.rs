@@ -5,6 +5,11 @@
 //! opacity, clipped, outside of the screen); and short pieces that are `aria-hidden`, which are
 //! icons and copies of other text. Style sheets are not read: what a class hides is shown, so that
 //! headings for screen readers and the panels of tabs are kept.
+//!
+//! Two mistakes are possible, and they are not equally bad. Text that is shown although people do
+//! not see it may carry instructions for a model; text that is hidden although people see it is
+//! missing from the page. So what the markup itself states is believed, and what only a style sheet
+//! could tell is not guessed.
 
 use super::escape::is_html_whitespace;
 use crate::html::{AttributeName, ElementHints, HtmlNodeId, HtmlNodeKind, HtmlTag, HtmlTree};
@@ -38,6 +43,7 @@ pub(crate) fn is_hidden_by_markup(tree: &HtmlTree, id: HtmlNodeId) -> bool {
     }
 }
 
+/// Looks at the element alone; the caller skips everything below a hidden one.
 fn is_hidden_by_attribute(tree: &HtmlTree, id: HtmlNodeId) -> bool {
     let hidden = tree.attr(id, AttributeName::Hidden);
     let style = tree.attr(id, AttributeName::Style);
@@ -78,7 +84,8 @@ fn is_structure(tag: HtmlTag) -> bool {
     )
 }
 
-/// Whether a `style` attribute makes an element invisible.
+/// Whether a `style` attribute makes an element invisible. Each property is judged by itself, as
+/// written: neither inheritance nor the cascade is computed.
 fn draws_nothing(style: &str) -> bool {
     let get = |property| style_property(style, property);
     let is = |property, values: &[&str]| {

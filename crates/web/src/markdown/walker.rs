@@ -12,6 +12,14 @@
 //! The walk follows the indices of the tree instead of recursing, so the depth of a page does not
 //! matter. There are two exceptions, both of bounded depth: a table walks its cells one by one (a
 //! table inside a cell is not laid out again), and `<details>` walks its summary first.
+//!
+//! Three parts share the work. The walker decides what a node is; `BlockWriter` knows the lines
+//! that are open (quotes, items) and puts their prefix in front of each new line; `InlineBuffer`
+//! collects the text of one paragraph and chooses its delimiters. The walker never writes a line
+//! break itself.
+//!
+//! Every page ends in Markdown: there is no markup that this refuses. Only the limits of the
+//! options make it fail, and both are checked every `NODES_PER_CHECK` nodes.
 
 use url::Url;
 
@@ -30,7 +38,8 @@ const NODES_PER_CHECK: u32 = 1024;
 /// The largest number of a list item: CommonMark allows nine digits.
 const MAX_LIST_NUMBER: u32 = 999_999_999;
 
-/// A block that Markdown keeps on one line. Blocks inside of it become part of that line.
+/// A block that Markdown keeps on one line. Blocks inside of it become part of that line:
+/// `enter_block` and `leave_block` only separate their texts then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SingleLineContext {
     /// A heading, with the element that ends it.
@@ -39,7 +48,9 @@ enum SingleLineContext {
     Cell,
 }
 
-/// A list whose end has not been reached.
+/// A list whose end has not been reached. Markdown has no lists, only items: what the reader of the
+/// Markdown takes for one list follows from markers, numbers and blank lines, so these are chosen
+/// here.
 #[derive(Debug)]
 struct OpenList {
     /// How many list items and quotes are around the list. An `<li>` belongs to the list only at
@@ -50,7 +61,8 @@ struct OpenList {
     /// `-` or `*`, or the character after the number, `.` or `)`.
     marker: char,
     spacing: ListSpacing,
-    /// Whether the next item begins a list of Markdown.
+    /// Whether the next item begins a list of Markdown. Set again within a list of HTML where
+    /// Markdown needs a new one, such as after a number that does not follow.
     first: bool,
     /// Whether the list may begin directly below a line of text.
     joins: bool,
@@ -68,7 +80,8 @@ pub(super) struct WalkedPage {
     pub(super) hidden_elements: usize,
 }
 
-/// Walks over a tree and writes it as Markdown.
+/// Walks over a tree and writes it as Markdown. Made for one walk: `run` and `run_selection` take
+/// it.
 pub(super) struct MarkdownWalker<'a> {
     tree: &'a HtmlTree,
     options: &'a MarkdownOptions,
@@ -91,6 +104,8 @@ pub(super) struct MarkdownWalker<'a> {
     /// How many nodes were visited.
     visited: u32,
     /// By id, which nodes are not part of the selection; empty if all are.
+    ///
+    /// Decided by `main_content` before the walk.
     left_out: &'a [bool],
     hidden_elements: usize,
     /// Whether this is the document of a frame, in which no further frames are opened.
@@ -145,6 +160,7 @@ impl<'a> MarkdownWalker<'a> {
         self.finish()
     }
 
+    /// What is left in the buffer is the last paragraph; footnotes of links come after it.
     fn finish(mut self) -> Result<WalkedPage, ConversionError> {
         self.flush();
         self.check()?;
@@ -204,7 +220,11 @@ impl<'a> MarkdownWalker<'a> {
         self.left_out.get(id as usize).copied().unwrap_or(false)
     }
 
-    /// Begins a node. Returns whether to visit its children and to call `leave` after them.
+    /// Begins a node. Returns whether to visit its children and to call `leave` after them; both or
+    /// neither, so that everything which is opened here is closed there.
+    ///
+    /// # Errors
+    /// Only those of the limits.
     fn enter(&mut self, id: HtmlNodeId) -> Result<bool, ConversionError> {
         let tag = match self.tree.kind(id) {
             HtmlNodeKind::Text { start, end } => {
@@ -298,6 +318,8 @@ impl<'a> MarkdownWalker<'a> {
     }
 
     /// Begins an element within a line. Returns whether to visit its children.
+    ///
+    /// Whatever opens a span here must close it in `leave`, under the same condition.
     fn enter_inline(&mut self, id: HtmlNodeId, tag: HtmlTag) -> bool {
         match tag {
             // Code within code is just code: a second pair of backticks would end the first.
@@ -415,7 +437,7 @@ impl<'a> MarkdownWalker<'a> {
     }
 
     /// Ends a block, mirroring `enter_block`: what that does not begin on a single line is not
-    /// ended here.
+    /// ended here. The heading that opened the single line ends it, which is why its id is kept.
     fn leave_block(&mut self, id: HtmlNodeId, tag: HtmlTag) {
         match self.single_line {
             Some(SingleLineContext::Heading(heading)) if heading == id => {
@@ -497,7 +519,8 @@ impl<'a> MarkdownWalker<'a> {
         }
     }
 
-    /// Begins a list: decides on spacing, first number and marker from its items.
+    /// Begins a list: decides on spacing, first number and marker from its items. All of that has
+    /// to be known before the first item is written, so the items are looked at twice.
     fn begin_list(&mut self, id: HtmlNodeId, tag: HtmlTag) {
         let tree = self.tree;
         let is_item = |id: &HtmlNodeId| {
@@ -546,7 +569,8 @@ impl<'a> MarkdownWalker<'a> {
         });
     }
 
-    /// Begins a list item with its marker, and advances the number of an ordered list.
+    /// Begins a list item with its marker, and advances the number of an ordered list. Items
+    /// outside of any list are written with a bullet, as browsers draw them.
     fn begin_item(&mut self, id: HtmlNodeId) {
         self.open_items += 1;
         let Some(list) = self.lists.last_mut().filter(|list| list.level == self.blocks.depth())
@@ -604,7 +628,9 @@ impl<'a> MarkdownWalker<'a> {
         })
     }
 
-    /// Writes the document of an `<iframe srcdoc>` as blocks. Frames in it are not opened.
+    /// Writes the document of an `<iframe srcdoc>` as blocks. It is parsed by itself, under the
+    /// same limits and the same deadline, so that its elements cannot close those of the page.
+    /// Frames in it are not opened.
     fn inner_document(&mut self, html: &str) -> Result<(), ConversionError> {
         let options = MarkdownOptions {
             content: super::PageContent::Whole,

@@ -55,6 +55,7 @@ impl SearchProvider for Brave {
     }
 }
 
+/// From the variable, else from the file in the home of the user.
 fn key(context: &SearchContext) -> Option<String> {
     context.credential("BRAVE_API_KEY", "brave-api-key")
 }

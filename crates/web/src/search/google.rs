@@ -15,6 +15,8 @@ use super::{
 };
 
 /// The error without a key or an engine, prescribed by the tool's specification.
+///
+/// Agents look for this text to tell a person what to set up.
 const MISSING: &str = "Authentication required: GOOGLE_SEARCH_API_KEY or \
     GOOGLE_SEARCH_ENGINE_ID not found. Set environment variables or create \
     ~/.config/ikigai/google-api-key and ~/.config/ikigai/google-engine-id files. Get credentials \
@@ -101,6 +103,7 @@ impl SearchProvider for Google {
     }
 }
 
+/// Both or neither: one of the two alone cannot search.
 fn key_and_engine(context: &SearchContext) -> Option<(String, String)> {
     let key = context.credential("GOOGLE_SEARCH_API_KEY", "google-api-key")?;
     Some((key, context.credential("GOOGLE_SEARCH_ENGINE_ID", "google-engine-id")?))

@@ -97,7 +97,7 @@ async function calls(sdk, client, served, where) {
 // A client that cannot answer the questions of a tool gets an error that states it.
 async function questions(sdk, client, served, where) {
   for (const { name, arguments: given, refused } of served.calls.filter((call) => call.refused)) {
-    const result = await sdk.call(client, { name, arguments: given });
+    const result = await sdk.call(client, { name, arguments: given }).catch((error) => ({ error: `${error}` }));
     const text = JSON.stringify(result);
     check(result.isError && text.includes(refused), () => `${where}: ${name} lacks \`${refused}\`: ${text}`);
   }

@@ -4,12 +4,17 @@
 //! may hold a secret.
 
 use std::sync::Once;
+use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use toolwright_model::Variable;
 
 use super::connect_error::{token_required, unavailable};
 use crate::{Failure, code};
+
+/// How long an idle connection is kept. The servers of Node and Python close theirs after five
+/// seconds, and a call that is written at that moment fails, because it may have been received.
+const KEEP_IDLE: Duration = Duration::from_secs(4);
 
 /// Why an HTTP exchange has no answer.
 #[derive(Debug)]
@@ -113,8 +118,12 @@ pub(super) fn client() -> Result<reqwest::Client, String> {
         }
     });
     // No proxy from the environment: a configured URL is contacted directly or not at all.
-    let client =
-        reqwest::Client::builder().redirect(same_origin).tcp_nodelay(true).no_proxy().build();
+    let client = reqwest::Client::builder()
+        .redirect(same_origin)
+        .tcp_nodelay(true)
+        .pool_idle_timeout(KEEP_IDLE)
+        .no_proxy()
+        .build();
     client.map_err(|error| format!("the HTTP client cannot be set up: {error}"))
 }
 

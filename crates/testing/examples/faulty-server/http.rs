@@ -67,6 +67,7 @@ const MODES: &[&str] = &[
     "sse",
     "modern",
     "resume",
+    "loses-answers",
     "token",
     "huge",
     "huge-sse",
@@ -98,6 +99,9 @@ struct FaultyHttpServer {
     /// Answers that were computed after their stream broke (mode `resume`). The next GET with the
     /// right `Last-Event-ID` takes the newest one.
     unsent: Mutex<Vec<String>>,
+    /// Answers of the client that have arrived. Mode `loses-answers` drops the first of every two,
+    /// as if it had closed an idle connection just when the client wrote to it.
+    answers_so_far: AtomicUsize,
 }
 
 impl FaultyHttpServer {
@@ -118,6 +122,7 @@ impl FaultyHttpServer {
             sessions_so_far: AtomicUsize::new(0),
             listeners: Mutex::default(),
             unsent: Mutex::default(),
+            answers_so_far: AtomicUsize::new(0),
         }
     }
 }
@@ -291,6 +296,11 @@ impl FaultyHttpServer {
                 self.state.cancel(&session, &message["params"]);
             }
             if message["method"].is_null() {
+                if self.mode == "loses-answers"
+                    && self.answers_so_far.fetch_add(1, Ordering::SeqCst) % 2 == 0
+                {
+                    return Ok(AfterReply::Close);
+                }
                 self.state.receive_answer(message);
             }
             connection.reply(&HttpReply::empty(202), delivery)?;
@@ -334,7 +344,7 @@ impl FaultyHttpServer {
     fn in_events(&self, message: &Value) -> bool {
         message["method"] == "tools/call"
             && match self.mode.as_str() {
-                "sse" | "huge-sse" | "resume" => true,
+                "sse" | "huge-sse" | "resume" | "loses-answers" => true,
                 "modern" => message["params"]["name"] == "progress",
                 _ => false,
             }

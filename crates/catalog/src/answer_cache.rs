@@ -54,6 +54,8 @@ impl AnswerCache {
         AnswerCache { folder: user_folder.join("servers") }
     }
 
+    /// The name is a hash, since a command line may hold secrets and characters that file names
+    /// cannot.
     fn path(&self, server: &Server) -> PathBuf {
         let hash = Sha256::digest(key(server).to_string());
         self.folder.join(hex(&hash) + ".json")
@@ -100,6 +102,9 @@ impl AnswerCache {
     }
 
     /// Removes the files above the limit, the least recently used first.
+    ///
+    /// Called after each write, so the folder is never far above the limit. Temporary files of
+    /// other processes count and may be removed, if they are older than all others.
     fn remove_oldest(&self) -> io::Result<()> {
         let entries = fs::read_dir(&self.folder)?.flatten();
         let mut files: Vec<(SystemTime, PathBuf)> = entries
@@ -116,6 +121,8 @@ impl AnswerCache {
 
 /// What identifies a server from one run to the next. Not the name of its source: a source that is
 /// renamed still starts the same server.
+///
+/// Names of variables belong to it and values do not: a new token is the same server.
 fn key(server: &Server) -> Json {
     let names = |variables: &[Variable]| {
         let mut names: Vec<String> = variables.iter().map(|it| it.name.clone()).collect();
@@ -132,6 +139,8 @@ fn key(server: &Server) -> Json {
     json!([FORMAT, kind, words, server.directory, environment, headers])
 }
 
+/// The text of a file. Flags that are derived from the instructions are left out; they are worked
+/// out again.
 fn to_json(answers: &ServerAnswers) -> Json {
     let ServerOffers { description, resources, templates, prompts, .. } = &*answers.offers;
     let description = description.as_ref().map(|it| {
@@ -154,6 +163,8 @@ fn to_json(answers: &ServerAnswers) -> Json {
 }
 
 /// The answers in a file; `None` if it is not one of ours.
+///
+/// A file with one list of a wrong type is refused as a whole.
 fn parse(mut json: Json) -> Option<ServerAnswers> {
     let members = json.as_object_mut()?;
     if members.get("format")?.as_u64()? != FORMAT {
@@ -171,6 +182,7 @@ fn parse(mut json: Json) -> Option<ServerAnswers> {
     Some(ServerAnswers { tools, offers: Arc::new(offers) })
 }
 
+/// What the server said of itself; `None` if it was not asked, or its revision is not known.
 fn description(members: &Map<String, Json>) -> Option<Arc<ServerDescription>> {
     let found = members.get("description")?.as_object()?;
     Some(Arc::new(ServerDescription {

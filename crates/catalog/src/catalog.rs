@@ -143,6 +143,7 @@ struct PublishedOffers {
     merged: Arc<Offers>,
     /// How often pins had changed.
     pins: u64,
+    /// Compared by identity: offers that did not change keep their pointer.
     from: Vec<(Arc<Server>, Arc<ServerOffers>)>,
     withholds_orders: bool,
 }
@@ -199,6 +200,7 @@ impl Catalog {
         self.open_pins(folder, PinPurpose::Use)
     }
 
+    /// `use_pins` for all purposes. A problem that is not an error is published as a note.
     fn open_pins(
         &self,
         folder: Result<PathBuf, String>,
@@ -213,6 +215,7 @@ impl Catalog {
         Ok(())
     }
 
+    /// `None` until `use_pins` was called, and where nothing is compared.
     fn pins(&self) -> Option<&Arc<Pins>> {
         self.pins.get()
     }
@@ -265,6 +268,7 @@ impl Catalog {
         self.policy.get().map(|it| it.ineffective_entries(&subjects)).unwrap_or_default()
     }
 
+    /// `None` until `use_cache` was called.
     pub(crate) fn cache(&self) -> Option<&AnswerCache> {
         self.cache.get()
     }
@@ -349,6 +353,7 @@ impl Catalog {
         self.states().iter().all(are_offers_known)
     }
 
+    /// Waits until every source is ready in this sense, at most for `time`.
     async fn wait_until_all(&self, time: Duration, is_ready: impl Fn(&SourceState) -> bool) {
         // Subscribed before the first look, so a change in between wakes the loop.
         let mut changes = self.changes.subscribe();
@@ -434,6 +439,8 @@ impl Catalog {
     }
 
     /// Lets the calls of removed servers end before their connections are closed.
+    ///
+    /// A server that is removed twice, with calls of both times, is drained once.
     fn drain(&self, servers: Option<DrainingServers>) {
         let Some(servers) = servers else { return };
         let mut draining = self.draining.lock().unwrap_or_else(PoisonError::into_inner);
@@ -480,6 +487,7 @@ impl Catalog {
         }
     }
 
+    /// Calls the listener on this thread.
     pub(crate) fn publish_event(&self, event: CatalogEvent) {
         (self.listener)(&event);
     }
@@ -494,6 +502,7 @@ impl Catalog {
         sentences.into_iter().for_each(|text| self.publish_event(CatalogEvent::Note(text)));
     }
 
+    /// Counts the tools of a source for the event `Loaded`.
     fn publish_loaded<'e>(
         &self,
         source: &str,
@@ -587,6 +596,15 @@ impl Catalog {
     ///
     /// Returns whether the severities of codes changed, so that files must pass the gate again.
     /// Servers list their tools again then, because they get new tasks.
+    ///
+    /// ```text
+    /// limits, policy, levels, pins       replaced at once
+    /// a source as before                 keeps its state
+    /// a server with other settings       a new state, with the old tools until it answers
+    /// a source that is gone              its tasks end; its servers close after their last call
+    /// ```
+    ///
+    /// Tools are published and tasks started by the callers.
     fn apply_plan(&self, plan: SourcePlan) -> bool {
         self.publish_plan_problems(&plan);
         self.runner.set_limits(plan.limits);

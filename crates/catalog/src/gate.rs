@@ -49,7 +49,9 @@ use crate::server_definition::ServerDefinition;
 /// One per document, also for documents without any tool: their diagnostics count.
 #[derive(Debug, Default)]
 pub(crate) struct GateResult {
+    /// Also those in quarantine, in the order of the document.
     pub(crate) entries: Vec<Arc<RegisteredTool>>,
+    /// Those of the document, and what the gate itself found.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The files in which bodies were searched, whether they exist or not. A change of one of them
     /// reloads the source.
@@ -69,6 +71,7 @@ struct GatedToolset {
     /// For each of them, its number in the definition and its compiled schemas.
     accepted: Vec<(usize, SchemaValidator)>,
     quarantined: Vec<QuarantinedTool>,
+    /// For the place of each tool.
     origin: Origin,
 }
 
@@ -89,7 +92,9 @@ struct QuarantinedTool {
 pub(crate) struct GatedDocument<'d> {
     /// The key under which its tools are pinned.
     pub(crate) toolset: &'d Arc<str>,
+    /// Its files with code, as they were read for this load.
     pub(crate) code: &'d DocumentCode,
+    /// `None` where nothing is compared.
     pub(crate) pins: Option<&'d Arc<Pins>>,
 }
 
@@ -97,6 +102,12 @@ pub(crate) struct GatedDocument<'d> {
 ///
 /// Never fails: what cannot be used is quarantined or reported. Compiles schemas, so it may take a
 /// second for a large document; the caller keeps it off the threads of calls.
+///
+/// ```text
+/// knowledge, paths of bodies ─ DocumentErrors ─ finish: tools, quarantined ─ register
+///     each entry gets: trust, environment, knowledge, pins, code, place, body
+///     a document that names a server ─▶ definition;  any other ─▶ entries
+/// ```
 pub(crate) fn gate(
     loaded: LoadedDocument,
     limits: &CallLimits,
@@ -186,6 +197,8 @@ pub struct QuarantineReason {
 
 /// What the policy has to know of the tools of a document. One that was found in a folder has not
 /// been named by anybody.
+///
+/// `declared` is what the whole toolset may need, so that a person is asked for all of it at once.
 fn trust_of(toolset: &Toolset<Arc<Tool>>, spec: &SourceSpec) -> ToolTrust {
     let declared = toolset.declares.iter().flatten().filter_map(FieldValue::ok);
     let needs = toolset.tools.iter().flat_map(|tool| &tool.needs);
@@ -222,6 +235,9 @@ fn fill_in_schema(draft: &mut Draft) {
 }
 
 /// Turns drafts into tools, and sets aside those with errors. `command` shows these.
+///
+/// `n` is the place in the document everywhere: quarantined tools keep theirs, so that the order of
+/// the list does not depend on errors.
 fn finish(
     reading: Reading,
     code: &DocumentCode,
@@ -270,6 +286,8 @@ fn finish(
 
 /// The tool of a draft with its schemas compiled, or why it cannot be called. Schemas are compiled
 /// a second time only after a failure, in order to report findings with their places.
+///
+/// The reason is that of the first finding; all of them are added to `diagnostics`.
 fn finish_tool(
     draft: &Draft,
     n: usize,
@@ -305,6 +323,8 @@ fn finish_tool(
 }
 
 /// The tools of a gated toolset as the runner holds them, in the order of the definition.
+///
+/// Each gets the concurrency limit of the toolset.
 fn register(
     gated: GatedToolset,
     concurrency: &Arc<ConcurrencyLimit>,
@@ -354,6 +374,7 @@ struct ToolError {
     is_tolerable: bool,
 }
 
+// The place of an error decides whom it concerns: a tool, no tool, or all of them.
 impl DocumentErrors {
     fn new(
         reading: &Reading,
@@ -396,6 +417,8 @@ impl DocumentErrors {
     }
 
     /// The errors that keep tool `n` from being called. Those of the whole document come first.
+    ///
+    /// None: the tool passes.
     fn of(&self, n: usize) -> impl Iterator<Item = &ToolError> {
         self.of_all.iter().chain(self.of_tools.get(&n).into_iter().flatten())
     }
@@ -429,6 +452,7 @@ fn path_of(reading: &Reading, n: usize) -> DocumentPath {
     reading.origin.document_path(&RecordPath::root().child("tools").child(n))
 }
 
+/// Whether a path is that of the place or below it.
 fn is_within(at: &DocumentPath, place: &DocumentPath) -> bool {
     at == place || at.below(place).is_some()
 }
@@ -454,8 +478,8 @@ fn concurrency_of(
     Arc::clone(limit)
 }
 
-/// As much of a quarantined tool as a list may show: name, description and version. The reason for
-/// the quarantine may be in any of the rest.
+/// As much of a quarantined tool as a list may show: its name and description. The reason for the
+/// quarantine may be in any of the rest.
 fn without_details(name: ToolName, draft: &Draft) -> Tool {
     Tool {
         name,
@@ -471,6 +495,7 @@ fn without_details(name: ToolName, draft: &Draft) -> Tool {
     }
 }
 
+/// The folder of the file, from which scripts and bodies are resolved.
 fn folder_of(reading: &Reading) -> Option<PathBuf> {
     let file = std::path::absolute(reading.origin.document().source().name()).ok()?;
     file.parent().map(Path::to_owned)
@@ -495,6 +520,8 @@ fn complete(
 
 /// A server as its source runs it. Equal servers share a connection, so all tools of a source get
 /// the same one.
+///
+/// The same `Arc` is returned if the source changes nothing.
 fn for_source(
     server: &Arc<Server>,
     environment: &[(OsString, OsString)],

@@ -92,6 +92,7 @@ impl CompiledSettings {
         CompiledSettings { settings, schemas }
     }
 
+    /// Only agents with an `[[agent]]`: `local` and `http` have none.
     fn agent(&self, name: &str) -> Option<&AgentConfig> {
         self.settings.agents.iter().find(|agent| agent.name == name)
     }
@@ -99,6 +100,9 @@ impl CompiledSettings {
     /// All rules that are about this call. Before the final arguments are known
     /// (`PolicyScope::Grants`), only the rules that deny it regardless of arguments: a processor of
     /// the definition may still change the arguments.
+    ///
+    /// They are in the order of the configuration, which matters for the reason that a refusal
+    /// gives.
     fn rules(&self, request: &PolicyRequest<'_>) -> Vec<&PolicyRule> {
         if self.settings.rules.is_empty() {
             return Vec::new();
@@ -118,6 +122,8 @@ impl CompiledSettings {
     }
 
     /// The rules that ask about this call.
+    ///
+    /// For `record`, which looks at them again.
     fn asking_rules(&self, request: &PolicyRequest<'_>) -> Vec<RuleQuestion> {
         let rules = self.rules(request).into_iter();
         rules.filter(|rule| rule.action == RuleAction::Ask).map(question_of).collect()
@@ -125,6 +131,8 @@ impl CompiledSettings {
 
     /// What the tool states of itself that needs a grant, by `[policy] need_grant`. An absent
     /// annotation counts only for `read_only`, where the absence is what needs the grant.
+    ///
+    /// A tool without annotations is `tool:unmarked` if the configuration asks for `not_read_only`.
     fn annotated_needs(&self, tool: &RegisteredTool) -> Vec<Capability> {
         let hints = &tool.tool.details.annotations;
         let name = |need: &AnnotatedNeed| match need {
@@ -161,6 +169,8 @@ struct SessionGrant {
 }
 
 /// What a grant is for. Two grants for the same subject are one.
+///
+/// A part of the key in `GrantPolicy::sessions`; nothing is parsed back from it.
 #[derive(PartialEq, Eq, Hash)]
 enum GrantSubject {
     /// A capability for a toolset: its content hash, or its name if it has none; and the origin of
@@ -171,6 +181,8 @@ enum GrantSubject {
 }
 
 /// The question that a rule asks.
+///
+/// `shown` is for the person; an answer is kept under `key`, so a rule that is edited asks again.
 fn question_of(rule: &PolicyRule) -> RuleQuestion {
     let shown = match &rule.reason {
         Some(reason) => format!("{}: {reason}", rule.tool),
@@ -220,6 +232,7 @@ struct GrantSnapshot {
 }
 
 impl GrantSnapshot {
+    /// Nothing is read yet: the first call that needs the store does.
     fn new(store: Store) -> GrantSnapshot {
         GrantSnapshot { store, read: Mutex::default(), sessions_version: Mutex::default() }
     }
@@ -252,6 +265,7 @@ impl GrantSnapshot {
         Some(rows.iter().map(|row| row.number).collect())
     }
 
+    /// Writes a lasting grant. The next look reads all of them again.
     fn add(&self, grant: &StoredGrant) -> Result<(), StoreError> {
         self.store.add_grant(grant)?;
         // What this connection writes does not change the version that it sees.
@@ -286,6 +300,8 @@ fn gives(have: &Capability, need: &Capability) -> bool {
 impl GrantPolicy {
     /// A policy by these settings. `run` is granted to every agent. `store` is the user's, or why
     /// there is none.
+    ///
+    /// A store that is missing refuses nothing by itself: calls that need nothing of it go on.
     pub fn new(
         settings: PolicySettings,
         run: Vec<Capability>,
@@ -350,6 +366,9 @@ impl GrantPolicy {
 
     /// Keeps the answer of a person for a session. One that cannot be copied to the store holds,
     /// but cannot be listed, and can only be revoked by ending the session.
+    ///
+    /// A second answer for the same subject replaces the first, and the older copy in the store is
+    /// removed.
     fn allow_in_session(&self, request: &PolicyRequest<'_>, subject: GrantSubject) {
         let agent = request.agent.to_owned();
         let (toolset, hash, capability, origin) = match &subject {
@@ -370,6 +389,8 @@ impl GrantPolicy {
     }
 
     /// Removes the copies of grants in the store.
+    ///
+    /// A failure is ignored: a copy of a session that has ended has no effect.
     fn forget_copies(&self, numbers: Vec<i64>) {
         if let Some(store) = self.store.get()
             && !numbers.is_empty()
@@ -427,6 +448,8 @@ impl GrantPolicy {
     /// Whether the server that a definition names may be started before anybody calls it: it was
     /// named, or some agent may connect to it. A definition that was merely found in a folder would
     /// otherwise run a program of its author's choice.
+    ///
+    /// Not asked for one agent: the grant of any agent is enough.
     pub(crate) fn may_start(&self, trust: &ToolTrust, toolset: &str) -> bool {
         let Ok(need) = Capability::parse("mcp:connect") else { return false };
         let settings = self.settings();
@@ -447,6 +470,15 @@ impl GrantPolicy {
     /// The grants that an agent has for a toolset, by the least lasting one first: this run, the
     /// configuration, the session, the store. Each source is asked only for what those before it do
     /// not cover, so the store is not read for calls that need nothing of it.
+    ///
+    /// ```text
+    /// run          --allow                          every agent
+    /// configured   [[grant]]                        agent, glob for the toolset, origin
+    /// session      answers of people                agent, session, hash of the toolset, origin
+    /// always       store                            agent, hash or name of the toolset, origin
+    /// ```
+    ///
+    /// In the second and the last line a name counts only if `shares_name` is not set.
     fn granted(&self, request: &PolicyRequest<'_>, needs: &[Capability]) -> GrantCoverage {
         let mut granted = GrantCoverage { terms: vec![None; needs.len()], store_error: None };
         granted.cover(needs, GrantTerm::Run, &mut self.run.iter());
@@ -509,6 +541,9 @@ impl GrantPolicy {
     /// What a call needs: what its tool declares, what its executor starts, and what its
     /// annotations state if the configuration wants that. If it is empty, the call needs neither a
     /// grant nor the store.
+    ///
+    /// It may hold names that no definition writes: `tool:destructive` and others stand for
+    /// annotations.
     fn needs(&self, request: &PolicyRequest<'_>) -> Vec<Capability> {
         let mut needs = request.needs();
         let settings = self.settings();
@@ -536,6 +571,7 @@ impl GrantPolicy {
         all
     }
 
+    /// Whether a person has allowed what this rule asks about, for this session.
     fn is_rule_allowed(&self, request: &PolicyRequest<'_>, rule: &RuleQuestion) -> bool {
         self.sessions().contains_key(&SessionGrant {
             agent: request.agent.to_owned(),
@@ -547,6 +583,8 @@ impl GrantPolicy {
 
 /// Whether a grant for these origins holds on the page of a call. A capability that is not about
 /// pages ignores origins. Without a page all grants hold: the call then fails when it runs.
+///
+/// `page` is the origin of the page that the call is about.
 fn holds_on<'o>(
     have: &Capability,
     mut origins: impl Iterator<Item = &'o str>,
@@ -569,6 +607,8 @@ fn is_for(grant: &StoredGrant, trust: &ToolTrust, toolset: &str) -> bool {
 }
 
 /// Which needs are granted.
+///
+/// Filled in by `cover`, one source of grants after the other.
 struct GrantCoverage {
     /// For each need, by what.
     terms: Vec<Option<GrantTerm>>,
@@ -593,6 +633,7 @@ impl GrantCoverage {
         }
     }
 
+    /// Whether every need has a grant. True without needs.
     fn is_complete(&self) -> bool {
         self.terms.iter().all(Option::is_some)
     }
@@ -628,6 +669,9 @@ impl CallPolicy for GrantPolicy {
     ///
     /// # Errors
     /// `BUSY`, or `CAPABILITY_DENIED` for an agent that was removed.
+    ///
+    /// The permit is held until the call ends. A call that is refused because of the minute is not
+    /// counted; one that is refused because of the calls at once is.
     fn admit(&self, agent: &str, is_inner: bool) -> Result<Option<OwnedSemaphorePermit>, Failure> {
         if [LOCAL_AGENT, HTTP_AGENT].contains(&agent) {
             return Ok(None);
@@ -678,6 +722,13 @@ impl CallPolicy for GrantPolicy {
     /// The order: a rule that denies, then rules that ask, then grants. A rule that asks wants an
     /// answer even if all needs are granted. What is missing becomes one question for the whole
     /// toolset.
+    ///
+    /// ```text
+    /// a rule denies                           Deny, with the reason of the rule
+    /// no needs and no rule                    Allow; nothing else is looked at
+    /// all needs granted, all rules answered   Allow, with the grants that were used
+    /// otherwise                               Ask: what is missing, rules without an answer
+    /// ```
     fn decide(&self, request: &PolicyRequest<'_>) -> PolicyDecision {
         let settings = self.settings();
         let rules = settings.rules(request);
@@ -728,6 +779,13 @@ impl CallPolicy for GrantPolicy {
     ///
     /// # Errors
     /// The refusal, or that the answer could not be kept.
+    ///
+    /// ```text
+    /// refused    the refusal
+    /// once       nothing is kept
+    /// session    capabilities and rules are kept for the session
+    /// always     capabilities in the store, rules for the session
+    /// ```
     fn record(
         &self,
         request: &PolicyRequest<'_>,

@@ -24,6 +24,13 @@ use crate::store::Store;
 /// of its tools is set aside, in the order of its tools (an empty list if that is not known), and
 /// lines for stderr. A store that does not exist is not made, and without a store and a lock
 /// nothing is compared. Problems of either become lines: a list is shown in any case.
+///
+/// ```text
+/// no lock and no store          nothing is known: empty lists
+/// neither can be used           the same, with the reason as a line
+/// a document without a subject  an empty list for it alone
+/// otherwise                     for each tool a reason, or `None`
+/// ```
 pub fn compare_listed(
     folder: Result<PathBuf, String>,
     settings: TrustSettings,
@@ -70,6 +77,9 @@ pub fn compare_listed(
 
 /// What a listed document is pinned under; `None` if that is not known, such as for standard input
 /// and for a server that only the command line names.
+///
+/// The keys have to be those of `PinSubject`: `file PATH`, `server FILE NAME`, `builtin FILE NAME`.
+/// A file counts as found in its folder, because a list does not know whether it was named.
 fn listed_subject(document: &LoadedDocument) -> Option<(PinSubject, &Reading)> {
     let reading = document.reading.as_ref()?;
     let source = reading.origin.document().source();

@@ -90,6 +90,10 @@ pub(crate) fn read_answer(
 }
 
 /// Reads a list of tools. `bind` makes the binding of each from its name in the list.
+///
+/// With rules on, the instructions are put into `_meta` of a copy, because the rules about texts
+/// read the document and nothing else. Without a configured namespace each tool has the one that it
+/// claims.
 fn read_list(
     spec: &SourceSpec,
     namespace: Option<&Namespace>,
@@ -129,6 +133,8 @@ fn read_list(
 ///
 /// # Errors
 /// If there is no such toolset, or it fails to list its tools.
+///
+/// Its list may depend on the variables of the source, such as keys for a search.
 async fn read_builtin(
     spec: &SourceSpec,
     (toolset, namespace): (&str, &Namespace),
@@ -142,6 +148,8 @@ async fn read_builtin(
 }
 
 /// Whether the instructions of a server carry orders to the model (MODEL_INSTRUCTION).
+///
+/// A document with nothing but the instructions is checked.
 pub(crate) fn gives_orders(instructions: &str, workspace: &Workspace) -> bool {
     let list = json!({"tools": [], "_meta": {INSTRUCTIONS_KEY: instructions}});
     let origin = TextOrigin::Answer(None);
@@ -216,6 +224,9 @@ pub(crate) fn environment_of(spec: &SourceSpec) -> Vec<(OsString, OsString)> {
 /// Does work that takes long, or waits for the process that analyses JavaScript, without stopping
 /// other tasks: a definition decides how long it takes. Not `spawn_blocking`, because the work
 /// borrows, and nothing else of the same source may run meanwhile.
+///
+/// # Panics
+/// Outside of a runtime of tokio.
 pub(crate) fn while_blocking<T>(work: impl FnOnce() -> T) -> T {
     match tokio::runtime::Handle::current().runtime_flavor() {
         tokio::runtime::RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
@@ -225,6 +236,8 @@ pub(crate) fn while_blocking<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Loads one source of any kind. Dropping the future ends the programs that it runs.
+///
+/// A server is asked over the connection that calls use, too; it stays open afterwards.
 pub(crate) async fn load_source(
     spec: &SourceSpec,
     workspace: &Workspace,

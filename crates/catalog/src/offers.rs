@@ -363,6 +363,7 @@ impl Offers {
         }
     }
 
+    /// Called for one source after the other, so the list has their order.
     fn add_resources(&mut self, server: usize, items: &[Json]) {
         for item in items {
             let Some(own) = item["uri"].as_str() else { continue };
@@ -417,6 +418,7 @@ impl Offers {
         }
     }
 
+    /// The server is part of the answer: callers send the request to it.
     fn item(&self, key: &OwnKey) -> OfferedItem {
         let upstream = Arc::clone(&self.servers[key.server].upstream);
         OfferedItem { upstream, own: key.own.clone() }
@@ -432,6 +434,14 @@ impl Offers {
     /// match, the one with the most literal text is meant, and the first of equals. `budget` bounds
     /// the matching for a whole walk; when it is used up, templates match nothing and the rest
     /// still applies.
+    ///
+    /// ```text
+    /// 1 an exact URI that clients see
+    /// 2 a URI with the prefix of a server      the rest of it, on that server
+    /// 3 a template that is not renamed         the URI as it is, on the server of the best one
+    /// 4 only one server has resources          the URI as it is, on that server
+    /// 5 a result has named it                  the URI as it is, on the server of that result
+    /// ```
     fn find_resource(&self, uri: &str, budget: &mut usize) -> Option<OwnKey> {
         if let Some(key) = self.resource_table.get(uri) {
             return Some(OwnKey { server: key.server, own: key.own.clone() });
@@ -489,6 +499,8 @@ impl Offers {
         }
     }
 
+    /// A server is found by identity or as an equal one: a notification may hold the value of
+    /// before a reload.
     fn number_of(&self, server: &Arc<Server>) -> Option<usize> {
         let is_it = |it: &OfferingServer| {
             Arc::ptr_eq(it.upstream.server(), server) || it.upstream.server() == server
@@ -500,6 +512,22 @@ impl Offers {
     /// without one would be led to another server. What that means for URIs that nobody lists is
     /// decided case by case below; the least that has to hold is that a client which reads the
     /// result finds this server.
+    ///
+    /// ```text
+    /// this server lists it                          prefix if it is in `renamed`
+    /// it is the only server with resources          no prefix
+    /// otherwise a prefix, if one of these holds:
+    ///   - a renamed template of this server matches it
+    ///   - it looks as if it had a prefix already
+    ///   - it is a part of a renamed URI, and not one that clients open themselves
+    ///   - without a prefix it would lead to another server; if that one neither lists it nor has a
+    ///     template for it, not for URIs that clients open themselves
+    ///   - it would lead nowhere, and is too long to be remembered (`unlisted`)
+    /// ```
+    ///
+    /// "Open themselves" is `is_found_without_server`: the web and the disk.
+    ///
+    /// Has one effect: a URI that leads nowhere is remembered, so that reading it leads here.
     fn exposed(&self, n: usize, own: &str, budget: &mut usize) -> String {
         let server = &self.servers[n];
         let needs_prefix = if server.listed.contains(own) {
@@ -529,6 +557,17 @@ impl Offers {
     /// Whether a text in data is a URI that clients see with the prefix of this server. Stricter
     /// than [`Offers::exposed`], because a text may mean anything: only what a client would read
     /// from another server otherwise is one, and nothing is remembered.
+    ///
+    /// ```text
+    ///                                        exposed            is_renamed_text
+    /// not of the form `scheme://…`           as any URI         no
+    /// looks like one with a prefix           prefix             no: it was renamed as a reference
+    /// leads to another server                see there          yes; for one that clients open
+    ///                                                           themselves, if that one lists it
+    /// leads nowhere                          remembered         no
+    /// ```
+    ///
+    /// A wrong "no" costs a client one failed read. A wrong "yes" would change data that is no URI.
     fn is_renamed_text(&self, n: usize, text: &str, budget: &mut usize) -> bool {
         let server = &self.servers[n];
         if server.listed.contains(text) {
@@ -558,6 +597,8 @@ impl Offers {
     }
 
     /// Whether a server lists a URI, or a template that matches it.
+    ///
+    /// A renamed template counts, too: it is about the server's own URIs.
     fn lists(&self, n: usize, own: &str, budget: &mut usize) -> bool {
         let OfferingServer { listed, templates, .. } = &self.servers[n];
         listed.contains(own) || templates.iter().any(|it| it.parsed.matches(own, budget))
@@ -567,6 +608,9 @@ impl Offers {
     /// it has read. Returns whether something was replaced.
     ///
     /// Only texts that are a URI as a whole; a URI in the middle of a sentence stays as it is.
+    ///
+    /// Only the prefix of this server is removed. A URI of another server stays, since this one
+    /// could do nothing with it.
     pub fn own_arguments(&self, server: &Arc<Server>, arguments: &mut Json) -> bool {
         let Some(n) = self.number_of(server) else { return false };
         let prefix = &self.servers[n].prefix;
@@ -580,6 +624,8 @@ impl Offers {
     }
 
     /// Whether a text may be a URI that was renamed.
+    ///
+    /// A quick test before `own_arguments`.
     pub fn may_have_renamed(text: &str) -> bool {
         text.contains(PREFIX)
     }
@@ -599,6 +645,8 @@ impl Offers {
     }
 
     /// The same for structured content.
+    ///
+    /// For a value that is data as a whole, and not a result with `structuredContent`.
     pub fn expose_data(&self, server: &Arc<Server>, value: &mut Json) {
         self.expose(server, value);
         if let Some(server) = self.number_of(server) {
@@ -661,10 +709,14 @@ fn texts<'i>(items: &'i [Json], key: &'static str) -> impl Iterator<Item = &'i s
 ///
 /// The budgets are for the whole walk: a hostile result of many small parts costs no more than
 /// others. What is left when they are used up stays as the server wrote it.
+///
+/// `value` looks for references where MCP has them; `data` takes any text that is a URI.
 struct ReferenceWalk<'o> {
     offers: &'o Offers,
     server: usize,
+    /// Values that may still be visited.
     visits_left: usize,
+    /// Steps that may still be spent on matching templates.
     match_budget: usize,
 }
 
@@ -740,6 +792,7 @@ impl<'o> ReferenceWalk<'o> {
         }
     }
 
+    /// Missing members and other types are left alone.
     fn replace(&mut self, uri: Option<&mut Json>) {
         if let Some(Json::String(uri)) = uri {
             *uri = self.offers.exposed(self.server, uri, &mut self.match_budget);

@@ -4,6 +4,11 @@
 //! Acceptance is written to the store and, if there is one or the person wants one, to the lock.
 //! The lock is replaced as a whole, so that it is never half written, and not at all if somebody
 //! else changed it in the meantime.
+//!
+//! ```text
+//! Pins::review ─▶ PinReview ─ a person sets `is_accepted` of parts ─▶ write ─┬─ lock, first
+//!                                                                            └─ store
+//! ```
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,10 +54,12 @@ pub struct ReviewedToolset {
     pub unchanged: usize,
     /// Whether nothing of it was ever accepted.
     pub is_new: bool,
+    /// The lists that were observed; only these are replaced in the lock.
     lists: Vec<PinList>,
     /// The lists that are pinned in the store when something is accepted.
     pub(crate) store_lists: Vec<PinList>,
     accepted: Accepted,
+    /// The parts that do not differ.
     same: Vec<PinnedPart>,
 }
 
@@ -73,6 +80,8 @@ pub struct ReviewedPart {
 }
 
 impl ReviewedToolset {
+    /// Compares the parts with what was accepted. Texts of accepted parts come from the store, so
+    /// `old` is `None` if only the lock of somebody else has them.
     pub(crate) fn new(
         subject: &PinSubject,
         lists: Vec<(PinList, Vec<PinnedPart>)>,
@@ -130,6 +139,9 @@ impl ReviewedToolset {
 
 /// The parts as they are now, with those that a running program has seen in place of accepted ones:
 /// a server that changes in the middle of a session lists its first tools again to a new client.
+///
+/// A part that differs now is shown as it is now; one that is as accepted now and was different is
+/// shown as it was seen.
 fn with_seen(
     mut parts: Vec<PinnedPart>,
     accepted: &Accepted,

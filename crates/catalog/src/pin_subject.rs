@@ -5,6 +5,14 @@
 //! directory: a key that changes makes everything look new, and a key that two toolsets share lets
 //! one of them pass as the other. Hence absolute paths for files, the configuration file and the
 //! name for servers, and a hash for commands.
+//!
+//! ```text
+//! file /a/b.yaml                       a definition, or a program that describes itself
+//! server /a/toolwright.toml notes      a server that a file names
+//! builtin /a/toolwright.toml web       a built-in toolset
+//! command SHA-256, url URL             a server of the command line
+//! folder /a                            a folder whose definitions were used; has no parts
+//! ```
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -79,6 +87,8 @@ impl PinSubject {
         }
     }
 
+    /// A file that was named itself was found nowhere: only a source that walks a folder finds
+    /// files.
     fn of_file(spec: &SourceSpec, section: LockSection, document: &str) -> PinSubject {
         let path = absolute(document);
         // Not the folder that is walked: the one of the file, or one around it, may be known.
@@ -108,6 +118,9 @@ impl PinSubject {
     }
 
     /// The lists of a server that `file` names as `name`.
+    ///
+    /// Without a file the server is one of the command line. A command is named by its hash in the
+    /// store, and by its program alone in messages.
     pub(crate) fn of_server(
         spec: &SourceSpec,
         server: &Server,
@@ -164,6 +177,8 @@ pub(crate) fn absolute(file: &str) -> String {
 }
 
 /// How `toolwright trust` names a source of a configuration; `None` for other sources.
+///
+/// `notes` for the configuration of this folder, `--config FILE notes` for another one.
 fn trust_words(spec: &SourceSpec) -> Option<String> {
     let config = spec.anchor.as_ref()?.source.name();
     match config {
@@ -174,6 +189,9 @@ fn trust_words(spec: &SourceSpec) -> Option<String> {
 }
 
 /// The file of the program that a server starts, for a person to see.
+///
+/// Reads `PATH` of this process. `None` for servers that are not started, and programs that are not
+/// found.
 fn resolved_program(server: &Server) -> Option<String> {
     let path = std::env::var("PATH").ok();
     started_path(server, path.as_deref()).map(|file| file.display().to_string())

@@ -76,6 +76,7 @@ pub struct PinDrift {
 /// also after its source was removed.
 #[derive(Clone, Debug, Default)]
 struct ObservedToolset {
+    /// Set by the first `observe`.
     subject: Option<PinSubject>,
     /// The parts of each list that is known.
     lists: BTreeMap<PinList, Vec<PinnedPart>>,
@@ -92,6 +93,7 @@ struct ObservedToolset {
 pub(crate) struct Pins {
     /// The accepted pins; `None` if it cannot be opened and the configuration does not require it.
     store: Option<Store>,
+    /// Never held while a caller waits for a person or a server.
     state: Mutex<PinState>,
     purpose: PinPurpose,
 }
@@ -125,7 +127,9 @@ impl PinPlan {
 
 struct PinState {
     plan: PinPlan,
+    /// What the plan and the lock come to: `enforce` if there is a lock and nothing else is said.
     mode: PinMode,
+    /// As it was read last; `None` if there is none.
     lock: Option<LockFile>,
     /// Size and time of the lock when it was read, to notice that it has changed.
     lock_print: Option<(u64, SystemTime)>,
@@ -157,6 +161,12 @@ impl Pins {
     ///
     /// # Errors
     /// If one of them cannot be used and the configuration demands it.
+    ///
+    /// ```text
+    /// pin = "off", no review       nothing is compared
+    /// lock that cannot be read     an error if pins are demanded, else only a sentence
+    /// store that cannot be opened  the lock alone; without a lock as above
+    /// ```
     pub(crate) fn open(
         folder: Result<PathBuf, String>,
         plan: PinPlan,
@@ -218,6 +228,9 @@ impl Pins {
     ///
     /// Called whenever a list was loaded. The first use of a list accepts it here, by writing to
     /// the store.
+    ///
+    /// The state of the toolset is replaced as a whole at the end. A line is returned once for each
+    /// text, so a toolset that is loaded every second is not logged every second.
     pub(crate) fn observe(
         &self,
         subject: &PinSubject,
@@ -250,6 +263,18 @@ impl Pins {
     /// it has the list; nothing, if the store cannot be read though the configuration demands it;
     /// the store again, if the list is new beside others that were accepted; otherwise this is the
     /// first use.
+    ///
+    /// ```text
+    /// a lock                                  the hashes of its entry; no entry: none
+    /// the store has the list                  the hashes of the store
+    /// the store fails and `required` is set   none: every part is new
+    /// new beside what was accepted            the hashes of the store, mostly none
+    /// none of these                           first use: accepted now, and no difference
+    /// ```
+    ///
+    /// The order is a decision about safety: a later line accepts more than an earlier one, so a
+    /// list reaches the last one only if nothing is known that could contradict it. Only the
+    /// purpose `Use` writes to the store, here and in `note`.
     fn compared(&self, state: &PinState, mut toolset: ObservedToolset) -> ObservedToolset {
         let Some(subject) = &toolset.subject else { return toolset };
         // While the store cannot be read, what it had before counts.
@@ -290,6 +315,10 @@ impl Pins {
     /// is accepted without a question. So the answer is no if anything in the surroundings was
     /// accepted before: the same toolset, the folder that a file was found in, or the definition
     /// that names the server.
+    ///
+    /// `true` only for a list about whose surroundings nothing is known. The three conditions
+    /// before the `match` look at the list and its toolset, the `match` at where the toolset was
+    /// found.
     fn is_first_use(
         &self,
         state: &PinState,
@@ -316,6 +345,9 @@ impl Pins {
     }
 
     /// Whether the definitions of this folder, or of one around it, were used before.
+    ///
+    /// A file in a subfolder of a folder that was used before is therefore new, not used for the
+    /// first time.
     fn is_known_folder(&self, folder: &str) -> bool {
         let Some(store) = &self.store else { return false };
         let path = folder.strip_prefix("folder ").unwrap_or(folder);
@@ -335,11 +367,13 @@ impl Pins {
         }
     }
 
+    /// What the store has; nothing if it cannot be read. For a review, which may show too much.
     fn stored(&self, subject: &PinSubject) -> StoredPins {
         let stored = self.store.as_ref().and_then(|store| store.pins_of(&subject.key).ok());
         stored.unwrap_or_default()
     }
 
+    /// Writes to the store that these parts of a list are accepted.
     fn accept(&self, subject: &PinSubject, list: PinList, parts: Vec<&PinnedPart>, by: AcceptedBy) {
         if let Some(store) = &self.store {
             // A store that cannot be written is the same as one that has seen nothing.
@@ -349,6 +383,12 @@ impl Pins {
 
     /// Keeps what was seen in the store: texts that the lock accepts, so that a later change can be
     /// shown, and texts that differ, for a person to look at.
+    ///
+    /// ```text
+    /// differs, not seen yet                    noted as seen
+    /// as accepted, seen as different before    what was seen is forgotten
+    /// as the lock has it, not in the store     kept with its text
+    /// ```
     fn note(
         &self,
         subject: &PinSubject,
@@ -383,6 +423,8 @@ impl Pins {
     }
 
     /// The line of the log about the differences of a toolset.
+    ///
+    /// `None` if nothing differs, or parts are only gone. At most `NAMED` parts are named.
     fn line_about(&self, state: &PinState, toolset: &ObservedToolset) -> Option<String> {
         let subject = toolset.subject.as_ref()?;
         let serious: Vec<&PinDrift> =
@@ -409,6 +451,9 @@ impl Pins {
     }
 
     /// Why a tool is set aside, and what to do; `None` if it is not.
+    ///
+    /// The second text is the remedy. A tool that is merged from a definition and its server is
+    /// pinned under both, and either can set it aside.
     pub(crate) fn reason_aside(&self, tool: &RegisteredTool) -> Option<(String, String)> {
         let state = self.state();
         if !state.is_enforced(self.purpose) {
@@ -429,6 +474,9 @@ impl Pins {
     }
 
     /// What a server offers besides tools, without what is set aside.
+    ///
+    /// Resources are not pinned and always stay. A difference that concerns the whole toolset
+    /// withholds the instructions as well.
     pub(crate) fn accepted_offers(
         &self,
         subject: &PinSubject,
@@ -454,6 +502,9 @@ impl Pins {
     }
 
     /// How often the differences have changed.
+    ///
+    /// `Catalog` keeps the number with the offers that it has published, and merges them again if
+    /// it has grown.
     pub(crate) fn changes(&self) -> u64 {
         self.state().changes
     }
@@ -466,6 +517,9 @@ impl Pins {
 
     /// Compares everything again if the lock or the store has changed since. Returns the lines for
     /// the log, or `None` if nothing has changed.
+    ///
+    /// Called once a second by the task that polls files. The lock is compared by its size and
+    /// time, the store by a text that changes with every write.
     pub(crate) fn refresh(&self) -> Option<Vec<String>> {
         let lock_path = self.state().plan.lock_path.clone();
         let lock_print = lock_path.as_deref().and_then(file_stamp);
@@ -515,6 +569,19 @@ impl Pins {
     ///
     /// Decides nothing: the differences become texts, and the person's decisions are written by
     /// `PinReview::write`.
+    ///
+    /// What counts as accepted is decided much as in `compared`, but nothing is
+    /// accepted here, and each toolset is told apart by `is_new`, which a person wants to know.
+    ///
+    /// ```text
+    /// accepted      the hashes to compare with
+    /// is_new        the lock has no entry for it; without a lock, every list is a first use
+    /// store_lists   the lists that are pinned once the person accepts something of the toolset
+    /// ```
+    ///
+    /// A list that is not in `store_lists` was never used, so its parts are put into `accepted` as
+    /// they are: they do not differ from anything. Entries of the lock that no source has are
+    /// returned as `unknown`.
     pub(crate) fn review(self: &Arc<Self>, scope: ReviewScope) -> PinReview {
         let state = self.state();
         let mut toolsets = Vec::new();
@@ -573,16 +640,19 @@ impl Pins {
         PinReview { toolsets, unknown, lock_path, lock, drops_unknown: false, pins }
     }
 
+    /// For `PinReview::write`.
     pub(crate) fn store(&self) -> Option<&Store> {
         self.store.as_ref()
     }
 }
 
 impl PinState {
+    /// A review sets nothing aside, whatever the mode is: the person has to see everything.
     fn is_enforced(&self, purpose: PinPurpose) -> bool {
         self.mode == PinMode::Enforce && purpose != PinPurpose::Review
     }
 
+    /// The folder to which paths in the lock are relative.
     fn lock_folder(&self) -> Option<&Path> {
         self.plan.lock_path.as_deref().and_then(Path::parent)
     }
@@ -594,6 +664,8 @@ impl PinState {
     }
 
     /// Whether nothing of a definition is accepted.
+    ///
+    /// `false` also for a definition that was not compared.
     fn is_all_new(&self, definition: &str) -> bool {
         let is_new = |drift: &PinDrift| drift.change == PinChange::New;
         let observed = self.toolsets.get(definition);
@@ -652,18 +724,24 @@ impl PinDrift {
 pub(crate) type Accepted = BTreeMap<(PinKind, String), String>;
 
 /// A toolset without an entry in the lock has nothing accepted.
+///
+/// A lock has all lists of a toolset in one entry; this takes those of one list.
 fn locked_list(entry: Option<&LockEntry>, list: PinList) -> Accepted {
     let parts = entry.into_iter().flat_map(|entry| &entry.parts);
     let own = parts.filter(|((kind, _), _)| kind.list() == list);
     own.map(|(key, hash)| (key.clone(), hash.clone())).collect()
 }
 
+/// The same from the store.
 fn stored_list(stored: &StoredPins, list: PinList) -> Accepted {
     let own = stored.accepted.iter().filter(|((kind, _), _)| kind.list() == list);
     own.map(|(key, (hash, _))| (key.clone(), hash.clone())).collect()
 }
 
 /// The parts that differ, in their order; then those that are gone.
+///
+/// Compares hashes only. For `accepted` {a: 1, b: 2} and the parts a: 1, b: 3, c: 4: `b` changed,
+/// `c` is new.
 pub(crate) fn differences(accepted: &Accepted, parts: &[PinnedPart]) -> Vec<PinDrift> {
     let mut found = Vec::new();
     let mut gone = accepted.clone();

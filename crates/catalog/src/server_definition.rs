@@ -191,6 +191,7 @@ impl ServerDefinition {
     }
 }
 
+/// The name under which the server knows a tool, by which the two lists are matched.
 fn name_on_server(entry: &RegisteredTool) -> &str {
     match &entry.tool.details.binding {
         Binding::Server { tool, .. } => tool,

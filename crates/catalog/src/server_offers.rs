@@ -74,11 +74,14 @@ impl ServerOffers {
     }
 
     /// Replaces a list by the usable ones of these items.
+    ///
+    /// Used for answers and for the cache; notes are sentences for the log.
     pub(crate) fn set(&mut self, kind: ListKind, items: Vec<Json>, notes: &mut Vec<String>) {
         *self.list_mut(kind) = usable_items(kind, items, notes);
         self.are_prompts_known |= kind == ListKind::Prompts;
     }
 
+    /// The list of this kind.
     fn list_mut(&mut self, kind: ListKind) -> &mut Vec<Json> {
         match kind {
             ListKind::ResourceTemplates => &mut self.templates,
@@ -123,6 +126,8 @@ pub(crate) fn key_of(kind: ListKind) -> &'static str {
 }
 
 /// The items that clients can use. One note tells how many others there were, and why.
+///
+/// An item without a name gets its key as one. The order stays.
 fn usable_items(kind: ListKind, items: Vec<Json>, notes: &mut Vec<String>) -> Vec<Json> {
     let key = key_of(kind);
     let (mut seen, mut usable) = (HashSet::new(), Vec::new());

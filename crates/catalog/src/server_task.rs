@@ -63,6 +63,7 @@ pub(crate) enum ServerOwner {
 }
 
 impl ServerOwner {
+    /// The server that is kept loaded.
     fn server(&self) -> &Arc<Server> {
         match self {
             ServerOwner::Source(_, server) => server,
@@ -105,6 +106,7 @@ struct ChangedLists {
 }
 
 impl ChangedLists {
+    /// Called by the future that passes events on.
     fn mark(&self, kinds: &[ListKind]) {
         let mut all = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend(kinds);
@@ -119,6 +121,7 @@ impl ChangedLists {
         self.take()
     }
 
+    /// What has changed since the last look, without waiting.
     fn take(&self) -> Vec<ListKind> {
         std::mem::take(&mut *self.kinds.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -150,6 +153,11 @@ impl Catalog {
     /// after a growing pause while loading fails. When it is `removed`, only passes on what it
     /// reports of its last tasks, and ends with them, or when the server is configured again: then
     /// it has another task, also after it is removed once more.
+    ///
+    /// ```text
+    /// until removed    pass_on_events  ║  follow_lists
+    /// afterwards       events of tasks ║  waits until nothing drains, and TIME_TO_CLOSE longer
+    /// ```
     pub(crate) async fn keep_server_loaded(
         &self,
         owner: &ServerOwner,
@@ -237,6 +245,10 @@ impl Catalog {
 
     /// Never returns. Failures are logged where they are published; here they only lengthen the
     /// pause.
+    ///
+    /// The first answers may be those of the last run. A lazy server that has them is not asked
+    /// before something else opens a connection. After a failure the lists that changed meanwhile
+    /// are asked for together with those that failed.
     async fn follow_lists(
         &self,
         upstream: &Arc<Upstream>,
@@ -279,6 +291,11 @@ impl Catalog {
     ///
     /// # Errors
     /// If the server gave no list of tools.
+    ///
+    /// ```text
+    /// tools asked ─ other lists, up to OFFERS_BEFORE_TOOLS ─ tools published ─ the other lists
+    ///                                                        └─ if they differ, or were not yet
+    /// ```
     async fn load_lists(
         &self,
         upstream: &Arc<Upstream>,
@@ -349,6 +366,9 @@ impl Catalog {
     }
 
     /// Publishes the tools of an answer, whether it comes from the server or from the cache.
+    ///
+    /// # Errors
+    /// The failures of the load, if there is no answer. They are published already.
     fn load_tools(
         &self,
         owner: &ServerOwner,
@@ -365,6 +385,8 @@ impl Catalog {
 
     /// Notes whether the instructions of a server give orders to the model, and logs it if they are
     /// withheld for that reason.
+    ///
+    /// Whether they are withheld is decided when offers are merged: the configuration may change.
     fn check_instructions(&self, owner: &ServerOwner, offers: &mut ServerOffers) {
         let text = offers.description.as_ref().and_then(|it| it.instructions.clone());
         let Some(text) = text else { return };
@@ -377,6 +399,8 @@ impl Catalog {
     }
 
     /// Publishes the answers that the server gave in an earlier run, if there are any.
+    ///
+    /// `None` without a cache, without a file, and if the cached tools cannot be loaded.
     async fn load_cached(&self, owner: &ServerOwner) -> Option<ServerAnswers> {
         let cache = self.cache()?.clone();
         let server = Arc::clone(owner.server());
@@ -394,6 +418,9 @@ impl Catalog {
     }
 
     /// Keeps the answers of a server for the next run.
+    ///
+    /// Answers that are equal to the last ones only get a new time, so that they are not removed as
+    /// unused.
     async fn keep_answers(
         &self,
         owner: &ServerOwner,

@@ -63,12 +63,14 @@ impl ToolsetNames {
         }
     }
 
+    /// The definition and the tools of its server have one owner, by the content of the definition.
     pub(crate) fn add_definition(&mut self, definition: &ServerDefinition) {
         let file = definition.origin.document().source().name();
         let label = format!("`{file}`");
         self.add(definition.namespace.as_str(), identity(&definition.trust), label);
     }
 
+    /// Two owners of one identity are one.
     fn add(&mut self, name: &str, owner: String, label: String) {
         self.owners.entry(name.to_owned()).or_default().insert(owner, label);
     }
@@ -86,6 +88,8 @@ impl ToolsetNames {
     }
 
     /// A sentence about each name that several have, by name.
+    ///
+    /// The catalog logs each of them once. At most three owners are named.
     pub(crate) fn sentences(&self) -> BTreeMap<String, String> {
         let shared = self.owners.iter().filter(|(_, owners)| owners.len() > 1);
         let sentence = |(name, owners): (&String, &BTreeMap<String, String>)| {
@@ -102,6 +106,8 @@ impl ToolsetNames {
     }
 
     /// A sentence about the sources whose names are not known, if grants by name matter.
+    ///
+    /// At most three sources are named; `None` if all are read.
     pub(crate) fn unread_sentence(&self) -> Option<String> {
         let names: Vec<String> = self.unread.iter().take(3).map(|it| format!("`{it}`")).collect();
         (!names.is_empty()).then(|| {

@@ -53,6 +53,8 @@ impl<'a> MessageContext<'a> {
     }
 
     /// The same for the error at these paths.
+    ///
+    /// Paths change from error to error, the rest does not.
     pub(crate) fn at<'b>(&self, schema_path: &'b str, instance_path: &'b str) -> MessageContext<'b>
     where
         'a: 'b,
@@ -112,6 +114,8 @@ pub(crate) fn describe(
 }
 
 /// The properties that an error calls unexpected; empty for every other error.
+///
+/// For callers that suggest a similar name, such as the argument errors of a call.
 pub(crate) fn unexpected_names(
     kind: &ValidationErrorKind,
     value: &Value,
@@ -166,6 +170,8 @@ fn closed_object(
 
 /// The second half of [`describe`]: errors of bounds, patterns and formats, which all start with
 /// the value.
+///
+/// Bounds of arrays and objects are worded without the value, which may be long.
 fn describe_bound(
     kind: &ValidationErrorKind,
     value: &Value,
@@ -221,6 +227,8 @@ fn describe_bound(
 /// Why no alternative matches: the first error of each, at most [`MAX_LISTED`] of them.
 ///
 /// An error inside the value is described with its place below the value.
+///
+/// `` `7` matches no alternative of `anyOf`: `7` is not of type `string`; or at `/a`, … ``
 fn alternatives(
     keyword: &str,
     branches: &[Vec<EngineError<'_>>],
@@ -329,6 +337,8 @@ pub(crate) fn shorten(text: &str) -> String {
 }
 
 /// Keeps a number of characters, then fails, which makes the writing code stop.
+///
+/// The error is how a writer asks to stop; it never reaches a caller.
 struct TruncatingWriter {
     text: String,
     /// Characters that still fit.

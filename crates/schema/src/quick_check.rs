@@ -42,6 +42,8 @@ pub fn is_certainly_valid_schema(schema: &Value) -> bool {
 }
 
 /// The check of one schema.
+///
+/// Made anew for each schema.
 struct SchemaCheck<'s> {
     /// What references start from.
     root: &'s Map<String, Value>,
@@ -71,6 +73,9 @@ impl<'s> SchemaCheck<'s> {
     /// Deliberately absent: identifiers and references to other places than definitions, which only
     /// the compiler can resolve, keywords whose values differ between the dialects, and unknown
     /// keywords, under which the compiler may find a reference.
+    ///
+    /// `example` and `nullable` are no keywords of JSON Schema, but are common in tools and do no
+    /// harm.
     fn check_keyword(&mut self, keyword: &str, value: &'s Value, depth: usize) -> bool {
         match keyword {
             "type" => is_type(value),
@@ -124,6 +129,9 @@ impl<'s> SchemaCheck<'s> {
     }
 
     /// What `#/$defs/name` or `#/definitions/name` refers to, if nothing in the name is escaped.
+    ///
+    /// `None` for every other reference, and if there is no such definition: then the compiler
+    /// decides.
     fn definition(&self, reference: &Value) -> Option<&'s Value> {
         let (keyword, name) = reference.as_str()?.strip_prefix("#/")?.split_once('/')?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -133,6 +141,8 @@ impl<'s> SchemaCheck<'s> {
 }
 
 /// Whether `value` is data in which the compiler finds neither a reference nor too many levels.
+///
+/// A member that starts with `$` could be a reference or an identifier.
 fn is_data(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(list) => {
@@ -149,6 +159,8 @@ fn is_data(value: &Value, depth: usize) -> bool {
 }
 
 /// A type name, or a list of different ones.
+///
+/// The meta-schemas demand names that exist and differ.
 fn is_type(value: &Value) -> bool {
     let is_type_name = |word: &str| {
         matches!(word, "object" | "string" | "number" | "integer" | "boolean" | "array" | "null")
@@ -192,6 +204,9 @@ const MAX_PATTERN_WEIGHT: usize = 64;
 
 /// Whether `pattern` only has letters, digits, a few other characters, classes of these, and
 /// repetitions: `^[a-z0-9_-]{2,}$`. Such a pattern compiles and never backtracks.
+///
+/// Read from left to right. `repeatable` tells whether the last part may be repeated; a repetition
+/// of a repetition, or one at the start, is not simple.
 fn is_simple_pattern(pattern: &str) -> bool {
     let body = pattern.strip_prefix('^').unwrap_or(pattern);
     let mut rest = body.strip_suffix('$').unwrap_or(body);
@@ -250,6 +265,8 @@ fn is_simple_class(class: &str) -> bool {
 }
 
 /// Whether every range of a class goes from a lower to a higher letter or digit of the same kind.
+///
+/// `a-z` and `0-5` are; `z-a` is an error, and `A-z` takes in other characters.
 fn has_ordered_ranges(class: &str) -> bool {
     let letters: Vec<char> = class.chars().collect();
     // A `-` at either end stands for itself.
@@ -275,6 +292,8 @@ pub fn is_certainly_valid_instance(schema: &Value, instance: &Value) -> bool {
 }
 
 /// Whether `instance` certainly matches all keywords of `schema` but one.
+///
+/// Asked for values that are written in the schema itself: listed ones, defaults, examples.
 pub(crate) fn is_certainly_valid_without(
     schema: &Map<String, Value>,
     keyword: &str,

@@ -170,6 +170,7 @@ pub(crate) struct CallRestorer<'a> {
 }
 
 impl<'a> CallRestorer<'a> {
+    /// With the whole of `MAX_WORK`.
     pub(crate) fn new(steps: &'a [RestoreStep]) -> CallRestorer<'a> {
         let branches = CompiledBranches { work_left: MAX_WORK, ..CompiledBranches::unbounded() };
         CallRestorer { steps, branches: Mutex::new(branches) }
@@ -194,6 +195,7 @@ impl<'a> CallRestorer<'a> {
         self.branches().work_left == 0
     }
 
+    /// Held for one call at a time.
     fn branches(&self) -> MutexGuard<'_, CompiledBranches> {
         self.branches.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -210,10 +212,12 @@ struct CompiledBranches {
 }
 
 impl CompiledBranches {
+    /// For a single call, which is bounded by `MAX_ACTIONS`.
     fn unbounded() -> CompiledBranches {
         CompiledBranches { schemas: HashMap::new(), work_left: usize::MAX }
     }
 
+    /// Never below zero: an exhausted budget stays so.
     fn use_up(&mut self, work: usize) {
         self.work_left = self.work_left.saturating_sub(work);
     }
@@ -231,6 +235,7 @@ struct StepRun<'a, 'b> {
 }
 
 impl<'a, 'b> StepRun<'a, 'b> {
+    /// Definitions are declared by steps of their own, at any place of the list.
     fn new(steps: &'a [RestoreStep], branches: &'b mut CompiledBranches) -> StepRun<'a, 'b> {
         let definition = |step: &'a RestoreStep| match &step.action {
             RestoreAction::Define { definition, schema, steps } => {
@@ -339,6 +344,13 @@ impl<'a, 'b> StepRun<'a, 'b> {
 
     /// Reverses one action. A choice is the only one that cannot simply be reversed: the branch is
     /// unknown, so each is tried, and one counts only if restoring leads back to the same value.
+    ///
+    /// ```text
+    /// NullMeansAbsent      {"a": 1}, `b` optional  ─▶  {"a": 1, "b": null}
+    /// Unwrap               x                       ─▶  {"input": x}
+    /// EntriesToProperties  {"a": 1}                ─▶  {"entries": [{"key": "a", "value": 1}]}
+    /// ParseJson            [1, 2]                  ─▶  "[1, 2]"
+    /// ```
     fn adapt_one(
         &mut self,
         action: &'a RestoreAction,
@@ -418,6 +430,10 @@ impl<'a, 'b> StepRun<'a, 'b> {
     }
 
     /// Runs the steps of a definition. An unknown one has no steps.
+    ///
+    /// # Errors
+    /// More than `MAX_FOLLOWED` definitions inside each other, which only a hostile list of steps
+    /// has.
     fn follow(
         &mut self,
         definition: &str,
@@ -435,6 +451,8 @@ impl<'a, 'b> StepRun<'a, 'b> {
 
     /// Whether the schema of a branch accepts the value. A schema that does not compile accepts
     /// nothing.
+    ///
+    /// Compiled on first use, and kept for all values of this run or restorer.
     fn accepts(&mut self, branch: &'a RestoreBranch, value: &Value) -> bool {
         let address = std::ptr::from_ref(branch).addr();
         if !self.branches.schemas.contains_key(&address) {
@@ -470,6 +488,8 @@ impl<'a, 'b> StepRun<'a, 'b> {
 ///
 /// A path with [`CallPathPart::EveryItem`] leads to many values; the recursion is as deep as the
 /// path.
+///
+/// `[Property("a"), EveryItem]` leads to 1 and 2 in `{"a": [1, 2]}`, and to nothing in `{"a": 5}`.
 fn at_path(
     value: &mut Value,
     path: &[CallPathPart],
@@ -550,6 +570,9 @@ fn insert_entries(
 }
 
 /// The value that a text stands for. An exact match comes first: `a` and `A` may both be listed.
+///
+/// `None` if no text fits, or several that differ in case alone. The value then stays a text, and
+/// the source schema judges it.
 fn by_text<'v>(values: &'v [(String, Value)], text: &str) -> Option<&'v Value> {
     if let Some((_, value)) = values.iter().find(|(known, _)| known == text) {
         return Some(value);
@@ -561,6 +584,8 @@ fn by_text<'v>(values: &'v [(String, Value)], text: &str) -> Option<&'v Value> {
 }
 
 /// Equality as JSON Schema defines it: numbers by value, objects without order.
+///
+/// Not `==` of `serde_json`, for which `1` and `1.0` differ.
 pub(crate) fn same_json(first: &Value, second: &Value) -> bool {
     match (first, second) {
         (Value::Number(one), Value::Number(other)) => {
@@ -661,6 +686,9 @@ const MAX_STEP_DEPTH: usize = 128;
 
 impl<'a> StepJson<'a> {
     /// A step, with the steps of its branches below it.
+    ///
+    /// # Errors
+    /// What was expected instead.
     fn step(self, depth: usize) -> Result<RestoreStep, RestoreError> {
         let part = |part: StepJson<'_>| match part.0 {
             Value::Bool(true) => Ok(CallPathPart::EveryItem),
@@ -714,11 +742,13 @@ impl<'a> StepJson<'a> {
         })
     }
 
+    /// The member of an object.
     fn member(self, name: &str) -> Result<StepJson<'a>, RestoreError> {
         let member = self.0.get(name).map(StepJson);
         member.ok_or_else(|| self.unexpected(format_args!("an object with `{name}`")))
     }
 
+    /// An item of a pair.
     fn item(self, index: usize) -> Result<StepJson<'a>, RestoreError> {
         self.0.get(index).map(StepJson).ok_or_else(|| self.unexpected("a pair"))
     }

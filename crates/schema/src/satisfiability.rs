@@ -93,6 +93,9 @@ pub(crate) fn may_contradict(members: &Map<String, Value>) -> bool {
 }
 
 /// `minimum` above `maximum` and the like.
+///
+/// Counts are compared pair by pair. Of the four bounds of a number, the tightest two are compared
+/// as whole numbers; a number with a fraction between them is left to the canonical form.
 fn has_crossed_bounds(members: &Map<String, Value>) -> bool {
     let mut counts: [[Option<f64>; 2]; 4] = Default::default();
     let [mut low, mut above, mut high, mut below] = [None; 4];
@@ -148,6 +151,8 @@ fn has_doubtful_values(members: &Map<String, Value>) -> bool {
 /// An object that may require more than it allows: a required property that is `false` or, in a
 /// closed object, not declared; or more properties than there can be. `propertyNames` is always
 /// doubtful beside required names.
+///
+/// `{"required": ["a"], "properties": {"b": {}}, "additionalProperties": false}` is one.
 fn has_doubtful_object(members: &Map<String, Value>) -> bool {
     let declared = keyword_value(members, "properties").and_then(Value::as_object);
     let required = keyword_value(members, "required").and_then(Value::as_array);
@@ -259,6 +264,9 @@ fn restricts_nothing(keyword: &str) -> bool {
 }
 
 /// The subschemas of a valid schema that no value matches, as far as that can be decided.
+///
+/// Empty if the schema is too large, too deep, or the canonical form fails: then nothing is known,
+/// and nothing is reported.
 pub(crate) fn unsatisfiable_subschemas(schema: &Value, dialect: Dialect) -> Vec<EmptySubschema> {
     let values = measure::measure(schema).values;
     if values > MAX_CANONICAL_VALUES || is_too_large(schema, dialect) {
@@ -432,6 +440,8 @@ fn innermost(
 }
 
 /// `not: {}` or `not: true`.
+///
+/// Other keywords may stand beside it.
 fn refuses_everything(schema: &Value) -> bool {
     match schema.get("not") {
         Some(Value::Object(members)) => members.is_empty(),
@@ -446,6 +456,8 @@ fn only_refuses_everything(schema: &Value) -> bool {
 }
 
 /// Whether a pointer leads through `not` or `if`, where an empty schema restricts nothing.
+///
+/// A property that is called `not` is not one: `/properties/not` is a name.
 pub(crate) fn is_in_condition(at: &str) -> bool {
     let mut is_name = false;
     at.split('/').any(|token| {

@@ -56,6 +56,8 @@ pub(crate) fn run_within<'a, T>(
 
 impl<'a> StepBudget<'a> {
     /// `steps` for evaluating `instance`, which holds `values` values.
+    ///
+    /// A budget is for one evaluation and is not refilled.
     pub(crate) fn new(
         steps: u64,
         instance: &'a Value,
@@ -82,6 +84,8 @@ impl<'a> StepBudget<'a> {
 
 /// Worst case of matching `strings`, which have `bytes` in all, with `backtracks` each: each
 /// backtrack has a fixed cost and may scan the string.
+///
+/// A bound and not a measurement; 0 if patterns take linear time.
 pub(crate) fn worst_match_steps(backtracks: u64, strings: u64, bytes: u64) -> u64 {
     backtracks.saturating_mul(strings.saturating_mul(5).saturating_add(bytes / 8))
 }
@@ -98,6 +102,7 @@ pub(crate) struct BudgetedNode<'a> {
 }
 
 impl BudgetedNode<'_> {
+    /// Nothing is spent for a temporary value.
     fn spend_one(&self) {
         if let Some(budget) = self.budget {
             budget.spend(1);

@@ -73,6 +73,8 @@ pub enum SchemaCorrection {
 }
 
 /// The type that a word of another language or with other letters means.
+///
+/// `None` for words with several meanings, such as `date`. They stay errors.
 pub fn type_meant(word: &str) -> Option<&'static str> {
     let word = word.trim().to_ascii_lowercase();
     Some(match word.as_str() {
@@ -119,6 +121,7 @@ pub fn tolerate(schema: &Value) -> Option<ToleratedSchema> {
     Some(ToleratedSchema { schema: tolerated, mistakes: reader.mistakes })
 }
 
+/// Changes a copy of the schema in place, and lists what it changed.
 struct TolerantReader {
     dialect: Dialect,
     mistakes: Vec<ToleratedMistake>,
@@ -126,6 +129,9 @@ struct TolerantReader {
 
 impl TolerantReader {
     /// Reads a schema and everything inside. Recursion ends at [`MAX_DEPTH`].
+    ///
+    /// A renamed keyword is in the copy under its new name, while mistakes inside of it are
+    /// reported at the place where they are written.
     fn read_schema(&mut self, schema: &mut Value, at: &str) {
         let Value::Object(members) = schema else { return };
         let mut is_renamed = false;
@@ -167,6 +173,9 @@ impl TolerantReader {
     }
 
     /// Leaves out `null` among the schemas of `anyOf` and the like.
+    ///
+    /// After the schemas inside were read: leaving one out moves the others, and their mistakes
+    /// have the old numbers.
     fn leave_out_null_choices(&mut self, members: &mut Map<String, Value>, at: &str) {
         for keyword in ["allOf", "anyOf", "oneOf"] {
             let Some(Value::Array(choices)) = members.get_mut(keyword) else { continue };
@@ -266,6 +275,9 @@ impl TolerantReader {
 
     /// `required` as a boolean: draft-03 writes it into the property and not into the object that
     /// has the property. Elsewhere it has no meaning.
+    ///
+    /// `{"properties": {"a": {"required": true}}}` becomes
+    /// `{"properties": {"a": {}}, "required": ["a"]}`.
     fn read_required_flags(&mut self, members: &mut Map<String, Value>, at: &str) {
         let expected = |flag| format!("`required` is `{flag}`, expected a list of names");
         if let Some(flag) = members.get("required").and_then(Value::as_bool) {
@@ -306,6 +318,8 @@ impl TolerantReader {
 }
 
 /// Makes a correction of a keyword.
+///
+/// `Require` only removes the flag here; the object that has the property adds the name.
 fn apply(correction: SchemaCorrection, keyword: &str, members: &mut Map<String, Value>) {
     match correction {
         SchemaCorrection::Replace(value) => {
@@ -325,6 +339,8 @@ fn apply(correction: SchemaCorrection, keyword: &str, members: &mut Map<String, 
 }
 
 /// `type` with words of other languages.
+///
+/// `None` if a word has no evident meaning, or if the value is right as it is.
 fn read_type(value: &Value) -> Option<(String, SchemaCorrection)> {
     let is_any = |word: &Value| matches!(word.as_str(), Some("any" | "Any" | ""));
     let meant = |word: &Value| match word {
@@ -352,6 +368,8 @@ fn read_type(value: &Value) -> Option<(String, SchemaCorrection)> {
 }
 
 /// `required` as one name, as an empty object, with a name twice, or with `null` among the names.
+///
+/// A single name has to be that of a property: otherwise it may be anything.
 fn read_required(value: &Value, members: &Map<String, Value>) -> Option<SchemaCorrection> {
     match value {
         Value::Object(names) if names.is_empty() => Some(SchemaCorrection::LeaveOut),

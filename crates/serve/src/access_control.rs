@@ -56,6 +56,8 @@ struct OriginRule {
 }
 
 impl AccessControl {
+    /// Values of the options that are not hosts or origins are left out; the configuration has
+    /// checked them.
     pub(crate) fn new(
         address: SocketAddr,
         token: Option<String>,
@@ -84,6 +86,8 @@ impl AccessControl {
 
     /// The origin of a request, if it is a configured one: the answer must allow the browser to
     /// show it to the page.
+    ///
+    /// The pages of this server itself need no such permission.
     pub(crate) fn page_elsewhere(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let given = headers.get(header::ORIGIN)?;
         let origin = OriginRule::parse(given.to_str().ok()?)?;
@@ -128,6 +132,12 @@ impl AccessControl {
     }
 
     /// Checks `Host` and `Origin`. The error is the status and text of the response.
+    ///
+    /// ```text
+    /// `Host` missing, malformed or given twice   400
+    /// `Host` of another machine, on loopback     403
+    /// any `Origin` that is not accepted          403; a request without one comes from no web page
+    /// ```
     pub(crate) fn check(
         &self,
         uri: &Uri,
@@ -161,6 +171,7 @@ impl AccessControl {
 }
 
 impl HostRule {
+    /// `host` or `host:port`. `None` for a text with user information, which no `Host` has.
     fn parse(text: &str) -> Option<HostRule> {
         let text = text.trim();
         match Authority::try_from(text) {
@@ -169,6 +180,7 @@ impl HostRule {
         }
     }
 
+    /// The host without the port, and the port if one is given.
     fn of(authority: &Authority) -> HostRule {
         HostRule { host: plain_host(authority.host()), port: authority.port_u16() }
     }

@@ -82,6 +82,7 @@ pub(crate) struct CallHost {
 }
 
 impl CallHost {
+    /// `link` is that of the request that begins the call.
     pub(crate) fn new(
         session: Arc<ClientSession>,
         capabilities: Arc<Json>,
@@ -112,6 +113,8 @@ impl CallHost {
     }
 
     /// Queues a message. Executors must not be blocked by a slow client, so a full queue loses it.
+    ///
+    /// Also lost if the client has left.
     fn notify(link: &RequestLink, method: &str, params: &Json) {
         let _ = link.queue.try_send(Message::notification(method, params).to_bytes());
     }
@@ -149,6 +152,9 @@ async fn ask_client(
 }
 
 /// Asks a client on the stream of its session, when no call of it is running.
+///
+/// For servers that ask for roots, say, outside of any call. The capabilities are those of the
+/// handshake.
 pub(crate) fn asker_beyond_calls(session: &Arc<ClientSession>) -> ClientAsker {
     let session = Arc::clone(session);
     Arc::new(move |request| {
@@ -298,6 +304,8 @@ pub(crate) fn no_client() -> RpcError {
 /// The error for a request of a server that the client did not declare to support.
 ///
 /// `None` if the client can be asked. MCP forbids requests whose capability was not declared.
+///
+/// The data of the error names the capability in the form that 2026-07-28 defines.
 pub(crate) fn missing_capability(capabilities: &Json, request: &ServerRequest) -> Option<RpcError> {
     let needed = match request.method.as_str() {
         "elicitation/create" => "elicitation",

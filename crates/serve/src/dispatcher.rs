@@ -58,6 +58,7 @@ pub(crate) struct RequestContext<'r> {
     pub(crate) method: &'r str,
     /// The members as raw JSON: each method parses what it needs.
     pub(crate) params: &'r RequestParams<'r>,
+    /// What the revision and the capabilities of the client allow.
     pub(crate) terms: &'r RequestTerms,
     /// Cancelled by the client or by the end of its session. Methods may ignore it; the response is
     /// dropped in any case.
@@ -117,6 +118,9 @@ impl Gateway {
     }
 
     /// Takes a message without a response.
+    ///
+    /// Unknown notifications are ignored, as JSON-RPC demands, and so are parameters that are
+    /// wrong.
     pub(crate) fn accept_notification(
         &self,
         session: &Arc<ClientSession>,
@@ -156,6 +160,9 @@ impl Gateway {
     /// Answers a request by its method. An unknown method and one that the revision does not have
     /// get the same error; the second is refused by `RequestTerms::of`, before the table is
     /// reached.
+    ///
+    /// # Errors
+    /// Those of the methods, and of parameters, `_meta` and terms, which are read for all of them.
     async fn dispatch(
         &self,
         session: &Arc<ClientSession>,
@@ -217,6 +224,13 @@ impl Gateway {
     /// answers with the questions, and the client repeats its request: the call has to outlive the
     /// request, so it runs in a task of its own from the start, provided that the client can be
     /// asked at all.
+    ///
+    /// ```text
+    /// client with a session                    the call runs here, questions are requests
+    /// stateless, cannot be asked               the call runs here
+    /// stateless, can be asked                  start_detached, in a task
+    /// stateless, with `requestState`           resume
+    /// ```
     async fn answer_with_host(
         &self,
         context: &RequestContext<'_>,
@@ -360,6 +374,12 @@ impl Gateway {
     /// Questions are gathered for `GATHER_TIME` where more may follow, so that a call that asks
     /// several at once costs the client one round and not one each. The biased order prefers a
     /// result over questions: a call that has ended needs no more answers.
+    ///
+    /// ```text
+    /// the task ends            its result
+    /// questions, gathered      suspended; the answer holds them and a handle
+    /// request cancelled        an error that nobody sees; the call is dropped and ends
+    /// ```
     async fn follow(
         &self,
         context: &RequestContext<'_>,
@@ -511,6 +531,8 @@ fn capabilities(offered: OfferedCapabilities, offers: &Offers, revision: Revisio
 ///
 /// # Errors
 /// If the parameters of `initialize` are wrong.
+///
+/// The newest revision that is offered has a handshake: 2026-07-28 has none.
 fn note_handshake(session: &ClientSession, request: &RpcRequest) -> Result<(), RpcError> {
     let params = RequestParams::parse("initialize", request.params.as_deref())?;
     // Refused by the terms of the request, with the right error.
@@ -583,6 +605,9 @@ fn subject_of(context: &RequestContext<'_>) -> (String, String) {
 }
 
 /// The answers that a request brings; none if the member is missing or null.
+///
+/// # Errors
+/// If the member is there and not an object.
 fn responses_of(context: &RequestContext<'_>) -> Result<Map<String, Json>, RpcError> {
     match context.params.input_responses {
         None => Ok(Map::new()),
@@ -593,6 +618,8 @@ fn responses_of(context: &RequestContext<'_>) -> Result<Map<String, Json>, RpcEr
 }
 
 /// Name and version of this program.
+///
+/// As `initialize` and `server/discover` name it.
 fn server_info() -> Json {
     json!({"name": "toolwright", "version": env!("CARGO_PKG_VERSION")})
 }

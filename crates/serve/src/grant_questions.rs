@@ -4,6 +4,12 @@
 //! session: once, or for the session. What holds until it is revoked is granted on a terminal only.
 //! A client that is asked in results (2026-07-28) has no session of its own, and can allow one
 //! call. The key of such a question is random, so that it cannot be answered before it is asked.
+//!
+//! ```text
+//! Runner: policy says Ask ─▶ CallHost::ask_grant ─▶ ask ─▶ elicitation/create ─▶ the client
+//!                                                            │ accept + `decision`, else a no
+//!                            GrantPolicy::record ◀── GrantAnswer
+//! ```
 
 use serde_json::{Value as Json, json};
 use toolwright_exec::{GivenReason, GrantAnswer, GrantQuestion, Host, ServerRequest};
@@ -20,6 +26,8 @@ const MEMBER: &str = "decision";
 
 /// Asks. Returns `None` if the client cannot show a form, or the configuration does not want it to
 /// be asked. Anything but one of the offered answers is a no.
+///
+/// `None` is not a no: nobody was asked.
 pub(crate) async fn ask(host: &dyn Host, question: &GrantQuestion) -> Option<GrantAnswer> {
     let offered: &[GrantAnswer] = if host.is_asked_in_results() { &OFFERED_ONCE } else { &OFFERED };
     let request = ServerRequest {
@@ -59,6 +67,11 @@ fn form(question: &GrantQuestion, offered: &[GrantAnswer]) -> Json {
 }
 
 /// The question in plain words.
+///
+/// ```text
+/// The agent `local` wants to call `notes:add`. The tools of `notes` may then:
+/// - …what the capability means… (`dom:read`, low risk)
+/// ```
 fn text(question: &GrantQuestion) -> String {
     let GrantQuestion { agent, toolset, tool, capabilities, rules, arguments, .. } = question;
     let mut text = format!("The agent `{agent}` wants to call `{tool}`.");
@@ -83,6 +96,8 @@ fn text(question: &GrantQuestion) -> String {
 }
 
 /// The answer in the result of a client. A form that was declined or cancelled is a no.
+///
+/// So is an answer that was not offered, such as one that holds until it is revoked.
 fn read_answer(result: &Json, offered: &[GrantAnswer]) -> GrantAnswer {
     let word = result.pointer(&format!("/content/{MEMBER}")).and_then(Json::as_str);
     let offered = offered.iter().copied().find(|answer| Some(answer.name()) == word);

@@ -95,6 +95,9 @@ impl McpEndpoint {
     /// Answers one request of `agent`. Called once per HTTP request, in the task of its connection;
     /// if the connection breaks, this future is dropped. What that does to a running call is
     /// decided in `answer_stateless` (it ends) and in `answer_in_session` (it goes on).
+    ///
+    /// `agent` was found by its token. The session that a request names has to be one of this
+    /// agent.
     pub(crate) async fn answer(
         &self,
         parts: &Parts,
@@ -274,6 +277,9 @@ impl McpEndpoint {
     /// All of this is checked here and not in the dispatcher, which does it again for the terms,
     /// since an error at this point decides the HTTP status before anything of the request has been
     /// started.
+    ///
+    /// # Errors
+    /// A header that is missing or differs from the body, and what `RequestTerms::of` refuses.
     fn check_stateless(
         &self,
         caller: HttpCaller<'_>,

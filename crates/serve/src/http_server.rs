@@ -90,6 +90,8 @@ impl HttpServer {
     ///
     /// # Errors
     /// If the address is not usable, or needs a token.
+    ///
+    /// Port 0 stands for any free port; `url` has the one that was chosen.
     pub async fn bind(
         address: &str,
         token: Option<String>,
@@ -111,6 +113,9 @@ impl HttpServer {
     }
 
     /// Serves until `until` is cancelled. Running calls then have `GRACE` to finish.
+    ///
+    /// A connection has a permit until it is closed, whether it is used or idle. `WriteDeadline`
+    /// closes one whose client does not read.
     pub async fn serve(self, gateway: Gateway, until: CancellationToken) {
         let access = AccessControl::new(self.address, self.token, self.agents, gateway.options());
         let sessions = Arc::new(HttpSessions::new(gateway.clone()));
@@ -185,6 +190,7 @@ struct HttpService {
     endpoint: McpEndpoint,
     access: AccessControl,
     gateway: Gateway,
+    /// Keeps a worker thread awake for a moment after each request.
     wakeful: Arc<BusyPolling>,
 }
 
@@ -217,6 +223,13 @@ impl HttpService {
 
     /// Answers one request. The token is checked before the body is read, so that strangers cannot
     /// make us read megabytes.
+    ///
+    /// ```text
+    /// path     404, or the answer of `/healthz` and `/readyz`, which need no token
+    /// token    401
+    /// checked  the answer of `AccessControl::check`: 403 for `Host` and `Origin`
+    /// body     413, 408, 400
+    /// ```
     async fn answer_checked(
         &self,
         request: Request<Incoming>,
@@ -275,6 +288,12 @@ fn preflight_response(headers: &HeaderMap) -> HttpResponse {
 }
 
 /// Reads a whole body within the limits. The error is the response to send instead.
+///
+/// ```text
+/// larger than 24 MiB     413
+/// not there after 30 s   408
+/// cut off                400
+/// ```
 async fn read_body(body: Incoming) -> Result<Bytes, HttpResponse> {
     let body = Limited::new(body, MAX_MESSAGE).collect();
     match tokio::time::timeout(BODY_TIMEOUT, body).await {
@@ -302,6 +321,7 @@ pub(crate) fn json_response(status: StatusCode, message: Bytes) -> HttpResponse 
     response(status, "application/json", message)
 }
 
+/// A response with one whole body.
 fn response(status: StatusCode, kind: &'static str, body: Bytes) -> HttpResponse {
     let mut response = Response::new(Full::new(body).boxed_unsync());
     *response.status_mut() = status;

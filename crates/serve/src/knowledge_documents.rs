@@ -4,6 +4,11 @@
 //!
 //! The texts are authored ones and belong to the registry, so they are made with the listing of the
 //! tools, and change with it.
+//!
+//! ```text
+//! registry ─ ready tools, by their knowledge ─┬─▶ AgentTexts: notes for each description
+//!                                             └─▶ one document: resources/list, resources/read
+//! ```
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +29,9 @@ pub(crate) struct KnowledgeDocuments {
 
 #[derive(PartialEq, Eq)]
 struct KnowledgeDocument {
+    /// Of the first tool that is ready; `tools` without one.
     namespace: String,
+    /// Markdown.
     text: String,
 }
 
@@ -37,6 +44,9 @@ fn key(knowledge: &Arc<RunnableKnowledge>) -> usize {
 
 impl KnowledgeDocuments {
     /// The documents of all toolsets with tools that may be called.
+    ///
+    /// A toolset whose tools are all in quarantine has no document. Two toolsets of one namespace
+    /// have one URI, and one of the two documents is kept.
     pub(crate) fn of(registry: &ToolRegistry) -> KnowledgeDocuments {
         let mut toolsets: BTreeMap<usize, Vec<&RegisteredTool>> = BTreeMap::new();
         for entry in registry.iter().filter(|entry| entry.status == ToolStatus::Ready) {
@@ -65,16 +75,21 @@ impl KnowledgeDocuments {
         documents
     }
 
+    /// Whether there is no resource of this program. Notes for descriptions do not count.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// Whether clients read the same.
+    ///
+    /// Decides whether a change of resources is announced.
     pub(crate) fn is_same(&self, other: &KnowledgeDocuments) -> bool {
         self.all == other.all
     }
 
     /// The description of a tool as agents get it.
+    ///
+    /// Used for every tool of every list, also for those without knowledge.
     pub(crate) fn description(&self, entry: &RegisteredTool) -> Option<String> {
         let details = &entry.tool.details;
         let tool = ServedTool {
@@ -103,6 +118,8 @@ impl KnowledgeDocuments {
     }
 
     /// The answer to `resources/read`.
+    ///
+    /// `None` for a URI that is not one of these: a server may have it.
     pub(crate) fn read(&self, uri: &str) -> Option<Json> {
         let document = self.all.get(uri)?;
         let content = json!({"uri": uri, "mimeType": "text/markdown", "text": document.text});

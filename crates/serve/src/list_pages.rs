@@ -18,6 +18,8 @@ use crate::request_params::invalid_params;
 const MAX_PAGE_BYTES: usize = 1 << 20;
 
 /// A list that is paged: its items as JSON text, each with its key.
+///
+/// The caller has left out what this client may not see.
 pub(crate) struct PagedList<'l> {
     /// The name of the list in cursors.
     pub(crate) name: &'static str,
@@ -34,6 +36,8 @@ impl PagedList<'_> {
     ///
     /// # Errors
     /// If the cursor is not one of this list, or its item is gone.
+    ///
+    /// Built as text, since the items are text already. Only the last page has no `nextCursor`.
     pub(crate) fn page(
         &self,
         cursor: Option<&str>,
@@ -78,12 +82,16 @@ impl PagedList<'_> {
         Ok(text)
     }
 
+    /// The hash tells cursors of this program from other texts. It is no protection: a client may
+    /// name any item.
     fn cursor_of(&self, key: &str) -> String {
         let named = format!("{}\0{key}", self.name);
         format!("{}.{:08x}", hex(named.as_bytes()), short_hash(&named))
     }
 
     /// The index of the first item after the one that a cursor names.
+    ///
+    /// A sorted list goes on after the key even if the item is gone.
     fn start_after(&self, cursor: &str) -> Result<usize, RpcError> {
         let refused = |why: &str| {
             let shown: String = cursor.chars().take(80).collect();

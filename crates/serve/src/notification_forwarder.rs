@@ -38,6 +38,13 @@ impl Gateway {
     }
 
     /// The loop. `before` is what clients know at least; see `first_lists` for its first value.
+    ///
+    /// ```text
+    /// the catalog changed         lists compared; those that differ are announced
+    /// a task got its client       notifications that waited for it
+    /// a server reported           what waited before, then this
+    /// some were missed            tasks of lost connections are ended
+    /// ```
     async fn forward_changes(self) {
         let mut notifications = self.catalog().notifications();
         let mut changes = self.catalog().changes();
@@ -111,6 +118,8 @@ impl Gateway {
     }
 
     /// Tells all clients that a list has changed.
+    ///
+    /// By both ways: subscriptions of stateless clients, and the streams of sessions.
     async fn announce(&self, change: ListChange) {
         self.listeners().list_changed(change);
         let message: Bytes = Message::notification(change.method(), &json!({})).to_bytes().into();
@@ -220,6 +229,8 @@ fn is_about_task(event: &UpstreamEvent) -> bool {
 
 /// The lists that differ between two moments. Tools are compared as text, in their newest form:
 /// what only older revisions see differently follows from that.
+///
+/// A changed template counts as a change of resources, since MCP has no notification of its own.
 fn changed_lists(
     before: &(Arc<ToolListing>, Arc<Offers>),
     now: &(Arc<ToolListing>, Arc<Offers>),

@@ -72,6 +72,8 @@ impl Gateway {
     /// # Errors
     /// For a URI that nothing here has, the error that the client's revision defines: -32002 with a
     /// handshake, -32602 in 2026-07-28. The errors of servers are translated likewise.
+    ///
+    /// Documents of this program come first: no server can take their place.
     pub(crate) async fn read_resource(
         &self,
         context: &RequestContext<'_>,
@@ -99,6 +101,9 @@ impl Gateway {
     }
 
     /// Answers `prompts/get`. The arguments are passed on as they are; the server checks them.
+    ///
+    /// # Errors
+    /// -32602 for a prompt that no server has.
     pub(crate) async fn get_prompt(
         &self,
         context: &RequestContext<'_>,
@@ -118,6 +123,8 @@ impl Gateway {
 
     /// Answers `completion/complete`. What is completed is an argument of a prompt or of a
     /// template, which the parameters name in `ref`; only that name is translated.
+    ///
+    /// A `ref/resource` is a template, or a URI as clients see it.
     pub(crate) async fn complete(
         &self,
         context: &RequestContext<'_>,
@@ -162,6 +169,9 @@ impl Gateway {
     }
 
     /// Sends a request to a server and returns its result, with the URIs that clients see.
+    ///
+    /// # Errors
+    /// That of the server as it is, and a failure of the connection as an internal error.
     pub(crate) async fn ask_server(
         &self,
         context: &RequestContext<'_>,
@@ -245,6 +255,8 @@ pub(crate) fn forwarded_params(raw: Option<&RawValue>) -> Result<Map<String, Jso
 }
 
 /// The error for a URI that no server has.
+///
+/// With the URI as data. The code is the one that `read_resource` names.
 pub(crate) fn unknown_resource(uri: &str, terms: &RequestTerms) -> RpcError {
     let code = match terms.is_stateless() {
         true => error_code::INVALID_PARAMS,

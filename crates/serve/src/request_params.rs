@@ -30,6 +30,8 @@ pub(crate) struct RequestParams<'a> {
     pub(crate) protocol_version: Option<&'a RawValue>,
     pub(crate) capabilities: Option<&'a RawValue>,
     /// Members that no method uses.
+    ///
+    /// `tools/call` passes them on to the server of the tool.
     pub(crate) rest: BTreeMap<Cow<'a, str>, &'a RawValue>,
 }
 
@@ -86,6 +88,7 @@ impl<'a> serde::de::Visitor<'a> for ParamsVisitor {
     }
 }
 
+/// The error for a member that is there twice.
 fn appears_twice<E: serde::de::Error>(name: &str) -> E {
     E::custom(format!("`{name}` appears twice"))
 }
@@ -99,6 +102,8 @@ impl<'a> RequestParams<'a> {
     ///
     /// # Errors
     /// If they are not an object, or name a member twice.
+    ///
+    /// Values are only scanned here.
     pub(crate) fn parse(
         method: &str,
         params: Option<&'a RawValue>,

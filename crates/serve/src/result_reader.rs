@@ -50,7 +50,9 @@ struct ReadArguments {
     handle: String,
     /// Applied first: the other arguments are about the part that it selects.
     pointer: Option<String>,
+    /// A text, or a regular expression if `regex` is set. Without it a page is returned.
     pattern: Option<String>,
+    /// Whether `pattern` is a regular expression; otherwise it is found as it is written.
     #[serde(default)]
     regex: bool,
     #[serde(default)]
@@ -58,6 +60,7 @@ struct ReadArguments {
     /// With a pattern the number of matches to skip, otherwise of characters or lines.
     #[serde(default, deserialize_with = "offset")]
     offset: usize,
+    /// At least 1. Without it `DEFAULT_CHARACTERS`, `DEFAULT_LINES` or `MAX_MATCHES`.
     #[serde(default, deserialize_with = "limit")]
     limit: Option<usize>,
 }
@@ -90,6 +93,8 @@ enum OffsetUnit {
 }
 
 /// The tool as `tools/list` has it.
+///
+/// The name is also its id, in `_meta`, as for every tool in the list.
 pub(crate) fn description(name: &str) -> String {
     json!({
         "name": name,
@@ -144,6 +149,9 @@ impl Gateway {
 
     /// Answers a call of `read_result`. What is wrong with it is a result with `isError`, so that
     /// the model can read why.
+    ///
+    /// An unknown handle and one of another session get the same text. Reading is done on another
+    /// thread, because the stored text may have megabytes.
     pub(crate) async fn read_stored_result(
         &self,
         context: &RequestContext<'_>,
@@ -181,6 +189,9 @@ impl Gateway {
 }
 
 /// The part of a text that a call wants, at most this many tokens.
+///
+/// # Errors
+/// A sentence for the model: the pointer leads to nothing, or the pattern is wrong.
 fn read(text: &StoredText, arguments: &ReadArguments, tokens: usize) -> Result<String, String> {
     let selected;
     let text = match &arguments.pointer {
@@ -197,6 +208,8 @@ fn read(text: &StoredText, arguments: &ReadArguments, tokens: usize) -> Result<S
 }
 
 /// The value at a JSON pointer: a text as it is, everything else as indented JSON.
+///
+/// The text is parsed by `StoredText::json`.
 fn select(text: &StoredText, pointer: &str) -> Result<String, String> {
     let value =
         text.json().ok_or_else(|| "the answer is not JSON, so it has no pointers".to_owned())?;
@@ -251,12 +264,20 @@ fn page(text: &str, arguments: &ReadArguments, tokens: usize) -> String {
     }
 }
 
+/// Characters, as the offsets count them.
 fn count(text: &str) -> usize {
     text.chars().count()
 }
 
 /// The lines of a text that match a pattern, with their numbers, from 1. All of the text is
 /// searched also if few matches are shown, because their total is part of the answer.
+///
+/// ```text
+/// 12: the first line that matches
+/// 40: …the middle of a long line…
+///
+/// [2 of 7 matches; continue with offset 2.]
+/// ```
 fn search(
     text: &str,
     pattern: &str,
@@ -298,6 +319,8 @@ fn search(
 }
 
 /// A line, or the part of a long one around its first match: a quarter of the room is before it.
+///
+/// At most `MAX_LINE` bytes, cut at characters, with `…` where something is missing.
 fn around_match(line: &str, pattern: &regex::Regex) -> String {
     if line.len() <= MAX_LINE {
         return line.to_owned();

@@ -86,6 +86,8 @@ pub async fn serve(gateway: Gateway, until: CancellationToken) {
 }
 
 /// Waits for `until`, and then until the running requests have ended or [`GRACE`] is over.
+///
+/// While it waits, requests are still read and answered.
 async fn end_after_grace(gateway: &Gateway, until: &CancellationToken) {
     until.cancelled().await;
     gateway.wait_until_idle(GRACE).await;

@@ -44,6 +44,7 @@ pub(crate) struct StoredResults(Mutex<VecDeque<StoredResult>>);
 
 /// Whole, also the part that was sent: `read_result` counts positions from the beginning.
 struct StoredResult {
+    /// Random, so that another client cannot guess it; `get` compares the session as well.
     handle: String,
     session: SessionNumber,
     text: StoredText,
@@ -94,6 +95,8 @@ impl StoredResults {
     }
 
     /// Keeps a text for a session and returns its handle.
+    ///
+    /// Two bounds apply: that of the session, then that of all sessions.
     fn store(&self, session: SessionNumber, text: StoredText) -> String {
         let handle = random_handle();
         let mut all = self.all();

@@ -37,6 +37,7 @@ const MAX_QUEUED: usize = 256;
 /// report: the acknowledgement says which.
 #[derive(Clone, Debug, Default)]
 struct GrantedFilter {
+    /// Always granted: a list of tools always exists.
     tools: bool,
     resources: bool,
     prompts: bool,
@@ -88,6 +89,8 @@ impl Listener {
 }
 
 /// A notification with the id of its subscription.
+///
+/// `_meta` of the server is kept, with the id in it.
 fn tagged(id: &RequestId, method: &str, params: &Json) -> Bytes {
     let mut params = if params.is_object() { params.clone() } else { json!({}) };
     if !params["_meta"].is_object() {
@@ -108,6 +111,8 @@ impl SubscriptionListeners {
     }
 
     /// Notifies those who chose changes of this list.
+    ///
+    /// A listener whose client has left is removed on the way.
     pub(crate) fn list_changed(&self, change: ListChange) {
         self.all().retain(|listener| {
             let is_chosen = match change {
@@ -145,6 +150,10 @@ impl Gateway {
     /// # Errors
     /// If the filter is missing or not an object. Members of it that are unknown or not granted are
     /// no error; they are missing in the acknowledgement.
+    ///
+    /// ```text
+    /// wait for sources ─ grant ─ registered ─ acknowledged ─ messages … ─ resources released
+    /// ```
     pub(crate) async fn listen(
         &self,
         context: &RequestContext<'_>,
@@ -192,6 +201,8 @@ impl Gateway {
     /// The part of a filter that is granted: what this server announces. Also asks the servers of
     /// the resources for updates; a resource that does not exist, or whose server refuses, is left
     /// out. Returns the filter once for itself and once as the acknowledgement has it.
+    ///
+    /// Servers are asked one resource after the other, each once.
     async fn grant(&self, wanted: &Json, context: &RequestContext<'_>) -> (GrantedFilter, Json) {
         let offered = self.offered();
         let is_wanted = |name: &str| wanted.get(name) == Some(&Json::Bool(true));

@@ -134,6 +134,9 @@ impl Gateway {
     ///
     /// # Errors
     /// If the id is too long to be kept. Then the task is cancelled.
+    ///
+    /// Both revisions are read: a result may name its task in `_meta`, in `task`, or in its own
+    /// members.
     pub(crate) fn remember_task(
         &self,
         session: &Arc<ClientSession>,
@@ -247,6 +250,12 @@ impl Gateway {
     ///
     /// An unknown task, a task of another session and one that was forgotten get the same error
     /// -32602.
+    ///
+    /// ```text
+    /// tasks/list      list_tasks
+    /// tasks/result    task_result: waits for the end
+    /// the others      asked of the server; the answer may hold the result, which ends the task
+    /// ```
     pub(crate) async fn answer_task_request(
         &self,
         context: &RequestContext<'_>,
@@ -308,6 +317,9 @@ impl Gateway {
     /// Completes the result of a task: the runner checks its size and its schema, as after a call.
     /// Only then the task counts as ended. After a failure, such as a cancelled request, it can be
     /// fetched again.
+    ///
+    /// # Errors
+    /// What the runner refuses: a result that is too large, or does not match the output schema.
     async fn finish_task(
         &self,
         context: &RequestContext<'_>,
@@ -353,6 +365,8 @@ impl Gateway {
     }
 
     /// The result of a task as that of the tool that was called.
+    ///
+    /// With all steps of `finished_result`: names of URIs, the output schema, the length.
     async fn task_outcome(
         &self,
         context: &RequestContext<'_>,

@@ -48,6 +48,9 @@ impl Gateway {
     ///
     /// The cached list is used as it is, unless something is hidden from this client, or it has
     /// stored results and so the tool that reads them: only then the list is copied.
+    ///
+    /// # Errors
+    /// If the cursor is unknown.
     pub(crate) async fn list_tools(&self, context: &RequestContext<'_>) -> MethodResult {
         let cursor = RequestParams::optional_text(context.params.cursor, "cursor")?;
         self.wait_for_sources().await;
@@ -78,6 +81,9 @@ impl Gateway {
     /// A tool that fails is a result with `isError`, so that the model can read why. Errors of the
     /// protocol are only a tool that does not exist, those that its server answered with, and the
     /// failure of a call that was to become a task: its client reads nothing but a task.
+    ///
+    /// In this order: `read_result`, the task that the call may become, the arguments, the tool. A
+    /// call whose arguments cannot be read is refused by the runner, so that it is on record.
     pub(crate) async fn call_tool(
         &self,
         context: &RequestContext<'_>,
@@ -133,6 +139,8 @@ impl Gateway {
     ///
     /// # Errors
     /// Those of the runner, and that a tool cannot be called as a task.
+    ///
+    /// URIs in the arguments that were renamed for clients get the names that the server knows.
     async fn run_tool(
         &self,
         session: &ClientSession,
@@ -167,6 +175,12 @@ impl Gateway {
     /// Fills in the id of the tool with this exposed name or id. Returns false if a source that is
     /// still loading may have it. A tool that is hidden from the agent is not found, and keeps the
     /// name that was called: its id in the answer would tell that it exists.
+    ///
+    /// ```text
+    /// all sources tried          true: the runner reports an unknown tool
+    /// exact id, not outdated     true
+    /// otherwise                  false: the caller waits
+    /// ```
     fn find_tool(&self, agent: &str, name: &str, request: &mut CallRequest) -> bool {
         let catalog = self.catalog();
         // Read before the tools are looked up: if the last source finished in between, the caller
@@ -298,6 +312,12 @@ impl Gateway {
 
 /// The answer to a call that failed. One that was to become a task gets the error that SDKs answer
 /// with before a task exists.
+///
+/// ```text
+/// unknown tool, error of the server    an error of the protocol
+/// was to become a task                 an error, with the failure as data
+/// everything else                      a result with `isError`, for the model
+/// ```
 fn failed_call(failure: &Failure, task: &TaskMode, terms: &RequestTerms) -> MethodResult {
     if let Some(error) = protocol_error(failure) {
         return Err(error);
@@ -316,6 +336,8 @@ fn failed_call(failure: &Failure, task: &TaskMode, terms: &RequestTerms) -> Meth
 
 /// The error of the protocol that a failure is; `None` if it is for the model to read, such as a
 /// time-out or wrong arguments.
+///
+/// The message of an unknown tool has the suggestion in it.
 pub(crate) fn protocol_error(failure: &Failure) -> Option<RpcError> {
     // The error that a server answered with, whole.
     if let Some(error) = &failure.rpc_error {

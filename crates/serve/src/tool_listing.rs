@@ -57,6 +57,9 @@ pub(crate) struct ToolListing {
 impl ToolListing {
     /// Takes time linear in the registry, under the lock of the cache: all who ask meanwhile need
     /// the same list.
+    ///
+    /// Each tool is described once; the texts for older clients are made of the same value with
+    /// less in it, or more.
     fn new(of: Arc<ToolRegistry>, offers: Arc<Offers>) -> ToolListing {
         let ids: Vec<String> = of.iter().map(|entry| entry.id.to_string()).collect();
         // Tools that are not ready get names too: otherwise the names of others could change when
@@ -94,6 +97,12 @@ impl ToolListing {
     }
 
     /// The tools as clients of this revision accept them.
+    ///
+    /// ```text
+    /// 2026-07-28                        all output schemas
+    /// 2025-11-25, if a tool has tasks   output schemas of objects, and `execution`
+    /// older                             output schemas of objects
+    /// ```
     pub(crate) fn tools_for(&self, revision: Revision) -> &ListedItems {
         match revision {
             _ if !revision.has_handshake() => &self.tools,
@@ -126,6 +135,8 @@ pub(crate) struct ListingCache(Mutex<Option<Arc<ToolListing>>>);
 impl ListingCache {
     /// The listing of these snapshots, built now if it is not the cached one. The offers are part
     /// of the key, because references to resources in tools follow their names.
+    ///
+    /// The lock is held while a list is built: others wait for it instead of building their own.
     pub(crate) fn of(
         &self,
         registry: &Arc<ToolRegistry>,
@@ -172,6 +183,8 @@ fn task_execution<'e>(entry: &'e RegisteredTool, offers: &Offers) -> Option<&'e 
 /// What a server's tool has in addition is passed on, with two exceptions: members whose name this
 /// record uses itself, and `execution`, which the caller adds where it means something. URIs in it
 /// are those that clients see.
+///
+/// `name` is the exposed name and `id` the id, which is in `_meta`.
 fn describe(
     entry: &RegisteredTool,
     name: &str,

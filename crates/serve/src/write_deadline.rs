@@ -29,6 +29,7 @@ pub(crate) struct WriteDeadline<S> {
 }
 
 impl<S> WriteDeadline<S> {
+    /// `limit` is `WRITE_TIMEOUT` but in tests.
     pub(crate) fn new(stream: S, limit: Duration) -> WriteDeadline<S> {
         WriteDeadline { stream, limit, timer: None }
     }

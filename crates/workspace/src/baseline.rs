@@ -29,10 +29,12 @@ const VERSION: u64 = 1;
 /// What a finding is recognised by, in the order in which the file is sorted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FindingKey {
+    /// As `portable_name` gives it.
     source: String,
     /// Empty outside of tools.
     tool: String,
     code: String,
+    /// The pointer below the tool, or that in the document outside of tools.
     path: String,
     message: String,
 }
@@ -78,6 +80,8 @@ impl Baseline {
     ///
     /// # Errors
     /// If it cannot be read, or [`write()`] has not written it.
+    ///
+    /// The parser of definitions is used, so that a finding about an entry has a place.
     pub fn read(path: &Path) -> Result<Baseline, LoadError> {
         let name = path.display();
         if !path.exists() {
@@ -117,6 +121,9 @@ impl Baseline {
 
     /// Removes the known findings, each as often as it is known, and returns how many they were.
     /// Adds one finding if some are no longer found: in sources that were read, or in all of them.
+    ///
+    /// A finding that is known twice and found three times is reported once. What was not read
+    /// cannot be stale: a run that names one file says nothing about the others.
     pub fn remove_known(&self, load: &mut LoadResult, coverage: Coverage) -> usize {
         let mut left: BTreeMap<&FindingKey, usize> =
             self.known.iter().map(|(key, (count, _))| (key, *count)).collect();
@@ -158,6 +165,8 @@ impl Baseline {
 ///
 /// # Errors
 /// If it cannot be written.
+///
+/// Findings of all severities are written, sorted by their keys, with the number of each.
 pub fn write(path: &Path, load: &LoadResult) -> Result<usize, LoadError> {
     let folder = folder_of(path);
     let mut counts: BTreeMap<FindingKey, usize> = BTreeMap::new();

@@ -100,6 +100,8 @@ impl<'t> ClientText<'t> {
     ///
     /// The values are changed first, then the text; the text is used only if parsing it gives those
     /// values. So every shortcut in editing text is safe: at worst the edit is refused.
+    ///
+    /// An entry that is there already gives the same text, so installing twice changes nothing.
     pub fn with_entry(&self, name: &str, entry: Option<&Json>) -> Result<String, ClientEditError> {
         let before = self.values()?;
         let present = self.servers_of(&before)?.and_then(|servers| servers.get(name));
@@ -132,6 +134,9 @@ impl<'t> ClientText<'t> {
     /// The text of a JSON file with the entry replaced, inserted or removed.
     ///
     /// Objects that are missing on the way (`mcpServers`) are inserted with the entry in them.
+    ///
+    /// An edit that would take a comment with it is changed so that the comment stays: see
+    /// `behind_comment` and `around_comments`.
     fn edited_json(
         &self,
         before: &Json,
@@ -182,6 +187,10 @@ impl<'t> ClientText<'t> {
 /// "b": 2                      }
 /// }
 /// ```
+///
+/// `edit` is what the planner would remove: the member with the white space and comma around it.
+/// Only comments inside of that and outside of the member are kept. The removal is split into the
+/// spans between them.
 fn around_comments(document: &Document, edit: TextEdit, at: &DocumentPath) -> Vec<TextEdit> {
     let text = document.source().text();
     let Some(node) = document.root().find(at) else { return vec![edit] };
@@ -234,6 +243,9 @@ fn around_comments(document: &Document, edit: TextEdit, at: &DocumentPath) -> Ve
 /// }                 ─▶   "new": 2
 ///                        }
 /// ```
+///
+/// Without it the new member would stand before the comment, which would then look as if it were
+/// about the new one.
 fn behind_comment(document: &Document, edit: TextEdit) -> Vec<TextEdit> {
     let text = document.source().text();
     let at = edit.span.start as usize;
@@ -259,6 +271,8 @@ fn behind_comment(document: &Document, edit: TextEdit) -> Vec<TextEdit> {
 }
 
 /// Sets a member below `keys`, or removes it. Objects that are missing on the way are made.
+///
+/// The same change on the values that the text edit has to have; the two results are compared.
 fn set_entry(values: &mut Json, keys: &[String], name: &str, entry: Option<&Json>) {
     let mut at = values;
     for key in keys {
@@ -316,6 +330,9 @@ fn value_json(value: &DeValue<'_>) -> Json {
 ///
 /// [mcp_servers.notes.env]     is below it, and is removed with it
 /// ```
+///
+/// Works on lines, since no editing TOML parser is used. What it gets wrong is found when the text
+/// is parsed: `with_entry` refuses it.
 fn edited_toml(text: &str, keys: &[String], name: &str, entry: Option<&Json>) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let header = format!("[{}.{name}]", keys.join("."));
@@ -333,6 +350,8 @@ fn edited_toml(text: &str, keys: &[String], name: &str, entry: Option<&Json>) ->
 
 /// The bytes from the header of a table to its last line before a header that is not below it.
 /// Blank lines and comments behind that line belong to what follows.
+///
+/// `None` if there is no such table, also if it is written inline.
 fn table_lines(text: &str, header: &str) -> Option<std::ops::Range<usize>> {
     let below = format!("{}.", header.trim_end_matches(']'));
     let mut lines: Option<std::ops::Range<usize>> = None;
@@ -411,6 +430,8 @@ pub fn entry_diff(
 
 impl ClientText<'_> {
     /// The text with `…` in place of the strings that are not part of the entry.
+    ///
+    /// All of these strings get the same text, so a line in which only they differ is not shown.
     fn masked(&self, entry: &str) -> String {
         let Ok(document) = self.document() else { return self.text.to_owned() };
         if self.syntax == ClientSyntax::Toml {

@@ -63,6 +63,7 @@ pub(crate) enum ClientSyntax {
 #[derive(Debug)]
 pub struct ClientFile {
     base: BaseFolder,
+    /// Below the base folder, with `/`.
     path: &'static str,
     /// The keys that lead to the servers; [`PROJECT_KEY`] stands for the path of the project.
     keys: &'static [&'static str],
@@ -91,6 +92,8 @@ impl ClientFile {
     }
 
     /// The path to the servers in the file.
+    ///
+    /// Of Claude Code: `/projects/~1home~1ann~1app/mcpServers`.
     pub(crate) fn servers(&self, folders: &ClientFolders) -> DocumentPath {
         let project = folders.project.display().to_string();
         let keys =
@@ -113,6 +116,8 @@ pub struct Client {
     /// starts servers in that folder.
     project_reference: &'static str,
     /// A member that the client wants in every entry.
+    ///
+    /// `type` for Claude Code and VS Code, `source` for Zed.
     kind: Option<(&'static str, &'static str)>,
 }
 
@@ -130,6 +135,11 @@ impl Client {
 
     /// The entry that starts `program serve --config config`. Without a program, the entry is for
     /// the file of a project, which other people and machines read, too: it has no absolute paths.
+    ///
+    /// ```text
+    /// of the user      {"command": "/usr/bin/toolwright", "args": ["serve", "--config", "/a/b"]}
+    /// of a project     {"command": "toolwright", "args": ["serve", "--config", "toolwright.toml"]}
+    /// ```
     pub fn entry(&self, program: Option<&Path>, config: &Path) -> Json {
         let (program, config) = match program {
             Some(program) => (program.display().to_string(), config.display().to_string()),
@@ -149,15 +159,19 @@ impl Client {
     }
 }
 
+/// A file in JSON, with the servers below these keys.
 const fn json(base: BaseFolder, path: &'static str, keys: &'static [&'static str]) -> ClientFile {
     ClientFile { base, path, keys, syntax: ClientSyntax::Json }
 }
 
+/// A file in TOML, of Codex, whose servers are tables `[mcp_servers.NAME]`.
 const fn toml(base: BaseFolder, path: &'static str) -> ClientFile {
     ClientFile { base, path, keys: &["mcp_servers"], syntax: ClientSyntax::Toml }
 }
 
 /// All clients, in the order in which `init` reads their files.
+///
+/// What the entries in these files mean is read by `read_entry` in `client_servers`.
 pub const CLIENTS: &[Client] = &[
     Client {
         id: "claude-code",

@@ -60,6 +60,7 @@ struct ClientServer {
     command: Vec<String>,
     /// The address of a server that runs elsewhere.
     url: Option<String>,
+    /// By name and value, in the order of the file. References stay as they are written.
     environment: Vec<(String, String)>,
     headers: Vec<(String, String)>,
     /// The working directory, relative to the folder of the new file if it is inside.
@@ -87,6 +88,9 @@ struct CollectedServer {
 /// Secrets are replaced after all files were read, because a variable must have one meaning in the
 /// whole file. Each source is parsed as a configuration by itself: one that would be refused is
 /// left out with the reason, so that the new file is valid even if the others have errors.
+///
+/// Never fails: files that are absent or cannot be read are listed in the result. The order is that
+/// of `CLIENTS`, which decides which of two servers of one name keeps it.
 pub fn collect_servers(folders: &ClientFolders) -> ClientConfig {
     let mut config = ClientConfig::default();
     let mut collected: Vec<CollectedServer> = Vec::new();
@@ -137,6 +141,8 @@ fn left_out(name: &str, place: &str, why: &str) -> String {
 ///
 /// A server that another client has as well is added once, with both places. A file without servers
 /// counts as read.
+///
+/// At most `MAX_SERVERS` are kept over all files; further ones are ignored without a note.
 fn collect_file(
     client: &'static Client,
     file: &ClientFile,
@@ -218,6 +224,8 @@ fn read_values(path: &Path, syntax: ClientSyntax) -> Result<Json, String> {
 
 /// A name that no other server has: the key, with `-` for every character that names of sources do
 /// not have, and the client behind it if the name is taken.
+///
+/// `notes`, `notes-cursor`, `notes-cursor-2`, and so on.
 fn free_name(name: &str, client: &Client, taken: &[CollectedServer]) -> String {
     let is_free = |name: &String| !taken.iter().any(|other| other.server.name == *name);
     let others = (2..).map(|n| format!("{name}-{}-{n}", client.id));
@@ -239,6 +247,9 @@ fn free_name(name: &str, client: &Client, taken: &[CollectedServer]) -> String {
 /// {"url": …}, {"serverUrl": …}, {"httpUrl": …}               an address
 /// {"bearer_token_env_var": "TOKEN"}                          Authorization: Bearer ${TOKEN}
 /// ```
+///
+/// A program wins over an address unless the entry states a transport of the network. The program
+/// `toolwright serve` is refused: the new configuration would start itself.
 fn read_entry(
     name: &str,
     entry: &Json,
@@ -344,6 +355,8 @@ const WORKSPACE_FOLDER: &str = "${workspaceFolder}";
 /// a/b            ─▶  ../..
 /// /elsewhere     ─▶  the absolute path of the project
 /// ```
+///
+/// A directory with `..` in it counts as elsewhere.
 fn project_from(directory: Option<&str>, project: &Path) -> String {
     let parts: Vec<&str> =
         directory.unwrap_or(".").split('/').filter(|part| !matches!(*part, "" | ".")).collect();
@@ -380,6 +393,8 @@ fn directory(text: &str) -> Result<String, String> {
 /// $TOKEN, in Gemini CLI   ─▶  ${TOKEN}
 /// ${TOKEN}                ─▶  ${TOKEN}
 /// ```
+///
+/// A `$` that starts neither of them stays.
 fn references(text: &str, client: &Client) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -403,6 +418,8 @@ fn references(text: &str, client: &Client) -> String {
 }
 
 /// The settings of a server that a text stands in.
+///
+/// The rules about secrets return it with a finding, and `setting` finds the text again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SettingPlace {
     Whole,
@@ -426,6 +443,8 @@ fn replace_secrets(found: &mut CollectedServer, variables: &mut SecretVariables)
 }
 
 /// The server as the rules about secrets see it.
+///
+/// References count as `${NAME}`: `references` has rewritten the others.
 fn written_server(server: &ClientServer) -> WrittenServer<SettingPlace> {
     let text = |text: &String, at| WrittenText { text: text.clone(), at };
     let pairs = |list: &[(String, String)], at: fn(usize) -> SettingPlace| {
@@ -498,6 +517,8 @@ fn source_text(found: &CollectedServer) -> String {
 }
 
 /// Why a `[[source]]` would not be accepted; `None` if it would.
+///
+/// Every variable counts as set, to an address, so that a `url` with a reference is valid, too.
 fn source_error(text: &str) -> Option<String> {
     let Ok(source) = Source::decode("toolwright.toml", text.as_bytes().to_vec()) else {
         return Some("it cannot be written as TOML".to_owned());

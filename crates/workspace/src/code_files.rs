@@ -103,6 +103,9 @@ impl CodeFile {
 
     /// The file at a path; `None` if it is missing or unreadable. When it appears, the hash of its
     /// definition changes.
+    ///
+    /// The whole file is read. `DocumentCode::read` does so once for each place, whatever the
+    /// number of tools.
     fn read(place: &CodePlace) -> Option<CodeFile> {
         let CodePlace { name, path, role, .. } = place.clone();
         // Once, so that the hash is that of one file although a link changes meanwhile.
@@ -116,6 +119,8 @@ impl CodeFile {
 
     /// Whether its name still leads to the same file, with the bytes that were hashed. Reads it
     /// only if the system reports that it has changed.
+    ///
+    /// Asked before a call. A file whose times changed and whose bytes did not is unchanged.
     pub fn is_unchanged(&self) -> bool {
         if self.path.canonicalize().ok().as_ref() != Some(&self.real) {
             return false;
@@ -172,6 +177,8 @@ pub struct CodePlace {
 
 impl CodePlace {
     /// Whether there is a file with code.
+    ///
+    /// For places where no file was: a file that appears there is a change of the code.
     pub fn is_taken(&self) -> bool {
         if self.is_word { is_code(&self.path) } else { self.path.is_file() }
     }
@@ -193,7 +200,9 @@ pub struct ToolCode {
 /// The code files of a document that exist, as they were at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentCode {
+    /// In the order of the document.
     tools: Vec<ToolCode>,
+    /// That of the server that the document names; empty without one.
     shared: ToolCode,
 }
 
@@ -259,6 +268,8 @@ pub fn code_files(reading: &Reading, implementations: Option<&Path>) -> Vec<Code
 }
 
 /// The places where a document's code files are looked for, whether they exist or not.
+///
+/// They are watched: a change of one loads the document again.
 pub fn code_paths(reading: &Reading, implementations: Option<&Path>) -> Vec<PathBuf> {
     let finder = CodeFinder::new(reading, implementations);
     let of_tools = (0..reading.toolset.tools.len()).flat_map(|n| finder.of_tool(n));
@@ -395,6 +406,12 @@ impl ServerPlaces<'_> {
 
     /// Where a word may be a file: in the working directory, and beside the document if that is
     /// another folder. An absolute path counts only below the document.
+    ///
+    /// ```text
+    /// srv.py, directory `app`, document in `defs`    app/srv.py (Started), defs/srv.py (Beside)
+    /// /opt/x/srv.py, document in /opt/x              the file itself
+    /// /usr/bin/git                                   nothing
+    /// ```
     fn of_word(&self, word: &CodeWord, directory: Option<&str>) -> Vec<CodePlace> {
         let place = |path: PathBuf, role: CodeRole| CodePlace {
             name: word.path.clone(),

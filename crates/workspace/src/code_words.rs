@@ -48,6 +48,16 @@ pub(crate) enum PlainWords {
 /// The words of a command line that may name files with code.
 ///
 /// A word may be listed twice, as plain and as a script: `code_files` looks at each place once.
+///
+/// What some commands add besides their plain words:
+///
+/// ```text
+/// ["python3", "-m", "srv"]         srv.py, srv/__main__.py, srv/__init__.py
+/// ["sh", "-c", "cd app && ./run"]  ./run, app/./run
+/// ["tool", "--config=a.json"]      --config=a.json (dropped, it is an option), a.json
+/// ```
+///
+/// The result has at most `MAX_WORDS` words. It may name files that do not exist.
 pub(crate) fn code_words(command: &[String], plain: PlainWords) -> Vec<CodeWord> {
     let command = &command[..command.len().min(MAX_WORDS)];
     let own = match command.split_first() {
@@ -112,6 +122,8 @@ fn data_or_code(word: &str) -> CodeWord {
 }
 
 /// Whether a word can be the path of a file. It is not looked for otherwise.
+///
+/// A `-` at the start is an option; its value after `=` is looked at as a word of its own.
 fn may_be_file(word: &str) -> bool {
     !word.is_empty()
         && !word.starts_with('-')
@@ -123,6 +135,9 @@ fn may_be_file(word: &str) -> bool {
 ///
 /// `python3 -m pkg.srv` gives `pkg/srv.py`, `pkg/srv/__main__.py` and the `__init__.py` around
 /// them.
+///
+/// `-m` names a module behind any program if words may be files, because wrappers such as `uv run`
+/// start Python with other names.
 fn run_words(line: &[String], plain: PlainWords) -> Vec<CodeWord> {
     let interpreter = interpreter_of(line, plain);
     let mut found = Vec::new();
@@ -190,6 +205,7 @@ const fn interpreter(
     Interpreter { names, values, inline, commands: &[], files: &[], has_modules: false }
 }
 
+/// By name and not by what is installed: the same definition has the same files on every machine.
 const INTERPRETERS: &[Interpreter] = &[
     interpreter(
         &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", ".", "source"],
@@ -242,6 +258,9 @@ const INTERPRETERS: &[Interpreter] = &[
 ];
 
 /// Programs and words of a shell that start the command behind them.
+///
+/// The list only matters for definitions of commands: elsewhere an interpreter is looked for behind
+/// any program.
 const WRAPPERS: [&str; 27] = [
     "env", "exec", "command", "sudo", "doas", "nohup", "time", "nice", "ionice", "timeout",
     "stdbuf", "setsid", "taskset", "busybox", "xvfb-run", "uv", "poetry", "pipenv", "npx", "bunx",
@@ -260,6 +279,13 @@ impl Interpreter {
     }
 
     /// The script among the words behind the interpreter.
+    ///
+    /// ```text
+    /// python3 -W ignore srv.py    srv.py: `-W` has a value
+    /// python3 -c CODE             none: the code is in the command
+    /// deno run srv.ts             srv.ts: `run` may stand before it
+    /// node -- srv.js              srv.js
+    /// ```
     fn script<'w>(&self, words: &'w [String]) -> Option<&'w str> {
         let mut n = 0;
         loop {

@@ -156,6 +156,8 @@ toolwright_source::codes! {
 
 /// All codes of all crates, those about the text first. The order is that of the stages which
 /// report them: text, shape, rules, configuration.
+///
+/// Users name a code without its crate, so a name must not be in two of the four lists.
 pub fn all() -> impl Iterator<Item = &'static DiagnosticCode> + Clone {
     let text = toolwright_source::codes::ALL.iter().copied();
     let shape = toolwright_formats::codes::ALL.iter().copied();
@@ -178,12 +180,16 @@ pub fn is_advice(code: &DiagnosticCode) -> bool {
 
 /// Whether a finding about a configuration or servers file is a mistake in it, and not a note or
 /// advice.
+///
+/// A note has the severity `Info`.
 pub fn is_mistake(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity > Severity::Info && !is_advice(diagnostic.code)
 }
 
 /// Whether a finding under this code is about the settings of a server that could be started: what
 /// `server_rules` finds.
+///
+/// Beside advice, those are the parts that are missing on this machine.
 pub fn is_about_server(code: &DiagnosticCode) -> bool {
     is_advice(code) || [&COMMAND_NOT_FOUND, &DIRECTORY_NOT_FOUND].contains(&code)
 }
@@ -197,6 +203,8 @@ pub fn is_about_reference(code: &DiagnosticCode) -> bool {
 ///
 /// # Errors
 /// A help text for a name that does not exist: the nearest code, or where all are listed.
+///
+/// For `explain`, `--select`, `[levels]` and comments that silence a code.
 pub fn find(name: &str) -> Result<&'static DiagnosticCode, String> {
     let suggestion = || nearest_word(name, all().map(|code| code.name));
     all().find(|code| code.name == name).ok_or_else(|| match suggestion() {

@@ -97,6 +97,7 @@ pub struct Config {
 pub(crate) struct ConfigPlace {
     /// The bytes of the value.
     pub(crate) span: Span,
+    /// Such as `/source/0/env/TOKEN`; diagnostics name it.
     pub(crate) path: DocumentPath,
     /// Whether the text at this place is the whole value, so that another text can replace it. A
     /// word of a command line is not.
@@ -193,6 +194,9 @@ pub enum SourceKind {
 impl Config {
     /// Parses the configuration in `source`. Relative paths start at `folder`, and references are
     /// expanded with `variables`. Returns all diagnostics in the order of the text.
+    ///
+    /// Never fails: a text that is not TOML gives the default configuration and an error. Callers
+    /// that make calls stop at an error in some tables (`SourcePlan::bad_limit`), others go on.
     pub fn parse(
         source: &Arc<Source>,
         folder: &Path,
@@ -266,6 +270,8 @@ struct ConfigReader<'r, 's> {
 
 impl ConfigReader<'_, '_> {
     /// Reads the whole file.
+    ///
+    /// The order of the tables here is that of reading only: diagnostics are sorted afterwards.
     fn read(mut self, root: &DeTable<'_>) -> Config {
         for (key, _) in members_in_order(root) {
             if !table_names().any(|name| name == key.get_ref()) {
@@ -350,6 +356,8 @@ impl ConfigReader<'_, '_> {
     /// [source]       one item, not usable: reported, and its keys are checked as well
     /// source = 1     nothing, not usable
     /// ```
+    ///
+    /// `noun` is what the help calls an item: "above each source".
     fn list_of_tables<'t, 'i>(
         &mut self,
         root: &'t DeTable<'i>,
@@ -441,6 +449,8 @@ impl ConfigReader<'_, '_> {
     }
 
     /// The name. A missing one is not reported if a misspelled key was meant to be it (`intended`).
+    ///
+    /// The first source of a name keeps it, and later ones are left out.
     fn name(
         &mut self,
         table: &DeTable<'_>,
@@ -476,6 +486,9 @@ impl ConfigReader<'_, '_> {
 
     /// The one key that tells where the tools are. Reports several of them, and keys that do not
     /// belong to that kind of source.
+    ///
+    /// `None` if there is no such key or several of them. A key that does not belong to the kind is
+    /// reported, and the kind is returned all the same: further mistakes are then found, too.
     fn kind_key(
         &mut self,
         table: &DeTable<'_>,
@@ -584,6 +597,9 @@ impl ConfigReader<'_, '_> {
     }
 
     /// The strings of the table at `name`, with their references expanded.
+    ///
+    /// A value that cannot be expanded is left out of the list. That is never noticed, because the
+    /// finding is an error and the source is left out as a whole.
     fn expanded_table(
         &mut self,
         table: &DeTable<'_>,
@@ -620,6 +636,8 @@ impl ConfigReader<'_, '_> {
     }
 
     /// The severities of codes. Unknown codes and severities are reported.
+    ///
+    /// A code that is given twice is a duplicate key, which the parser reports.
     fn levels(&mut self, root: &DeTable<'_>) -> Levels {
         let mut levels = Levels::new();
         let Some((table, at)) = self.single_table(root, "levels") else { return levels };
@@ -635,6 +653,8 @@ impl ConfigReader<'_, '_> {
 }
 
 /// The words of a command: a list of them, or a line that is split as a shell would.
+///
+/// `None` for other types, and for a line with a quote that is not closed.
 fn words(value: &DeValue<'_>) -> Option<Vec<String>> {
     match value {
         DeValue::Array(items) => {

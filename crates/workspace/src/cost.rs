@@ -139,6 +139,8 @@ impl CostReport {
 }
 
 /// A tool and where it is.
+///
+/// `document` and `tool` are places in the lists of documents and of their tools.
 struct CountedTool<'a> {
     document: usize,
     tool: usize,
@@ -151,6 +153,8 @@ impl Workspace {
     ///
     /// Counting is slow, and tools are independent, so it runs on all cores. Savings are found per
     /// tool and summed up by document and kind.
+    ///
+    /// A document without tools is not listed. Tools of one cost keep their order.
     pub fn cost(&self, documents: &[LoadedDocument]) -> CostReport {
         let counter = TokenCounter::open(self.token_cache.as_deref());
         let tools = tools_of(documents);
@@ -191,6 +195,9 @@ impl Workspace {
     }
 
     /// The warnings about tools that cost more than `limits`, each with the number of its document.
+    ///
+    /// Counting is slow, so nothing is counted without a threshold. A tool over the first threshold
+    /// has a warning of its own; the sum has one, at the tool that costs most.
     pub(crate) fn check_tokens(
         &self,
         documents: &[LoadedDocument],
@@ -241,6 +248,8 @@ fn source_name(document: &LoadedDocument) -> &str {
 }
 
 /// All tools that have a name.
+///
+/// A tool without any name cannot be called, and is not counted.
 fn tools_of(documents: &[LoadedDocument]) -> Vec<CountedTool<'_>> {
     let of_document = |(document, loaded)| {
         let loaded: &LoadedDocument = loaded;
@@ -269,6 +278,8 @@ fn description_of(draft: &Draft) -> &str {
 }
 
 /// What is counted: compact JSON, as clients send it.
+///
+/// Members are in a fixed order, because the count is kept by a hash of the text.
 fn sent_text(name: &str, draft: &Draft, schema: Option<&Json>) -> String {
     let mut sent = serde_json::Map::new();
     sent.insert("name".to_owned(), name.into());
@@ -281,6 +292,9 @@ fn sent_text(name: &str, draft: &Draft, schema: Option<&Json>) -> String {
 }
 
 /// What could be left out of one tool, and the tokens that would save.
+///
+/// Only what saves something is returned. The four kinds overlap: the description of an unused
+/// definition may be counted under two of them.
 fn savings_of(draft: &Draft, counter: &TokenCounter) -> Vec<(SavingKind, usize)> {
     // A text has at most one token per byte, so short texts need not be counted.
     let excess = |text: &str, max: usize| match text.len() > max {
@@ -341,6 +355,8 @@ fn needless_keywords(schema: &Json, counter: &TokenCounter) -> usize {
 
 /// The tokens of the definitions at the root that no reference names. Definitions that only refer
 /// to themselves or each other count as named.
+///
+/// `0` if a reference is not a pointer, since it might name any of them.
 fn unused_definitions(schema: &Json, counter: &TokenCounter) -> usize {
     let definitions: Vec<(&String, &Json)> = ["$defs", "definitions"]
         .into_iter()

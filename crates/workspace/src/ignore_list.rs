@@ -4,6 +4,11 @@
 //!
 //! As with comments, an entry that hits nothing is reported, so that none outlives its cause. A run
 //! that did not read everything cannot know that, see `IgnoreList::problems`.
+//!
+//! ```text
+//! Config ─ new ─▶ IgnoreList ─ hits: is this finding silenced? ─▶ counted per entry
+//!                            └ problems, at the end ─▶ entries that hit nothing
+//! ```
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +38,7 @@ pub struct IgnoreEntry {
 /// The entries of a configuration, and how often each was needed.
 #[derive(Debug, Default)]
 pub struct IgnoreList {
+    /// Atomic, because `hits` gets a shared list.
     entries: Vec<(IgnoreEntry, AtomicUsize)>,
     /// The configuration; `None` without one.
     config: Option<Arc<Source>>,
@@ -72,6 +78,8 @@ impl IgnoreList {
     }
 
     /// Whether an entry is about this finding. Every such entry counts as needed.
+    ///
+    /// All entries are asked, and not only up to the first: two that overlap are both in use.
     pub(crate) fn hits(&self, diagnostic: &Diagnostic) -> bool {
         let mut names = None;
         let mut hit = false;
@@ -121,6 +129,8 @@ impl IgnoreList {
     }
 
     /// Whether the glob names one file or server.
+    ///
+    /// A name of a `[[source]]` may stand for a folder.
     fn is_one_source(&self, glob: &str) -> bool {
         !glob.contains(['*', '?']) && !self.sources.iter().any(|(name, _)| name == glob)
     }
@@ -136,6 +146,7 @@ impl IgnoreList {
 }
 
 impl IgnoreEntry {
+    /// Whether one of the names of a source fits. An entry without a source is about all.
     fn is_about(&self, names: &[String]) -> bool {
         self.source.as_ref().is_none_or(|glob| names.iter().any(|name| fits(glob, name)))
     }
@@ -157,6 +168,8 @@ impl IgnoreEntry {
 /// The name of a source that is the same on every machine and in every working directory: the path
 /// of a file from `folder`, or the name of a server. `about` is the server that a finding in
 /// another file is about.
+///
+/// Used for baselines as well, which are shared by a team.
 pub(crate) fn portable_name(source: &Source, about: Option<&str>, folder: &Path) -> String {
     let name = about.unwrap_or_else(|| source.name());
     let is_file = about.is_none() && matches!(source.origin(), TextOrigin::File);

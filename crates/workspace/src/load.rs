@@ -68,6 +68,8 @@ impl LoadedDocument {
 }
 
 /// The outcome of reading one file.
+///
+/// The counts and lists of [`LoadResult`] are made of these, in the order of the files.
 enum FileOutcome {
     /// It is a definition, or was named by the user and is reported whatever it is.
     Read(Box<LoadedDocument>),
@@ -129,6 +131,8 @@ impl Workspace {
 
     /// Reads files and folders, and calls `then` with each document on the thread that read it. A
     /// caller who drops there what it does not need lets the next file have the memory.
+    ///
+    /// A folder with no definition at all is a failure, unless part of it could not be read.
     pub fn load_each(
         &self,
         paths: &[PathBuf],
@@ -179,6 +183,8 @@ impl Workspace {
     }
 
     /// Parses, detects and reads some files, in batches of [`BATCH_BYTES`].
+    ///
+    /// All rules run over the documents of a batch before the next file is parsed.
     fn read_files(
         &self,
         mut files: &[(PathBuf, FoundBy)],
@@ -227,6 +233,8 @@ impl Workspace {
 
     /// Reads what a running server answered to `tools/list`, which nobody here can edit. The format
     /// of `options` does not count.
+    ///
+    /// Severities are lowered by `formats::live`: a user cannot fix what a server lists.
     pub fn read_live(&self, document: &Arc<Document>, options: ReadOptions) -> LoadedDocument {
         let mut read = self.read_as(std::slice::from_ref(document), options, ReadMode::Live);
         read.pop().expect("one reading for each document")

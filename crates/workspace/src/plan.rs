@@ -334,6 +334,10 @@ impl SourcePlan {
     /// `written` has its texts as they are written, from which messages and what is shown of its
     /// connection are made. A server that cannot be started now is reported and left out; the plan
     /// is made again when what is missing appears.
+    ///
+    /// `definitions`, `executables` and `builtin` become one spec each. A servers file becomes one
+    /// for each server in it, and is the only kind that can become several. `command` and `url` are
+    /// servers, whose parts are looked for on this machine first.
     fn add_configured(
         &mut self,
         source: SourceConfig,
@@ -419,6 +423,9 @@ impl SourcePlan {
     }
 
     /// The mistakes that keep a server from being started; none if it is switched off.
+    ///
+    /// They are the errors at the entry of the server or below it. Advice is left out: it keeps
+    /// nothing from being started.
     pub fn reasons<'p>(
         &'p self,
         server: &'p UnstartedServer,
@@ -462,6 +469,9 @@ impl SourcePlan {
 
     /// The findings about parts of a server that are missing. The places where they could be are
     /// watched, so that the plan is made again once they are there.
+    ///
+    /// At most `MAX_WATCHED` files are watched. A missing script is only reported: its program
+    /// starts, and says so itself.
     fn missing<P: Clone>(
         &mut self,
         server: &Server,
@@ -520,6 +530,10 @@ impl SourcePlan {
     }
 
     /// Adds one source of the command line.
+    ///
+    /// A path is tried in this order: a program, a configuration, a servers file, definitions.
+    /// `--format` says that it is a definition, so it is not looked into. Sources of the command
+    /// line have default settings and no environment of their own.
     fn add_argument(
         &mut self,
         argument: &SourceArgument,
@@ -594,6 +608,9 @@ impl SourcePlan {
 
     /// Reports that the server at `at` cannot be started. A command line in `command` has been
     /// reported already: that is why there is no such program.
+    ///
+    /// One mistake should be one diagnostic: `"command": "npx -y x"` is suspicious, and that no
+    /// program of this name is found follows from it.
     fn report_missing(&mut self, missing: Diagnostic, at: &DocumentPath) {
         let is_reason = |d: &Diagnostic| {
             d.code == &SUSPICIOUS_COMMAND
@@ -616,6 +633,27 @@ impl SourcePlan {
     /// The text is read twice, with two meanings: `read_servers` expands references and says what
     /// would be started, `written_servers` has the texts as they are written, for rules and
     /// messages. An entry is identified by its path in the document.
+    ///
+    /// ```text
+    /// text ─┬─ read_servers ────▶ servers to start, references expanded ─┐ by path
+    ///       └─ written_servers ─▶ the same servers as written ───────────┤
+    ///            └ check_server ─▶ findings of the rules                 │
+    ///                                                                    ▼
+    ///   disabled? left out ─▶ + variables of the source ─▶ parts missing here? reported, left out
+    ///                                                                    └─▶ SourceSpec
+    /// ```
+    ///
+    /// A variable that the file sets for a server wins over the same one of `source`. In
+    /// references, the variables of `source` come first, then the environment of this program, then
+    /// the defaults of `inputs`.
+    ///
+    /// `SUSPICIOUS_COMMAND` is decided at the end. The reader reports a command line in `command`
+    /// as a warning, because a program may have a space in its name. If the server is in the plan,
+    /// there is such a program, and the warning is removed; it is removed for a disabled server,
+    /// too. All others become errors.
+    ///
+    /// Every entry that is not in the plan is noted as unstarted, whether it is switched off, has a
+    /// mistake or lacks a part on this machine.
     fn add_servers_file(&mut self, path: &Path, source: &SourceSpec, variables: &Variables<'_>) {
         let environment = &source.environment;
         // Also if it cannot be read, so that the plan is made again once the file is corrected.
@@ -753,6 +791,8 @@ const MAX_RULE_FINDINGS: usize = 1_000;
 const MAX_WATCHED: usize = 1_000;
 
 /// The connection as it may be shown, if that is not the connection itself.
+///
+/// `None` saves a copy of what most servers have: a command without secrets.
 fn shown_if_different<P>(written: &WrittenServer<P>, is: &Connection) -> Option<Connection> {
     Some(shown_connection(written, is)).filter(|shown| shown != is)
 }
@@ -784,6 +824,9 @@ pub fn is_program(path: &Path) -> bool {
 
 /// Whether a file is a servers file. Only JSON files are looked at, and parsed only if they have
 /// one of the keys: definitions should not be parsed twice, here and where they are loaded.
+///
+/// The keys are looked for as bytes first. A definition may contain one of these words by chance;
+/// then the parsed document decides.
 fn may_be_servers_file(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|ext| {
         ["json", "jsonc", "code-workspace"].iter().any(|known| ext.eq_ignore_ascii_case(known))

@@ -22,6 +22,9 @@ use crate::content_hash::ContentHasher;
 /// The tools of a reading. `index` is the position of their toolset in the output. A toolset and
 /// its tools are separate lists in the output, so that each tool carries the number of its toolset
 /// instead of a copy of it. `limits` are those of the configuration under which they would run.
+///
+/// The order is that of the document. Tools with mistakes are listed as well, with `null` for what
+/// is invalid.
 pub fn tools(reading: &Reading, index: usize, limits: &CallLimits) -> Vec<Json> {
     let (hasher, texts) = (ContentHasher::new(reading), agent_texts(reading));
     let tools = reading.toolset.tools.iter().enumerate();
@@ -52,6 +55,8 @@ pub fn served_description(texts: &AgentTexts, tool: &Draft) -> Option<String> {
 }
 
 /// One tool, the `n`th of its toolset.
+///
+/// What all tools of a document share (the hasher, the texts for agents) is made by the caller.
 fn tool_json(
     reading: &Reading,
     (hasher, texts): (&ContentHasher<'_>, &AgentTexts),
@@ -139,6 +144,9 @@ fn example(example: &Example) -> Json {
 }
 
 /// The time-out that holds under the configuration, and the one that the tool itself declares.
+///
+/// The first depends on the configuration of this machine, so a comparison of two definitions reads
+/// the second.
 fn limits(
     tool: &DeclaredLimits,
     toolset: &DeclaredLimits,
@@ -185,6 +193,9 @@ pub fn shown_connection(server: &Server) -> Connection {
 }
 
 /// The server behind a tool.
+///
+/// `tool` is the name under which the server knows it, which may differ from the name in the
+/// record.
 fn server_json(server: &Server, tool: &str) -> Json {
     // All four keys are always there; those that do not apply to the transport are `null`.
     let (transport, command, url) = match shown_connection(server) {
@@ -289,6 +300,8 @@ fn without_secrets(value: &Json, environment: bool) -> Json {
 }
 
 /// The value as written, if it is invalid.
+///
+/// `None` if the field is valid or missing.
 fn invalid_value<T>(value: &FieldValue<T>) -> Option<&Json> {
     match value {
         FieldValue::Invalid(json) => Some(json),
@@ -378,6 +391,8 @@ fn location_json(reading: &Reading, byte: u32, pointer: &DocumentPath) -> Json {
 }
 
 /// The toolset of a reading, without its tools.
+///
+/// `capabilities` is `null` if the document declares none, and a list if it declares an empty one.
 pub fn toolset(reading: &Reading) -> Json {
     let toolset = &reading.toolset;
     // Invalid entries of `declares` are left out: they have no place of their own in the output.
@@ -442,6 +457,8 @@ fn function(function: &Function) -> Map<String, Json> {
 }
 
 /// The knowledge of a toolset.
+///
+/// The code of functions is included as it is written.
 fn knowledge(knowledge: &Knowledge) -> Json {
     let validators = knowledge.validators.iter().map(|v| {
         let mut map = function(&v.function);

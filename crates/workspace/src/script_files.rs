@@ -36,6 +36,9 @@ pub fn is_script(path: &Path) -> bool {
 impl Workspace {
     /// Checks the scripts in `named` and those that local tools of `load` run, each of them once,
     /// and adds their diagnostics to `load`.
+    ///
+    /// Called by `check` after all documents are loaded. Each script becomes a document without a
+    /// record. A script that cannot be read is a failure.
     pub(crate) fn check_scripts(&self, named: &[PathBuf], load: &mut LoadResult) {
         // By real path: a script may be named on the command line and by two tools, under different
         // relative paths.
@@ -73,6 +76,9 @@ impl Workspace {
 
     /// Checks the bodies that exist, notes what is wrong with them at their documents, and returns
     /// it for each body with a mistake.
+    ///
+    /// A body is checked for the place where it runs: what it may use differs between the sandbox,
+    /// a page through the broker, and the page itself.
     pub(crate) fn check_bodies(&self, documents: &mut [LoadedDocument]) -> Vec<Vec<Diagnostic>> {
         let mut reports = self.check_bodies_for(BodyPlace::Sandbox, documents);
         reports.extend(self.check_bodies_for(BodyPlace::Page, documents));
@@ -135,6 +141,8 @@ impl Workspace {
 
 /// The bodies of the tools of a document that run there: the number of each tool, its file, and
 /// whether that exists.
+///
+/// Empty for documents that are not files: nothing is beside the answer of a server.
 fn bodies_of(document: &LoadedDocument, place: BodyPlace) -> Vec<(usize, PathBuf, bool)> {
     let Some((path, reading)) = document.path.as_ref().zip(document.reading.as_ref()) else {
         return Vec::new();
@@ -156,6 +164,8 @@ fn bodies_of(document: &LoadedDocument, place: BodyPlace) -> Vec<(usize, PathBuf
 }
 
 /// Where the body of a tool runs.
+///
+/// The capabilities decide, and the one that needs most counts.
 fn place_of(tool: &Draft) -> BodyPlace {
     let needs = || tool.needs.iter().filter_map(|need| need.ok());
     if needs().any(Capability::is_full_page) {
@@ -193,6 +203,12 @@ pub fn worker_bodies(
 /// A diagnostic for each tool whose body is missing. That is an error where the configuration names
 /// the folder of the bodies. Where all are missing beside their manifest, they are probably
 /// elsewhere, in a page or in another folder, which is a note.
+///
+/// ```text
+/// folder named in `implementations`    UNRESOLVED_REFERENCE, an error
+/// some bodies beside the manifest      UNRESOLVED_REFERENCE, with its own severity
+/// none beside the manifest             NOT_RUNNABLE
+/// ```
 pub(crate) fn missing_bodies(document: &LoadedDocument) -> Vec<Diagnostic> {
     // The body of a tool that works on a page may be a part of the page.
     let bodies = bodies_of(document, BodyPlace::Sandbox);

@@ -58,6 +58,8 @@ use crate::{VariableScope, expand};
 const MAX_FINDINGS: usize = 1_000;
 
 /// A server of the file.
+///
+/// Only entries without an error become one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedServer {
     /// Its namespace: the key, with `-` for every character that ids do not allow.
@@ -155,6 +157,9 @@ enum ServerTransport {
 
 /// The servers of a servers file and the findings about it. Other documents have no servers and no
 /// findings.
+///
+/// At most `MAX_ITEMS` servers and `MAX_FINDINGS` findings. `scope` has the variables for
+/// references and the folder that `${workspaceFolder}` stands for.
 pub fn read_servers(
     document: &Document,
     scope: &VariableScope<'_>,
@@ -192,6 +197,8 @@ struct ServersReader<'d, 'r, 'v> {
 
 impl ServersReader<'_, '_, '_> {
     /// Adds a finding, up to the bound.
+    ///
+    /// A full list also ends the list of servers: see `read_entry`.
     fn report(&mut self, finding: Finding) {
         if self.findings.len() < MAX_FINDINGS {
             self.findings.push(finding);
@@ -263,6 +270,8 @@ impl ServersReader<'_, '_, '_> {
     }
 
     /// Checks one member of an entry by itself.
+    ///
+    /// `null` counts as not set under every key.
     fn check_key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, value) = (entry.name(), entry.value);
         let Some((_, form)) = SERVER_KEYS.iter().find(|(known, _)| entry.is(known)) else {
@@ -321,6 +330,8 @@ impl ServersReader<'_, '_, '_> {
     }
 
     /// Reports a key that no client has, as a misspelling if it resembles a known one.
+    ///
+    /// Other clients have keys that are not known here, so an unknown key never keeps a server out.
     fn report_unknown_key(&mut self, node: Node<'_>, entry: &Member<'_>) {
         let (name, at) = (entry.name(), entry.value.pointer());
         let suggestion = nearest(name, SERVER_KEYS.iter().map(|(known, _)| *known))
@@ -368,6 +379,9 @@ impl ServersReader<'_, '_, '_> {
     }
 
     /// Checks the keys of an object with `allowed`, and that its values are scalars.
+    ///
+    /// Values may be numbers and booleans, as clients accept them; only lists and objects are
+    /// reported.
     fn check_texts(&mut self, node: Node<'_>, allowed: fn(&str) -> bool, what: &str) {
         for entry in node.members() {
             if !allowed(entry.name()) {
@@ -508,6 +522,15 @@ impl<'d> ServerValues<'d, '_, '_, '_, '_> {
 
     /// How to reach the server: by the transport that the entry states, otherwise by the keys it
     /// has.
+    ///
+    /// ```text
+    /// stated        keys                 result
+    /// stdio         command              started; an address beside it is ignored
+    /// http, sse, ws address              reached; a command beside it is ignored
+    /// nothing       command              started
+    /// nothing       address              by the scheme; `httpUrl` is streamable HTTP
+    /// nothing       both                 an error
+    /// ```
     fn connection(&mut self) -> Option<Connection> {
         // Two names for one setting; `type` is the one that most clients write.
         let declared = ["type", "transport"].into_iter().find_map(|name| self.non_blank(name));
@@ -578,6 +601,9 @@ impl<'d> ServerValues<'d, '_, '_, '_, '_> {
 
     /// A server that is started. `command` is one program and not a command line: no client splits
     /// it.
+    ///
+    /// At most `MAX_ITEMS` arguments. Items that are not texts were reported by `check_key` and
+    /// make the entry an error.
     fn stdio(&mut self, command: Node<'_>) -> Option<Connection> {
         // Only without `args`: the path of a program may have a space, and with `args` it is clear
         // where the arguments are.
@@ -602,6 +628,9 @@ impl<'d> ServerValues<'d, '_, '_, '_, '_> {
     }
 
     /// A server that is reached over the network.
+    ///
+    /// The scheme has to fit the transport: `ws` and `wss` for WebSockets, `http` and `https` for
+    /// both others. The message does not quote the address, which may have a token in it.
     fn remote(&mut self, transport: ServerTransport, address: Node<'_>) -> Option<Connection> {
         let url = self.expand_value(address)?;
         let schemes: &[&str] = if transport == ServerTransport::WebSocket {

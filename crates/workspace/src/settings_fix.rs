@@ -4,6 +4,11 @@
 //! All of them change what a server gets, so they are made only on request, and without the trial
 //! of `fix`: there is nothing that could be called safe. A diff shows `***` in the place of
 //! secrets, because it ends up in terminals and logs.
+//!
+//! ```text
+//! diagnostics of a plan, by file ─ fixes that do not overlap ─┬─ --diff: both texts masked
+//!                                                             └─ else: the file is replaced
+//! ```
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +23,9 @@ use crate::plan::SourcePlan;
 
 /// Makes the repairs of a plan that touch different text, and writes the files. The others can be
 /// made once the plan was made again.
+///
+/// Nothing is done without `unsafe_fixes`. A file that changed since it was read is not written,
+/// and listed among `refused`.
 pub fn fix_settings(plan: &SourcePlan, mode: FixMode) -> FixReport {
     let mut report = FixReport::default();
     if !mode.unsafe_fixes {
@@ -58,12 +66,15 @@ pub fn fix_settings(plan: &SourcePlan, mode: FixMode) -> FixReport {
     report
 }
 
+/// The text after these edits, which must not overlap.
 fn edited(source: &Arc<Source>, mut edits: Vec<TextEdit>) -> String {
     edits.sort();
     splice(source.text(), &edits)
 }
 
 /// The edits that put `***` in the place of every value that holds a secret.
+///
+/// The whole value is masked, whatever part of it is the secret.
 fn masks(diagnostics: &[&Diagnostic]) -> Vec<TextEdit> {
     let secrets = diagnostics.iter().filter(|d| d.code == &LITERAL_SECRET);
     let mut spans: Vec<Span> = secrets.filter_map(|diagnostic| diagnostic.span).collect();

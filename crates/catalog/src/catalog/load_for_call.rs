@@ -1,5 +1,14 @@
 //! Loads once, for a call or for all tests: only the sources that can hold the tool, in the order
 //! in which they are likely to be quick. `serve` does not use this; it loads everything (`reload`).
+//!
+//! ```text
+//! 1 files and programs of all sources    read side by side; stop at an exact id that is callable
+//! 2 found, and it waits for its server   that server alone
+//!   namespace known                      servers of that namespace
+//!   otherwise                            all servers
+//! ```
+//!
+//! A tool that calls others is followed by the toolsets that it names, up to `MAX_AGGREGATED`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,6 +27,8 @@ use crate::server_definition::ServerDefinition;
 impl Catalog {
     /// Loads the sources that can hold the tool `id`, and those of the tools that it calls. Returns
     /// the sources that could not be loaded.
+    ///
+    /// A failure does not mean that the tool is missing: another source may have it.
     pub async fn load_for(&self, id: &str) -> Vec<SourceFailure> {
         let mut failures = self.load_tool(id).await;
         let found = self.runner.registry().find(id).map(Arc::clone);

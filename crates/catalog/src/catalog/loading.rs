@@ -46,6 +46,8 @@ use crate::toolset_names::ToolsetNames;
 impl Catalog {
     /// Loads one source and publishes its tools. Returns what could not be loaded: the source, or
     /// single programs of a folder.
+    ///
+    /// A failure was published as an event already; the return value is for callers that count.
     pub(super) async fn load_one(&self, spec: &SourceSpec) -> Vec<SourceFailure> {
         let number = self.begin_load(spec);
         let load = load_source(spec, &self.workspace, self.runner.context()).await;
@@ -54,6 +56,8 @@ impl Catalog {
 
     /// Publishes the tools of a server that is a source, from its answer. Returns the failure if
     /// there is no answer.
+    ///
+    /// Called by the task of the server, which has asked it, and for a cached answer.
     pub(crate) fn load_answer(
         &self,
         spec: &SourceSpec,
@@ -77,6 +81,8 @@ impl Catalog {
     }
 
     /// The number of a load of this source that begins now; 0 if the source was removed meanwhile.
+    ///
+    /// 0 is never accepted, since the number of an applied load is not smaller.
     fn begin_load(&self, spec: &SourceSpec) -> u64 {
         let mut states = self.states();
         states.iter_mut().find(|state| state.spec == *spec).map_or(0, SourceState::begin_load)
@@ -86,6 +92,10 @@ impl Catalog {
     /// order, which others rely on: problems and notes to the log; differences to the pins; names
     /// of toolsets, since `may_start` needs them; then the state of the source, and the tools of
     /// all sources at the end.
+    ///
+    /// What it leaves alone: the tools of a source that failed and brought none, and a source that
+    /// is not in the plan any more. The states are locked once at the end, and stay so until the
+    /// tools are published: `publish_tools` takes the lock over.
     fn apply_load(&self, spec: &SourceSpec, number: u64, load: SourceLoad) -> Vec<SourceFailure> {
         let SourceLoad { found, failures } = load;
         let is_named = |document: &LoadedDocument| {
@@ -222,6 +232,8 @@ impl Catalog {
     ///
     /// The definition is recognised by identity when the result is applied, since a reload of its
     /// file may have replaced it by an equal one.
+    ///
+    /// As in `apply_load`, a failure leaves the tools of before in place.
     pub(crate) fn load_definition_answer(
         &self,
         spec: &SourceSpec,
@@ -306,6 +318,8 @@ fn pinned_lists(
 }
 
 /// Whether the definitions of a source are the user's own.
+///
+/// What a server lists is foreign: nobody here can edit it.
 fn authors_of(spec: &SourceSpec) -> DefinitionAuthors {
     match spec.target.is_listed() {
         true => DefinitionAuthors::Foreign,

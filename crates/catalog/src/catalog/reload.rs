@@ -54,6 +54,8 @@ impl Catalog {
 
     /// Starts a task for every source that has none yet: all of them at the start, the new ones
     /// after a change of the configuration.
+    ///
+    /// A task ends with `until`, or when its source leaves the plan.
     fn spawn_source_tasks(self: &Arc<Self>, until: &CancellationToken) {
         for state in self.states().iter_mut().filter(|state| !state.has_task) {
             state.has_task = true;
@@ -150,6 +152,13 @@ impl Catalog {
     ///
     /// Everything in one loop, one after the other: two loads of one source at the same time would
     /// be waste, and the order of events is easier to follow.
+    ///
+    /// ```text
+    /// every second:  configuration changed? ─ settled ─ plan ─┬─ worse: reported, not applied
+    ///                                                         └─ apply_plan, tasks for new sources
+    ///                lock or store changed? ─ pins compared again, tools published
+    ///                files of a source changed? ─ load_definitions
+    /// ```
     async fn watch_files(
         self: &Arc<Self>,
         mut source_prints: Vec<(SourceSpec, u64)>,
@@ -230,6 +239,8 @@ impl Catalog {
 
     /// A fingerprint of the files of each source, as they are now. Servers and built-in toolsets
     /// have none.
+    ///
+    /// Blocks: it walks folders.
     fn fingerprints(&self) -> Vec<(SourceSpec, u64)> {
         let states: Vec<_> = self
             .states()
@@ -277,6 +288,8 @@ async fn wait_until_unchanged(files: &[PathBuf]) {
 
 /// A number that changes when one of the files changes, appears or disappears. Sizes and times
 /// only: reading all contents every second would cost too much.
+///
+/// Not stable between runs, and never written anywhere.
 fn fingerprint(files: &[PathBuf]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for file in files {

@@ -1,4 +1,11 @@
 //! The table of calls: what a row holds, and how rows are put in, found and forgotten.
+//!
+//! ```text
+//! JournalLine (a line of JSON) ─ insert ─▶ table `calls` ─ find_calls ─▶ StoredCall
+//!                                              └─ forget_old
+//! ```
+//!
+//! A row is named by its run and number, so a line that is carried over twice is one row.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -122,6 +129,9 @@ pub struct CallFilter {
 
 impl StoredCall {
     /// SQLite has signed integers only; the casts undo those of `insert`.
+    ///
+    /// A row with JSON that cannot be parsed, which this program does not write, has no steps or
+    /// grants.
     fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredCall> {
         let count = |name: &str| row.get::<_, i64>(name).map(i64::cast_unsigned);
         let steps: String = row.get("steps")?;
@@ -158,6 +168,8 @@ impl Store {
     ///
     /// # Errors
     /// If the database cannot be read.
+    ///
+    /// `length` and `substr` in the query find `ns:name` by `name`.
     pub fn find_calls(
         &self,
         filter: &CallFilter,
@@ -186,6 +198,9 @@ impl Store {
     /// database that is too large.
     ///
     /// Called by the thread of the journal after it has carried records over.
+    ///
+    /// The size of the database is that of its used pages. Freed pages are returned to the system
+    /// step by step.
     pub(super) fn forget_old(&self, settings: &AuditSettings) -> Result<(), StoreError> {
         let oldest = SystemTime::now().checked_sub(settings.keep).unwrap_or(UNIX_EPOCH);
         let since_1970 = oldest.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);

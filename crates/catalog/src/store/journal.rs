@@ -62,6 +62,7 @@ const MAX_ID: usize = 300;
 /// thread.
 pub struct Journal {
     shared: Arc<JournalShared>,
+    /// Taken by the first `close`.
     carrier: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -100,6 +101,9 @@ impl Journal {
     ///
     /// # Errors
     /// If the store cannot be used.
+    ///
+    /// The file is made and locked before the thread starts, so no other process takes it for an
+    /// abandoned one.
     pub fn open(folder: &Path, settings: AuditSettings, log: Log) -> Result<Journal, StoreError> {
         let store = Store::open(folder)?;
         let mut name = [0; 12];
@@ -149,6 +153,7 @@ fn new_locked_file(path: &Path) -> io::Result<File> {
 }
 
 impl AuditLog for Journal {
+    /// Asked before a call: with `required` it must not run if it could not be recorded.
     fn ready(&self) -> Result<(), AuditError> {
         if !self.shared.has_trouble.load(Ordering::Relaxed) {
             return Ok(());
@@ -163,6 +168,7 @@ impl AuditLog for Journal {
         self.shared.settings.arguments == RecordedArguments::Full
     }
 
+    /// Without `required` a record that cannot be written is lost.
     fn record(&self, record: &CallRecord<'_>) -> Result<(), AuditError> {
         let written = self.shared.append(record);
         match written {
@@ -173,6 +179,7 @@ impl AuditLog for Journal {
         }
     }
 
+    /// May be called twice: the second time there is no thread to wait for.
     fn close(&self) {
         {
             let mut file = self.shared.file();
@@ -198,6 +205,7 @@ impl JournalShared {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The file of this process, by its name. It may have been removed by somebody.
     fn path(&self) -> PathBuf {
         self.store.folder.join(FOLDER).join(&self.run)
     }
@@ -207,6 +215,8 @@ impl JournalShared {
     ///
     /// # Errors
     /// If the journal is closed or full, or the disk is.
+    ///
+    /// The lock is held for the write, so lines of different calls never mix.
     fn append(&self, record: &CallRecord<'_>) -> io::Result<()> {
         let arguments = self.arguments(record);
         let mut own = self.file();
@@ -256,6 +266,9 @@ impl JournalShared {
     }
 
     /// The work of the thread.
+    ///
+    /// A round waits for records, puts them into the database and tells calls whether that worked.
+    /// At the end there is one last round; if it fails, the journal stays for the next process.
     fn carry_over_until_closed(&self) {
         // If this fails, so does what follows, and that is reported.
         let _ = self.store.carry_over_abandoned();
@@ -289,6 +302,8 @@ impl JournalShared {
 
     /// Waits until there are records, and no further one for a second or very many of them.
     /// Returns whether this is the end.
+    ///
+    /// The journal is looked at every `QUIET`: as long as its number grows, calls are under way.
     fn wait_for_quiet(&self) -> bool {
         let mut file = self.file();
         loop {
@@ -349,6 +364,8 @@ impl JournalShared {
 }
 
 /// Reads a journal from a position on, whatever its process writes meanwhile.
+///
+/// It has a position of its own, so appending through the same handle is not disturbed.
 struct JournalReader<'f> {
     file: &'f File,
     at: u64,
@@ -368,6 +385,9 @@ impl Store {
     ///
     /// # Errors
     /// If the database cannot be written.
+    ///
+    /// Called by commands that read the table, such as `audit`, so that they see calls of a moment
+    /// ago.
     pub fn carry_over_all(&self) -> Result<(), StoreError> {
         for (path, run) in self.journals()? {
             // If it is gone, its process has ended meanwhile, and carried it over itself.
@@ -393,6 +413,7 @@ impl Store {
         Ok(())
     }
 
+    /// The files in the folder of journals. A hidden one is being made and has no records yet.
     fn journals(&self) -> Result<Vec<(PathBuf, String)>, StoreError> {
         let folder = self.folder.join(FOLDER);
         let entries = fs::read_dir(&folder).map_err(|error| StoreError::folder(&folder, &error))?;
@@ -409,6 +430,8 @@ impl Store {
     ///
     /// Each transaction takes `RECORDS_PER_TRANSACTION` lines, so that other processes are not
     /// locked out for long.
+    ///
+    /// Stops before a last line without its end: its process is writing it, or died while it did.
     fn carry_over(
         &self,
         journal: JournalReader<'_>,
@@ -459,6 +482,8 @@ fn microseconds(time: Duration) -> u64 {
 }
 
 /// Writes a record as one line.
+///
+/// The sizes are recorded even if the arguments are not kept.
 fn write_line(
     line: &mut Vec<u8>,
     number: u64,

@@ -5,6 +5,14 @@
 //! A list that was pinned without any items has no rows of its own, so that a list is pinned is a
 //! row, too (kind `list`). Otherwise an empty list would count as never used, and everything that
 //! appears in it later as a first use.
+//!
+//! ```text
+//! pins         subject, kind, name ─▶ hash, text of what is accepted;   kind `list`: no hash
+//! seen_parts   subject, kind, name ─▶ hash, text of what was seen instead
+//! ```
+//!
+//! The subject is `PinSubject::key`. A text is kept beside its hash for people only; comparisons
+//! use hashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -138,6 +146,8 @@ impl Store {
     ///
     /// # Errors
     /// If the database cannot be written.
+    ///
+    /// One transaction: a list is never noted as pinned without its parts.
     pub fn accept_parts(
         &self,
         subject: &str,
@@ -205,6 +215,9 @@ impl Store {
     ///
     /// # Errors
     /// If the database cannot be read.
+    ///
+    /// Made of the number of rows, the newest time and the largest row. A removal without another
+    /// change shows in the number.
     pub fn pins_state(&self) -> Result<String, StoreError> {
         let database = self.database();
         let state = "SELECT count(*) || ' ' || coalesce(max(time), 0) || ' ' || \
@@ -212,6 +225,8 @@ impl Store {
         database.query_row(state, [], |row| row.get(0)).map_err(|error| self.error(&error))
     }
 
+    /// Runs `work` in a transaction that is for writing from its start: another process waits,
+    /// instead of failing in the middle.
     fn change(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
@@ -227,14 +242,17 @@ impl Store {
     }
 }
 
+/// Kind, name, hash and text.
 type PinRow = (String, String, String, String);
 
+/// The rows of a subject by one of the two queries.
 fn rows(database: &Connection, select: &str, subject: &str) -> rusqlite::Result<Vec<PinRow>> {
     let mut select = database.prepare_cached(select)?;
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
     select.query_map([subject], read)?.collect()
 }
 
+/// Writes or replaces an accepted part, with the time and how it came about.
 fn put(
     database: &Connection,
     subject: &str,
@@ -248,6 +266,7 @@ fn put(
     Ok(())
 }
 
+/// Removes a part from one of the two tables. `table` is a constant of this file.
 fn forget(
     database: &Connection,
     table: &str,

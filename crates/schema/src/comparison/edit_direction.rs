@@ -55,6 +55,8 @@ enum Scope {
 
 /// Whether every part of a schema accepts more where a part of it does. Then it does not matter
 /// which parts refer to which.
+///
+/// `{"properties": {"a": {"$ref": R}}}` is; one `not` anywhere, and it is not.
 fn is_monotone(schema: &Value) -> bool {
     let is_opposite = |name: &str| {
         matches!(
@@ -102,6 +104,9 @@ fn is_local(schema: &Value) -> bool {
 ///
 /// Only keywords that accept more where their subschema does are followed. At the end of the way,
 /// the keyword is in one of the two schemas alone.
+///
+/// Descends along the pointer. On each level everything beside the way has to be equal, and the
+/// keyword has to be one through which the direction is kept.
 fn of_node(first: &Value, edited: &Value, at: &[String], scope: Scope) -> Option<EditDirection> {
     let (Value::Object(old), Value::Object(new)) = (first, edited) else { return None };
     let [keyword, rest @ ..] = at else {

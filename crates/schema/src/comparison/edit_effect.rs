@@ -54,7 +54,9 @@ pub struct EditedSchema<'a> {
     first: &'a Value,
     /// The schema after all edits.
     last: &'a Value,
+    /// Empty if calls of `last` have the form of `first`.
     steps: &'a [RestoreStep],
+    /// Runs `steps` in both directions, with one budget for all edits.
     restorer: CallRestorer<'a>,
     /// `first` and `last`, compiled. `None` if one does not compile or nests too deep; then no
     /// effect is shown.
@@ -108,6 +110,21 @@ impl<'a> EditedSchema<'a> {
     /// 2. the share that the edited part has in such a value (`EditedPart`);
     /// 3. all edits of the keywords around the place, then all edits of the schema around it;
     /// 4. all edits: the share of the part in them, or all of them if the place is at the root.
+    ///
+    /// ```text
+    ///    values from                      a value counts if                      answers with
+    /// 1  first and `alone`                last judges it as `alone` does         equal, a witness
+    /// –  first and last                                                          equal
+    /// 2  first and `alone`                first and last differ, `part` agrees   a witness
+    /// 3  first with keywords of last,     last judges it as the copy does,       equal, a witness
+    ///    then with the schema of last     `part` agrees
+    /// 4  first and last                   as in 2                                anything
+    /// ```
+    ///
+    /// Each step takes in more edits than the one before, so a value may be due to another edit.
+    /// That is why `part` is asked from the second step on. Without a part, the last step answers
+    /// for the whole, but only if there is no smaller place. Everything is "not shown" if a schema
+    /// does not compile, or if the budget for all edits is used up.
     pub fn effect_of(
         &self,
         at: &str,
@@ -180,6 +197,8 @@ impl<'a> EditedSchema<'a> {
     ///
     /// The judge has no second schema here: a value is judged by the first and the last one, and
     /// `part` decides whether it belongs to the edit.
+    ///
+    /// A direction that the whole does not have is answered with `No`, without a witness.
     fn share_of(
         &self,
         part: &EditedPart,
@@ -229,6 +248,11 @@ impl<'a> EditedSchema<'a> {
 
     /// Compares the first schema with a copy of it, by values that the last schema judges as the
     /// copy does. `direction` is the only one that is possible, if that is known.
+    ///
+    /// `edited` is the first schema with this edit, or with all edits around its place. An edit
+    /// that is undone by others is searched for once more with values between the first and the
+    /// last schema: they may show what the others leave of it. `None` if a schema nests too deep or
+    /// does not compile.
     fn within_whole(
         &self,
         edited: &Value,
@@ -294,6 +318,8 @@ impl<'a> EditedSchema<'a> {
     }
 
     /// The first schema with the keywords that the last one has at `place`, apart from properties.
+    ///
+    /// Properties and definitions stay, since edits in them are other edits.
     fn with_keywords_of_last(&self, place: &str) -> Option<Value> {
         let is_kept = |name: &str| matches!(name, "properties" | "$defs" | "definitions");
         let (own, other) =
@@ -366,14 +392,17 @@ impl LastForm<'_> {
     }
 }
 
+/// No value is judged otherwise, in either direction.
 fn equal() -> SchemaComparison {
     SchemaComparison { wider: Verdict::No, narrower: Verdict::No }
 }
 
+/// Nothing is known about either direction.
 fn not_shown() -> SchemaComparison {
     SchemaComparison { wider: Verdict::NotShown, narrower: Verdict::NotShown }
 }
 
+/// Whether at least one direction is shown by a value.
 fn has_witness(compared: &SchemaComparison) -> bool {
     compared.wider.witness().or(compared.narrower.witness()).is_some()
 }

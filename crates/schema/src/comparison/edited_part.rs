@@ -48,6 +48,14 @@ impl EditedPart {
     }
 
     /// Whether the edit has a share in it that a value is accepted, or refused, now.
+    ///
+    /// ```text
+    /// accepted now   it has something at the place, and the part refuses it: without the edit it
+    ///                would be refused
+    /// refused now    it has something at the place, and the edit can narrow
+    /// ```
+    ///
+    /// A value without anything at the place is due to another edit.
     pub(super) fn explains(&self, value: &Value, is_accepted: bool) -> bool {
         let refuses = |schema: &Schema| matches!(schema.try_is_valid(value), Ok(false));
         let is_there = refuses(&self.place);
@@ -59,8 +67,12 @@ impl EditedPart {
 }
 
 /// A part of a schema, with nothing else but what leads to it.
+///
+/// Both are whole schemas, with the root of the first one as their root.
 struct CutOut {
+    /// The keyword that was edited, and the neighbours that it needs; `None` if it was added.
     part: Option<Value>,
+    /// The same with `false` in the place of the innermost schema.
     place: Value,
     /// Whether all that is refused at the place is refused by the whole, too.
     always_applies: bool,
@@ -78,6 +90,15 @@ impl CutOut {
 ///
 /// Wraps on the way back up: the innermost cut is the keyword, each level above adds itself around
 /// it, with the neighbours it depends on (`beside`).
+///
+/// ```text
+/// {"properties": {"a": {"items": {"maxLength": 3}, "minItems": 1}}}, /properties/a/items/maxLength
+///   part    {"properties": {"a": {"items": {"maxLength": 3}}}}
+///   place   {"properties": {"a": {"items": false}}}
+/// ```
+///
+/// `None` if the pointer leads to nothing, or through a keyword that does not always apply. A
+/// condition, a choice or a negation is cut out as a whole: the pointer may go on inside of it.
 fn cut_out(schema: &Value, at: &[String]) -> Option<CutOut> {
     let here = |part, always_applies| CutOut { part, place: Value::Bool(false), always_applies };
     let Some((token, rest)) = at.split_first() else {
@@ -121,6 +142,8 @@ fn cut_out(schema: &Value, at: &[String]) -> Option<CutOut> {
 
 /// The keyword at a place inside of a definition, with all that leads to it. References inside of a
 /// choice count if the other branches are told apart by their types, as in an optional value.
+///
+/// `always_applies` is false: whether the definition is reached depends on the value.
 fn within_definition(schema: &Value, at: &[String]) -> Option<CutOut> {
     let (definition, inner) = at.split_at_checked(2)?;
     let definition = pointer_of(definition);
@@ -137,6 +160,7 @@ fn within_definition(schema: &Value, at: &[String]) -> Option<CutOut> {
     Some(CutOut { part, place: with(own.place)?, always_applies: false })
 }
 
+/// Tokens as a pointer, escaped.
 fn pointer_of(tokens: &[String]) -> String {
     tokens.iter().fold(String::new(), |at, token| pointer::join(&at, token))
 }
@@ -144,6 +168,9 @@ fn pointer_of(tokens: &[String]) -> String {
 /// A schema with nothing but what leads from one part to another.
 ///
 /// Rules are dropped, and subschemas kept as far as references may lead through them.
+///
+/// `{"properties": {"a": {"$ref": R, "minLength": 2}}, "required": ["a"]}` becomes
+/// `{"properties": {"a": {"$ref": R}}}`.
 fn structure(schema: &Value) -> Value {
     let Value::Object(members) = schema else { return Value::Bool(true) };
     let each = |named: &Map<String, Value>| -> Value {
@@ -169,6 +196,8 @@ fn structure(schema: &Value) -> Value {
 }
 
 /// The structure of a schema, and the type that it demands.
+///
+/// For branches of `anyOf`: the type decides which branch a value belongs to.
 fn with_type(schema: &Value) -> Value {
     let mut kept = structure(schema);
     if let (Some(kind), Value::Object(members)) = (schema.get("type"), &mut kept) {
@@ -212,6 +241,8 @@ fn beside(members: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
 }
 
 /// A part with what its references lead to, in the dialect of the whole.
+///
+/// A part that has definitions of its own keeps them.
 fn with_definitions(part: Value, whole: &Value) -> Value {
     let Value::Object(mut members) = part else { return part };
     for keyword in ["$schema", "$defs", "definitions"] {

@@ -56,6 +56,13 @@ pub enum DialectUpgrade {
 /// assert_eq!((from, &schema["prefixItems"]), ("draft-07", &pair["items"]));
 /// assert_eq!(in_2020_12(&schema), DialectUpgrade::NotNeeded);
 /// ```
+///
+/// ```text
+/// states 2020-12, or states nothing and compiles as it   NotNeeded
+/// not a schema of the dialect                            NotNeeded: other rules report it
+/// rewritten, and the result compiles                     Rewritten
+/// an unknown dialect, or a part without a counterpart    Impossible
+/// ```
 pub fn in_2020_12(schema: &Value) -> DialectUpgrade {
     let Value::Object(members) = schema else { return DialectUpgrade::NotNeeded };
     let stated = members.get("$schema").filter(|uri| *uri != "");
@@ -101,6 +108,8 @@ pub fn in_2020_12(schema: &Value) -> DialectUpgrade {
 }
 
 /// The draft-07 schema in 2020-12; `None` where it has an `$id` below the root.
+///
+/// For comparisons, which need no identifiers: those of the root are left out.
 pub(super) fn from_draft7(schema: &Value) -> Option<Value> {
     let mut upgraded = DraftUpgrade { draft: OlderDraft::Draft7, root: schema }.root().ok()?;
     if let Value::Object(members) = &mut upgraded {
@@ -133,6 +142,7 @@ impl OlderDraft {
         }
     }
 
+    /// The name that messages use.
     fn name(self) -> &'static str {
         match self {
             OlderDraft::Draft4 => "draft-04",
@@ -148,6 +158,8 @@ impl OlderDraft {
     }
 
     /// Whether a keyword asserts something in a later dialect, and nothing in this one.
+    ///
+    /// By the dialect in which the keyword appeared.
     fn ignores(self, keyword: &str) -> bool {
         let since = match keyword {
             "const" | "contains" | "propertyNames" | "$id" => OlderDraft::Draft6,
@@ -216,6 +228,12 @@ impl DraftUpgrade<'_> {
     /// A schema and all schemas inside it. Keywords stay in their order.
     ///
     /// The recursion is as deep as the document.
+    ///
+    /// Beside a `$ref` older drafts read nothing, so only annotations and definitions are kept
+    /// there.
+    ///
+    /// # Errors
+    /// The reason why it has no counterpart, as a part of a sentence.
     fn upgrade(&self, schema: &Value, level: SchemaDepth) -> Result<Value, String> {
         let Value::Object(members) = schema else { return Ok(schema.clone()) };
         let id_keyword = self.draft.id_keyword();
@@ -405,6 +423,8 @@ impl DraftUpgrade<'_> {
 
 /// The keyword that has the bound in 2020-12. Draft-04 states beside it that the bound itself is
 /// excluded.
+///
+/// `{"minimum": 1, "exclusiveMinimum": true}` gives `exclusiveMinimum`.
 fn bound_keyword(members: &Map<String, Value>, bound: &str) -> &'static str {
     let (included, excluded) = match bound {
         "minimum" => ("minimum", "exclusiveMinimum"),

@@ -38,6 +38,9 @@ impl InstanceBuilder<'_> {
     /// keyword in a schema to compare with: what differs is tried first.
     ///
     /// Empty for a keyword that asserts nothing about the value itself.
+    ///
+    /// The order matters: the caller judges one value after the other and stops at the first that
+    /// tells the schemas apart.
     pub(crate) fn values_at_edge(
         &self,
         flat: &FlatSchema,
@@ -106,6 +109,9 @@ impl InstanceBuilder<'_> {
 
     /// Arrays for the keywords about items: of every length that a bound states, each in several
     /// fillings, because the length alone may not tell two schemas apart.
+    ///
+    /// Each bound gives three lengths: one less, itself, and one more. Lengths above `MAX_MEMBERS`
+    /// are left out by `array_of_length`.
     fn arrays_at_edge(
         &self,
         flat: &FlatSchema,
@@ -159,6 +165,13 @@ impl InstanceBuilder<'_> {
     /// different.
     ///
     /// Empty if no small instance can be built: every object around it would be refused anyway.
+    ///
+    /// ```text
+    /// required: ["a", "b"]          an object without `a`, an object without `b`
+    /// propertyNames: {maxLength: 3} an object with a name of 2, 3 and 4 characters
+    /// maxProperties: 2              objects of 1, 2 and 3 members
+    /// dependentRequired: {a: [b]}   an object with `a`, and one with `a` and `b`
+    /// ```
     fn objects_at_edge(
         &self,
         flat: &FlatSchema,
@@ -281,6 +294,9 @@ fn besides(listed: &[Value]) -> Vec<Value> {
 
 /// Numbers around a bound and around that of `other`. If `multipleOf` is there, the neighbours that
 /// are multiples come first: all others are refused for another reason.
+///
+/// Around 5: 4, 4.5, 5, 5.5, 6, and half, twice and three times of it for `multipleOf`. Zero and
+/// one are always tried.
 fn numbers_at_edge(flat: &FlatSchema, value: &Value, other: Option<&Value>) -> Vec<Value> {
     let mut values = Vec::new();
     for edge in [Some(value), other].into_iter().flatten().filter_map(Value::as_f64) {
@@ -316,6 +332,9 @@ fn numbers_at_edge(flat: &FlatSchema, value: &Value, other: Option<&Value>) -> V
 
 /// Texts around a length, or around a pattern: a text that matches it, with something added or
 /// removed, and words that the pattern contains.
+///
+/// `value` is a number for the two lengths and a text for a pattern; each loop takes what it can
+/// read. `jsonschema_regex` makes a text that matches a pattern, if it can.
 fn texts_at_edge(flat: &FlatSchema, value: &Value, other: Option<&Value>) -> Vec<Value> {
     let mut texts: Vec<String> = Vec::new();
     let pattern = flat.get("pattern").and_then(Value::as_str);

@@ -81,6 +81,9 @@ const UPPER_BOUNDS: [&str; 6] =
 /// {"items": A}                  and  {"items": B}    ─▶  {"items": {"allOf": [A, B]}}
 /// {"pattern": P}                and  {"pattern": Q}  ─▶  {"pattern": P}, without Q
 /// ```
+///
+/// Where the two cannot be one, the keyword of `one` stays. An `enum` is the values of both, so it
+/// may become empty, and `type` likewise: then no instance is built.
 fn merge(one: &FlatSchema, other: &FlatSchema) -> FlatSchema {
     let mut merged = one.clone();
     for (keyword, theirs) in other {
@@ -207,6 +210,7 @@ pub(super) fn item_schema(flat: &FlatSchema, index: usize) -> &Value {
     tuple.or_else(|| flat.get("items")).unwrap_or(&Value::Bool(true))
 }
 
+/// A bound or step, as a floating point number; exactness beyond 2^53 is not needed for proposals.
 pub(super) fn number(flat: &FlatSchema, keyword: &str) -> Option<f64> {
     flat.get(keyword).and_then(Value::as_f64)
 }

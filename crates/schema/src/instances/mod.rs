@@ -56,6 +56,7 @@ pub(crate) struct InstanceBuilder<'a> {
 }
 
 impl<'a> InstanceBuilder<'a> {
+    /// A builder with all of its budget. The budget is shared by everything that it builds.
     pub(crate) fn new(root: &'a Value) -> InstanceBuilder<'a> {
         InstanceBuilder { root, work: Cell::new(MAX_WORK) }
     }
@@ -131,6 +132,8 @@ impl<'a> InstanceBuilder<'a> {
     }
 
     /// The schema that a reference inside of the document leads to.
+    ///
+    /// `None` for an anchor and for a reference to another document: the caller goes on without it.
     fn resolve(&self, target: &Value) -> Option<&'a Value> {
         let at = target.as_str()?.strip_prefix('#')?;
         // Names with a `%` are rare; without the schema they refer to, values are only less apt.
@@ -138,6 +141,9 @@ impl<'a> InstanceBuilder<'a> {
     }
 
     /// A small instance of the schema.
+    ///
+    /// `None` if the depth or the budget is used up, or no type is possible. What is returned may
+    /// still fail the schema; see the header of the file.
     pub(crate) fn smallest(&self, schema: &Value) -> Option<Value> {
         self.smallest_within(schema, MAX_NESTING)
     }
@@ -208,6 +214,9 @@ impl<'a> InstanceBuilder<'a> {
     ///
     /// Tries what is listed, then a value made from the number of taken ones: a larger number, a
     /// longer text or list, an object that differs in its first property.
+    ///
+    /// An array of distinct items would otherwise repeat the smallest instance, and be refused for
+    /// that reason instead of the one that is looked for.
     fn another(&self, schema: &Value, taken: &[Value], depth: usize) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
         for flat in self.expand(schema, depth) {
@@ -268,6 +277,8 @@ impl<'a> InstanceBuilder<'a> {
     }
 
     /// Adds members until there are `length`: declared ones first, then others.
+    ///
+    /// `None` if one of them cannot be built, or for more than `MAX_MEMBERS`.
     fn fill(
         &self,
         flat: &FlatSchema,
@@ -307,6 +318,9 @@ impl<'a> InstanceBuilder<'a> {
     }
 
     /// A name that `properties` does not declare.
+    ///
+    /// Matches `propertyNames` as far as its smallest instance does; the letters added to make it
+    /// new may break that.
     fn fresh_name(&self, flat: &FlatSchema) -> String {
         let named = flat.get("propertyNames").and_then(|names| self.smallest(names));
         let mut name = named.and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default();
@@ -379,6 +393,8 @@ impl<'a> InstanceBuilder<'a> {
 }
 
 /// A subschema of a flat schema, and the place of its values in an instance.
+///
+/// Made by `InstanceBuilder::members`.
 pub(crate) struct SchemaMember<'s> {
     /// JSON pointer below the flat schema, which finds the same subschema in another.
     pub path: String,
@@ -418,6 +434,8 @@ impl MemberPlace {
 }
 
 /// The text with its last character repeated until it is `length` characters long.
+///
+/// `None` above `MAX_TEXT`. A longer text is returned as it is.
 fn padded(text: &str, length: u64) -> Option<String> {
     if length > MAX_TEXT {
         return None;
@@ -439,6 +457,8 @@ fn smallest_text(flat: &FlatSchema) -> Option<Value> {
 
 /// The first number that keeps the bounds and is a multiple, among zero, one and a few near the
 /// bounds.
+///
+/// `None` if no candidate fits, such as with crossed bounds.
 fn smallest_number(flat: &FlatSchema, integer: bool) -> Option<Value> {
     let step = number(flat, "multipleOf").filter(|step| *step > 0.0);
     let step = step.or(integer.then_some(1.0));

@@ -8,6 +8,8 @@
 use serde_json::Value;
 
 /// Sets of types, as bits.
+///
+/// Integers count as numbers; `OTHER` is booleans and `null`.
 pub(super) mod types {
     pub(crate) const STRING: u8 = 1;
     pub(crate) const NUMBER: u8 = 2;
@@ -122,6 +124,8 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// The names of all keywords of JSON Schema, for suggestions.
+///
+/// Of both dialects together, shortest first.
 pub fn keyword_names() -> impl Iterator<Item = &'static str> + Clone {
     KEYWORDS.iter().map(|(name, _)| *name)
 }
@@ -139,6 +143,8 @@ pub(crate) fn is_keyword(keyword: &str) -> bool {
 }
 
 /// Whether a keyword that JSON Schema does not have may still be meant as it is.
+///
+/// Such a keyword is not reported, whatever it resembles.
 pub(super) fn is_foreign(keyword: &str) -> bool {
     keyword.starts_with("x-") || keyword.starts_with("X-") || FOREIGN.contains(&keyword)
 }
@@ -162,6 +168,8 @@ pub(super) fn allowed_types(word: Option<&Value>) -> u8 {
 }
 
 /// The types of a set with one member, in words.
+///
+/// Only called for a keyword that is about one type; see `KEYWORDS`.
 pub(super) fn type_words(types: u8) -> &'static str {
     match types {
         STRING => "strings",

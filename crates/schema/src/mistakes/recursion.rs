@@ -33,6 +33,9 @@ struct Demand<'a> {
 }
 
 /// Reports one subschema of each endless cycle.
+///
+/// The walk from each start follows one unmet demand after the other and marks what it visits with
+/// its number, so all walks together are linear.
 pub(super) fn check(
     document: &Value,
     graph: &SubschemaGraph<'_>,
@@ -176,6 +179,8 @@ fn demands<'a>(graph: &SubschemaGraph<'a>) -> Vec<Vec<Demand<'a>>> {
 }
 
 /// The schemas of the properties that an object must have.
+///
+/// A required name without a schema of its own demands nothing here.
 fn required_values(members: &Map<String, Value>) -> Vec<((&'static str, &str), &Value)> {
     let names = members.get("required").and_then(Value::as_array).into_iter().flatten();
     let schema = |name: &str| members.get("properties")?.get(name);
@@ -186,6 +191,8 @@ fn required_values(members: &Map<String, Value>) -> Vec<((&'static str, &str), &
 }
 
 /// The schema of the first item that an array must have.
+///
+/// Empty if the array may be empty.
 fn needed_item(members: &Map<String, Value>) -> Vec<((&'static str, &str), &Value)> {
     let least = members.get("minItems").and_then(Value::as_u64).unwrap_or(0);
     let first = members.get("prefixItems").and_then(|list| list.get(0));

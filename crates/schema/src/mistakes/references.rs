@@ -46,6 +46,7 @@ pub(super) fn check(
 /// The subschemas that apply to one value, taken together.
 #[derive(Default)]
 struct ValueGroup<'a> {
+    /// The names in `properties` of all its subschemas.
     declared: HashSet<&'a str>,
     /// One of them states that other names are allowed.
     is_open: bool,
@@ -116,6 +117,9 @@ fn allows_other_names(members: &Map<String, Value>) -> bool {
 ///
 /// Connected components of an undirected graph: `allOf` and `$ref` are followed both ways, since a
 /// branch may declare what the schema around it requires, and the other way round.
+///
+/// Two subschemas are in one group if a chain of them applies to the same value, in either
+/// direction.
 fn group_nodes(graph: &SubschemaGraph<'_>) -> Vec<usize> {
     let mut neighbours = vec![Vec::new(); graph.nodes.len()];
     for (from, node) in graph.nodes.iter().enumerate() {

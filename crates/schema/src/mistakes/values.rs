@@ -28,6 +28,9 @@ const ADDRESS: &str = "https://toolwright.invalid/schema";
 const MAX_LISTED: usize = 200;
 
 /// Examines `candidates`, and reports with the pointer of the subschema, the mistake and its place.
+///
+/// The walk has let everything through that is certainly right, so most documents have no candidate
+/// and nothing is compiled.
 pub(super) fn check(
     document: &Value,
     dialect: Dialect,
@@ -63,6 +66,8 @@ pub(super) fn check(
 ///
 /// `null` as the default of an optional property is marked: many generators write it for "not
 /// given", so the rule only reports a note.
+///
+/// Of each value the first error is reported, with the place inside of the value in the text.
 fn check_keyword(
     candidate: &ValueCandidate<'_>,
     members: &Map<String, Value>,
@@ -108,6 +113,8 @@ fn check_keyword(
 
 /// A default object together with the defaults of the properties it leaves out: generators that
 /// describe results list such properties as required.
+///
+/// `{"a": {}}` with a default of 1 for `b` is judged as `{"a": {}, "b": 1}`.
 fn with_inner_defaults<'v>(members: &Map<String, Value>, value: &'v Value) -> Cow<'v, Value> {
     let (Value::Object(given), Some(Value::Object(declared))) = (value, members.get("properties"))
     else {
@@ -127,6 +134,8 @@ fn with_inner_defaults<'v>(members: &Map<String, Value>, value: &'v Value) -> Co
 ///
 /// With references, the whole document becomes a definition of an outer schema, and a `$ref` leads
 /// to the subschema by the address of the document. The references inside resolve as before.
+///
+/// `None` if the subschema does not compile alone, which is reported elsewhere.
 fn compile(
     document: &Value,
     dialect: Dialect,

@@ -69,7 +69,9 @@ pub(super) struct ValueCandidate<'a> {
 pub(super) struct SchemaWalk<'a> {
     root: &'a Value,
     dialect: Dialect,
+    /// In the order of the walk.
     pub local: Vec<LocalMistake<'a>>,
+    /// At most [`MAX_CANDIDATES`]; only compiling the subschema tells whether they are mistakes.
     pub values: Vec<ValueCandidate<'a>>,
     /// Subschemas whose own `properties` lack a name of `required`.
     pub requirements: Vec<&'a Value>,
@@ -110,6 +112,9 @@ impl<'a> SchemaWalk<'a> {
 
     /// Visits all subschemas. Headers are annotations of arguments, so those of results are not
     /// looked at.
+    ///
+    /// Ends early at the limits and at an embedded schema of another dialect. What was found until
+    /// then is kept.
     pub(super) fn run(&mut self, side: SchemaSide) {
         let mut headers = (side == SchemaSide::Input).then(HeaderNames::default);
         let mut pending = vec![WalkStep {
@@ -157,6 +162,8 @@ impl<'a> SchemaWalk<'a> {
 
     /// Looks at the keywords of one subschema that is not a boolean: whether each is known, whether
     /// it has an effect on the types that are allowed, and whether the values it lists match.
+    ///
+    /// One loop over the members, because most of them need nothing but the lookup of the keyword.
     fn check_subschema(&mut self, step: WalkStep<'a>, members: &'a Map<String, Value>) {
         let allowed = keywords::allowed_types(keyword_value(members, "type"));
         for (keyword, value) in members {
@@ -222,6 +229,8 @@ impl<'a> SchemaWalk<'a> {
 
     /// Reports values that `enum` lists again. JSON Schema compares numbers by their value, so `1`
     /// and `1.0` are one.
+    ///
+    /// The short way is for the usual enum, a few texts: comparing them needs no memory.
     fn check_duplicates(&mut self, schema: &'a Value, list: &[Value]) {
         let mut repeated = Vec::new();
         if list.len() <= MAX_COMPARED_PAIRWISE && list.iter().all(Value::is_string) {

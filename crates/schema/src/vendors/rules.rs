@@ -14,6 +14,9 @@ use super::{ObjectSubschema, PartKey, SchemaContext, SchemaPlace, VendorFindings
 use crate::subschema_keywords::keyword_value;
 
 /// Adds a finding for each part of `schema` itself that some target does not accept.
+///
+/// The walk in `mod` calls it for every object schema, and one call serves all targets: a fact
+/// knows what each of them does.
 pub(super) fn check_subschema<'a>(
     schema: ObjectSubschema<'a>,
     context: &SchemaContext<'a>,
@@ -147,6 +150,8 @@ fn enum_fact(values: &Value, members: &Map<String, Value>) -> Option<&'static Ve
 ///
 /// The first name that is not declared decides: the finding is about the keyword, and is counted
 /// once per subschema.
+///
+/// The booleans of draft-04 and other values that are not lists have no fact.
 fn required_fact(names: &Value, schema: ObjectSubschema<'_>) -> Option<&'static VendorFact> {
     let names = names.as_array()?;
     // At the top level a missing type has a fact of its own.
@@ -164,6 +169,8 @@ fn required_fact(names: &Value, schema: ObjectSubschema<'_>) -> Option<&'static 
 }
 
 /// The formats of the strict modes.
+///
+/// `uri` is apart from the others: Anthropic's strict mode lists it, OpenAI's refuses it.
 pub(super) fn format_fact(format: &str) -> &'static VendorFact {
     match format {
         "date-time" | "time" | "date" | "duration" | "email" | "hostname" | "ipv4" | "ipv6"
@@ -174,6 +181,8 @@ pub(super) fn format_fact(format: &str) -> &'static VendorFact {
 }
 
 /// A reference: recursive, with something beside it, or to a place that is not a definition.
+///
+/// One fact per reference: the first of these that applies.
 fn reference_fact(
     reference: &str,
     schema: ObjectSubschema<'_>,
@@ -197,6 +206,8 @@ fn reference_fact(
 /// Checks the names under `properties` or `patternProperties`.
 ///
 /// Names of parameters are restricted at the top only; below it, vendors accept any.
+///
+/// A property that is not required is a finding, too: OpenAI's strict mode wants all of them.
 fn check_names<'a>(
     keyword: &'a str,
     named: &'a Map<String, Value>,

@@ -28,6 +28,7 @@ pub struct BrowserConfig {
     pub memory: u64,
 }
 
+// The schema for editors states these values, too, by reading this.
 impl Default for BrowserConfig {
     fn default() -> BrowserConfig {
         BrowserConfig {
@@ -44,6 +45,8 @@ impl Default for BrowserConfig {
 
 impl ConfigReader<'_, '_> {
     /// The settings of the browser. A wrong value is fatal, as in `[audit]`.
+    ///
+    /// Relative paths start at the folder of the configuration.
     pub(super) fn browser_config(&mut self, root: &DeTable<'_>) -> BrowserConfig {
         let mut settings = BrowserConfig::default();
         let Some((table, at)) = self.single_table(root, "browser") else { return settings };

@@ -33,7 +33,10 @@ use crate::text_forms::is_address;
 /// The diagnostics of one file. There is no bound as for definitions: a configuration is short, and
 /// written by the person who reads them.
 pub(super) struct ConfigProblems<'s> {
+    /// The file, for spans and for the texts that messages quote.
     source: &'s Arc<Source>,
+    /// In the order of reading; `Config::parse` sorts it. Its length before and after reading a
+    /// table tells whether the table has a mistake.
     pub(super) list: Vec<Diagnostic>,
 }
 
@@ -89,6 +92,8 @@ pub(super) fn members_in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<TomlMember
 
 /// Checks every member of a table by itself. Returns the keys that misspelled ones were probably
 /// meant to be, so that the caller does not report those as missing, too.
+///
+/// `at` is the path of the table. A key that occurs twice was reported by the parser.
 pub(super) fn check_members(
     table: &DeTable<'_>,
     keys: &'static [ConfigKey],
@@ -169,6 +174,8 @@ pub(super) fn code_of_key(
 /// The severity behind a code; an unknown one is reported.
 ///
 /// `None` is a wrong value, `Some(None)` is `off`, `Some(Some(severity))` a severity.
+///
+/// The older word for a note is accepted and never suggested.
 pub(super) fn level_of_value(
     key: &Spanned<DeString<'_>>,
     value: &Spanned<DeValue<'_>>,
@@ -290,6 +297,9 @@ fn check_name(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
 }
 
 /// A command needs a program. Its arguments may be blank.
+///
+/// Both forms are one command: `["npx", "-y", "x"]` and `"npx -y x"`. A quote that is not closed
+/// can occur only in the second.
 fn check_command(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     match value.value.get_ref() {
         DeValue::Array(items) => {
@@ -346,6 +356,9 @@ fn check_url(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
 }
 
 /// An integer in its range.
+///
+/// The parser keeps integers as text, so a negative one and one beyond any type are out of range
+/// like the others.
 fn check_integer(value: &KeyValue<'_, '_>, min: u64, max: u64, problems: &mut ConfigProblems<'_>) {
     // A float such as `1e3` is refused, also if it is a whole number.
     let DeValue::Integer(integer) = value.value.get_ref() else {
@@ -361,6 +374,8 @@ fn check_integer(value: &KeyValue<'_, '_>, min: u64, max: u64, problems: &mut Co
 }
 
 /// The number of a key. Out of range has been reported and counts as not set.
+///
+/// `None` for a missing key, a wrong type and a number out of range: the caller uses its default.
 pub(super) fn key_number(table: &DeTable<'_>, keys: &[ConfigKey], name: &str) -> Option<usize> {
     let key = keys.iter().find(|key| key.name == name)?;
     let number = unsigned_integer(table.get(name)?.get_ref()).filter(|n| key.allows(*n))?;
@@ -376,6 +391,8 @@ fn unsigned_integer(value: &DeValue<'_>) -> Option<u64> {
 }
 
 /// One of `words`, with the nearest one as help.
+///
+/// Called for one key and, by `check_choices`, for every item of a list.
 fn check_choice(
     value: &KeyValue<'_, '_>,
     words: &[&'static str],
@@ -443,6 +460,9 @@ fn check_capabilities(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_
 }
 
 /// A table that is a JSON Schema.
+///
+/// TOML has dates and numbers such as `inf` that JSON does not have, so the table may have no JSON
+/// form at all. That is reported in the same way as a schema that does not compile.
 fn check_schema(value: &KeyValue<'_, '_>, problems: &mut ConfigProblems<'_>) {
     if !value.value.get_ref().is_table() {
         return value.report_wrong_type("a table", problems);

@@ -108,6 +108,8 @@ pub(super) enum KeyForm {
 }
 
 /// The tables of the file, which has no other keys.
+///
+/// The order is that of the schema for editors, which lists them as they are here.
 pub(super) const TABLES: &[ConfigTable] = &[
     ConfigTable {
         name: "source",

@@ -1,4 +1,7 @@
 //! `[limits]` and `[call]` of the configuration, as the limits of calls.
+//!
+//! Reading gives a `CallLimits` in any case: every key that is missing or wrong keeps its default.
+//! That a wrong one stops `serve` and `call` is decided by `SourcePlan::bad_limit`.
 
 use std::time::Duration;
 
@@ -18,6 +21,9 @@ pub(super) const OUTPUT_CHECKS: &[(&str, OutputCheck)] =
 impl ConfigReader<'_, '_> {
     /// The limits of calls. A value out of its range keeps the default; `SourcePlan::bad_limit`
     /// makes callers refuse to serve with it.
+    ///
+    /// `timeout` sets two limits: that of calls, and how long a server may be silent. Neither may
+    /// be more than `max_timeout`.
     pub(super) fn limits(&mut self, root: &DeTable<'_>) -> CallLimits {
         let mut limits = CallLimits::default();
         if let Some((table, at)) = self.single_table(root, "call") {
@@ -58,6 +64,8 @@ impl ConfigReader<'_, '_> {
 
     /// Reports a `timeout` above `max_timeout`. An author who set both wrote a contradiction; one
     /// who set only the cap did not.
+    ///
+    /// Used for `[limits]` and for each `[[source]]`.
     pub(super) fn report_timeout_above_cap(&mut self, table: &DeTable<'_>, at: &DocumentPath) {
         if let (Some(timeout), Some(cap)) = (table.get("timeout"), table.get("max_timeout")) {
             let message = "`timeout` is more than `max_timeout`";

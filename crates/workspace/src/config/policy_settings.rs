@@ -59,6 +59,8 @@ pub(super) const RULE_ACTIONS: &[(&str, RuleAction)] =
     &[("ask", RuleAction::Ask), ("deny", RuleAction::Deny)];
 
 /// One `[[rule]]`.
+///
+/// A call fits if the tool, the agent and the arguments do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyRule {
     /// A glob for the ids of tools.
@@ -93,6 +95,8 @@ pub struct AgentConfig {
     /// Its name in grants and records.
     pub name: String,
     /// The SHA-256 of its token.
+    ///
+    /// The token itself is never in the file, so a reader of the file cannot use it.
     pub token_hash: [u8; 32],
     /// Globs for the names of sources; `None`: all of them.
     pub sources: Option<Vec<String>>,
@@ -132,6 +136,8 @@ impl Default for PolicySettings {
 }
 
 /// The names that rules and grants can be about.
+///
+/// The caller collects them from what is loaded; see `incomplete` for what cannot be known yet.
 #[derive(Clone, Debug, Default)]
 pub struct PolicySubjects {
     /// The names of sources.
@@ -154,6 +160,9 @@ impl PolicySettings {
 
     /// A sentence about each entry that matches nothing, with the nearest name: probably it is
     /// misspelled, and does not do what its author wants.
+    ///
+    /// A rule that is misspelled allows what it should refuse. A name that cannot be known yet,
+    /// because its toolset is in `incomplete`, is not reported.
     pub fn ineffective_entries(&self, subjects: &PolicySubjects) -> Vec<String> {
         let mut found = Vec::new();
         let mut look = |entry: String, glob: &str, what: &str, names: &BTreeSet<String>| {
@@ -206,6 +215,9 @@ impl PolicySettings {
 }
 
 /// The agents that exist without an `[[agent]]`.
+///
+/// `local` is the user of this machine, on a terminal or over standard streams. `http` is a client
+/// over HTTP with the shared token or without any. Neither name can be given to an agent.
 pub(super) const OWN_AGENTS: [&str; 2] = ["local", "http"];
 
 /// Whether a grant can be for these pages: an origin, or `*` for all.
@@ -217,6 +229,8 @@ pub(super) fn is_grant_origin(text: &str) -> bool {
 ///
 /// # Errors
 /// What is wrong with it, in one sentence.
+///
+/// A `/` at the end is accepted and removed, because people copy addresses.
 pub fn parse_grant_origin(text: &str) -> Result<String, String> {
     let text = text.trim_end_matches('/');
     match is_grant_origin(text) {
@@ -230,6 +244,12 @@ pub fn parse_grant_origin(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// What is wrong with it, with the nearest known name.
+///
+/// ```text
+/// dom:read      known                             accepted
+/// dom:raed      nearly a known one                refused, with the known one
+/// acme:deploy   well-formed, near to none         accepted
+/// ```
 pub fn parse_grantable(text: &str) -> Result<Capability, String> {
     let capability = Capability::parse(text);
     let near = nearest_word(text, Capability::all_grantable());
@@ -246,6 +266,7 @@ pub(super) fn is_sha256(text: &str) -> bool {
     digest_of(text).is_some()
 }
 
+/// The 32 bytes of 64 hexadecimal digits, in either case.
 fn digest_of(text: &str) -> Option<[u8; 32]> {
     let mut digest = [0; 32];
     if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -258,6 +279,8 @@ fn digest_of(text: &str) -> Option<[u8; 32]> {
 }
 
 /// A value of the configuration as JSON; `None` for a date, which JSON does not have.
+///
+/// `None` also for integers beyond 64 bits and for `inf` and `nan`.
 pub(super) fn json_of(value: &DeValue<'_>) -> Option<Json> {
     Some(match value {
         DeValue::String(text) => Json::String(text.to_string()),
@@ -381,6 +404,8 @@ impl ConfigReader<'_, '_> {
     ///
     /// Reads the tables again instead of `settings`: an entry with a mistake is not in there, but
     /// its name is taken all the same.
+    ///
+    /// A grant for an agent that does not exist would never apply.
     fn check_agents(&mut self, root: &DeTable<'_>, settings: &PolicySettings) {
         let list = |name: &str| root.get(name).and_then(|value| value.get_ref().as_array());
         let name_of = |item: &Spanned<DeValue<'_>>, key: &str| {

@@ -50,6 +50,8 @@ pub fn schema() -> Json {
 }
 
 /// The table `name` with these keys and no others.
+///
+/// The description of a key is its `about`; a default is stated if the code has one.
 fn table_schema(name: &str, keys: &[ConfigKey]) -> Json {
     let properties = keys.iter().map(|key| {
         let mut schema = described(key.form.schema(), key.about);
@@ -93,6 +95,8 @@ fn code_names() -> Vec<&'static str> {
 }
 
 /// Every code, with its own severity and the first sentence of its manual.
+///
+/// The keys are those of `[levels]`, which has no table of keys in `keys`: the codes are the table.
 fn levels_schema() -> Json {
     let mut all: Vec<_> = codes::all().collect();
     all.sort_by_key(|code| code.name);
@@ -106,6 +110,9 @@ fn levels_schema() -> Json {
 
 impl KeyForm {
     /// The schema of the values that it accepts.
+    ///
+    /// Each arm states the same as the check in `key_checks`, as far as JSON Schema can. The tests
+    /// read every configuration with both.
     fn schema(&self) -> Json {
         // At least one character that is not white space.
         let text = json!({"type": "string", "pattern": "\\S"});

@@ -1,4 +1,7 @@
 //! The keys of `[[source]]` that tell how a server is run, as the settings of that server.
+//!
+//! The same settings are used by sources that name one server (`command`, `url`), by servers files
+//! and by definitions, which may name several.
 
 use std::time::Duration;
 
@@ -21,6 +24,8 @@ pub(super) const START_MODES: &[(&str, StartMode)] =
 impl ConfigReader<'_, '_> {
     /// The settings of the source's servers, from values that `check_members` has checked. The name
     /// of the source is left to the plan: one source may name several servers.
+    ///
+    /// A `timeout` above `max_timeout` is reported and cut, as in `[limits]`.
     pub(super) fn server_settings(
         &mut self,
         table: &DeTable<'_>,

@@ -14,6 +14,9 @@ use super::{ConfigPlace, words};
 use crate::server_rules::{ReferenceStyle, WrittenServer, WrittenText};
 
 /// The settings of the source at `at`.
+///
+/// Made for every `[[source]]` that is a table, before its keys are checked: a secret in a source
+/// with a mistake is reported as well.
 pub(super) fn source(
     table: &DeTable<'_>,
     item: &Spanned<DeValue<'_>>,
@@ -39,6 +42,8 @@ pub(super) fn source(
 
 /// The strings of keys that neither start nor reach a server, each with its key. Most of these keys
 /// are mistakes, and a secret is one wherever it stands.
+///
+/// A walk without recursion. A text in a list has the key of the list.
 fn other_values(table: &DeTable<'_>, at: &DocumentPath) -> Vec<(String, WrittenText<ConfigPlace>)> {
     const USED: [&str; 6] = ["name", "command", "env", "headers", "url", "directory"];
     let mut values = Vec::new();
@@ -84,6 +89,8 @@ fn written(
 }
 
 /// The words of `command`: each at its place in a list, all at one place in a line.
+///
+/// `is_whole_value` is false for words of a line, so that no fix is offered there.
 fn command(table: &DeTable<'_>, at: &DocumentPath) -> Vec<WrittenText<ConfigPlace>> {
     let Some(value) = table.get("command") else { return Vec::new() };
     let at = at.child("command");

@@ -97,6 +97,9 @@ impl PartSupport {
 }
 
 /// Who documents what a target holds, and where.
+///
+/// The second is a link for readers of the report; `None` for formats without a public page. A
+/// vendor's name comes from the crate `schema`, so that it is stated once.
 pub fn format_authority(target: WriteTarget) -> (&'static str, Option<&'static str>) {
     use VendorTarget::*;
     let vendor = match target {
@@ -148,6 +151,9 @@ pub fn format_authority(target: WriteTarget) -> (&'static str, Option<&'static s
 ///
 /// One column per target, on all cores; the rows follow from the first column. Each column converts
 /// the six probes and one document with a tool per keyword.
+///
+/// Cells of one row have the order of `targets`. Nothing depends on the machine or on files, so the
+/// result is the same for every user and can be compared with the documentation.
 pub fn format_support(targets: &[WriteTarget]) -> FormatSupport {
     let probes: Vec<Reading> = PROBES.iter().map(|(format, text)| parse(format, text)).collect();
     let keywords: Vec<(&str, Json)> =
@@ -180,6 +186,8 @@ pub fn format_support(targets: &[WriteTarget]) -> FormatSupport {
 }
 
 /// A part of the record and what a target makes of it.
+///
+/// Several of one name are merged into a row: `/tags/0` and `/tags/1` are both `tags`.
 struct FieldSupport {
     subject: SupportSubject,
     name: String,
@@ -188,6 +196,8 @@ struct FieldSupport {
 
 /// Merges the rows of each field over all probes. A field counts as held if one probe shows that it
 /// is: in the others its parent has no place in the target, such as the example of a failure.
+///
+/// The rows keep the order in which the parts were met, those of the toolset before those of tools.
 fn merged(fields: Vec<FieldSupport>) -> Vec<FieldSupport> {
     let mut rows: Vec<FieldSupport> = Vec::new();
     for field in fields {
@@ -203,6 +213,8 @@ fn merged(fields: Vec<FieldSupport>) -> Vec<FieldSupport> {
 }
 
 /// Reads a probe. Its syntax follows from its first character.
+///
+/// Findings are ignored: a probe has no errors, which the conversion would refuse.
 fn parse(format: &str, text: &str) -> Reading {
     let syntax = if text.starts_with('{') { Syntax::Json } else { Syntax::Yaml };
     let document = Arc::new(Document::parse("probe", text.as_bytes(), syntax));
@@ -224,6 +236,9 @@ fn demanded() -> Vec<FieldSetting> {
 /// The losses of a probe: tool, part and effect. `None` if it cannot be converted.
 ///
 /// Nothing of a file is needed: the probe is a document without a path.
+///
+/// A refusal means that the target holds nothing of the probe, and callers count every part as
+/// dropped. The demanded settings keep that from happening for a field that a probe merely lacks.
 fn losses(
     reading: &Reading,
     target: WriteTarget,
@@ -251,6 +266,9 @@ fn losses(
 ///
 /// A part is held if the conversion reports no loss for its path. The parts are listed from the
 /// record with the demanded settings, so that their paths are those of the losses.
+///
+/// Parts that only one format has (`is_rest`) are left out: they would be a row for each field of
+/// each format, held by one target.
 fn fields(reading: &Reading, target: WriteTarget) -> Vec<FieldSupport> {
     let drafts = reading.toolset.tools.iter().cloned();
     let tools: Vec<_> = drafts.filter_map(|draft: Draft| draft.finish().ok()).collect();
@@ -287,6 +305,8 @@ fn fields(reading: &Reading, target: WriteTarget) -> Vec<FieldSupport> {
 }
 
 /// `examples/0/input` as `examples/input`.
+///
+/// A property that is a number would be left out, too; the probes have none.
 fn without_numbers(path: &str) -> String {
     let is_name = |token: &&str| token.parse::<usize>().is_err();
     path.split('/').filter(is_name).collect::<Vec<_>>().join("/")
@@ -300,6 +320,9 @@ fn without_numbers(path: &str) -> String {
 /// the keyword is in the rewritten schema   Held
 /// otherwise                                Rewritten: other keywords say the same
 /// ```
+///
+/// All tools are in one document, so a target is asked once and not once per keyword. The number of
+/// the tool leads back to the keyword: `probe:t7`.
 fn keyword_cells(keywords: &[(&str, Json)], target: WriteTarget) -> Vec<PartSupport> {
     let tool = |(n, (_, schema)): (usize, &(&str, Json))| json!({"name": format!("t{n}"), "description": "Does what it says", "inputSchema": schema});
     let tools: Vec<Json> = keywords.iter().enumerate().map(tool).collect();
@@ -335,6 +358,8 @@ fn keyword_cells(keywords: &[(&str, Json)], target: WriteTarget) -> Vec<PartSupp
 /// Where a keyword is: in the property of the probe, else elsewhere.
 ///
 /// Depth first. Names of properties are taken for keywords, which does no harm in the probes.
+///
+/// The property comes first because a probe may use the same keyword around it: `type` is in both.
 fn pointer_to(schema: &Json, keyword: &str) -> Option<String> {
     fn find(value: &Json, keyword: &str, at: &str) -> Option<String> {
         let members = value.as_object()?;
@@ -352,6 +377,9 @@ fn pointer_to(schema: &Json, keyword: &str) -> Option<String> {
 ///
 /// Each schema is small, and takes nothing but `p`. Where a keyword has an effect only beside
 /// another one (`then`, `minContains`), that one is there, too.
+///
+/// A keyword that is missing here has no row, without an error: `keyword_names` may list more than
+/// input schemas have.
 fn keyword_probe(keyword: &str) -> Option<Json> {
     let text = |more: Json| with(json!({"type": "string"}), more);
     let number = |more: Json| with(json!({"type": "number"}), more);
@@ -447,6 +475,9 @@ fn keyword_probe(keyword: &str) -> Option<Json> {
 }
 
 /// An object that takes `p` and nothing else.
+///
+/// Closed and with its only property required, so that strict modes change nothing but the keyword
+/// in question.
 fn closed(property: Json) -> Json {
     json!({
         "type": "object", "properties": {"p": property}, "required": ["p"],
@@ -463,6 +494,9 @@ fn with(mut one: Json, other: Json) -> Json {
 }
 
 /// Definitions that together have every part of the record, each in a format that has it.
+///
+/// Their tools have as little else as possible: what is lost should be the part, not its
+/// surroundings.
 const PROBES: [(&str, &str); 6] = [
     (
         "mcp",

@@ -1,5 +1,14 @@
 //! A loss: one part of the source that the converted document does not have, or has in another
 //! form. And the list of them, which compares the parts of two records.
+//!
+//! ```text
+//! schemas::rewrite ─ add_rewrite, add_compared ─┐
+//! record before, record read back ─ compare ────┼─▶ LossList ─ into_sorted ─▶ Vec<Loss>
+//! numbers, repeated tools ─ add ────────────────┘
+//! ```
+//!
+//! Tools are named by their place in the conversion, `n`. A tool with errors may have been left
+//! out, so its place in the source is `numbers[n]`: only `place` needs that.
 
 use std::collections::{HashMap, HashSet};
 
@@ -129,6 +138,8 @@ pub(super) struct LossList<'r> {
     target: WriteTarget,
     /// The ids of the converted tools.
     ids: Vec<String>,
+    /// Each with the number by which it is sorted: 0 for the whole document, or the number of the
+    /// tool and one.
     list: Vec<(usize, Loss)>,
     rewrites: Vec<ExactRewrite>,
     /// The tools whose output schema has another form that means the same.
@@ -304,6 +315,17 @@ impl<'r> LossList<'r> {
     ///
     /// A part of `before` that `after` lacks or has with another value is lost; a part that only
     /// `after` has was filled in. Paths match them, and each part of `after` is matched once.
+    ///
+    /// ```text
+    /// before      after       result
+    /// a: 1        a: 1        nothing
+    /// a: 1        a: 2        Approximated; Cut for a text that is the start of it
+    /// a: 1        –           Dropped, with the reason that fits the target
+    /// –           a: 1        Filled: the target demands it
+    /// ```
+    ///
+    /// Output schemas are compared by what they accept. Values are kept for the report if both are
+    /// short.
     pub(super) fn compare(
         &mut self,
         tool: Option<usize>,
@@ -381,6 +403,8 @@ impl<'r> LossList<'r> {
 }
 
 /// The effect that a comparison of two schemas shows.
+///
+/// Only for schemas. `NotShown` if neither direction is known.
 fn effect_of(compared: &SchemaComparison) -> LossEffect {
     match (&compared.wider, &compared.narrower) {
         (Verdict::Yes(_), Verdict::Yes(_)) => LossEffect::Approximated,
@@ -395,6 +419,9 @@ fn effect_of(compared: &SchemaComparison) -> LossEffect {
 
 /// What became of a part of an operation that only OpenAPI has. `output` tells whether the tool
 /// has an output schema in the source and in the output.
+///
+/// OpenAPI describes a request and not a tool, so most of an operation has become something else:
+/// the parameters are in the input schema, one response is the output schema.
 fn openapi_part(name: &str, output: (bool, bool)) -> (LossEffect, String) {
     let (effect, reason) = match name.rsplit('/').next().unwrap_or_default() {
         "operationId" => (LossEffect::Renamed, "it cannot be the name of a tool"),
@@ -437,6 +464,8 @@ fn comparable_path(part: &RecordPart) -> (String, bool) {
 }
 
 /// What became of a part that has another value now.
+///
+/// The target cuts a long text at the end; everything else that differs is another form.
 fn changed(before: &RecordPart, after: &RecordPart) -> (LossEffect, String) {
     match (&before.value, &after.value) {
         (Json::String(before), Json::String(after))
@@ -450,11 +479,16 @@ fn changed(before: &RecordPart, after: &RecordPart) -> (LossEffect, String) {
 }
 
 /// Whether a value is shown in a report.
+///
+/// 200 bytes of JSON, about two lines.
 fn is_short(value: &Json) -> bool {
     value.to_string().len() <= 200
 }
 
 /// Whether Toolwright enforces a part when it runs the source, whatever the target does.
+///
+/// `Some(true)` for what the runner checks on every call, `None` for what nobody can enforce, such
+/// as a title.
 fn runner_enforces(part: &str) -> Option<bool> {
     let first = part.split('/').next().unwrap_or_default();
     let second = part.split('/').nth(1).unwrap_or_default();

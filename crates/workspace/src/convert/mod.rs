@@ -140,6 +140,9 @@ fn list_missing(missing: &[MissingField]) -> String {
 ///
 /// # Errors
 /// If the document has errors, lacks fields that the target demands, or a setting is wrong.
+///
+/// A document that is in the target's format already is copied, if nothing of it is left out and no
+/// setting changes it: then there is no loss to look for.
 pub fn convert(
     loaded: &LoadedDocument,
     options: &ConvertOptions,
@@ -162,6 +165,8 @@ pub fn convert(
 ///
 /// # Errors
 /// As [`convert`], for the first document that has an error.
+///
+/// None of them is copied as it is: a name may have to change because of another document.
 pub fn convert_together(
     documents: &[&LoadedDocument],
     options: &ConvertOptions,
@@ -235,6 +240,8 @@ fn convert_named(
 }
 
 /// The tools of a document that can be converted.
+///
+/// Sound is a tool that is complete and has no error diagnostic below its place.
 struct SoundTools<'l> {
     reading: &'l Reading,
     /// Their numbers in the record, in order.
@@ -298,6 +305,8 @@ fn hide_settings(toolset: &mut Toolset<Tool>) {
 }
 
 /// The fields by the names that the tools have in the source, as settings take them.
+///
+/// The writer knows tools by the names in the output. A field of the toolset has no tool and stays.
 fn in_source_names(
     mut missing: Vec<MissingField>,
     reading: &Reading,
@@ -322,6 +331,8 @@ fn has_errors(loaded: &LoadedDocument) -> bool {
 }
 
 /// The numbers of the tools without an error, and the names of the others.
+///
+/// A name that several tools have is followed by the number of the tool, counted from 1.
 fn sound_tools(reading: &Reading, loaded: &LoadedDocument) -> (Vec<usize>, Vec<String>) {
     let tools = &reading.toolset.tools;
     let errors = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error);
@@ -426,6 +437,9 @@ fn unchanged(reading: &Reading, text: String) -> Conversion {
 }
 
 /// Adds a loss for every number of the source that the record cannot hold as it is written.
+///
+/// The parser has noted whether there are any (`NUMBER_PRECISION`), so most documents are not
+/// searched. A number inside of a part that is dropped anyway is no loss of its own.
 fn add_inexact_numbers(reading: &Reading, sound: &[usize], losses: &mut LossList<'_>) {
     let document = reading.origin.document();
     if !document.problems().iter().any(|problem| problem.code.name == NUMBER_PRECISION.name) {
@@ -458,6 +472,9 @@ fn add_inexact_numbers(reading: &Reading, sound: &[usize], losses: &mut LossList
 
 /// A tool of the source, and the same one read back, with examples that can be compared: in the
 /// form of the target, and by their numbers in the source, though some of them are not written.
+///
+/// Of the vendors only Anthropic takes examples, and only arguments that are an object. An example
+/// that is not written stands opposite an empty one, so that it counts as dropped.
 fn with_examples_of<'t>(
     sent: &Tool,
     source: &'t Tool,

@@ -29,6 +29,7 @@ pub(super) type RecordParts = Vec<RecordPart>;
 pub(super) struct RecordPart {
     /// The path below the tool, or below the toolset.
     pub(super) path: String,
+    /// Compared as it is. Several fields may be one array, without their names: nobody reads it.
     pub(super) value: Json,
     /// For a field that only one format has: its pointer there.
     pub(super) is_rest: bool,
@@ -39,10 +40,12 @@ pub(super) struct RecordPart {
 struct PartList(RecordParts);
 
 impl PartList {
+    /// A part that is always there.
     fn add(&mut self, path: impl Into<String>, value: impl Into<Json>) {
         self.0.push(RecordPart { path: path.into(), value: value.into(), is_rest: false });
     }
 
+    /// A part that is there if it has a value. An absent part on both sides is no difference.
     fn add_some(&mut self, path: impl Into<String>, value: Option<impl Into<Json>>) {
         if let Some(value) = value {
             self.add(path, value);
@@ -56,6 +59,7 @@ impl PartList {
         }
     }
 
+    /// Fields that only one format has. Each format of the toolset has a map of them.
     fn add_rest(&mut self, rest: &Rest) {
         for (pointer, value) in rest.iter().flat_map(|(_, fields)| fields) {
             let value = value.clone();
@@ -71,6 +75,9 @@ fn escaped(name: &str) -> String {
 
 /// The parts of a tool. In the order of the record. Paths of fields that only one format has are
 /// pointers in that format.
+///
+/// Tags and capabilities are parts one by one, so that a report can name the one that is lost. An
+/// icon is one part, because a target has icons or has none.
 pub(super) fn tool_parts(tool: &Tool, toolset: &Toolset<Tool>) -> RecordParts {
     let mut parts = PartList::default();
     let details = &tool.details;
@@ -130,6 +137,8 @@ fn add_examples(path: &str, examples: &[Example], parts: &mut PartList) {
 }
 
 /// How a tool is run, if the definition says more than its format implies.
+///
+/// The first item is the kind, so that two bindings of different kinds never compare equal.
 fn binding(binding: &Binding, toolset: &Toolset<Tool>) -> Option<Json> {
     Some(match binding {
         Binding::Unbound | Binding::Script | Binding::Executable { program: None } => return None,

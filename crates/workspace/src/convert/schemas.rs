@@ -37,6 +37,9 @@ use toolwright_source::DocumentPath;
 use super::loss::{ExactRewrite, LossEffect, LossList, Witness};
 
 /// Rewrites the schemas of all tools for the target. Returns how calls of each are restored.
+///
+/// The list has one entry per tool, empty where calls stay as they are. Formats of definitions take
+/// every schema; MCP and WebMCP only demand that the type is stated.
 pub(super) fn rewrite(
     toolset: &mut Toolset<Tool>,
     target: WriteTarget,
@@ -68,6 +71,9 @@ pub(super) fn rewrite(
 ///
 /// Comparing costs far more than rewriting, so it is done only if losses are looked for and there
 /// is a change.
+///
+/// The order matters: the changes are judged against the source schema, then the examples are
+/// adapted, and only then the tool gets the new schema.
 fn rewrite_for_vendor(
     tool: &mut Tool,
     vendor: VendorTarget,
@@ -110,6 +116,9 @@ fn rewrite_for_vendor(
 
 /// Brings the examples of a tool into the form of the rewritten schema, and leaves those out that
 /// it refuses.
+///
+/// The schema is compiled for the first example, since most tools have none. One that cannot be
+/// compiled refuses nothing here.
 fn adapt_examples(
     tool: &mut Tool,
     vendor: VendorTarget,
@@ -150,6 +159,9 @@ fn adapt_examples(
 
 /// Moves the description of the parameters as a whole into that of the tool: Ollama's server does
 /// not read it where it is.
+///
+/// The rewrite adds words about dropped keywords to that description, so it may be there although
+/// the source has none. Only a description of the source is listed as a rewrite.
 fn describe_in_tool(tool: &mut Tool, schema: &mut Json, n: usize, losses: &mut LossList<'_>) {
     let description = schema.as_object_mut().and_then(|it| it.shift_remove("description"));
     let Some(Json::String(text)) = description else { return };
@@ -171,6 +183,9 @@ fn describe_in_tool(tool: &mut Tool, schema: &mut Json, n: usize, losses: &mut L
 }
 
 /// Adds a loss if the rewritten schema accepts calls that cannot be restored.
+///
+/// `unrestorable` looks for such a call. If it finds none, the loss is "not shown": a second key
+/// may still be possible.
 fn add_unrestorable(
     vendor: VendorTarget,
     rewritten: &RewrittenSchema,
@@ -209,6 +224,9 @@ fn add_unrestorable(
 ///
 /// `edited` has the source and the result. The effect of a change that is not exact is looked for
 /// by making that change alone, where it can be made (`with_one_change`).
+///
+/// A change that is meant to widen only is not searched for calls that the target refuses
+/// (`only_widens`).
 fn add_changes(
     source: &Json,
     edited: &EditedSchema<'_>,
@@ -292,6 +310,8 @@ fn reason_of(change: &SchemaChange) -> String {
 }
 
 /// Whether the same calls are valid, once they are restored.
+///
+/// Used to word the reason if the schemas as wholes differ all the same.
 fn is_exact(change: &SchemaChange) -> bool {
     use ChangeAction::*;
     matches!(change.action, Rewritten | Restored | Renamed | Dropped)
@@ -306,6 +326,9 @@ struct ShownDirections {
 
 /// Adds a loss if the whole schema differs in a direction that no change shows: a rewrite that is
 /// meant to be exact is not, or several changes have an effect that none of them has alone.
+///
+/// `Verdict::Yes` has an instance; an undecided direction is not a loss here, because the single
+/// changes have said so already.
 fn add_unexplained(
     whole: &SchemaComparison,
     shown: &ShownDirections,
@@ -390,6 +413,9 @@ fn is_name(pointer: &str) -> bool {
 
 /// An input schema that leaves open whether arguments are an object, with `type: object`. Arguments
 /// always are, so the same calls are valid. `None` if the schema says what they are.
+///
+/// A list of types is narrowed to `object`; where `object` is not in it, nothing is changed, and
+/// the rules of `check` report it.
 fn with_object_type(schema: &Json) -> Option<Json> {
     let Json::Object(members) = schema else { return None };
     let is_open = match members.get("type") {
@@ -429,6 +455,9 @@ fn state_input_type(tool: &mut Tool, source: &'static str, n: usize, losses: &mu
 }
 
 /// MCP demands that schemas of results say `type: object`.
+///
+/// Three cases: a type that is `object` stays; none is stated if what the schema refers to allows
+/// it; any other schema is taken away, because MCP has no place for such a result.
 fn state_output_type(tool: &mut Tool, n: usize, losses: &mut LossList<'_>) {
     // A result that is not an object has no place; comparing the records reports it, and what
     // stating the type changes.
@@ -474,6 +503,8 @@ fn demands_object(schema: &Json) -> bool {
 }
 
 /// What a schema refers to: itself, if it is not a reference.
+///
+/// The bound also ends a reference that leads to itself.
 fn referred(schema: &Json) -> &Json {
     let mut referred = schema;
     for _ in 0..MAX_REFERENCES {

@@ -1,5 +1,14 @@
 //! Fields that the user gives with `--set FIELD=VALUE`, for what a target demands and the source
 //! does not have.
+//!
+//! ```text
+//! --set namespace=web            a field of every toolset
+//! --set read.description=TEXT    of each tool `read`: by name, id, or id with version
+//! --set read.inputSchema=JSON    a schema, which has to compile
+//! ```
+//!
+//! `convert` applies them before anything is compared, so a field that the user gave is not
+//! reported as filled in.
 
 use toolwright_model::{FieldValue, Json, Namespace, Tool, Toolset, Version};
 
@@ -32,6 +41,9 @@ pub enum SettingError {
 
 /// Puts the values into the records: a field of a tool into those that have the tool, another one
 /// into all. A value that is there already is replaced.
+///
+/// # Errors
+/// The first setting that cannot be used. What earlier ones set stays, but callers give up then.
 pub(super) fn apply(
     toolsets: &mut [Toolset<Tool>],
     settings: &[FieldSetting],
@@ -71,6 +83,8 @@ fn set_in_toolset(toolset: &mut Toolset<Tool>, setting: &FieldSetting) -> Result
 }
 
 /// Returns whether the toolset has the tool.
+///
+/// The first tool of the name is meant, if there are several.
 fn set_in_tool(
     toolset: &mut Toolset<Tool>,
     name: &str,

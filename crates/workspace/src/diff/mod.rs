@@ -115,6 +115,8 @@ pub struct DocumentDiff {
 pub struct PartChange {
     /// The part, by its key in the record: `description`, `inputSchema`, `capabilities`; `code` for
     /// a file with code.
+    ///
+    /// A user finds the same words in `show --json`.
     pub part: String,
     /// JSON pointer below the part; the name of a file with code.
     pub at: String,
@@ -130,6 +132,8 @@ pub struct PartChange {
 
 /// Parts of a tool's record that are not compared as values: those that identify it, those that
 /// depend on where it was read, and those that are compared in another way.
+///
+/// A new key of the record that is not listed here is compared as a value, and demands a patch.
 const OTHER_TOOL_PARTS: [&str; 17] = [
     "id",
     "namespace",
@@ -159,6 +163,16 @@ const OTHER_DOCUMENT_PARTS: [&str; 8] =
 ///
 /// A document demands what its tools demand and what its own parts demand. A tool may be in another
 /// document than before; then both documents count.
+///
+/// ```text
+/// each new tool ─ a partner on the old side? ─┬─ no ──▶ Added, Minor
+///                                             └─ yes ─▶ tool_diff: Changed, or counted as equal
+/// each old tool without a partner ──▶ Removed, Major
+/// each pair of documents ──▶ its own parts, and the greatest step of its tools
+/// ```
+///
+/// A version is judged for a pair only, and only if both sides state one: a document without a
+/// partner has nothing to be compared with.
 pub fn diff(old: &[LoadedDocument], new: &[LoadedDocument]) -> DefinitionsDiff {
     let (old, new) = (DiffSide::new(old), DiffSide::new(new));
     let mut result = DefinitionsDiff::default();
@@ -297,6 +311,8 @@ impl<'a> DiffSide<'a> {
 /// One document on each side is a pair, whatever its name: a user compares two files. Of several,
 /// those with the same namespace are a pair, or with the same file name if they have none. An
 /// ambiguous one has no partner.
+///
+/// A namespace and a file name never match each other: the flag in the key tells which one it is.
 fn pair_documents(old: &DiffSide<'_>, new: &DiffSide<'_>) -> Vec<(usize, usize)> {
     if old.documents.len() == 1 && new.documents.len() == 1 {
         return vec![(0, 0)];
@@ -317,6 +333,9 @@ fn pair_documents(old: &DiffSide<'_>, new: &DiffSide<'_>) -> Vec<(usize, usize)>
 }
 
 /// What changed about a tool that is on both sides, and what that demands of its version.
+///
+/// Listed first is what can break a caller: the id, capabilities, schemas. Other parts demand a
+/// patch at most, and the version itself nothing.
 fn tool_diff(old: &SideTool<'_>, new: &SideTool<'_>) -> ToolDiff {
     let mut changes = Vec::new();
     let mut step = VersionStep::None;
@@ -368,6 +387,8 @@ fn tool_diff(old: &SideTool<'_>, new: &SideTool<'_>) -> ToolDiff {
 }
 
 /// What changed about a document outside of its tools.
+///
+/// Instructions are not in the record of a toolset and are compared by themselves.
 fn document_diff(old: &SideDocument<'_>, new: &SideDocument<'_>) -> DocumentDiff {
     let mut changes = Vec::new();
     let (before, now) = (record::toolset(old.reading), record::toolset(new.reading));
@@ -395,6 +416,8 @@ fn document_diff(old: &SideDocument<'_>, new: &SideDocument<'_>) -> DocumentDiff
 }
 
 /// Files with code beside the definitions. Those of a revision or a server are not known.
+///
+/// Only names and hashes are compared; the contents of a file are never part of a report.
 fn code_changes(old: &SideDocument<'_>, new: &SideDocument<'_>, changes: &mut Vec<PartChange>) {
     let is_file = |side: &SideDocument<'_>| side.loaded.path.as_ref().is_some_and(|p| p.is_file());
     if !is_file(old) || !is_file(new) {
@@ -433,6 +456,10 @@ const SCHEMA_MEMBERS: [&str; 5] =
 
 /// What changed between two texts of one tool, prompt or document as they were written, member by
 /// member. A side that is missing counts as empty.
+///
+/// For what is pinned, whose accepted form is kept as it was written, and not as a record. Schemas
+/// are recognised by the name of the member. If a side is not an object, the whole text is one
+/// change.
 pub fn written_changes(old: Option<&Value>, new: Option<&Value>) -> Vec<PartChange> {
     let empty = Value::Object(serde_json::Map::new());
     let (old, new) = match (old, new) {
@@ -470,6 +497,10 @@ fn written<T>(field: &FieldValue<T>, valid: Option<Value>) -> Option<Value> {
 ///
 /// If the whole differs in a direction that no edit shows, a change of the whole is added: edits
 /// may have an effect together that none has alone.
+///
+/// `step` decides by the direction: it is `SchemaDiff::input_step` for what a tool takes, where
+/// accepting less is breaking, and `SchemaDiff::output_step` for what it returns. A schema that
+/// appears or disappears demands a major step.
 fn schema_changes(
     part: &str,
     old: Option<Value>,
@@ -516,6 +547,9 @@ fn schema_changes(
 }
 
 /// Capabilities by name. A new one asks for a grant that nobody gave.
+///
+/// So a new one is a major step, and one that is gone a patch: nobody relies on a right that the
+/// tool no longer needs.
 fn capability_changes(old: &Value, new: &Value, changes: &mut Vec<PartChange>) -> VersionStep {
     let names = |record: &Value| -> Vec<Value> {
         let list = record["capabilities"].as_array().into_iter().flatten();
@@ -542,6 +576,9 @@ fn record_keys<'a>(old: &'a Value, new: &'a Value, without: &[&str]) -> Vec<&'a 
 
 /// The differences of two values: objects member by member, lists of things that have an id item
 /// by item. `null` counts as absent, as in the record.
+///
+/// Recurses into members, so a change deep in a value is reported at its own pointer. A list
+/// without ids is compared as a whole.
 fn value_changes(
     part: &str,
     at: &str,

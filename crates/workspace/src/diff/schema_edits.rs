@@ -22,6 +22,9 @@ use toolwright_source::{escape_token, unescape_token};
 use super::VersionStep;
 
 /// Edits of one schema whose effect is found; the others are listed without.
+///
+/// Finding an effect compiles schemas and searches for values, which takes far longer than the
+/// walk.
 const MAX_COMPARED: usize = 60;
 
 /// What was done to a part.
@@ -57,6 +60,7 @@ pub struct SchemaEdit {
 
 /// All differences of two schemas.
 pub(super) struct SchemaDiff {
+    /// In the order of the new schema; what is gone comes after what is there.
     pub edits: Vec<SchemaEdit>,
     /// What all edits together do, apart from new optional properties.
     pub effect: SchemaComparison,
@@ -68,6 +72,9 @@ impl SchemaDiff {
     /// A new optional property refuses values that the old schema accepted: those that had another
     /// value under this name. Callers do not send such values, so these properties are taken out
     /// before the whole is compared.
+    ///
+    /// The steps: find the edits, join renamed properties, set optional properties apart, then find
+    /// the effect of each edit alone, and that of all together.
     pub(super) fn new(old: &Value, new: &Value) -> SchemaDiff {
         let mut edits = Vec::new();
         walk(old, new, "", &mut edits);
@@ -95,6 +102,9 @@ impl SchemaDiff {
     }
 
     /// What the change of an input demands.
+    ///
+    /// Accepting less can break a caller: a major step. Accepting more is a minor one, an
+    /// annotation a patch. What is undecided counts as if it were so.
     pub(super) fn input_step(&self) -> VersionStep {
         let has_new = self.edits.iter().any(|edit| edit.kind == EditKind::NewOptional);
         if self.effect.narrower != Verdict::No {
@@ -109,6 +119,9 @@ impl SchemaDiff {
     }
 
     /// What the change of an output demands: callers rely on both directions.
+    ///
+    /// A result that may have other values can break a caller as well as one that may have fewer,
+    /// and a new optional property is another value.
     pub(super) fn output_step(&self) -> VersionStep {
         let has_new = self.edits.iter().any(|edit| edit.kind == EditKind::NewOptional);
         if !self.effect.is_equal() || has_new {
@@ -159,6 +172,9 @@ const ANNOTATIONS: [&str; 10] = [
 
 /// Adds an edit for every keyword or named subschema that differs, at the deepest place where both
 /// sides can still be matched: lists of branches only if they are equally long.
+///
+/// An added branch of `anyOf` therefore makes the whole list one edit: nothing tells which old
+/// branch became which new one. Recursive; both schemas have the depth of a parsed document.
 fn walk(old: &Value, new: &Value, at: &str, edits: &mut Vec<SchemaEdit>) {
     let (Value::Object(old), Value::Object(new)) = (old, new) else {
         if old != new {
@@ -223,6 +239,9 @@ pub(super) fn joined(at: &str, token: &str) -> String {
 /// Turns a property that is gone and a new one with the same schema into one edit.
 ///
 /// Both must be in the same `properties`. Of several candidates the first is taken.
+///
+/// The schemas have to be equal, descriptions included. So two properties that only look alike,
+/// such as `{"type": "string"}`, may be taken for one that was renamed.
 fn merge_renames(edits: &mut Vec<SchemaEdit>) {
     let mut index = 0;
     while index < edits.len() {
@@ -252,6 +271,7 @@ fn is_property(at: &str) -> bool {
     parent(at).ends_with("/properties")
 }
 
+/// The pointer without its last token; empty for the root.
 fn parent(at: &str) -> &str {
     at.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
@@ -269,6 +289,9 @@ fn is_annotation(at: &str) -> bool {
 
 /// Whether a new property is one that callers may leave out, where callers write it: below nothing
 /// but properties and items.
+///
+/// `/properties/a/items/properties/b` is such a place; one below `anyOf` or `not` is not, because
+/// an additional property can have any effect there.
 fn is_optional_input(at: &str, new: &Value) -> bool {
     let object = parent(parent(at));
     let mut tokens = object.split('/').skip(1);
@@ -286,6 +309,8 @@ fn is_optional_input(at: &str, new: &Value) -> bool {
 }
 
 /// Adds the definitions of the new schema that the old one lacks.
+///
+/// `base` is then a schema in which an edit that refers to a new definition can be made alone.
 fn add_definitions(base: &mut Value, new: &Value, keyword: &str) {
     let Some(Value::Object(added)) = new.get(keyword) else { return };
     let Value::Object(members) = base else { return };
@@ -300,6 +325,9 @@ fn add_definitions(base: &mut Value, new: &Value, keyword: &str) {
 /// The old schema with this edit alone. `None` if it cannot be made there.
 ///
 /// A renamed property takes its place in `required` along.
+///
+/// An edit at an item of a list needs that item to exist, which `walk` makes sure of: it compares
+/// lists of one length.
 fn made_alone(base: &Value, new: &Value, edit: &SchemaEdit) -> Option<Value> {
     let mut edited = base.clone();
     match &edit.kind {

@@ -32,6 +32,7 @@ type VersionsById<'t> = HashMap<&'t str, Vec<usize>>;
 type IsSuccessor = fn(Option<&Version>, Option<&Version>) -> bool;
 
 impl<'t> ToolPairs<'t> {
+    /// Pairs by id first, then by name.
     pub(super) fn new(old: &'t [SideTool<'_>], new: &'t [SideTool<'_>]) -> ToolPairs<'t> {
         let before = vec![None; new.len()];
         let mut pairs = ToolPairs { before, old: versions_by_id(old), new: versions_by_id(new) };

@@ -90,6 +90,7 @@ pub(crate) struct WrittenServer<P> {
     /// The texts of settings that have no effect here, such as `oauth.clientSecret`, each with the
     /// key that it is the value of.
     pub(crate) other_values: Vec<(String, WrittenText<P>)>,
+    /// How a fix has to write a reference in this file.
     pub(crate) style: ReferenceStyle,
 }
 
@@ -118,6 +119,7 @@ pub(crate) struct ServerFinding<P> {
 }
 
 impl<P: Clone> ServerFinding<P> {
+    /// A finding without a replacement.
     fn new(
         code: &'static DiagnosticCode,
         at: &P,
@@ -137,6 +139,8 @@ impl<P: Clone> ServerFinding<P> {
 
 impl ServerFinding<DocumentPath> {
     /// The finding as one about a servers file.
+    ///
+    /// Its replacement becomes a repair by path, which is planned with the text of the file.
     pub(crate) fn in_file(self) -> Finding {
         let ServerFinding { code, at, message, help, replacement, .. } = self;
         let finding = Finding::new(code, at.clone(), message).help(help);
@@ -151,6 +155,9 @@ impl ServerFinding<DocumentPath> {
 
 impl ServerFinding<ConfigPlace> {
     /// The finding as one about the configuration with this text.
+    ///
+    /// A fix is offered only for a whole value: the bytes of a word in a command line are not
+    /// known.
     pub(crate) fn in_config(self, source: &Arc<Source>) -> Diagnostic {
         let ServerFinding { code, at, message, help, replacement, .. } = self;
         let mut diagnostic = Diagnostic::at(code, source, at.span, message).help(help);
@@ -166,6 +173,9 @@ impl ServerFinding<ConfigPlace> {
 
 /// Everything that is wrong with one server. `variables` are those of the whole file, to which the
 /// variables of this server's secrets are added.
+///
+/// Also for a server that is switched off, as far as secrets go. The order of the findings is that
+/// of the rules; callers sort by place.
 pub(crate) fn check_server<P: Clone>(
     server: &WrittenServer<P>,
     variables: &mut SecretVariables,
@@ -182,6 +192,8 @@ pub(crate) fn check_server<P: Clone>(
 
 /// The connection as messages and `show` may print it: with references instead of their values, and
 /// with `***` instead of secrets. `like` tells which kind of connection it is.
+///
+/// Only the texts of `server` are used, so an expanded value can never be printed.
 pub(crate) fn shown_connection<P>(server: &WrittenServer<P>, like: &Connection) -> Connection {
     let words = || {
         let words: Vec<&str> = server.command.iter().map(|word| word.text.as_str()).collect();
@@ -212,6 +224,8 @@ pub fn masked_connection(connection: &Connection) -> Connection {
 
 /// A command line of the settings: the words, and the number of the argument that each is from.
 /// Lines that a shell splits are split here, too.
+///
+/// Words that are borrowed are arguments as they are; words of a shell's line are made.
 struct CommandLine<'t> {
     words: Vec<(usize, Cow<'t, str>)>,
 }
@@ -267,6 +281,15 @@ const SHELL_SEPARATORS: [char; 4] = ['|', '&', ';', '\n'];
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "ash"];
 
 /// The texts that a shell runs, with the number of the argument that each is.
+///
+/// ```text
+/// ["bash", "-lc", "a | b"]              2: "a | b"
+/// ["env", "A=1", "sh", "-c", "x"]       4: "x"
+/// ["pwsh", "-Command", "y"]             2: "y"
+/// ```
+///
+/// A shell is found at any place, so a word `sh` that is an argument counts as one, too: a rule
+/// then looks at more than is run.
 fn shell_texts<'t>(words: &[&'t str]) -> Vec<(usize, &'t str)> {
     let mut texts = Vec::new();
     for (n, word) in words.iter().enumerate().take(MAX_WORDS) {
@@ -311,6 +334,9 @@ impl<'t> CommandLine<'t> {
     }
 
     /// Removes `env A=B`, `cmd /c`, `exec` and the like from the front.
+    ///
+    /// `["env", "A=1", "npx", "x"]` becomes `["npx", "x"]`. Options of a wrapper with a value in
+    /// the next word are not known, and that word would be taken for the program.
     fn skip_wrappers(&mut self) {
         let mut start = 0;
         while let Some((_, word)) = self.words.get(start) {

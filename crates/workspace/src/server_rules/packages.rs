@@ -20,6 +20,9 @@ use super::{CommandLine, ServerFinding, WrittenServer, masked_text};
 use crate::codes::UNPINNED_PACKAGE;
 
 /// Reports the packages that the command runs without a version.
+///
+/// One finding for each command line: a shell may run several. There is no fix, since nobody here
+/// knows which version is meant.
 pub(super) fn check<P: Clone>(server: &WrittenServer<P>) -> Vec<ServerFinding<P>> {
     let words: Vec<&str> = server.command.iter().map(|word| word.text.as_str()).collect();
     let mut found = Vec::new();
@@ -128,6 +131,8 @@ const DOCKER_FLAGS: &[&str] = &[
 ///
 /// Skips options with their values. An unknown option counts as one without a value, so that its
 /// value may be taken for the package; for `docker run` it is the other way round.
+///
+/// `None` for other programs, and for options that keep anything from being fetched.
 fn package_word<'w>(
     program: &str,
     words: &[&'w str],
@@ -219,6 +224,8 @@ fn is_docker_option(option: &str) -> bool {
 }
 
 /// A version has a digit; `latest`, `next` and `*` do not. A range has a sign of one.
+///
+/// `1`, `v2.0`, `==1.4` are; `latest`, `^1`, `1.x` are not.
 fn is_version(text: &str) -> bool {
     let text = text.trim_start_matches("==").trim_start_matches(['=', '@', 'v']);
     // `1.x` and `1.*`, but not the `x` of a name behind the number.
@@ -229,6 +236,8 @@ fn is_version(text: &str) -> bool {
 }
 
 /// Whether a spec is a path and not the name of a package.
+///
+/// `C:` at the start is a path of Windows.
 fn is_local(spec: &str) -> bool {
     spec.starts_with(['.', '/', '~', '\\'])
         || spec.starts_with("file:")
@@ -237,6 +246,13 @@ fn is_local(spec: &str) -> bool {
 }
 
 /// The spec of an npm package with a version added; `None` if it has one or needs none.
+///
+/// ```text
+/// server             server@1.2.3
+/// @scope/server@1    none: it has one
+/// github:a/b         github:a/b#COMMIT
+/// ./server           none: it is not fetched
+/// ```
 fn pin_npm(spec: &str) -> Option<String> {
     let is_git = spec.contains("://")
         || spec.starts_with("git")
@@ -257,6 +273,12 @@ fn pin_npm(spec: &str) -> Option<String> {
 }
 
 /// The spec of a Python package with a version added; `None` if it has one or needs none.
+///
+/// ```text
+/// server                    server==1.2.3
+/// server==1.4               none: it has one
+/// git+https://host/repo     git+https://host/repo@COMMIT
+/// ```
 fn pin_python(spec: &str) -> Option<String> {
     if is_local(spec) {
         return None;
@@ -275,6 +297,12 @@ fn pin_python(spec: &str) -> Option<String> {
 }
 
 /// An image with a tag; `None` if it has a digest or a tag that does not follow the newest image.
+///
+/// ```text
+/// image, image:latest       image:1.2.3
+/// host:5000/image:2         none: it has one
+/// image@sha256:…            none: a digest never moves
+/// ```
 fn pin_image(image: &str) -> Option<String> {
     if image.contains('@') || image.starts_with("sha256:") {
         return None;

@@ -44,6 +44,9 @@ pub(crate) struct SecretVariables {
 
 impl SecretVariables {
     /// The variables of a file with these servers, before any secret has one.
+    ///
+    /// The names that texts refer to are reserved: a secret must not be put in the place of another
+    /// variable.
     pub(crate) fn of<P>(servers: &[WrittenServer<P>]) -> SecretVariables {
         let references = servers.iter().flat_map(WrittenServer::texts).flat_map(referred_variables);
         SecretVariables { referred: references.map(str::to_owned).collect(), ..Self::default() }
@@ -57,6 +60,9 @@ impl SecretVariables {
     /// TOKEN, with another value, of `notes`       NOTES_TOKEN
     /// the same once more                          NOTES_TOKEN_2
     /// ```
+    ///
+    /// `given` is asked first, so one secret that stands at two places under one name becomes one
+    /// variable.
     fn variable_for(
         &mut self,
         wanted: String,
@@ -107,6 +113,10 @@ fn referred_variables(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Reports the secrets and the placeholders of a server, one finding for each value.
+///
+/// Parts of a value of `env` are not replaced one by one: the whole value becomes one reference,
+/// because a program reads the variable as a whole. In all other places only the secret is
+/// replaced.
 pub(super) fn check<P: Clone>(
     server: &WrittenServer<P>,
     variables: &mut SecretVariables,
@@ -159,6 +169,9 @@ fn first_label(parts: &[ValuePart]) -> Option<&str> {
 
 /// The finding about the parts of one value; `None` if it has none. `label` names the value, and
 /// `wanted` is the environment variable that could hold a part.
+///
+/// A value with a secret and a placeholder is reported for the secret. A placeholder has no fix:
+/// the text is not a value that could be moved to a variable.
 fn finding<P: Clone>(
     server: &WrittenServer<P>,
     value: &WrittenText<P>,
@@ -220,6 +233,8 @@ pub(crate) fn masked_text(text: &str) -> String {
 }
 
 /// A part that belongs to a reference with a default keeps its variable: `${TOKEN:-***}`.
+///
+/// Placeholders stay, because they are no secrets and show what is missing.
 fn mask(text: &str, parts: &[ValuePart]) -> String {
     let secrets = parts.iter().filter(|part| part.is_secret());
     let secrets: Vec<(Range<usize>, String)> = secrets
@@ -247,6 +262,8 @@ pub(crate) fn replaced(
 }
 
 /// A name as that of a variable: `X-Api-Key` is `X_API_KEY`.
+///
+/// `SECRET` if nothing of the name can stand in a variable.
 fn variable_name(name: &str) -> String {
     if is_variable_name(name) {
         return name.to_owned();

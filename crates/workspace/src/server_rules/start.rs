@@ -33,6 +33,9 @@ pub(crate) enum MissingPart {
 
 impl MissingPart {
     /// The finding about it. Quotes what the file says and not what its references stand for.
+    ///
+    /// The place is the word, or the directory, if the file has one. A known program has advice how
+    /// to install it, or a similar one as a suggestion.
     pub(crate) fn finding<P: Clone>(&self, server: &WrittenServer<P>) -> ServerFinding<P> {
         let program = server.command.first().map_or("", |word| word.text.as_str());
         // It may be a whole command line, with a secret in it.
@@ -114,6 +117,9 @@ const MAX_FOLDERS: usize = 200;
 ///
 /// A relative path depends on the working directory, so below a missing directory only that one is
 /// reported.
+///
+/// Empty for servers that are reached over the network. Looks at the disk each time it is called;
+/// the plan is made again when one of the places changes.
 pub(crate) fn missing_parts(server: &Server, path: Option<&str>) -> Vec<MissingPart> {
     let Connection::Stdio { command } = &server.connection else { return Vec::new() };
     let directory = server.directory.as_deref().map(Path::new);
@@ -145,6 +151,9 @@ pub(crate) fn missing_parts(server: &Server, path: Option<&str>) -> Vec<MissingP
 }
 
 /// The files that a program of a server may be, in the order in which the system looks for them.
+///
+/// A program with `/` is one file. `env` of the server wins over `path`, as for `execvp` of the
+/// child.
 pub(super) fn program_files(server: &Server, program: &str, path: Option<&str>) -> Vec<PathBuf> {
     if program.contains('/') {
         return vec![Path::new(server.directory.as_deref().unwrap_or("")).join(program)];
@@ -166,6 +175,8 @@ pub(super) fn program_files(server: &Server, program: &str, path: Option<&str>) 
 ///
 /// It is the same on every machine of a team: absolute folders and the arguments of the script are
 /// left out.
+///
+/// Code in the words counts by its hash. The result is for the lock, where a person reads it.
 pub(super) fn started(line: &CommandLine<'_>) -> String {
     if let Some(package) = super::packages::package_of(line) {
         return package;
@@ -206,6 +217,8 @@ const INLINE_CODE: [&str; 6] = ["-m", "-c", "-e", "-p", "--eval", "--print"];
 
 /// A path as it is on the machine of everybody who works on a project: what is relative to its
 /// folder as it is, of others the name alone.
+///
+/// `/usr/bin/node` gives `node`, `./dist/server.js` gives `dist/server.js`.
 fn on_every_machine(word: &str) -> String {
     match Path::new(word).is_absolute() || word.starts_with('~') || word.contains('\\') {
         true => program_name(word).to_owned(),

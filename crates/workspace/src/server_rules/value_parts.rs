@@ -58,6 +58,8 @@ const MAX_URL: usize = 8 << 10;
 
 /// Adds parts, so that the list stays sorted and none overlaps another. Two that overlap become one
 /// that covers both, with the label of the first: more is hidden rather than less.
+///
+/// A list that is full takes no new part; one that overlaps a known part is still merged.
 pub(super) fn add_parts(parts: &mut Vec<ValuePart>, new: impl IntoIterator<Item = ValuePart>) {
     for mut part in new {
         if part.range.is_empty() {
@@ -105,6 +107,8 @@ fn known_secrets(text: &str) -> Vec<ValuePart> {
 
 /// The secrets in a text without a label of its own: tokens, parts of URLs, members of JSON, and
 /// values of pairs such as `Password=…;`.
+///
+/// An address is cut at white space or a quote, and at `MAX_URL` bytes.
 pub(super) fn text_parts(text: &str) -> Vec<ValuePart> {
     let mut parts = known_secrets(text);
     parts.sort_by_key(|part| part.range.start);
@@ -126,6 +130,9 @@ pub(super) fn text_parts(text: &str) -> Vec<ValuePart> {
 
 /// The references of a text whose default is a secret, as in `${TOKEN:-secret}`. The label of the
 /// text says so, or else the name of the variable.
+///
+/// In a reference that is closed the whole of it is the part, since the fix is `${TOKEN}` without a
+/// default. In one that is not closed, only the secret is.
 fn default_parts(text: &str, label: Option<&str>) -> Vec<ValuePart> {
     let mut parts = Vec::new();
     for reference in references_with_default(text) {
@@ -147,6 +154,9 @@ fn default_parts(text: &str, label: Option<&str>) -> Vec<ValuePart> {
 
 /// The secrets in a value with a label, and the value itself if the label says that it is one.
 /// `start` is where the value begins in the text that the ranges are for.
+///
+/// `("Authorization", "Bearer abc…", 0)` gives one part, with the label `Authorization`. Quotes
+/// around the value do not count.
 pub(super) fn labelled_value(label: &str, value: &str, start: usize) -> Vec<ValuePart> {
     let (quote, value) = unquoted(value);
     let mut parts = text_parts(value);
@@ -200,6 +210,9 @@ pub(super) fn split_label(word: &str) -> Option<(&str, usize)> {
 }
 
 /// The members `"label": "value"` of JSON in a text, as options of servers have it.
+///
+/// Not by a JSON parser: the JSON may stand inside of a command line, cut off or with escaped
+/// quotes. Every window of four quotes is looked at, so most of them are no member.
 fn json_parts(text: &str) -> Vec<ValuePart> {
     let mut parts = Vec::new();
     // The places of the quotes: each of them may end a label, begin a value, or both.
@@ -220,6 +233,8 @@ fn json_parts(text: &str) -> Vec<ValuePart> {
 }
 
 /// The values of pairs in a text, as in `host=h password=x` and `Server=h;Password=x;`.
+///
+/// A pair needs `=`: `split_label` also knows `label: value`, which is not meant here.
 fn pair_parts(text: &str) -> Vec<ValuePart> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -344,6 +359,8 @@ const HOSTS_OF_REVISIONS: &[&str] = &["raw.githubusercontent.com", "gist.githubu
 
 /// Whether a segment of a path is the hash of a revision, as in `/blob/<hash>/file`, and not a
 /// token: both are random.
+///
+/// `segment` is the part of the path, `before` the part before it.
 fn is_revision(segment: &str, before: &str, host: &str) -> bool {
     // `/compare/<hash>...<hash>`
     let is_hash = |word: &str| {

@@ -1,5 +1,12 @@
 //! The shapes of servers files: whose file it is, in which dialect of JSON, and where in it the
 //! servers and their settings stand. What the settings mean is in `servers_file`.
+//!
+//! ```text
+//! file ─ parse ─▶ Document ─ servers_and_client ─┬─▶ the object of the servers
+//!                                                └─▶ the client: may it have comments? `inputs`?
+//! entry ─┬─ launch_settings ─▶ where `command`, `args` and `env` stand
+//!        └─ written_server ──▶ its texts with their places, for `server_rules`
+//! ```
 
 use std::path::Path;
 
@@ -19,6 +26,8 @@ pub fn is_servers_file(document: &Document) -> bool {
 }
 
 /// The client whose file it is, as far as the shape tells.
+///
+/// It decides which JSON is allowed, how references are written, and whether there are `inputs`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileClient {
     VsCode,
@@ -83,6 +92,11 @@ pub(crate) fn parse(path: &Path) -> Result<(Document, Vec<Diagnostic>), LoadErro
 
 /// The settings of all servers of the file as they are written, also of those with mistakes and of
 /// those that are switched off.
+///
+/// The reader in `servers_file` expands references and leaves entries with mistakes out; here the
+/// texts stay as they are, so that a secret is found in every entry. References are written as
+/// `${env:VAR}` in files of VS Code and Cursor. Cursor's file has no shape of its own and is
+/// recognised by its folder.
 pub(crate) fn written_servers(document: &Document) -> Vec<WrittenServer<DocumentPath>> {
     let Some((node, client)) = servers_and_client(document.root()) else { return Vec::new() };
     let is_cursor =
@@ -139,6 +153,9 @@ fn written_server(
 /// also of keys that no client has: a secret is one wherever it stands.
 ///
 /// A walk without recursion, in the order of the text.
+///
+/// `disabledTools: ["a", "b"]` gives two values under the key `disabledTools`. Of several
+/// addresses, those that are not used count here. At most `MAX_ITEMS` values.
 fn other_values(entry: Node<'_>) -> Vec<(String, WrittenText<DocumentPath>)> {
     const USED: [&str; 8] =
         ["command", "args", "env", "headers", "cwd", "type", "transport", "description"];
@@ -180,6 +197,8 @@ fn is_text(node: Node<'_>) -> bool {
 }
 
 /// The object with `args` and `env`, and the key of the program in it.
+///
+/// Most entries are flat; Zed once had an object `command` with `path`, `args` and `env`.
 pub(super) struct LaunchSettings<'d> {
     pub(super) node: Node<'d>,
     key: &'static str,
@@ -206,6 +225,9 @@ pub(super) fn is_disabled(node: Node<'_>) -> bool {
 }
 
 /// The inputs that a file of VS Code declares: the variable that stands for each, and its default.
+///
+/// VS Code asks a person for an input. Nobody is asked here, so the environment or the default has
+/// to supply it.
 pub(crate) fn input_defaults(document: &Document) -> Vec<(String, String)> {
     let inputs = inputs(document.root()).into_iter();
     let default = |(id, node): (&str, Node<'_>)| {
@@ -215,6 +237,8 @@ pub(crate) fn input_defaults(document: &Document) -> Vec<(String, String)> {
 }
 
 /// The inputs of a file of VS Code, by their ids.
+///
+/// They stand beside the servers: at the root, below `mcp`, or below `settings` and `mcp`.
 pub(super) fn inputs(root: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let below =
         [Some(root), root.get("mcp"), root.get("settings").and_then(|node| node.get("mcp"))];
@@ -224,6 +248,8 @@ pub(super) fn inputs(root: Node<'_>) -> Vec<(&str, Node<'_>)> {
 }
 
 /// The first `${input:id}` of a text whose id is not among `inputs`, and what to do about it.
+///
+/// `None` if all are declared, or there is no such reference.
 pub(super) fn unknown_input(text: &str, inputs: &[&str]) -> Option<(String, String)> {
     let ids = text.split("${input:").skip(1).filter_map(|rest| rest.split('}').next());
     let id = ids.into_iter().find(|id| !inputs.contains(id))?;
@@ -243,6 +269,8 @@ pub(crate) fn server_around(document: &Document, path: &DocumentPath) -> Option<
 
 /// The namespace made of a key. Other clients allow names such as `My Server`, hence the
 /// replacement.
+///
+/// Two keys may become one name; the reader reports the second.
 pub(super) fn namespace_of(key: &str) -> String {
     // The characters that `Namespace::is_portable` accepts.
     let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '-' };

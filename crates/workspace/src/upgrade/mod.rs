@@ -76,12 +76,16 @@ impl Upgrade {
 }
 
 /// One change of a document, all or nothing.
+///
+/// A finder makes one for each change that can be refused without the others.
 struct UpgradeStep {
     /// What it does, an imperative each.
     titles: Vec<String>,
     change: StepChange,
 }
 
+/// Edits keep comments and layout. A new text is for changes of structure that edits cannot state,
+/// such as another root key.
 enum StepChange {
     /// Changes by path, which leave everything else as it is written.
     Edits(Vec<Edit>),
@@ -92,6 +96,8 @@ enum StepChange {
 }
 
 /// Finds the changes that a document needs.
+///
+/// Called again after each step, so it only has to look at the document as it is now.
 type StepFinder = fn(&Reading) -> Vec<UpgradeStep>;
 
 /// Each with the format whose documents it changes, `None` for all. In this order: what decides how
@@ -107,6 +113,9 @@ const STEPS: [(Option<&str>, StepFinder); 6] = [
 
 impl Workspace {
     /// Upgrades a document in memory. `None` if its format is unknown.
+    ///
+    /// Nothing is written. What the caller shows are the steps, the refusals and the findings that
+    /// are new.
     pub fn upgrade(&self, loaded: &LoadedDocument) -> Option<Upgrade> {
         let before = Arc::clone(loaded.reading.as_ref()?.origin.document());
         // With all rules: a step that causes a finding of `check` is not made in silence.
@@ -138,6 +147,8 @@ impl Upgrader<'_> {
     /// Steps of one kind are usually alike, so the first round tries all of them at once. If that
     /// fails, they are made one by one, and after each the document is searched again: a path may
     /// have moved. What was refused once is not tried again.
+    ///
+    /// The loop ends because each round makes a step or refuses one, and at `MAX_STEPS`.
     fn make_all(&mut self, format: Option<&str>, find: StepFinder) {
         for round in 0..MAX_STEPS {
             let Some(reading) = &self.current.reading else { return };
@@ -175,6 +186,9 @@ impl Upgrader<'_> {
     ///
     /// The proof has three parts: the text can be edited there without touching a comment, the
     /// document gets no new error, and its tools are called as before.
+    ///
+    /// # Errors
+    /// The reason, as the end of a sentence; it is shown to the user with the title of the step.
     fn try_step(&self, step: &UpgradeStep) -> Result<LoadedDocument, String> {
         let reading = self.current.reading.as_ref().ok_or("its format is unknown")?;
         let document = reading.origin.document();
@@ -234,6 +248,8 @@ fn together(steps: &[UpgradeStep]) -> Option<UpgradeStep> {
 }
 
 /// How often each finding occurs, by code and message.
+///
+/// Lines are left out, because an edit moves everything below it.
 fn counts(loaded: &LoadedDocument) -> HashMap<(&'static str, &str), usize> {
     let mut counts = HashMap::new();
     for diagnostic in &loaded.diagnostics {
@@ -243,6 +259,8 @@ fn counts(loaded: &LoadedDocument) -> HashMap<(&'static str, &str), usize> {
 }
 
 /// The errors that `after` has and `before` does not have, as text.
+///
+/// One that occurs twice now and occurred once before is new.
 fn new_errors(before: &LoadedDocument, after: &LoadedDocument) -> Vec<String> {
     let mut known = counts(before);
     let mut errors = Vec::new();
@@ -269,6 +287,8 @@ fn new_findings(before: &LoadedDocument, after: LoadedDocument) -> Vec<Diagnosti
 /// Whether the tools have the same ids, take and return the same values, need and do the same.
 ///
 /// Not compared: descriptions, titles and examples, which may change without changing a call.
+///
+/// Tools are compared in their order, which no step changes.
 fn work_alike(before: &Toolset<Draft>, after: &Toolset<Draft>) -> bool {
     let id = |toolset: &Toolset<Draft>, tool: &Draft| tool.id(toolset.namespace.ok());
     let input = |tool: &Draft| tool.input.ok().map(InputSchema::to_json);
@@ -290,6 +310,8 @@ fn work_alike(before: &Toolset<Draft>, after: &Toolset<Draft>) -> bool {
 
 /// Whether two schemas accept the same values. A schema that cannot be used accepts nothing that
 /// could be lost.
+///
+/// Equal texts need no comparison, and a comparison that does not decide counts as a difference.
 fn accept_same(one: Option<&Json>, other: Option<&Json>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => {

@@ -61,6 +61,8 @@ fn title(tool: &Draft, field: &str, dialect: &str) -> String {
 /// that has another name is renamed, and edited where it is.
 ///
 /// The recursion is as deep as the schema.
+///
+/// Renaming comes after the edits of what is inside: they name the place by the old path.
 fn collect_edits(before: &Json, after: &Json, at: &DocumentPath, edits: &mut Vec<Edit>) {
     match (before, after) {
         _ if before == after => {}

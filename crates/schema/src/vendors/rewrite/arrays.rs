@@ -20,6 +20,10 @@ const MAX_COMPARED_PARTS: usize = 500;
 
 impl<'t> Rewriter<'t> {
     /// Rewrites the keywords about items of a node that allows arrays.
+    ///
+    /// `items: false` after a tuple is gone when the second step looks for it: `tuple_to_items` has
+    /// replaced it by `maxItems`. Anthropic's strict mode has `minItems` of 0 and 1 only (A1), so a
+    /// larger one is cut to 1.
     pub(super) fn rewrite_arrays(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -58,6 +62,9 @@ impl<'t> Rewriter<'t> {
     /// That is exact if all positions have the same one, and the items after them have it, too, or
     /// are forbidden: by `items: false`, or by `maxItems`, as Pydantic writes it. Schemas are
     /// compared as JSON text of at most `MAX_COMPARED_PARTS` parts; larger ones count as different.
+    ///
+    /// Where the positions differ, a value of any position is let through at every position; an
+    /// open tuple accepts anything after its positions, so its items become free.
     fn tuple_to_items(&mut self, keywords: &mut NodeKeywords<'t>, prefix: NodeKeyword<'t>) {
         let NodeContent::List(nodes) = &prefix.content else { return };
         let Some(first) = nodes.first() else { return };

@@ -34,6 +34,8 @@ use crate::Dialect;
 use crate::restore::{RestoreAction, RestoreBranch, RestoreStep, same_json};
 
 /// The most branches that are compared with each other.
+///
+/// Comparing is quadratic; a longer choice counts as one whose branches may overlap.
 const MAX_COMPARED: usize = 64;
 
 /// The most branches of a choice inside a branch that are compared: the pairs multiply.
@@ -49,6 +51,7 @@ const COMPARED_DEPTH: usize = 4;
 pub(super) enum Branches<'t> {
     /// One of them matches everything.
     Trivial,
+    /// The branches that are left, in their order. None of them: nothing matches.
     Some(Vec<SchemaNode<'t>>),
 }
 
@@ -133,6 +136,8 @@ impl<'t> Rewriter<'t> {
     /// Whether certainly no value matches both, by a choice that is nested in one of them: every
     /// branch of the one is disjoint from every branch of the other. A schema without a choice
     /// counts as its only branch.
+    ///
+    /// A choice of more than `MAX_INNER_BRANCHES` branches is not looked into.
     fn choices_are_disjoint(&self, first: &NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
         let alternatives = |keywords: &NodeKeywords<'t>| {
             let mut choices = ["oneOf", "anyOf"].iter().map(|name| keywords.nodes(name));
@@ -189,6 +194,9 @@ impl<'t> Rewriter<'t> {
 
     /// Whether both require a property whose schemas are disjoint, such as `kind: {"const": "a"}`
     /// and `kind: {"const": "b"}`.
+    ///
+    /// A property that a schema requires and does not describe is no evidence: its values are
+    /// unknown.
     fn objects_are_disjoint<'n>(
         &self,
         first: &NodeKeywords<'n>,
@@ -215,6 +223,8 @@ impl<'t> Rewriter<'t> {
 
     /// The node, and the schemas in it that have to match as well. A property that both a branch
     /// and the schema around it describe has one of each.
+    ///
+    /// Two schemas are disjoint as soon as one conjunct of the first and one of the second are.
     fn conjuncts<'n>(&self, node: &SchemaNode<'n>, depth: usize) -> Vec<Rc<NodeKeywords<'n>>>
     where
         't: 'n,
@@ -235,6 +245,9 @@ impl<'t> Rewriter<'t> {
     ///
     /// Only `const`, `enum` and `type` may be in the branches, and at least two of them must list
     /// values.
+    ///
+    /// `{"type": "null"}` counts as the list of `null`. A value that the `type` of its own branch
+    /// excludes is left out, and a value in several branches is listed once.
     pub(super) fn choice_to_values(&mut self, keywords: &mut NodeKeywords<'t>) {
         if keywords.has("enum") || keywords.has("const") {
             return;
@@ -282,6 +295,9 @@ impl<'t> Rewriter<'t> {
     ///
     /// Exact: a value has to match what is beside `anyOf` and one of the branches, so it may as
     /// well match both in one branch.
+    ///
+    /// `{"anyOf": [A, B], "required": ["x"]}` becomes `{"anyOf": [both(A, R), both(B, R)]}`, where
+    /// `R` is `{"required": ["x"]}`. `both` only refers to the two parts, so nothing is copied.
     pub(super) fn push_into_branches(&mut self, keywords: &mut NodeKeywords<'t>) {
         let is_moved = |name: &str| name != "anyOf" && is_assertion(name);
         let mut siblings = NodeKeywords::new(keywords.place);
@@ -301,6 +317,9 @@ impl<'t> Rewriter<'t> {
     /// The branches that a value can match.
     ///
     /// A branch that only contains a choice is possible if one of that choice's branches is.
+    ///
+    /// Branches are normalized here only to look at them; what is returned is as in the source, and
+    /// is normalized again when it is written.
     pub(super) fn possible_branches(
         &mut self,
         branches: &[SchemaNode<'t>],
@@ -386,6 +405,8 @@ impl<'t> Rewriter<'t> {
     /// Two branches are told apart only if they are disjoint both in the source and as they are
     /// written. The written form matters because branches that send values as texts may then accept
     /// the same text.
+    ///
+    /// Only a report: the step is the same. Two branches with equal steps need no decision.
     fn report_ambiguity(
         &mut self,
         branches: &[SchemaNode<'t>],
@@ -441,6 +462,7 @@ fn have_disjoint_types(branches: &[SchemaNode<'_>]) -> bool {
     })
 }
 
+/// Whether the author listed values, with either keyword.
 fn has_listed_values(keywords: &NodeKeywords<'_>) -> bool {
     keywords.has("const") || keywords.has("enum")
 }
@@ -448,6 +470,9 @@ fn has_listed_values(keywords: &NodeKeywords<'_>) -> bool {
 /// Whether `first` requires a property that `second` does not allow.
 ///
 /// With the same schema twice, this tells whether an object requires more than it allows.
+///
+/// `additionalProperties: false` without patterns is the only way to forbid a name that is looked
+/// for here.
 pub(super) fn requires_unknown<'t>(first: &NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
     let is_closed = matches!(second.one("additionalProperties"), Some(SchemaNode::Nothing(_)))
         && !second.names_any("patternProperties");

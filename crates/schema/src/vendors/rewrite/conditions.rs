@@ -26,6 +26,9 @@ impl<'t> Rewriter<'t> {
     /// Replaces a condition of a normalized node by a choice that means the same.
     ///
     /// All assertions of the node move into the branches, so each branch is complete in itself.
+    ///
+    /// Nothing is done for a node that has a choice already, or that may be something else than an
+    /// object: the branches state objects only.
     pub(super) fn conditions_to_choices(&mut self, keywords: &mut NodeKeywords<'t>) {
         let is_open = keywords.place != SourcePlace::ROOT
             && !keywords.has("anyOf")
@@ -117,6 +120,7 @@ fn if_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode<'t>>> {
     let (matching, others): (Vec<Value>, Vec<Value>) = listed.into_iter().partition(is_tested);
     let mut branches = Vec::new();
     for (values, name) in [(matching, "then"), (others, "else")] {
+        // No value leads to this branch.
         if values.is_empty() {
             continue;
         }
@@ -150,6 +154,8 @@ fn if_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode<'t>>> {
 }
 
 /// The values of a node that demands nothing else.
+///
+/// `None` if it lists none, or has another assertion beside them.
 fn only_values(node: &SchemaNode) -> Option<Vec<Value>> {
     let keywords = node.keywords()?;
     let is_value = |name: &str| matches!(name, "type" | "enum" | "const") || !is_assertion(name);

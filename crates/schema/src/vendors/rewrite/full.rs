@@ -17,6 +17,15 @@
 //! keyword is about objects or arrays depends on the type. `write_members` comes last: it asks
 //! whether the target takes a keyword (`drop_refused`), and puts a dropped one into words. The
 //! earlier steps only bring a keyword into a form that the target takes.
+//!
+//! An example for OpenAI's strict mode:
+//!
+//! ```text
+//! {"type": "object", "properties": {"n": {"type": "integer", "minLength": 2}}}
+//!   ─▶  {"type": "object", "properties": {"n": {"type": ["integer", "null"]}},
+//!        "required": ["n"], "additionalProperties": false}
+//!       and a step: `null` for `n` means that it is absent
+//! ```
 
 use serde_json::{Map, Value, json};
 
@@ -43,6 +52,7 @@ const MAX_PATTERN_LENGTH: u64 = 32;
 /// Where a node is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NodeContext {
+    /// The language to write. The same for all nodes of a schema.
     pub style: FullStyle,
     /// Subschemas around it in what is written. `Rewriter::count_node` refuses more than
     /// `Rewriter::max_depth`.
@@ -55,6 +65,8 @@ pub(super) struct NodeContext {
 }
 
 impl NodeContext {
+    /// The context of a definition, which starts to count anew. Callers at the root set
+    /// `is_root` themselves.
     pub(super) fn new(style: FullStyle) -> NodeContext {
         NodeContext { style, depth: 0, object_levels: 0, is_root: false }
     }
@@ -83,6 +95,9 @@ impl<'t> Rewriter<'t> {
     /// The root comes first. Each definition that a reference in the result leads to is then
     /// written once, in a scope of its own: its restoring steps have paths that start at the
     /// definition, because values of it can be at many places of a call.
+    ///
+    /// A definition that no written reference leads to is not written: it was inlined everywhere,
+    /// and that is reported once, at the definition.
     pub(super) fn full(
         &mut self,
         style: FullStyle,
@@ -190,6 +205,9 @@ impl<'t> Rewriter<'t> {
     ///
     /// Only the strict modes have references, and only without assertions beside them. All others
     /// are inlined when the node is normalized.
+    ///
+    /// The answer has to be the same wherever it is asked: `write`, and the steps that would
+    /// otherwise merge such a reference with something and inline it.
     pub(super) fn is_kept_reference(&self, node: &SchemaNode<'t>, style: FullStyle) -> bool {
         let Some(keywords) = node.keywords().filter(|_| style.is_strict()) else { return false };
         let is_alone =
@@ -260,8 +278,9 @@ impl<'t> Rewriter<'t> {
         Ok(Value::Object(members))
     }
 
-    /// The annotations of a node as the target takes them.
-    /// Those that it refuses are added to the description in words.
+    /// The annotations of a node as the target takes them. Those that it refuses are added to the
+    /// description in words. Assertions are not in `keywords`: the caller has a reference that
+    /// stands alone.
     fn annotations(
         &mut self,
         keywords: &NodeKeywords<'t>,
@@ -293,6 +312,9 @@ impl<'t> Rewriter<'t> {
     ///
     /// Returns early where a step decides the whole node: a choice, a list of values, JSON text, or
     /// Gemini's several types. The header of the file has the order of the steps.
+    ///
+    /// May call itself with fewer keywords (Gemini, without `null`) and ends, because each such
+    /// call removes what led to it.
     pub(super) fn write_keywords(
         &mut self,
         mut keywords: NodeKeywords<'t>,
@@ -387,7 +409,8 @@ impl<'t> Rewriter<'t> {
     ///
     /// `minLength: 3` becomes the pattern `^[\s\S]{3}`: three characters of any kind, line breaks
     /// included, then anything. A node with a pattern of its own keeps that one, because two
-    /// patterns cannot be one; its minimal length is dropped later, in words.
+    /// patterns cannot be one; its minimal length is dropped later, in words. So is a length above
+    /// `MAX_PATTERN_LENGTH`.
     fn min_length_to_pattern(&mut self, keywords: &mut NodeKeywords<'t>) {
         let length = keywords.data("minLength").and_then(Value::as_u64);
         let Some(length) = length.filter(|length| (1..=MAX_PATTERN_LENGTH).contains(length)) else {
@@ -416,6 +439,9 @@ impl<'t> Rewriter<'t> {
     ///
     /// A single branch that is a kept reference stays a choice: merged with the annotations, it
     /// would be inlined.
+    ///
+    /// Gemini states `null` as `nullable`, so a branch that only matches `null` is taken apart from
+    /// the others here. With several others it stays a branch, written last.
     fn write_choice(
         &mut self,
         mut keywords: NodeKeywords<'t>,
@@ -515,7 +541,8 @@ impl<'t> Rewriter<'t> {
     /// States the types that the keywords of a node are about: `{"minLength": 2}` gets
     /// `type: string`.
     ///
-    /// That narrows: without a type, the source accepts a number, too, whatever its length.
+    /// That narrows: without a type, the source accepts a number, too, whatever its length. If no
+    /// keyword is about a type, nothing is changed here, and the node is sent as JSON text.
     fn infer_type(&mut self, keywords: &mut NodeKeywords<'t>) {
         let types = keywords
             .list
@@ -560,6 +587,7 @@ impl<'t> Rewriter<'t> {
     ///
     /// `{"description": "any filter"}` becomes
     /// `{"type": "string", "description": "any filter (JSON text)"}`, with a `ParseJson` step.
+    /// Annotations stay, but for those that would be read as statements about the text.
     fn write_json_text(
         &mut self,
         mut keywords: NodeKeywords<'t>,
@@ -596,6 +624,9 @@ impl<'t> Rewriter<'t> {
     ///
     /// Subschemas are written below `properties`, `items` and `anyOf` alone. Any other keyword with
     /// subschemas is dropped here, if an earlier step has not replaced it.
+    ///
+    /// Words for what was dropped are added at the end, when all members are known, so that the
+    /// description may come before or after the dropped keyword.
     pub(super) fn write_members(
         &mut self,
         keywords: NodeKeywords<'t>,

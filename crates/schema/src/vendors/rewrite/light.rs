@@ -48,6 +48,7 @@ enum Direction {
 }
 
 impl Direction {
+    /// The direction inside a `not` that is at a place of this direction.
     fn negated(self) -> Direction {
         match self {
             Direction::AcceptsMore => Direction::AcceptsLess,
@@ -138,6 +139,10 @@ impl<'t> Rewriter<'t> {
     /// The root with its `allOf` merged, if that loses nothing and leaves no other choice.
     ///
     /// Merging records changes as it goes. If the attempt is not used, they are taken back.
+    ///
+    /// `{"allOf": [{"properties": {"a": A}}, {"properties": {"b": B}}]}` becomes an object with
+    /// both. An `allOf` of choices is not: its result would have an `anyOf` that may be refused,
+    /// too.
     fn merged_root(&mut self, keywords: NodeKeywords<'t>) -> NodeKeywords<'t> {
         let (before, inexact) = (self.changes.list.len(), self.changes.inexact);
         let node = keywords.clone().into_node();
@@ -187,6 +192,8 @@ impl<'t> Rewriter<'t> {
     ///
     /// A `oneOf` or a reference beside `properties` may name a parameter in a place that is not
     /// rewritten here. Then the root is wrapped: inside a property, any name is accepted.
+    ///
+    /// `required` is the only other keyword that names parameters and is changed with them.
     fn rename_light(&mut self, keywords: &mut NodeKeywords<'t>) -> bool {
         let target = self.target;
         let mut properties = keywords.named("properties").to_vec();
@@ -241,6 +248,11 @@ impl<'t> Rewriter<'t> {
     ///
     /// `direction` tells what happens to the whole schema if this one accepts more. A `not` whose
     /// content would change, beyond an exact rewrite, is dropped as a whole.
+    ///
+    /// An `allOf` that was written and one that rewriting made (`BOTH`) become one keyword.
+    ///
+    /// # Errors
+    /// More subschemas or a deeper one than the limits of the rewrite.
     fn light_node(
         &mut self,
         node: &SchemaNode<'t>,
@@ -312,6 +324,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Writes what a keyword holds, subschemas included.
+    ///
+    /// A reference that leads to nothing is never written: `is_dropped` takes it out before.
     fn light_content(
         &mut self,
         content: &NodeContent<'t>,
@@ -381,6 +395,10 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Drops the patterns of `patternProperties` that the target cannot read.
+    ///
+    /// The names that a dropped pattern is about are no longer checked, and the schema for
+    /// additional properties would now apply to them. That one is dropped as well, so the meaning
+    /// changes in an unknown direction.
     fn drop_patterns(&mut self, keywords: &mut NodeKeywords<'t>) {
         let patterns = keywords.named("patternProperties");
         let target = self.target;

@@ -50,7 +50,11 @@ pub(super) struct Merged<'t> {
 /// Keywords that depend on each other are merged together, before the others: those about
 /// properties, those about items, and `enum` with `const`. The order of `first` is kept, and what
 /// only `second` has comes after it.
+///
+/// `normalize` calls it once for each branch of an `allOf`, with the result so far as `first`;
+/// `choices` and `conditions` call it to see what two schemas demand together.
 pub(super) fn merge<'t>(first: NodeKeywords<'t>, second: &NodeKeywords<'t>) -> Merged<'t> {
+    // `keywords` stays `None` on every early return: a contradiction.
     let mut merged = Merged { keywords: None, conflicts: Vec::new(), lost_annotations: Vec::new() };
     let mut result = first.clone();
     if !merge_properties(&mut result, &first, second, &mut merged.conflicts)
@@ -83,6 +87,7 @@ pub(super) fn merge<'t>(first: NodeKeywords<'t>, second: &NodeKeywords<'t>) -> M
             merged.conflicts.push(keyword.clone());
             continue;
         }
+        // Only one side has it.
         let Some(index) = result.list.iter().position(|own| own.name == keyword.name) else {
             result.list.push(keyword.clone());
             continue;
@@ -102,7 +107,8 @@ pub(super) fn merge<'t>(first: NodeKeywords<'t>, second: &NodeKeywords<'t>) -> M
     merged
 }
 
-/// Whether the second text says nothing that the first one lacks.
+/// Whether the second text says nothing that the first one lacks. Then leaving it out is no loss
+/// that has to be reported.
 fn same_content<'t>(first: &NodeContent<'t>, second: &NodeContent<'t>) -> bool {
     match (first, second) {
         (NodeContent::Data(one), NodeContent::Data(other)) => {
@@ -123,9 +129,8 @@ enum Combined<'t> {
     Conflict,
 }
 
-///
-/// Called only if both have the keyword. A keyword without a rule of its own is a conflict, unless
-/// both have the same value.
+/// A keyword that both schemas have, as one that states both. A keyword without a rule of its own
+/// is a conflict, unless both have the same value.
 fn combine<'t>(name: &str, first: &NodeContent<'t>, second: &NodeContent<'t>) -> Combined<'t> {
     use NodeContent::{Data, List, Named, One, Reference};
     let data = |value: Value| Combined::Content(Data(value.into()));

@@ -375,6 +375,8 @@ fn wrapped(target: VendorTarget, schema: Value) -> Value {
 }
 
 /// Whether the target rejects or ignores something.
+///
+/// For facts about the form of a schema, such as an open object. `refuses_keyword` is for keywords.
 fn is_refused(target: VendorTarget, fact: &VendorFact) -> bool {
     matches!(fact.support[target as usize], VendorSupport::Rejected | VendorSupport::Ignored)
 }
@@ -413,6 +415,9 @@ fn refuses_keyword(target: VendorTarget, name: &str, content: &NodeContent) -> b
 type ChangeKey = (String, String, Option<ChangeAction>);
 
 /// The changes so far, each once.
+///
+/// The list is bounded by bytes, not by a count: a pointer may be as long as the document. The last
+/// entry of a list that was cut says so.
 struct ChangeList {
     target: VendorTarget,
     /// Without a report, only `inexact` is counted.
@@ -422,6 +427,7 @@ struct ChangeList {
     list: Vec<SchemaChange>,
     /// The number of each change in the list.
     seen: HashMap<ChangeKey, usize>,
+    /// Bytes of pointers, keywords and words in the list; above `MAX_CHANGE_BYTES` it is closed.
     bytes: usize,
 }
 
@@ -483,6 +489,9 @@ enum WritePathPart<'t> {
 }
 
 /// One rewrite of one schema.
+///
+/// It holds what the steps of a rewrite share: how much was written, where the current node is, and
+/// the results. The steps are in the other files of this folder, each an `impl` of it.
 struct Rewriter<'t> {
     target: VendorTarget,
     tree: &'t SourceTree<'t>,
@@ -539,6 +548,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Adds a step for the values of the current node.
+    ///
+    /// The order of the calls is the order in which a call is restored; the header of `restore` has
+    /// the rules.
     fn push_step(&mut self, action: RestoreAction) {
         self.steps.push(RestoreStep { at: self.call_path(), action });
     }
@@ -553,6 +565,10 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Counts a subschema that is written.
+    ///
+    /// # Errors
+    /// `TooLarge`, which ends this attempt: the next one has more room, or the call is sent as
+    /// text.
     fn count_node(&mut self, depth: usize) -> Result<(), TooLarge> {
         self.written += 1;
         match self.written > MAX_WRITTEN || depth > self.max_depth {
@@ -596,6 +612,8 @@ impl<'t> Rewriter<'t> {
     }
 
     /// A reference to a definition.
+    ///
+    /// The definition is noted as used, so that it is written under `$defs`.
     fn reference(&mut self, index: usize) -> Value {
         if !self.used_definitions.contains(&index) {
             self.used_definitions.push(index);
@@ -639,6 +657,9 @@ impl<'t> Rewriter<'t> {
 
 /// A new name for a property that the target does not accept: its characters as far as they are
 /// accepted, and a number if another property has the name.
+///
+/// `größe` becomes `gr__e`, `2nd` becomes `_2nd`. At most 56 characters before the number, as both
+/// vendors accept 64.
 fn accepted_name(name: &str, is_used: impl Fn(&str) -> bool) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
     let mut base: String = name.chars().map(fits).take(56).collect();

@@ -22,7 +22,8 @@ use super::words::{add_words, keyword_words};
 use super::{ChangeAction, Rewriter, TooLarge};
 use crate::restore::same_json;
 
-/// Whether normalizing a node does something about the keyword. Most nodes have none of these.
+/// Whether normalizing a node does something about the keyword. Most nodes have none of these, and
+/// are returned as they are, without a look at any step below.
 fn is_normalized(name: &str) -> bool {
     matches!(
         name,
@@ -50,8 +51,12 @@ pub(super) enum NormalNode<'t> {
 }
 
 impl<'t> Rewriter<'t> {
-    /// Normalizes a node. The definitions that were inlined are added to `inlined`: the nodes below
-    /// are inside of them.
+    /// Normalizes a node: the entry for `full`, and for the steps that only ask what a branch is
+    /// like. The definitions that were inlined are added to `inlined`: the nodes below are inside
+    /// of them.
+    ///
+    /// Only the node itself becomes normal. Its properties, items and branches stay as they are in
+    /// the source, and are normalized when they are written.
     pub(super) fn normalize(
         &mut self,
         node: &SchemaNode<'t>,
@@ -67,6 +72,10 @@ impl<'t> Rewriter<'t> {
     /// The order of the steps: parts are merged after `oneOf` has become `anyOf`, because `merge`
     /// knows how to merge two choices of that kind; `unevaluated…` and conditions are read last,
     /// from all keywords that the node then has.
+    ///
+    /// # Errors
+    /// More nodes or a longer chain than the limits of the rewrite. References can make the result
+    /// exponentially larger than the source, so each visit counts.
     fn normalize_inside(
         &mut self,
         node: &SchemaNode<'t>,
@@ -120,6 +129,8 @@ impl<'t> Rewriter<'t> {
             }
         }
         self.unevaluated_to_additional(&mut keywords);
+        // A closed object that requires a name it does not allow: `{"required": ["a"],
+        // "additionalProperties": false}` with no property `a`.
         let only_objects = TypeSet::of(&keywords) == TypeSet::OBJECT;
         let is_impossible = only_objects && requires_unknown(&keywords, &keywords);
         if is_impossible || !self.subtract_not(&mut keywords) {
@@ -136,6 +147,9 @@ impl<'t> Rewriter<'t> {
     ///
     /// A definition that is open already is cut: what is left is its type, and words. Strict modes
     /// need no type there, because they send a node without one as JSON text.
+    ///
+    /// A reference that leads to nothing adds no part: the node then matches more, and what the
+    /// author meant is unknown, so the change is an approximation.
     fn inline(
         &mut self,
         reference: NodeKeyword<'t>,
@@ -175,6 +189,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Reports what could not be merged, and says it in words. More values match then.
+    ///
+    /// Two patterns, for example: the first stays the keyword `pattern`, and the description ends
+    /// with words about the second.
     fn drop_conflicts(&mut self, keywords: &mut NodeKeywords<'t>, conflicts: Vec<NodeKeyword<'t>>) {
         for conflict in conflicts {
             let words = keyword_words(&conflict, &self.tree.definitions);
@@ -200,6 +217,7 @@ impl<'t> Rewriter<'t> {
         for (name, other) in
             [("unevaluatedProperties", "additionalProperties"), ("unevaluatedItems", "items")]
         {
+            // In 2020-12 the items that match `contains` are evaluated.
             if name == "unevaluatedItems" && keywords.has("contains") {
                 continue;
             }
@@ -214,6 +232,8 @@ impl<'t> Rewriter<'t> {
 
     /// Removes the values of `not` from those that are listed; `false` if none is left:
     /// `{"enum": ["a", "b"], "not": {"const": "b"}}` becomes `{"enum": ["a"]}`.
+    ///
+    /// Any other `not` stays, and is dropped in words where the target refuses it.
     fn subtract_not(&mut self, keywords: &mut NodeKeywords<'t>) -> bool {
         let excluded = keywords.one("not").and_then(SchemaNode::keywords).and_then(|not| {
             let only_values = not.list.iter().all(|keyword| {
@@ -230,6 +250,7 @@ impl<'t> Rewriter<'t> {
             self.record(not.place, "not", ChangeAction::Rewritten, reason);
         }
         let is_possible = !left.is_empty();
+        // A `const` with a value left is that value.
         if !keywords.has("const") {
             keywords.set_data("enum", Value::Array(left));
         }

@@ -67,6 +67,8 @@ impl<'t> Rewriter<'t> {
     ///
     /// Beyond 2^53, a floating point number has no neighbour at a distance of one, so there the
     /// bound is only approximated, like that of a number with a fraction.
+    ///
+    /// An inclusive bound that is there already stays if it is at least as tight.
     fn include_bound(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -115,6 +117,9 @@ impl<'t> Rewriter<'t> {
     ///
     /// `multipleOf` is applied: of 1 to 10 in steps of 4, it lists 4 and 8. A range without any
     /// integer is left alone.
+    ///
+    /// Lists at most `MAX_LISTED_RANGE` integers, and only if both ends are bounded. `null` is
+    /// listed, too, if the type allows it: otherwise the list would refuse it.
     fn list_range(&mut self, keywords: &mut NodeKeywords<'t>) {
         let refuses_bounds = self.refuses(&facts::MINIMUM_MAXIMUM);
         let refuses_step = keywords.has("multipleOf") && self.refuses(&facts::MULTIPLE_OF);

@@ -131,6 +131,9 @@ impl<'t> Rewriter<'t> {
     /// Each pattern of `patternProperties` is a kind of entry with that pattern for its key.
     /// Several kinds are the branches of an `anyOf`, which widens: nothing keeps a key that matches
     /// a pattern from being sent as an entry of another kind. `None` if the object is not a map.
+    ///
+    /// `minProperties` and `maxProperties` become bounds of the list, if the object has no declared
+    /// properties beside the map.
     fn map_to_entries(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -255,6 +258,9 @@ impl<'t> Rewriter<'t> {
     /// Adds what patterns demand of declared properties to those.
     ///
     /// They become a list of entries afterwards, and so would no longer apply to declared names.
+    ///
+    /// `{"properties": {"x-a": A}, "patternProperties": {"^x-": B}}` declares `x-a` with `A` and
+    /// `B`.
     fn apply_patterns(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -304,6 +310,8 @@ impl<'t> Rewriter<'t> {
     ///
     /// The form depends on the target: strict modes want `false`, others reject it or do not have
     /// the keyword. Where a map has become entries, the object is closed already.
+    ///
+    /// Maps have become entries before, so `additionalProperties` is a boolean here.
     fn settle_additional(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -352,6 +360,9 @@ impl<'t> Rewriter<'t> {
     /// Drops properties whose schema is `false`, and returns their names. In a closed object, which
     /// strict modes want, that means the same. A required one stays, and is written by
     /// `write_nothing`.
+    ///
+    /// The names are kept for the step of a map: an entry must not have the name of a property that
+    /// has to be absent.
     fn drop_impossible_properties(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -386,6 +397,9 @@ impl<'t> Rewriter<'t> {
     ///
     /// Renames only the root, because only the names of parameters are restricted (Anthropic,
     /// Gemini). `required` follows.
+    ///
+    /// Other properties keep their names, and a new name never equals one of those: calls are
+    /// renamed back by name alone.
     fn rename_properties(&mut self, keywords: &mut NodeKeywords<'t>) -> Vec<(String, String)> {
         let target = self.target;
         let declared = keywords.named("properties");
@@ -420,6 +434,8 @@ impl<'t> Rewriter<'t> {
 
     /// Requires all properties, in the order of their declaration, which OpenAI's own helper
     /// writes; those that were optional come back.
+    ///
+    /// A model that has nothing to say sends `null`, which restoring removes (`NullMeansAbsent`).
     fn require_all(&mut self, keywords: &mut NodeKeywords<'t>) -> Vec<Shared<'t, str>> {
         let required = NameSet::of(keywords.required());
         let properties = keywords.named("properties");
@@ -438,6 +454,9 @@ impl<'t> Rewriter<'t> {
 }
 
 /// Names to look up. Hashing a few names takes longer than comparing them.
+///
+/// The bound of 16 keeps the usual object, with a few properties, out of hashing, and an object
+/// with thousands of them out of a quadratic search.
 enum NameSet<'n> {
     Few(Vec<&'n str>),
     Many(HashSet<&'n str>),

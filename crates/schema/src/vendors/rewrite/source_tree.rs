@@ -42,6 +42,8 @@ const MAX_DEFINITIONS: usize = 2_000;
 pub(super) const BOTH: &str = "allOf (both)";
 
 /// A place in the source document, an index into [`SourceTree::places`].
+///
+/// Places are numbered even if no change is reported: rewrites ask whether a node is at the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SourcePlace(u32);
 
@@ -86,6 +88,7 @@ impl<'s, T: ?Sized> From<&'s T> for Shared<'s, T> {
     }
 }
 
+// What a rewrite makes: texts and values of its own.
 impl From<String> for Shared<'_, str> {
     fn from(text: String) -> Self {
         Shared::Made(text.into())
@@ -113,6 +116,8 @@ impl Hash for Shared<'_, str> {
     }
 }
 
+// Maps by name are searched with a `&str`. Hash and equality above are those of `str`, as `Borrow`
+// demands.
 impl Borrow<str> for Shared<'_, str> {
     fn borrow(&self) -> &str {
         self
@@ -128,6 +133,7 @@ pub(super) enum SchemaNode<'s> {
     All(SourcePlace),
     /// `false`: nothing matches.
     Nothing(SourcePlace),
+    /// An object. It may be empty, which means the same as `true`.
     Keywords(Rc<NodeKeywords<'s>>),
 }
 
@@ -135,6 +141,7 @@ pub(super) enum SchemaNode<'s> {
 /// keywords, and a rewrite must not change their order.
 #[derive(Debug, Clone)]
 pub(super) struct NodeKeywords<'s> {
+    /// Of the subschema; that of the first one if a rewrite merged several.
     pub place: SourcePlace,
     pub list: Vec<NodeKeyword<'s>>,
 }
@@ -143,6 +150,7 @@ pub(super) struct NodeKeywords<'s> {
 /// which may be under an older name.
 #[derive(Debug, Clone)]
 pub(super) struct NodeKeyword<'s> {
+    /// A standard name, one that no specification knows, or [`BOTH`].
     pub name: Shared<'s, str>,
     pub place: SourcePlace,
     pub content: NodeContent<'s>,
@@ -173,6 +181,7 @@ pub(super) struct SchemaDefinition<'s> {
     /// Its name under `$defs`.
     /// It is unique in the tree, and consists of characters that need no escaping in a pointer.
     pub name: String,
+    /// As read. It may refer to other definitions, and to itself, by their index.
     pub node: SchemaNode<'s>,
     /// Whether it leads back to itself. References to it can be kept, but not inlined without end.
     pub is_recursive: bool,
@@ -181,7 +190,9 @@ pub(super) struct SchemaDefinition<'s> {
 /// The whole document.
 #[derive(Debug)]
 pub(super) struct SourceTree<'s> {
+    /// The document itself. Its `$defs` are not among its keywords.
     pub root: SchemaNode<'s>,
+    /// By the index in [`NodeContent::Reference`], in the order in which references led to them.
     pub definitions: Vec<SchemaDefinition<'s>>,
     /// The place above each place, and its last token. Empty if no change is reported.
     places: Vec<(SourcePlace, Shared<'s, str>)>,
@@ -191,6 +202,11 @@ impl<'s> SourceTree<'s> {
     /// Reads a schema. What the change of dialect leaves out goes to `changes`.
     ///
     /// Recursive. The caller has measured the depth of the document and provides the stack.
+    /// Definitions are read in a loop, each after the part that refers to it, so a chain of
+    /// references does not add to the depth.
+    ///
+    /// # Errors
+    /// More subschemas, definitions or keywords in one subschema than the limits above.
     pub(super) fn read(
         document: &'s Value,
         dialect: Dialect,
@@ -273,7 +289,8 @@ impl<'s> SchemaNode<'s> {
     /// `budget` subschemas and values.
     ///
     /// The budget keeps a text for a description, or a comparison of two items, from growing with
-    /// the schema.
+    /// the schema. The definitions are not in the result, so a caller that compiles it gets an
+    /// error if there is a reference.
     pub(super) fn to_value(
         &self,
         definitions: &[SchemaDefinition<'s>],
@@ -312,6 +329,7 @@ impl<'s> SchemaNode<'s> {
 }
 
 impl<'s> NodeKeywords<'s> {
+    /// No keywords: a node that a rewrite builds.
     pub(super) fn new(place: SourcePlace) -> NodeKeywords<'s> {
         NodeKeywords { place, list: Vec::new() }
     }
@@ -363,7 +381,8 @@ impl<'s> NodeKeywords<'s> {
         matches!(content, Some(NodeContent::Named(nodes)) if !nodes.is_empty())
     }
 
-    /// The names in `required`.
+    /// The names in `required`, with repetitions. Empty if it is missing, and what is not a text is
+    /// left out: compiling the source reports that.
     pub(super) fn required(&self) -> Vec<&str> {
         let names = self.data("required").and_then(Value::as_array).into_iter().flatten();
         names.filter_map(Value::as_str).collect()
@@ -375,7 +394,8 @@ impl<'s> NodeKeywords<'s> {
         Some(self.list.remove(index))
     }
 
-    /// Replaces the content of a keyword where it is written, or adds it at the end.
+    /// Replaces the content of a keyword where it is written, or adds it at the end. An added one
+    /// is said to be at the place of the subschema, since the source has no other place for it.
     pub(super) fn set(&mut self, name: &'static str, content: NodeContent<'s>) {
         let place = self.place;
         match self.list.iter_mut().find(|keyword| &*keyword.name == name) {
@@ -452,7 +472,8 @@ fn reference_targets(
 }
 
 /// A name for the definition at `pointer` that no other has: the last token, with only the
-/// characters that need no escaping anywhere.
+/// characters that need no escaping anywhere: `#/$defs/Größe` becomes `Gr__e`, and a second one of
+/// that name `Gr__e_2`. `root` for the document itself.
 fn unused_name(definitions: &[SchemaDefinition], pointer: &str) -> String {
     let last = pointer.rsplit('/').next().unwrap_or_default();
     let fits = |c: char| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '_' };
@@ -468,7 +489,8 @@ fn unused_name(definitions: &[SchemaDefinition], pointer: &str) -> String {
 /// Marks the definitions that lead back to themselves.
 ///
 /// One search per definition, over the references between definitions: quadratic, which is what
-/// `MAX_DEFINITIONS` is for.
+/// `MAX_DEFINITIONS` is for. A search ends at the first reference back to its start, and a set of
+/// visited definitions keeps other cycles from running without end.
 fn mark_recursive<'s>(definitions: &mut [SchemaDefinition<'s>]) {
     let edges: Vec<Vec<usize>> = definitions
         .iter()
@@ -507,20 +529,23 @@ fn mark_recursive<'s>(definitions: &mut [SchemaDefinition<'s>]) {
     }
 }
 
-/// Reads a document into a tree.
+/// Reads a document into a tree: the state of [`SourceTree::read`], which makes one per document.
 struct TreeReader<'s, 'c> {
     /// The result of [`reference_targets`].
     targets: HashMap<(*const Value, &'static str), String>,
+    /// Whether a reference was resolved. If so, `$id` and `$anchor` below the root are left out.
     has_references: bool,
     /// The index of each definition, by the pointer of its source.
     indices: HashMap<String, usize>,
     /// The pointers of the definitions, by index.
     pending: Vec<String>,
+    /// Grows in step with `next_place`, or stays empty; see `below`.
     places: Vec<(SourcePlace, Shared<'s, str>)>,
     /// The number of places.
     next_place: u32,
     /// The number of subschemas read so far; more than `MAX_SUBSCHEMAS` are refused.
     subschemas: usize,
+    /// Where the changes of the dialect go. It also knows whether anybody wants them.
     changes: &'c mut ChangeList,
 }
 
@@ -531,7 +556,9 @@ enum KeywordShape {
     Named,
 }
 
-/// The shape of a keyword of 2020-12; `None` if it holds no subschemas.
+/// The shape of a keyword of 2020-12; `None` if it holds no subschemas. `$defs` is not here,
+/// because definitions are read where references lead to them. What draft-07 spells in another way
+/// has its new name already (`keyword`).
 fn keyword_shape(name: &str) -> Option<KeywordShape> {
     Some(match name {
         "not"
@@ -565,7 +592,8 @@ impl<'s> TreeReader<'s, '_> {
         place
     }
 
-    /// The place of a part that is known by its pointer, such as the target of a reference.
+    /// The place of a part that is known by its pointer, such as the target of a reference. Makes
+    /// new places for all tokens on the way, so two places may be spelled alike.
     fn place_of(&mut self, pointer: &str) -> SourcePlace {
         let tokens = pointer.split('/').skip(1);
         let tokens = tokens.map(|token| token.replace("~1", "/").replace("~0", "~"));
@@ -580,6 +608,9 @@ impl<'s> TreeReader<'s, '_> {
 
     /// Reads a subschema and all subschemas below it. A value that is not a schema reads as `true`;
     /// compiling the source reports it.
+    ///
+    /// In draft-07 assertions beside a `$ref` have no effect, so they are left out here: kept, they
+    /// would become effective in 2020-12. An embedded resource may declare its own dialect.
     fn node(
         &mut self,
         value: &'s Value,
@@ -773,6 +804,7 @@ impl<'s> TreeReader<'s, '_> {
 
     /// Reports the definitions at the root that nothing refers to: they are left out.
     fn report_unused_definitions(&mut self, document: &Value) {
+        // `/$defs/a/properties/b` uses the definition `a`, too.
         let first_two = |at: &String| at.split('/').take(3).collect::<Vec<_>>().join("/");
         let used: HashSet<String> = self.indices.keys().map(first_two).collect();
         for keyword in ["$defs", "definitions"] {
@@ -791,7 +823,8 @@ impl<'s> TreeReader<'s, '_> {
     }
 }
 
-/// Adds a schema to those that all have to match.
+/// Adds a schema to those that all have to match. Needed where two keywords of the source become
+/// one: a second reference, and an `allOf` that is written after it.
 fn push_branch<'s>(keywords: &mut NodeKeywords<'s>, branch: SchemaNode<'s>) {
     let mut branches = keywords.nodes("allOf").to_vec();
     branches.push(branch);

@@ -23,6 +23,8 @@ use crate::Schema;
 use crate::restore::{RestoreAction, same_json};
 
 /// Subschemas and values of the largest node that is applied to its own listed values.
+///
+/// A larger one is not applied, which widens and is reported.
 const MAX_APPLIED_PARTS: usize = 1_000;
 
 /// Values of an enum above which they are not compared with each other.
@@ -164,6 +166,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Gemini's `enum` holds texts that are not empty, beside `type: string`.
+    ///
+    /// Of the four cases the first that applies: `null` alone, both booleans, only texts, anything
+    /// else as texts. `null` beside other values is stated by `nullable`.
     fn write_gemini_values(
         &mut self,
         keywords: &mut NodeKeywords<'t>,
@@ -279,6 +284,9 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Whether a node may accept `null`. `true` where that is not obvious.
+    ///
+    /// Follows references, at most 16 of them and of nested choices. A definition that refers to
+    /// itself ends there, with `true`: the report then says more than is certain, never less.
     fn accepts_null(&self, node: &SchemaNode<'t>, depth: usize) -> bool {
         let Some(keywords) = node.keywords() else { return matches!(node, SchemaNode::All(_)) };
         if depth > 16 {

@@ -17,6 +17,9 @@ const MAX_QUOTED: usize = 100;
 const MAX_QUOTED_PARTS: usize = 24;
 
 /// What a keyword demands, in words; `None` if it demands nothing, or if the words would be long.
+///
+/// References below the keyword are written as `#/$defs/…`. A schema of more than
+/// `MAX_QUOTED_PARTS` parts is too long to quote.
 pub(super) fn keyword_words<'t>(
     keyword: &NodeKeyword<'t>,
     definitions: &[SchemaDefinition<'t>],
@@ -36,6 +39,10 @@ pub(super) fn keyword_words<'t>(
 }
 
 /// The words for a keyword with this value. `None` for keywords that no short phrase states.
+///
+/// Bounds are sentences that people use: "at least 3 characters". `not`, `contains` and others are
+/// quoted as JSON Schema, which models read as well. What would be long in any case, or means
+/// nothing without its neighbours (`then`), has no words.
 fn data_words(name: &str, value: &Value) -> Option<String> {
     let counted = |bound: &str, what: &str| {
         let number = value.as_f64()?;
@@ -82,6 +89,8 @@ fn data_words(name: &str, value: &Value) -> Option<String> {
 }
 
 /// `None` if the text is longer than `MAX_QUOTED` bytes.
+///
+/// `("matches", "^a+$")` gives `` matches `^a+$` ``.
 fn quoted(verb: &str, text: &str) -> Option<String> {
     (text.len() <= MAX_QUOTED).then(|| format!("{verb} `{text}`"))
 }
@@ -108,6 +117,8 @@ fn dependencies(value: &Value) -> Option<String> {
 }
 
 /// Adds words to the description of a node.
+///
+/// The description is added if there is none.
 pub(super) fn add_words<'t>(keywords: &mut NodeKeywords<'t>, words: &str) {
     let old = keywords.data("description").and_then(Value::as_str);
     let new = with_words(old, words);

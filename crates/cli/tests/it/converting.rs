@@ -52,6 +52,19 @@ fn losses(text: &str, args: &[&str]) -> (Run, Json) {
     (run, report)
 }
 
+/// Reports are pasted into issues and printed by CI.
+#[test]
+fn reports_do_not_tell_how_a_server_is_reached() {
+    let text = "tool:\n  id: mail-box\n  type: mcp\n  name: Mail box\n  version: 1.0.0\n  \
+        description: Reads mail.\n  mcp_specific:\n    server_command: node s.js --key sk-one\n    \
+        environment_variables:\n      - name: MAIL_TOKEN\n        value: sk-two\n";
+    for target in ["openai", "ikigai"] {
+        let (run, report) = losses(text, &["--to", target]);
+        assert!(lines(&report).contains(&"dropped server".to_owned()), "{}", run.stderr);
+        assert!(!run.stderr.contains("sk-"), "{}", run.stderr);
+    }
+}
+
 /// `effect part` of each loss.
 fn lines(report: &Json) -> Vec<String> {
     let losses = report["losses"].as_array().cloned().unwrap_or_default();

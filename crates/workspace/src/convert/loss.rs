@@ -380,7 +380,7 @@ impl<'r> LossList<'r> {
                 None => (LossEffect::Dropped, format!("{} has no place for it", self.target.id())),
             };
             self.add_at(tool, at, &name, effect, reason);
-            if is_short(&part.value) {
+            if is_shown(part) {
                 self.set_values(part.value.clone(), found.map(|found| found.value.clone()));
             }
         }
@@ -395,7 +395,7 @@ impl<'r> LossList<'r> {
             let name = part.path.trim_start_matches('/').to_owned();
             let reason = format!("{} demands it", self.target.id());
             self.add_at(tool, at, &name, LossEffect::Filled, reason);
-            if is_short(&part.value) {
+            if is_shown(part) {
                 self.set_values(Json::Null, Some(part.value.clone()));
             }
         }
@@ -478,11 +478,12 @@ fn changed(before: &RecordPart, after: &RecordPart) -> (LossEffect, String) {
     }
 }
 
-/// Whether a value is shown in a report.
+/// Whether the value of a part is shown in a report.
 ///
-/// 200 bytes of JSON, about two lines.
-fn is_short(value: &Json) -> bool {
-    value.to_string().len() <= 200
+/// Long ones are not: 200 bytes of JSON are about two lines. How a server is reached never is, since
+/// its variables and arguments may hold secrets.
+fn is_shown(part: &RecordPart) -> bool {
+    !matches!(part.path.as_str(), "/server" | "/binding") && part.value.to_string().len() <= 200
 }
 
 /// Whether Toolwright enforces a part when it runs the source, whatever the target does.

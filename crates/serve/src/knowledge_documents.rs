@@ -11,6 +11,7 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
@@ -45,8 +46,9 @@ fn key(knowledge: &Arc<RunnableKnowledge>) -> usize {
 impl KnowledgeDocuments {
     /// The documents of all toolsets with tools that may be called.
     ///
-    /// A toolset whose tools are all in quarantine has no document. Two toolsets of one namespace
-    /// have one URI, and one of the two documents is kept.
+    /// A toolset whose tools are all in quarantine has no document. Two toolsets of one namespace,
+    /// which `check` reports, have one URI: its document has the texts of both, in the order of
+    /// their first tools.
     pub(crate) fn of(registry: &ToolRegistry) -> KnowledgeDocuments {
         let mut toolsets: BTreeMap<usize, Vec<&RegisteredTool>> = BTreeMap::new();
         for entry in registry.iter().filter(|entry| entry.status == ToolStatus::Ready) {
@@ -55,7 +57,9 @@ impl KnowledgeDocuments {
             }
         }
         let mut documents = KnowledgeDocuments::default();
-        for (key, entries) in toolsets {
+        let mut in_order: Vec<_> = toolsets.into_iter().collect();
+        in_order.sort_by_key(|(_, entries)| entries.first().map(|entry| entry.id.to_string()));
+        for (key, entries) in in_order {
             let Some(first) = entries.first() else { continue };
             let Some(knowledge) = &first.knowledge else { continue };
             let has_examples = entries.iter().any(|it| !it.tool.details.examples.is_empty());
@@ -70,7 +74,16 @@ impl KnowledgeDocuments {
                 .iter()
                 .map(|entry| (entry.tool.name.as_str(), entry.tool.details.examples.as_slice()));
             let text = knowledge_document(&namespace, knowledge.model(), tools);
-            documents.all.insert(uri, KnowledgeDocument { namespace, text });
+            match documents.all.entry(uri) {
+                Entry::Vacant(free) => {
+                    free.insert(KnowledgeDocument { namespace, text });
+                }
+                Entry::Occupied(mut taken) => {
+                    let first = &mut taken.get_mut().text;
+                    first.push('\n');
+                    first.push_str(&text);
+                }
+            }
         }
         documents
     }

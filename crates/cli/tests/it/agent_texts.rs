@@ -185,6 +185,29 @@ fn documents_are_announced_without_any_server() {
     assert!(text.contains("### q\n\nd\n\nMitigation: m"), "{text}");
 }
 
+/// Two definitions of one id share the address of their document, so it has the notes of both.
+#[test]
+fn documents_of_two_toolsets_of_one_namespace_are_one() {
+    let source = |file: &str| format!("[[source]]\nname = \"{file}\"\npath = \"{file}.yaml\"\n");
+    let (folder, path) = configured(&["log", "status"].map(source).concat());
+    for command in ["status", "log"] {
+        let text = format!(
+            "tool:\n  id: gitty\n  type: cli\n  name: Gitty\n  version: 1.0.0\n  description: Git.\n  \
+             knowledge_strategy: external\n  cli_specific: {{executable: git, commands: [{command}]}}\n  \
+             api_complexity:\n    api_quirks:\n      - {{quirk: of-{command}, description: d, mitigation: m}}\n"
+        );
+        std::fs::write(path.join(format!("{command}.yaml")), text).expect("a file");
+    }
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let listed = client.ask("resources/list", json!({}));
+    let resources = listed["result"]["resources"].as_array().expect("a list");
+    assert_eq!(resources.len(), 1, "{listed}");
+    let read = client.ask("resources/read", json!({"uri": resources[0]["uri"]}));
+    let text = read["result"]["contents"][0]["text"].as_str().expect("a text");
+    let (log, status) = (text.find("### of-log"), text.find("### of-status"));
+    assert!(log.is_some() && log < status, "{text}");
+}
+
 /// The budget of a description holds, however much a definition says.
 #[test]
 fn descriptions_stay_within_their_budget() {

@@ -7,6 +7,9 @@
 //! journals of all processes ─ carry_over_all ─▶ store.db ─ find_calls, filter ─▶ text, JSON, CSV
 //!                                                  ▲ again every 300 ms with --follow ─┘
 //! ```
+//!
+//! Each process appends calls to a journal of its own, so that calls never wait for a lock of the
+//! database. Whoever reads the store moves the journals into it first.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -27,7 +30,8 @@ use crate::{environment, messages, output};
 /// The pause before a store that could not be opened is tried again.
 const STORE_RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How often `--follow` looks for new calls.
+/// How often `--follow` looks for new calls. Short enough to look immediate; each round reads only
+/// the rows that are new.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(300);
 
 /// The columns of the CSV output.
@@ -66,6 +70,8 @@ struct RetryingJournal {
 }
 
 impl RetryingJournal {
+    /// The thread holds a weak reference: it ends when the last user of the journal is gone, or
+    /// when the store could be opened.
     fn start(settings: &AuditSettings, log: &Log, why_not: String) -> Arc<RetryingJournal> {
         let late = Arc::new(RetryingJournal { journal: OnceLock::new(), why_not });
         let (weak, settings, log) = (Arc::downgrade(&late), settings.clone(), log.clone());
@@ -89,6 +95,7 @@ impl RetryingJournal {
     }
 }
 
+/// Until the journal is set, `ready` fails, and the runner refuses the call before it starts.
 impl AuditLog for RetryingJournal {
     fn ready(&self) -> Result<(), AuditError> {
         self.journal()?.ready()
@@ -109,7 +116,8 @@ impl AuditLog for RetryingJournal {
     }
 }
 
-/// The code of calls with this name, in whatever case it is typed.
+/// The code of calls with this name, in whatever case it is typed. `OK` is the code of calls that
+/// succeeded and is not in the list of failures.
 ///
 /// # Errors
 /// If there is none.
@@ -129,6 +137,9 @@ fn find_code(name: &str) -> anyhow::Result<&'static str> {
 }
 
 /// Prints the calls that fit, the oldest first.
+///
+/// With `--follow` it runs until it is interrupted or stdout is closed. Calls have increasing row
+/// numbers, and each round continues after the last one, so no call is printed twice.
 ///
 /// # Errors
 /// If `--code` names no code of calls, or the store cannot be read.
@@ -186,6 +197,7 @@ pub(crate) fn parse_age(text: &str) -> anyhow::Result<Duration> {
     Ok(Duration::from_secs(number.checked_mul(unit).context(help)?))
 }
 
+/// The time of the start, in microseconds since 1970; 0 for ages that reach further back.
 fn micros_ago(age: Duration) -> u64 {
     let time = SystemTime::now().checked_sub(age).unwrap_or(UNIX_EPOCH);
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -204,13 +216,14 @@ fn print_call(call: &StoredCall, format: AuditFormat) -> anyhow::Result<()> {
 
 /// The time with milliseconds, in UTC.
 ///
-/// Sorts as text.
+/// Sorts as text. Example: `2026-01-31T08:15:00.042Z`.
 fn time_text(micros: u64) -> String {
     let seconds = messages::utc_time(micros / 1_000_000);
     format!("{}.{:03}Z", seconds.trim_end_matches('Z'), micros / 1_000 % 1_000)
 }
 
-/// Aligned for the usual lengths; longer names move the rest of their line.
+/// Aligned for the usual lengths; longer names move the rest of their line. The grants that the
+/// call used come last: `…, by dom:read (session)`.
 fn text_line(call: &StoredCall) -> String {
     let millis = call.micros as f64 / 1_000.0;
     let mut line = format!(
@@ -290,7 +303,8 @@ fn csv_line(call: &StoredCall) -> String {
 }
 
 /// A value of a CSV line. One that a spreadsheet would take for a formula gets an apostrophe:
-/// agents choose the names and arguments that are on record.
+/// agents choose the names and arguments that are on record. Quoted as in RFC 4180 if it has a
+/// comma, a quote or a line end.
 fn csv_field(text: &str) -> String {
     let text = match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => format!("'{text}"),

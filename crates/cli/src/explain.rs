@@ -52,7 +52,8 @@ fn sorted() -> Vec<&'static DiagnosticCode> {
     all
 }
 
-/// The page for a terminal.
+/// The page for a terminal. The order: manual, a wrong document, its findings, the corrected
+/// document.
 fn text_page(code: &DiagnosticCode) -> String {
     let manual = wrapped(code.manual);
     let mut text = format!("{} ({})\n\n{manual}\n", code.name, code.severity.label());
@@ -69,13 +70,14 @@ fn text_page(code: &DiagnosticCode) -> String {
     text
 }
 
-/// Indents a sample by four, without blanks at line ends.
+/// Indents a sample by four, without blanks at line ends. Four blanks, as for code in Markdown.
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
 }
 
 /// A manual text with its lines broken at 100 columns. Paragraphs and list items stay apart; the
-/// further lines of a list item are indented like its text.
+/// further lines of a list item are indented like its text. A word that is longer than a line stays
+/// whole.
 fn wrapped(manual: &str) -> String {
     const COLUMNS: usize = 100;
     let wrap_line = |line: &str| {

@@ -4,6 +4,9 @@
 //!
 //! A row is a field or a schema keyword, a column is a target, and a cell is what a conversion to
 //! it reported. The page in the manual is this output, and a test compares the two.
+//!
+//! Nothing is listed by hand, here or there: a target that starts to write a field appears with the
+//! next run. `row.cells` has one cell for each target, in the order of `support.targets`.
 
 use std::fmt::Write;
 
@@ -17,6 +20,9 @@ use crate::args::FormatsArgs;
 use crate::output::{self, ExitStatus};
 
 /// Prints what the targets hold.
+///
+/// Without targets the text is one line for each, as a table of all of them would be too wide.
+/// Unknown names were refused with the arguments.
 ///
 /// # Errors
 /// If stdout cannot be written.
@@ -39,7 +45,8 @@ pub(crate) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
 
 /// Everything, with the sources.
 ///
-/// Cells by the ids of their targets, in the words of `PartSupport::name`.
+/// Cells by the ids of their targets, in the words of `PartSupport::name`. `source` and `link`
+/// state from where a target's column is known; `link` may be null.
 fn as_json(support: &FormatSupport) -> Json {
     let target = |target: &WriteTarget| {
         let (source, link) = format_authority(*target);
@@ -58,7 +65,7 @@ fn as_json(support: &FormatSupport) -> Json {
     })
 }
 
-/// One line for each target.
+/// One line for each target. A part that the target expresses with other keywords counts as held.
 fn as_list(support: &FormatSupport) -> String {
     let held = |rows: &[SupportRow], column: usize| {
         let held = rows.iter().filter(|row| row.cells[column].is_held()).count();
@@ -138,7 +145,8 @@ What a column holds is known from:
 |---|---|
 ";
 
-/// The tables of the manual. Targets that hold the same share a column.
+/// The tables of the manual. Targets that hold the same share a column. Called with all targets for
+/// docs/format-support.md.
 fn as_markdown(support: &FormatSupport) -> String {
     let mut text = String::from(PAGE_HEAD);
     for target in &support.targets {

@@ -32,12 +32,15 @@ use crate::report::plural;
 const SHOWN_VALUE: usize = 120;
 
 /// Characters of a text with marked words that are shown.
+///
+/// Five times as long as a value: the marks and the words around them take room.
 const SHOWN_TEXT: usize = 600;
 
 /// Unchanged words kept on each side of a changed one.
 const CONTEXT_WORDS: usize = 4;
 
-/// The differences as text for a terminal: each tool, then the demanded version.
+/// The differences as text for a terminal: each tool, then the demanded version. The documents come
+/// after the tools, with the changes outside of any tool.
 pub(super) fn text(diff: &DefinitionsDiff) -> String {
     let mut out = String::new();
     for tool in &diff.tools {
@@ -96,7 +99,8 @@ pub(super) fn markdown(diff: &DefinitionsDiff) -> String {
     out.replace("\n\n\n", "\n\n")
 }
 
-/// The differences as JSON; docs/diff.md describes its members.
+/// The differences as JSON; docs/diff.md describes its members. Nothing is shortened here, and
+/// control characters are escaped by the writer of JSON.
 pub(super) fn json(diff: &DefinitionsDiff) -> Value {
     let tool = |tool: &ToolDiff| {
         json!({
@@ -184,6 +188,7 @@ fn summary(diff: &DefinitionsDiff) -> String {
     }
 }
 
+/// `changed  fs:read_file  (minor)`: eight columns for the word, so that the ids are aligned.
 fn heading(tool: &ToolDiff) -> String {
     format!("{:<8} {}{}", tool.presence.name(), one_line(&tool.id), step_mark(tool.step))
 }
@@ -241,6 +246,7 @@ pub(crate) enum ShownLength {
 }
 
 impl ShownLength {
+    /// `most` is a number of characters, the ellipsis included.
     fn cut(self, text: &str, most: usize) -> String {
         match self {
             ShownLength::Short => shorten(text, most),
@@ -251,6 +257,11 @@ impl ShownLength {
 
 /// One change on one line. `quote` marks what comes from a definition. Texts with blanks in them
 /// are compared word by word; other values are shown before and after.
+///
+/// ```text
+/// description: `Returns [-the-]{+tomorrow's+} weather`
+/// inputSchema `/properties/city/minLength` removed: `1`; wider, accepts `{"city":""}`
+/// ```
 pub(crate) fn line(
     change: &PartChange,
     length: ShownLength,

@@ -20,7 +20,9 @@ use crate::{messages, sources};
 
 /// Runs the command. The token and the `[[agent]]` go to stdout. The names of the agents that every
 /// process has (local and HTTP) are taken, too. With `--write` the entry is appended: a table array
-/// may stand at the end of any TOML file.
+/// may stand at the end of any TOML file. The configuration is replaced only if it is still what
+/// was read, so an edit meanwhile is not lost. The token is printed after that: a token without an
+/// entry would be useless.
 ///
 /// # Errors
 /// If the name cannot be that of an agent or is taken, or the configuration cannot be written.

@@ -41,6 +41,12 @@ const COLUMNS: &str = "time,agent,session,tool,code,micros,argument_bytes,result
 /// The journal of this process; `None` if it cannot be opened and the configuration does not
 /// require it. If it does, calls fail until the store works. `log` gets a line about a store that
 /// does not.
+///
+/// ```text
+/// store opens                  a journal
+/// not, and required            a journal that refuses calls until the store opens
+/// not, and not required        no journal, and one note on stderr
+/// ```
 pub(crate) fn open_journal(settings: &AuditSettings, log: &Log) -> Option<Arc<dyn AuditLog>> {
     match try_open(settings, log) {
         Ok(journal) => Some(Arc::new(journal)),
@@ -61,7 +67,8 @@ fn try_open(settings: &AuditSettings, log: &Log) -> anyhow::Result<Journal> {
 }
 
 /// A journal whose store could not be opened at the start. It is tried again, because a process
-/// that holds the store may end; until then calls fail.
+/// that holds the store may end; until then calls fail. Used only if `[audit] required` is set:
+/// otherwise calls go on without a record.
 struct RetryingJournal {
     /// Set once, by the thread that tries.
     journal: OnceLock<Journal>,
@@ -224,6 +231,10 @@ fn time_text(micros: u64) -> String {
 
 /// Aligned for the usual lengths; longer names move the rest of their line. The grants that the
 /// call used come last: `…, by dom:read (session)`.
+///
+/// ```text
+/// TIME  agent  code  duration  tool  ARGUMENT B in, RESULT B out, by grants
+/// ```
 fn text_line(call: &StoredCall) -> String {
     let millis = call.micros as f64 / 1_000.0;
     let mut line = format!(
@@ -242,7 +253,8 @@ fn text_line(call: &StoredCall) -> String {
     line
 }
 
-/// Keys are part of the interface: docs/audit.md describes them.
+/// Keys are part of the interface: docs/audit.md describes them. One object on a line. `steps` are
+/// the times of the single steps of a call.
 fn json_line(call: &StoredCall) -> serde_json::Value {
     // By destructuring, so that a new field cannot be forgotten here.
     let StoredCall {

@@ -112,6 +112,9 @@ pub(crate) fn rendered_page(url: &str, allow_private: bool) -> anyhow::Result<Pa
 ///
 /// A browser of its own, also if `serve` runs one: with a configured profile the second one fails
 /// to start.
+///
+/// The browser is closed after a failure, too. `start` of the configuration is left out, since the
+/// page is named here.
 fn with_page<T>(
     config: &BrowserConfig,
     allow_private: bool,

@@ -192,7 +192,8 @@ fn convert_options(args: &ConvertArgs, target: WriteTarget) -> anyhow::Result<Co
 
 /// Prints the report and writes the result, unless a loss is denied. The order: what is denied,
 /// then the files, then the report, so the report never speaks of a file that is not there. A
-/// denied loss stops the files and not the report, so that the reason is visible.
+/// denied loss stops the files and not the report, so that the reason is visible. `text` is the
+/// document as it was joined; with several single tools it is not written itself.
 ///
 /// # Errors
 /// If a file cannot be written. Files that were written before it stay.

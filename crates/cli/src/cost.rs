@@ -31,7 +31,8 @@ const MOST_TOOLS: usize = 3;
 const FIND: SourceSearch = SourceSearch { command: "cost", starts: true, announced: true };
 
 /// Prints the costs to stdout, and sources that could not be read to stderr. Errors inside of
-/// definitions do not change the exit status: what could be read was counted.
+/// definitions do not change the exit status: what could be read was counted. Exits with 2 and
+/// prints no costs if nothing at all could be read.
 ///
 /// # Errors
 /// If there is nothing to count, the async runtime cannot start, the user interrupts, or stdout

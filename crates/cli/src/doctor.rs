@@ -81,7 +81,8 @@ fn configurations(args: &DoctorArgs) -> anyhow::Result<Vec<PathBuf>> {
     Ok(sources::find_configuration(config)?.into_iter().collect())
 }
 
-/// What is reported about servers.
+/// What is reported about servers. One row for each server: those that failed first, then the
+/// others by name.
 #[derive(Default)]
 struct ServerReport {
     rows: Vec<ServerRow>,
@@ -100,6 +101,8 @@ struct ServerRow {
 ///
 /// A server counts as well if its list could be loaded. Its tools may still have errors: `check`
 /// shows them.
+///
+/// A server that lists no tool and did not fail has no row.
 ///
 /// # Errors
 /// If the sources cannot be read, or the user interrupts.

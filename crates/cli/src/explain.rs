@@ -4,6 +4,9 @@
 //! The samples are part of each code (`toolwright_source::DiagnosticCode`) and are really checked
 //! here, so a page always shows what `check` prints. docs/codes is generated from the Markdown
 //! output, and a test compares the two.
+//!
+//! The text for a terminal and the Markdown have the same parts in the same order; they differ in
+//! headings, colours and indentation.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -101,7 +104,8 @@ fn wrapped(manual: &str) -> String {
     manual.lines().map(wrap_line).collect::<Vec<_>>().join("\n")
 }
 
-/// The page docs/codes/README.md.
+/// The page docs/codes/README.md. One row for each code: a link to its page, the severity, and the
+/// first sentence of its manual.
 fn markdown_index() -> String {
     let mut text = "# Codes\n\n\
         Every code that a diagnostic of `toolwright` can carry. \

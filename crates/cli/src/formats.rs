@@ -87,7 +87,8 @@ fn as_list(support: &FormatSupport) -> String {
 
 /// A line for each field and keyword, a column for each target.
 ///
-/// Columns are at least as wide as the longest word of a cell.
+/// Columns are at least as wide as the longest word of a cell. Fields come before keywords, each
+/// group in the order of `format_support`.
 fn as_table(support: &FormatSupport) -> String {
     let rows = || support.fields.iter().chain(&support.keywords);
     let width = rows().map(|row| label(row).len()).max().unwrap_or(0);
@@ -164,7 +165,7 @@ fn as_markdown(support: &FormatSupport) -> String {
 }
 
 /// Columns with equal cells in every row are joined under one heading, or the table would be too
-/// wide for a page.
+/// wide for a page. The heading of such a column names all of its targets.
 fn markdown_table(title: &str, rows: &[SupportRow], targets: &[WriteTarget]) -> String {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for column in 0..targets.len() {
@@ -194,7 +195,8 @@ fn markdown_table(title: &str, rows: &[SupportRow], targets: &[WriteTarget]) -> 
     text
 }
 
-/// What a cell has: a mark for what is held, a word for what is not.
+/// What a cell has: a mark for what is held, a word for what is not. The words are explained in the
+/// table of `PAGE_HEAD`.
 fn symbol(cell: PartSupport) -> &'static str {
     match cell {
         PartSupport::Held => "✓",

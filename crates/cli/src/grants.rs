@@ -80,6 +80,14 @@ pub(crate) fn run(args: &GrantsArgs) -> anyhow::Result<ExitStatus> {
 /// Rows of all three kinds have the same columns, so that `grep` finds all about an agent. A
 /// capability that this version does not know is shown with a high risk: it may be one of a host.
 /// The hash is cut in the text; JSON has all of it.
+///
+/// ```text
+/// agent      toolset              capability                   risk      term        content
+/// local      notes                process:spawn                critical  always      v1:3fa9c0…
+/// local      browser              dom:read                     low       session     by name …
+/// ```
+///
+/// A grant of a session names its process. The origin of pages, if there is one, comes last.
 fn list(
     store: &Store,
     settings: &PolicySettings,
@@ -151,7 +159,8 @@ fn list(
 /// the hash, also that of a server. Otherwise the toolset is looked up in files.
 ///
 /// An origin is stored only for capabilities that need a page. A capability that needs one is
-/// stored without it too, but with a note: it allows nothing until an origin is named.
+/// stored without it too, but with a note: it allows nothing until an origin is named. The note
+/// repeats in words what was granted, so that a person sees a capability that they did not mean.
 ///
 /// # Errors
 /// If agent, toolset or capability are not known, with the nearest name.
@@ -290,6 +299,12 @@ fn all_toolsets(args: &GrantAddArgs) -> anyhow::Result<Option<Vec<FoundToolset>>
 
 /// The toolset that the arguments name, by its own name or by the id of one of its tools.
 ///
+/// ```text
+/// notes        the namespace of a toolset
+/// notes:add    the id of a tool: its toolset is meant
+/// nots         an error that suggests `notes`
+/// ```
+///
 /// # Errors
 /// If there is none, with the nearest name, or more than one: then a person has to choose the file.
 fn find_toolset(args: &GrantAddArgs) -> anyhow::Result<FoundToolset> {
@@ -352,7 +367,8 @@ fn toolset_of(
 }
 
 /// Removes grants from the store, and those that people gave for sessions of running programs.
-/// Takes effect with the next call there.
+/// Takes effect with the next call there. The suggestion is a toolset or, if the toolset is known,
+/// a capability of it.
 ///
 /// # Errors
 /// If nothing matches: a person who misspells a name must not believe that the grant is gone.

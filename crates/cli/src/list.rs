@@ -9,6 +9,9 @@
 //!                                                       ├─ compare_listed ─────┼─▶ rows, or JSON
 //!                                                       └─ filters ────────────┘
 //! ```
+//!
+//! Reasons why a tool is not served come from two places: what the gate quarantines for errors, and
+//! what differs from the accepted pins. A tool with both shows the first.
 
 use std::collections::HashMap;
 use std::fmt::Write;

@@ -38,6 +38,14 @@ const MAX_SHOWN: usize = 100;
 /// `json`, each document is one line. Documents without a reading cannot be converted, so none is
 /// missing here. The limits of a request are about all documents together: a request has one list
 /// of tools.
+///
+/// ```text
+/// Text      groups of equal losses, rejections, the total
+/// Full      every loss, rejections, the total
+/// Markdown  a table for each document, rejections
+/// Json      an object on a line for each document
+/// None      nothing
+/// ```
 pub(crate) fn report(
     format: LossFormat,
     target: WriteTarget,
@@ -182,6 +190,8 @@ impl DocumentLosses<'_> {
     /// The report as an object, with all losses and all rewrites that lost nothing. Keys are part
     /// of the interface: docs/converting.md describes them. Line and column are null for what a
     /// server listed. `before` and `after` are null if a loss is not about one value.
+    /// `beyondRequestLimits` has those of all documents together, then the long descriptions of
+    /// this one.
     fn json(&self, target: WriteTarget, beyond: &[BeyondLimit]) -> Json {
         let conversion = self.conversion;
         let place = |at: &DocumentPath| {
@@ -236,7 +246,8 @@ impl DocumentLosses<'_> {
 
     /// The report as a table.
     ///
-    /// It has no groups: a table in a pull request is searched and not read from the top.
+    /// It has no groups: a table in a pull request is searched and not read from the top. The last
+    /// column shows values by which a loss was proved; it is empty without any.
     fn markdown(&self, target: WriteTarget) -> String {
         // A cell ends at a bar and at the end of the line.
         let cell = |text: &str| visible(text).replace('|', "\\|");
@@ -301,6 +312,12 @@ const NAMED_PLACES: usize = 3;
 /// first places and one instance that shows it. Losses are of one kind if effect, part and reason
 /// are equal but for names and numbers. Groups keep the order of their first loss. A hint at
 /// `--losses full` follows if anything was grouped.
+///
+/// ```text
+/// widened 12 times, first in fs:read › inputSchema/limit (tools.json:9:8): …
+///   accepted now: {"limit":0}
+///   also in fs:list › … and 10 more
+/// ```
 fn grouped_text(reports: &[DocumentLosses<'_>]) -> String {
     let mut groups: Vec<Vec<(&DocumentLosses<'_>, &Loss)>> = Vec::new();
     let mut known: HashMap<(LossEffect, &str, String), usize> = HashMap::new();

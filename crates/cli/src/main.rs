@@ -15,6 +15,8 @@
 //! The same binary is also the worker of the sandbox (`sandbox::WORKER_ARGUMENT`) and the one that
 //! parses JavaScript (`script_analyzer::WORKER_ARGUMENT`).
 
+// The modules of the commands, and those that commands share. A new command is a variant of
+// `CliCommand`, a line in `run`, and its file here.
 mod agent;
 mod args;
 mod audit;

@@ -160,6 +160,15 @@ fn heading(out: &mut String, reading: &Reading) {
 /// The order of the rows is fixed, and snapshots of tests have it. `limits` are those of the
 /// configuration: the row `time limit` shows what holds, and what the definition asks for if that
 /// is more.
+///
+/// ```text
+/// title, about    from the definition           needs         capabilities, with their risk
+/// agents read     what `serve` adds to it       hints, task   as MCP has them
+/// instead         what to use if deprecated     examples      number, and their scenarios
+/// input, output   parameters, or the problem    time limit    what holds for a call
+/// validators      those of this command         runs as       the binding, in words
+/// upstream        another name at the server    from          file, line and column
+/// ```
 fn tool_text(
     out: &mut String,
     (reading, texts): (&Reading, &AgentTexts),
@@ -286,6 +295,7 @@ pub(crate) fn shorten(text: &str, max: usize) -> String {
 /// "nothing" only where a format has such a declaration: elsewhere silence means nothing.
 ///
 /// Invalid ones are shown as written: a misspelled capability would otherwise look like none.
+/// Example: `dom:read (low risk), "fly" (not a capability)`.
 fn capabilities(list: &[FieldValue<toolwright_model::Capability>]) -> String {
     let one = |given: &FieldValue<toolwright_model::Capability>| match given {
         FieldValue::Valid(capability) => {
@@ -302,7 +312,7 @@ fn capabilities(list: &[FieldValue<toolwright_model::Capability>]) -> String {
 }
 
 /// Why a schema cannot be used, so that calls of the tool are refused; `None` if it can be used, or
-/// if there is none.
+/// if there is none. Example: `not usable: …` with the first mistake.
 pub(crate) fn schema_problem(tool: &Draft, side: SchemaSide) -> Option<String> {
     let schema = match (side, &tool.input, &tool.output) {
         (SchemaSide::Input, FieldValue::Valid(InputSchema::Written(schema)), _) => schema,
@@ -332,7 +342,8 @@ fn input(input: &FieldValue<InputSchema>) -> String {
 }
 
 /// The properties of a schema with their types: `path* string, depth integer (* required)`. A
-/// schema without properties gives its type, or `no parameters` if it is closed.
+/// schema without properties gives its type, or `no parameters` if it is closed. The order is that
+/// of the schema. `*` is explained once, at the end.
 fn parameters(schema: &Json) -> String {
     let required: Vec<&str> = schema
         .get("required")
@@ -430,7 +441,7 @@ fn time(ms: u64) -> String {
 /// What a call of the tool executes.
 ///
 /// For people, so in words; `record` has the members. Addresses and commands are shown without
-/// secrets.
+/// secrets. All bindings are listed, so that a new one fails to compile here.
 fn binding(binding: &Binding) -> String {
     match binding {
         Binding::Unbound => "nothing: the definition does not say how to run it".to_owned(),

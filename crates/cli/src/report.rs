@@ -100,6 +100,12 @@ pub(crate) fn settings_status(load: &LoadResult) -> ExitStatus {
 }
 
 /// Advice does not count, whatever its severity was set to.
+///
+/// ```text
+/// a failure            2, whatever else was found
+/// an error             1
+/// warnings and notes   0
+/// ```
 fn status_of<'d>(
     load: &LoadResult,
     documents: impl Iterator<Item = &'d LoadedDocument>,
@@ -244,7 +250,8 @@ fn is_program_answer(source: &Source) -> bool {
 }
 
 /// The files that were found in folders and not read as definitions. Without this line, a
-/// definition with a misspelled key would silently be missing.
+/// definition with a misspelled key would silently be missing. At most two lines: files of an
+/// unknown format, and files that cannot be parsed.
 pub(crate) fn skipped_files(load: &LoadResult) -> String {
     let mut text = String::new();
     // If no document was found at all, the failure for the folder says more.
@@ -291,7 +298,8 @@ pub(crate) fn check_command(selected: &SelectedSources) -> String {
 }
 
 /// The command line of this process, with this source as its last word. For a command that named no
-/// source: all its other words are options.
+/// source: all its other words are options. The arguments of this process are repeated as they are,
+/// quoted where a shell needs it.
 pub(crate) fn own_command_with(source: &str) -> String {
     let given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let words = std::iter::once("toolwright".to_owned()).chain(given).chain([source.to_owned()]);

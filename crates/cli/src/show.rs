@@ -15,7 +15,8 @@ use crate::sources::{self, PlanLog, SourceSearch};
 use crate::{record_text, report, script_analyzer};
 
 /// Prints the records to stdout and diagnostics to stderr. Definitions with errors are shown as far
-/// as they could be read. `--tool` selects tools by id or name, in all documents.
+/// as they could be read. `--tool` selects tools by id or name, in all documents. Where bodies of
+/// BTCP tools run is found out for the text only: it needs the analyzer.
 ///
 /// # Errors
 /// If nothing is named or found, the configuration has an error, the async runtime cannot start,

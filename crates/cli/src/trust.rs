@@ -152,6 +152,12 @@ fn check(args: &TrustArgs, review: &PinReview) -> anyhow::Result<ExitStatus> {
 /// Without a terminal nothing is accepted silently: the differences are printed, and the exit
 /// status is 1.
 ///
+/// ```text
+/// part of …                    --all  --accept NAME      neither
+/// a first use without a lock   yes    yes                yes, as `serve` does
+/// anything else                yes    if it is named     the person is asked
+/// ```
+///
 /// # Errors
 /// If a word of `--accept` names nothing that differs, or the lock or the store cannot be written.
 fn accept(
@@ -289,7 +295,7 @@ fn summary(review: &PinReview) -> String {
     format!("{}\n", found.join(", "))
 }
 
-/// As in the headings of the lock.
+/// As in the headings of the lock. Part of the interface, in `unknown`.
 fn section_word(section: LockSection) -> &'static str {
     match section {
         LockSection::File => "file",
@@ -321,6 +327,8 @@ fn print(args: &TrustArgs, review: &PinReview) -> anyhow::Result<()> {
 
 /// Keys are part of the interface. `lock` is null if there is no lock, also if one will be written.
 /// Changes have the members that `diff --json` gives them.
+///
+/// `differences` are what `--check` counts; `unchanged` is the number of the other parts.
 fn to_json(review: &PinReview) -> Json {
     let part = |part: &ReviewedPart| {
         let changes = changes_of(part);

@@ -97,6 +97,11 @@ fn read_session(file: &Path, target: VendorTarget) -> anyhow::Result<CallTable> 
 /// Without a session, tools are matched by the names that a conversion would give them, so all
 /// sources have to be loaded. A call of a tool that is not in the table cannot be restored. Its
 /// result is that error, and the other calls are made all the same.
+///
+/// ```text
+/// with a session      its file has names and ids: only these sources are loaded
+/// without a session   all sources are loaded, and names are computed as `convert` does
+/// ```
 async fn run_all(
     args: &CallArgs,
     target: VendorTarget,

@@ -53,6 +53,7 @@ const NEEDS: &[(&str, &[&str])] = &[
     ("read", &["dom:read"]),
 ];
 
+/// The order of a call: `needs` and `page_origin`, then the policy, then `run`.
 impl BuiltinToolset for BrowserToolset {
     fn name(&self) -> &'static str {
         "browser"
@@ -136,6 +137,8 @@ impl BuiltinToolset for BrowserToolset {
 impl BrowserToolset {
     /// Navigates the current tab, or a new one. The list of tabs is the result, since the page
     /// itself needs another right.
+    ///
+    /// A page that cannot be loaded is a failure of the call; the tab stays.
     async fn open(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
         let tab = match call.arguments["new_tab"] == true {
             true => self.0.open_tab(session).await?,
@@ -160,6 +163,11 @@ impl BrowserToolset {
 
     /// Titles and addresses are content of pages, so they are shown only for origins for which this
     /// session had a call allowed; of other tabs only the origin is shown.
+    ///
+    /// ```text
+    /// allowed for this origin   {tab, title, url, current}
+    /// not allowed               {tab, origin, current}
+    /// ```
     async fn tabs(&self, session: &str) -> Outcome {
         let tabs = self.0.tabs(session).await;
         let tabs: Vec<Json> = tabs
@@ -232,6 +240,9 @@ impl BrowserToolset {
 
     /// `Tab::html` compares the origin inside of the page, so no second check is needed. The
     /// conversion is done on a blocking thread of the runtime.
+    ///
+    /// # Errors
+    /// `TOOL_FAILED` if the page cannot be converted, and the failures of `PageError`.
     async fn read(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, Failure> {
         let failed = |error: PageError| failure("read", &error);
         let tab = self.0.tab(session).await.map_err(failed)?;
@@ -306,7 +317,7 @@ async fn check_origin(tab: &Tab, call: &BuiltinCall<'_>) -> Result<(), PageError
 }
 
 /// The argument `tab`. Whole numbers may be written as `2.0`; the schema has refused everything
-/// else.
+/// else. A number that no tab has is refused by the browser.
 fn number(call: &BuiltinCall<'_>) -> u32 {
     let number = call.arguments["tab"].as_f64().unwrap_or_default();
     number as u32

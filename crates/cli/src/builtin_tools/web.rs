@@ -188,6 +188,7 @@ fn fetch_definition() -> Json {
 /// The definition of `search`, as MCP lists it. The arguments are those of the executables.
 ///
 /// The results are structured, with a schema, because programs use them; a page is text.
+/// `additionalProperties: false` is added, since the schema of the executables is open.
 fn search_definition(provider: &'static dyn SearchProvider) -> Json {
     let text = |description: &str| json!({"type": "string", "description": description});
     let mut input = WebTool::Search(provider).schema()["parameters"].take();
@@ -245,6 +246,14 @@ fn read_only() -> Json {
 /// Fetches a page and returns the part of it that was asked for. At most `output` bytes. Blocks;
 /// called on a thread of its own. The part is cut before its size is compared, so `offset` and
 /// `limit` make every page readable. The front matter counts as output.
+///
+/// ```text
+/// ---                            front matter: title, address, author, date, size
+/// title: "…"
+/// ---
+///                                an empty line, then the part of the page as Markdown
+/// Note: no article was found …   a content block of its own for each note
+/// ```
 ///
 /// # Errors
 /// The failure of the fetch or of the conversion, or OUTPUT_TOO_LARGE with the size of the page, so
@@ -320,7 +329,7 @@ fn fetch_failure(url: &str, error: &FetchError) -> Failure {
 
 /// Searches with the provider that has credentials. If a part of the search fails and another
 /// succeeds, the result has both the hits and the failures. A search that fails as a whole is a
-/// failure of the call.
+/// failure of the call. The time is at most that of the executables, even if the call has more.
 fn search_web(
     arguments: &Map<String, Json>,
     variable: &dyn Fn(&str) -> Option<String>,

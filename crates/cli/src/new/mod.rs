@@ -89,6 +89,12 @@ struct NewFile {
 
 /// The files of a definition; the first one is the definition itself.
 ///
+/// ```text
+/// btcp-tool  NAME.json, NAME.js            ikigai  NAME-tool, a program that prints its schema
+/// btcp       NAME.json, reverseText.js     mcp     NAME.json
+/// aios       NAME.yaml, NAME.py
+/// ```
+///
 /// # Errors
 /// If the name could not be one in any format, or `-o` has an ending by which the file would not be
 /// recognised as one of its format.

@@ -61,6 +61,17 @@ fn milliseconds(time: Duration) -> f64 {
 /// The order is that of the cases: by file, then by tool. Skipped examples show their reason,
 /// because they are a gap in the tests. `time` is that of the whole run, which is shorter than the
 /// sum: examples run side by side.
+///
+/// ```text
+/// tickets.yaml
+///   tickets:create
+///     ok   success (1.2 ms)
+///     FAIL failure_invalid_param (0.8 ms)
+///          at tickets.yaml:31
+///          the validators must refuse it, but accept it
+///
+/// 2 examples: 1 passed, 1 failed, 0 skipped (2.1 ms)
+/// ```
 pub(super) fn tree(cases: &[ExampleCase], results: &[ExampleResult], time: Duration) -> String {
     let mut text = String::new();
     // The headings that are printed already.

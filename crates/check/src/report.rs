@@ -97,7 +97,7 @@ impl<'a> Report<'a> {
     /// The findings, without repetitions: a value that YAML aliases use in several places of the
     /// record is one value of the document, and rules report it once for each use.
     ///
-    /// If a limit was reached, the last finding says so in its help, and no diagnostic of its own
+    /// If a limit was reached, the help of the last finding states it, and no diagnostic of its own
     /// is added, which would need a place.
     pub(crate) fn into_findings(mut self) -> Vec<Finding> {
         let mut seen = BTreeSet::new();

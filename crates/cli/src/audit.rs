@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each process appends calls to a journal of its own, so that calls never wait for a lock of the
-//! database. Whoever reads the store moves the journals into it first.
+//! database. A process that reads the store moves the journals into it first.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};

@@ -36,8 +36,8 @@ use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
 use crate::{grant_question, messages, runtime, saved_media, sources, vendor_calls};
 
-/// Runs the command, and ends all processes that it started. `--as` is another command in fact, in
-/// `vendor_calls`: one request of a vendor's model.
+/// Runs the command, and ends all processes that it started. With `--as`, `vendor_calls` runs
+/// instead.
 ///
 /// The listener sorts the events of the catalog:
 ///
@@ -283,8 +283,8 @@ struct CallToUnstartedServer {
     reasons: Vec<Diagnostic>,
 }
 
-/// `None` if a source with this name is started, or the plan does not have such a server.
 impl CallToUnstartedServer {
+    /// `None` if a source with this name is started, or the plan does not have such a server.
     fn of(server: &str, plan: &SourcePlan) -> Option<CallToUnstartedServer> {
         let is_started = plan.specs.iter().any(|spec| spec.name == server);
         let found = plan.unstarted.iter().find(|known| known.name == server && !is_started)?;

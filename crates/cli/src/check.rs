@@ -38,7 +38,7 @@ use crate::sources::{self, SourceSearch, WaitingLine};
 /// Checks the sources and prints the findings; with `--fix`, corrects the files first.
 ///
 /// The order of the output is fixed: the diff, the findings, the totals on stdout, then failures on
-/// stderr. A script that reads stdout gets findings only.
+/// stderr.
 ///
 /// # Errors
 /// If arguments contradict each other, the configuration is unusable, there is nothing to check, or
@@ -486,7 +486,7 @@ fn lines(files: &[LoadedDocument], line: fn(&Diagnostic) -> String) -> String {
 }
 
 /// The file and line of a secret, if the finding is about one. Only the line where the finding
-/// begins: `SECRET_IN_DEFINITION` covers the value, which has no line end in it.
+/// begins.
 fn secret_line(diagnostic: &Diagnostic) -> Option<(&str, usize)> {
     let is_secret = diagnostic.code.name == "SECRET_IN_DEFINITION";
     diagnostic.line_column().filter(|_| is_secret).map(|(line, _)| (diagnostic.source.name(), line))

@@ -314,8 +314,8 @@ fn denied_losses(
 }
 
 /// Writes a file through a temporary one, so that nobody reads half of it. A change since it was
-/// read is an error; pipes and devices are written to directly. "Read" means here, a moment before:
-/// the old content is not used for anything else.
+/// read is an error; pipes and devices are written to directly. The file is read here, a moment
+/// before it is replaced; the old content serves this comparison only.
 fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     let name = path.display();
     // A pipe or a device is written to. Reading it before would wait for another program.

@@ -6,8 +6,8 @@
 //! container runtimes and security modules may forbid what the kernel supports. The layers are
 //! implemented in `toolwright_sandbox`.
 //!
-//! A report for people: programs should use the exit status, which is 1 for every weakness that a
-//! person can remove.
+//! A report for people: its lines have no fixed form, and programs use the exit status. Weaknesses
+//! of the browser that are settings (`weaker: …`) do not count for it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -98,8 +98,8 @@ const INHERITED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What `--env` names, with its values. Set once, before anything is started. A second call would
-/// have no effect; there is none.
+/// What `--env` names, with its values. Set once, before anything is started. A second call has no
+/// effect.
 static PASSED_ON: OnceLock<Vec<(String, OsString)>> = OnceLock::new();
 
 /// Passes these variables on to everything that is started: `NAME`, with the value that it has

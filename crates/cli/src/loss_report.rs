@@ -316,7 +316,7 @@ const NAMED_PLACES: usize = 3;
 /// ```text
 /// widened 12 times, first in fs:read › inputSchema/limit (tools.json:9:8): …
 ///   accepted now: {"limit":0}
-///   also in fs:list › … and 10 more
+///   also in fs:list › …, fs:find › … and 9 more
 /// ```
 fn grouped_text(reports: &[DocumentLosses<'_>]) -> String {
     let mut groups: Vec<Vec<(&DocumentLosses<'_>, &Loss)>> = Vec::new();

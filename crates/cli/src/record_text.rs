@@ -31,9 +31,9 @@ const USED_SANDBOX: &str = "a jailed process of its own";
 
 /// Where a body runs that does not run in the sandbox.
 ///
-/// Empty for a tool whose body runs in the sandbox or that has none. `page:full` comes first:
-/// whoever holds it gets the page, whatever names its body uses. `worker_names` are the globals of
-/// workers that the body uses and the sandbox lacks.
+/// Empty for a tool whose body runs in the sandbox or that has none. `page:full` comes first: a
+/// body that has it runs in the page, also if it uses names of workers. `worker_names` are the
+/// globals of workers that the body uses and the sandbox lacks.
 fn other_place(tool: &Draft, worker_names: Option<&Vec<String>>) -> String {
     let mut needs = tool.needs.iter().filter_map(|need| need.ok());
     if tool.details.binding == Binding::Script && needs.any(Capability::is_full_page) {

@@ -167,8 +167,8 @@ fn serve_options(settings: &ServeSettings) -> ServeOptions {
     }
 }
 
-/// Shows on a terminal how many sources are still starting, until the last one was tried. Ends with
-/// the task that runs it; without a terminal, nothing is shown.
+/// Shows on a terminal how many sources are still starting, until the last one was tried. Without a
+/// terminal, nothing is shown.
 async fn show_start(catalog: Arc<Catalog>) {
     let mut changes = catalog.changes();
     loop {

@@ -38,8 +38,8 @@ use crate::{
 /// How long sources may take to start before a line says which ones are waited for.
 const LONG_START: Duration = Duration::from_secs(3);
 
-/// A workspace with the analyzer of this process. Cheap to make. The cache of token counts is a
-/// file in the user's cache folder; without a home there is none.
+/// A workspace with the analyzer of this process. Cheap to make. Counts of tokens are kept in the
+/// user's cache folder, if there is one.
 pub(crate) fn workspace() -> Workspace {
     let mut workspace = Workspace::new(script_analyzer::new_analyzer());
     workspace.token_cache = cache_folder().map(|folder| folder.join("tokens"));

@@ -14,7 +14,7 @@ use toolwright_source::render::visible;
 /// The line that is shown, if any. One per process, as there is one stderr.
 static LINE: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// A poisoned lock is used all the same: the line is decoration.
+/// A poisoned lock is used all the same: a wrong line does no harm.
 fn with_line<T>(work: impl FnOnce(&mut Option<ProgressBar>) -> T) -> T {
     work(&mut LINE.lock().unwrap_or_else(PoisonError::into_inner))
 }

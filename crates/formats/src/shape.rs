@@ -313,8 +313,8 @@ fn check_length(
     out.push(Finding::new(&codes::INVALID_LENGTH, node.pointer(), message));
 }
 
-/// Reports a string that does not match its pattern. A pattern without a repair: which characters
-/// were meant is not known.
+/// Reports a string that does not match its pattern. There is no repair: which characters were
+/// meant is not known.
 fn check_pattern(node: Node<'_>, pattern: Option<&'static TextPattern>, out: &mut FindingList) {
     let Some(pattern) = pattern else { return };
     let text = node.raw();

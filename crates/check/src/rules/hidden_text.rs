@@ -43,7 +43,7 @@ toolwright_source::codes! {
 
 /// Reports the hidden characters of a text value. All findings of one text carry the same repair,
 /// which cleans the whole text: partial repairs would overlap. The repair is unsafe: it changes a
-/// text that somebody may have meant as it is.
+/// text whose author may want these characters.
 pub(super) fn check_text(node: Node<'_>, text: &str, out: &mut Report<'_>) {
     let hits = find_hidden_text(text);
     if hits.is_empty() {

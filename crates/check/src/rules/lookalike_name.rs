@@ -56,7 +56,6 @@ const MAX_NAME_BYTES: usize = 256;
 
 /// Compares namespaces with namespaces and names with names, in the order of the documents. A
 /// namespace is what a toolset calls itself, so imitating it is as useful as imitating a tool.
-/// Names of tools and namespaces are kept in two maps.
 fn check(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
     // Two maps: a tool may be called like a toolset without being mistaken for it.
     let mut namespaces: HashMap<String, SeenName<'_>> = HashMap::new();

@@ -149,7 +149,7 @@ const ISSUED_TOKENS: &[IssuedToken] = &[
 /// The bytes of a secret, and what it is.
 type FoundSecret = (Range<usize>, &'static str);
 
-/// Looks for a secret at the bytes of its mark. `None` if what stands there is none.
+/// Looks for a secret at the bytes of its mark. `None` if there is no secret at the mark.
 type SecretFinder = fn(&str, Range<usize>) -> Option<FoundSecret>;
 
 /// Marks near which a secret may be, and the function that looks. Labels lack their first letter

@@ -15,9 +15,9 @@
 //! toolset of another format gets version 2.0, and only what that version demands is made up for it
 //! (a version, the scenario of an example).
 //!
-//! Whatever was read from an AIOS document is read again as the same record. Fields that the record
-//! lacks are in `rest` and return to their places at the end (`put_rest`), so no function here has
-//! to know them.
+//! A document that was read as AIOS is written such that reading it gives the same record. Fields
+//! that the record lacks are in `rest` and return to their places at the end (`put_rest`), so no
+//! function here has to know them.
 
 use serde_json::json;
 use toolwright_model::{
@@ -33,8 +33,8 @@ use crate::write::{ObjectWriter, object_of, put_rest};
 /// The version of a tool whose toolset has none. AIOS demands a version; this one promises nothing.
 const FIRST_VERSION: &str = "0.1.0";
 
-/// The toolset as a document. A toolset of another format without a namespace has no `id`, and the
-/// document then lacks a required field: `convert` asks for it first.
+/// The toolset as a document. `crate::write` has refused a toolset without a namespace or a
+/// description, which the format demands.
 pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
     let binding = toolset.tools.first().map(|tool| &tool.details.binding);
     let kind = kind_of(toolset, binding);

@@ -3,10 +3,10 @@
 //! derives JSON Schemas from these tables and compares them with the published ones.
 //!
 //! ```text
-//! MANIFEST ─┬─ tools ─▶ TOOL ─┬─ examples ─▶ EXAMPLE
-//!           ├─ provider ─▶ PROVIDER           └─ capabilities, timeout
-//!           └─ config ─▶ CONFIG
-//! LIST ─ tools ─▶ TOOL          without a manifest
+//! MANIFEST ─┬─ tools ────▶ TOOL ─ examples ─▶ EXAMPLE
+//!           ├─ provider ─▶ PROVIDER
+//!           └─ config ───▶ CONFIG
+//! LIST ──────── tools ────▶ TOOL      without a manifest
 //! ```
 
 mod read;

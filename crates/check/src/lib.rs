@@ -78,6 +78,9 @@ pub fn check(subject: &Subject<'_>, analyzer: &dyn ScriptAnalyzer) -> Vec<Findin
 /// than running all rules on one document after the other. In the same way the analyzer gets the
 /// JavaScript of all documents at once, because it works in another process. The caller chooses it:
 /// code from a definition is untrusted, and where to parse it is the caller's decision.
+///
+/// Each list is bounded as for `check()`, and a document with many findings does not take the room
+/// of others.
 pub fn check_each(
     subjects: &[Subject<'_>],
     analyzer: &dyn ScriptAnalyzer,
@@ -108,6 +111,8 @@ pub fn check_texts(subject: &Subject<'_>) -> Vec<Finding> {
 ///
 /// These findings are apart from those of [`check_each`], because a caller may load documents one
 /// by one, and which of them are used together is certain only at the end.
+///
+/// The number of findings is not limited here, unlike that of [`check()`].
 pub fn check_together(subjects: &[Subject<'_>]) -> Vec<(usize, Finding)> {
     let run_rule = |rule: &rule::RuleBetween| {
         let mut found = Vec::new();

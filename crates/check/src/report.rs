@@ -15,12 +15,15 @@ use toolwright_source::{Finding, Origin, RecordFinding, Severity};
 
 use crate::rule::RuleScope;
 
-/// The most errors and warnings that the rules report about one document.
+/// The most errors and warnings that the rules report about one document. A person corrects the
+/// first ones and checks again.
 pub const MAX_FINDINGS: usize = 1_000;
-/// The most findings of severity `Info` that the rules report about one document.
+/// The most findings of severity `Info` that the rules report about one document. Half of the other
+/// limit, as notes are advice.
 pub const MAX_NOTES: usize = 500;
 
-/// The findings about one document so far. Rules only add to it.
+/// The findings about one document so far. Rules only add to it. One for each document and run.
+/// Rules do not read what is in it.
 pub(crate) struct Report<'a> {
     /// Translates pointers into the record to pointers into the document.
     origin: &'a Origin,
@@ -46,6 +49,9 @@ impl<'a> Report<'a> {
     }
 
     /// Adds a finding that points into the record. This is what nearly all rules use.
+    ///
+    /// Dropped without a trace if it points into a value that a syntax error cut off: the syntax
+    /// error is reported, and the rest is unknown.
     pub(crate) fn push(&mut self, finding: RecordFinding) {
         let finding = self.origin.in_document(finding);
         if !self.is_in_unfinished_value(&finding) && self.has_room_for(&finding) {
@@ -90,6 +96,9 @@ impl<'a> Report<'a> {
 
     /// The findings, without repetitions: a value that YAML aliases use in several places of the
     /// record is one value of the document, and rules report it once for each use.
+    ///
+    /// If a limit was reached, the help of the last finding states it, and no diagnostic of its own
+    /// is added, which would need a place.
     pub(crate) fn into_findings(mut self) -> Vec<Finding> {
         let mut seen = BTreeSet::new();
         // The keys borrow from the list, so whether to keep each finding is decided before `retain`

@@ -1,6 +1,11 @@
 //! The two kinds of rules. A rule is a plain function in a static, so that `rules/mod.rs` can list
 //! all of them. There is no trait: a rule has no state between documents, and no rule calls
 //! another.
+//!
+//! ```text
+//! Rule         fn(&Subject, &mut Report)         one document; most rules
+//! RuleBetween  fn(&[Subject], &mut dyn FnMut)    all documents, once, at the end
+//! ```
 
 use toolwright_source::{DiagnosticCode, RecordFinding, Severity};
 
@@ -18,6 +23,8 @@ pub(crate) struct Rule {
 }
 
 /// Which findings of the rules a caller needs.
+///
+/// Callers that ask for errors only are the gate of the catalog and `convert`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RuleScope {
     /// All of them.
@@ -30,7 +37,8 @@ pub enum RuleScope {
 
 impl Rule {
     /// Whether the rule can report errors. Rules without codes of their own report shared ones,
-    /// which may be errors.
+    /// which may be errors. By the declared severity: a finding may be milder than its code, but
+    /// not an error if all codes of the rule are warnings.
     pub(crate) fn can_report_errors(&self) -> bool {
         self.codes.is_empty() || self.codes.iter().any(|code| code.severity == Severity::Error)
     }

@@ -14,6 +14,15 @@
 //! # toolwright: ignore NAMING_CONVENTION - the program has no other spelling
 //! commands: [AddNote]
 //! ```
+//!
+//! ```text
+//! comment                     │ finding there │ result
+//! code and reason             │ yes           │ the finding is removed
+//! code without reason         │ yes           │ the finding stays; SILENCE_WITHOUT_REASON
+//! code, other code            │ yes           │ the same, with another message
+//! code and reason             │ no            │ USELESS_SILENCE, with a fix
+//! unknown code                │ –             │ USELESS_SILENCE, with a suggestion
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,7 +87,7 @@ toolwright_source::codes! {
     )
 }
 
-/// A comment of the form `# toolwright: ignore CODE …`.
+/// A comment of the form `# toolwright: ignore CODE …`. Borrowed from the text of the document.
 struct SilenceComment<'d> {
     span: Span,
     /// The code as it is written; it may not exist.
@@ -99,6 +108,9 @@ const MAX_USELESS: usize = 100;
 ///
 /// `diagnostics` must be everything that was found in this document, also together with others:
 /// otherwise comments look useless that are not. `known` are all codes that exist.
+///
+/// Called by the workspace after all rules, also those between documents. The code of a finding is
+/// compared with regard to case.
 pub fn silence(
     document: &Document,
     diagnostics: &mut Vec<Diagnostic>,
@@ -139,6 +151,8 @@ pub fn silence(
 }
 
 /// The comments by the number of the line that each is about, counted from 1.
+///
+/// Linear in the lines of the text, which is read only if there is such a comment.
 fn comments_by_line(document: &Document) -> BTreeMap<usize, Vec<SilenceComment<'_>>> {
     let mut found: BTreeMap<usize, Vec<SilenceComment<'_>>> = BTreeMap::new();
     let parsed: Vec<SilenceComment<'_>> =
@@ -181,7 +195,8 @@ fn lines_of(document: &Document, diagnostic: &Diagnostic) -> BTreeSet<usize> {
 }
 
 /// Reads `# toolwright: ignore CODE - why`. The reason is separated by `:`, `-` or another dash and
-/// needs at least one letter or digit. Returns nothing for other comments.
+/// needs at least one letter or digit. Returns nothing for other comments. Upper and lower case of
+/// the words `toolwright` and `ignore` matter.
 fn parse_comment(document: &Document, span: Span) -> Option<SilenceComment<'_>> {
     let text = document.source().slice(span).trim_start_matches('#').trim_start();
     let rest = text.strip_prefix("toolwright:")?.trim_start().strip_prefix("ignore")?;
@@ -197,7 +212,7 @@ fn parse_comment(document: &Document, span: Span) -> Option<SilenceComment<'_>> 
     Some(SilenceComment { span, code, has_reason, several, used: false })
 }
 
-/// What is wrong with a comment, if anything.
+/// What is wrong with a comment, if anything. `None` for one that is used and has a reason.
 fn diagnose_comment(
     document: &Document,
     comment: &SilenceComment<'_>,

@@ -22,6 +22,8 @@ use crate::report::Report;
 use crate::rule::RuleScope;
 
 /// A record to be checked. It borrows everything, so it is cheap to create one for each document.
+///
+/// Rules ask it and nothing else, so a test can make one from any text; see `testing`.
 pub struct Subject<'a> {
     /// The version of the format, such as `2.0` for AIOS, as the reader determined it. `None` for
     /// formats without versions.
@@ -39,7 +41,7 @@ pub struct Subject<'a> {
 }
 
 /// The schemas of one tool, each compiled when a rule first asks for it. `None` inside a cell means
-/// that the tool has no such schema.
+/// that the tool has no such schema. Cells, because rules have a shared reference.
 #[derive(Default)]
 pub(crate) struct CompiledSchemas {
     /// Whether the quick test found the input schema valid, and the output schema, which makes
@@ -50,7 +52,8 @@ pub(crate) struct CompiledSchemas {
 }
 
 /// A schema as it was written. `None` if the document has no such schema, if its value cannot be a
-/// schema at all (the shape reports that), or if a server will supply it later.
+/// schema at all (the shape reports that), or if a server will supply it later. Also used where a
+/// schema is compared or walked without compiling it.
 pub(crate) fn written_schema(tool: &Draft, side: SchemaSide) -> Option<&Json> {
     match side {
         SchemaSide::Input => match tool.input.ok()? {
@@ -208,7 +211,9 @@ impl<'a> Subject<'a> {
     }
 
     /// The value of the document that a part of the record was read from, for what the record does
-    /// not hold: a section that is present but empty, or a value of a wrong type.
+    /// not hold: a section that is present but empty, or a value of a wrong type. `None` if the
+    /// reader made the part up or inherited it, which is how rules recognise what its author did
+    /// not write.
     pub(crate) fn document_value(&self, at: &RecordPath) -> Option<Node<'a>> {
         self.origin.value(at)
     }
@@ -305,6 +310,9 @@ impl<'a> Subject<'a> {
     }
 
     /// The functions that have code, without facts about it, and what the analyzer needs.
+    ///
+    /// The position `n` counts the whole list, also functions without code, so that pointers are
+    /// right.
     fn unread_functions(&self) -> impl Iterator<Item = UnreadFunction<'a>> {
         let knowledge = &self.toolset.knowledge;
         let helpers = knowledge.helpers.iter().map(|helper| (FunctionList::Helper, helper));

@@ -4,6 +4,15 @@
 //! Tests are tables of texts and expected findings, and only these functions touch the API. They
 //! detect the syntax by the first character and the format by the content, as the command line
 //! does.
+//!
+//! ```text
+//! found              all findings of a code in a document, with their places
+//! messages           the same, as messages
+//! found_in_function  the same, for code inside of a function
+//! found_between      findings of rules between documents
+//! findings           everything, for tests of help and repairs
+//! count              one rule alone
+//! ```
 
 use std::sync::Arc;
 
@@ -28,6 +37,7 @@ fn read(name: &str, text: &str) -> Reading {
     toolwright_formats::read(&document, format)
 }
 
+/// As the workspace makes one, without targets.
 fn subject(reading: &Reading) -> Subject<'_> {
     let dialect = reading.dialect.as_deref();
     Subject::new(dialect, &reading.toolset, &reading.origin)

@@ -2,6 +2,11 @@
 //!
 //! The token is printed once and kept nowhere: the configuration has its SHA-256. A token is 32
 //! random bytes, so a slow hash would protect nothing.
+//!
+//! ```text
+//! agent add NAME ─▶ tw_ and 64 hexadecimal digits ─▶ stdout, once
+//!                   its SHA-256 ─▶ [[agent]] name, token_sha256 ─▶ stdout, or the configuration
+//! ```
 
 use anyhow::{Context, anyhow, bail};
 use sha2::{Digest, Sha256};
@@ -13,7 +18,11 @@ use crate::environment::variable;
 use crate::output::{self, ExitStatus};
 use crate::{messages, sources};
 
-/// Runs the command. The token and the `[[agent]]` go to stdout.
+/// Runs the command. The token and the `[[agent]]` go to stdout. The names of the agents that every
+/// process has (local and HTTP) are taken, too. With `--write` the entry is appended: a table array
+/// may stand at the end of any TOML file. The configuration is replaced only if it is still what
+/// was read, so an edit meanwhile is not lost. The token is printed after that: a token without an
+/// entry would be useless.
 ///
 /// # Errors
 /// If the name cannot be that of an agent or is taken, or the configuration cannot be written.

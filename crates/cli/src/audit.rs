@@ -7,6 +7,9 @@
 //! journals of all processes ─ carry_over_all ─▶ store.db ─ find_calls, filter ─▶ text, JSON, CSV
 //!                                                  ▲ again every 300 ms with --follow ─┘
 //! ```
+//!
+//! Each process appends calls to a journal of its own, so that calls never wait for a lock of the
+//! database. A process that reads the store moves the journals into it first.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -27,7 +30,8 @@ use crate::{environment, messages, output};
 /// The pause before a store that could not be opened is tried again.
 const STORE_RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How often `--follow` looks for new calls.
+/// How often `--follow` looks for new calls. Short enough to look immediate; each round reads only
+/// the rows that are new.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(300);
 
 /// The columns of the CSV output.
@@ -37,6 +41,12 @@ const COLUMNS: &str = "time,agent,session,tool,code,micros,argument_bytes,result
 /// The journal of this process; `None` if it cannot be opened and the configuration does not
 /// require it. If it does, calls fail until the store works. `log` gets a line about a store that
 /// does not.
+///
+/// ```text
+/// store opens                  a journal
+/// not, and required            a journal that refuses calls until the store opens
+/// not, and not required        no journal, and one note on stderr
+/// ```
 pub(crate) fn open_journal(settings: &AuditSettings, log: &Log) -> Option<Arc<dyn AuditLog>> {
     match try_open(settings, log) {
         Ok(journal) => Some(Arc::new(journal)),
@@ -57,7 +67,8 @@ fn try_open(settings: &AuditSettings, log: &Log) -> anyhow::Result<Journal> {
 }
 
 /// A journal whose store could not be opened at the start. It is tried again, because a process
-/// that holds the store may end; until then calls fail.
+/// that holds the store may end; until then calls fail. Used only if `[audit] required` is set:
+/// otherwise calls go on without a record.
 struct RetryingJournal {
     /// Set once, by the thread that tries.
     journal: OnceLock<Journal>,
@@ -66,6 +77,8 @@ struct RetryingJournal {
 }
 
 impl RetryingJournal {
+    /// The thread holds a weak reference: it ends when the last user of the journal is gone, or
+    /// when the store could be opened.
     fn start(settings: &AuditSettings, log: &Log, why_not: String) -> Arc<RetryingJournal> {
         let late = Arc::new(RetryingJournal { journal: OnceLock::new(), why_not });
         let (weak, settings, log) = (Arc::downgrade(&late), settings.clone(), log.clone());
@@ -89,6 +102,7 @@ impl RetryingJournal {
     }
 }
 
+/// Until the journal is set, `ready` fails, and the runner refuses the call before it starts.
 impl AuditLog for RetryingJournal {
     fn ready(&self) -> Result<(), AuditError> {
         self.journal()?.ready()
@@ -109,7 +123,8 @@ impl AuditLog for RetryingJournal {
     }
 }
 
-/// The code of calls with this name, in whatever case it is typed.
+/// The code of calls with this name, in whatever case it is typed. `OK` is the code of calls that
+/// succeeded and is not in the list of failures.
 ///
 /// # Errors
 /// If there is none.
@@ -129,6 +144,9 @@ fn find_code(name: &str) -> anyhow::Result<&'static str> {
 }
 
 /// Prints the calls that fit, the oldest first.
+///
+/// With `--follow` it runs until it is interrupted or stdout is closed. Calls have increasing row
+/// numbers, and each round continues after the last one, so no call is printed twice.
 ///
 /// # Errors
 /// If `--code` names no code of calls, or the store cannot be read.
@@ -186,6 +204,7 @@ pub(crate) fn parse_age(text: &str) -> anyhow::Result<Duration> {
     Ok(Duration::from_secs(number.checked_mul(unit).context(help)?))
 }
 
+/// The time of the start, in microseconds since 1970; 0 for ages that reach further back.
 fn micros_ago(age: Duration) -> u64 {
     let time = SystemTime::now().checked_sub(age).unwrap_or(UNIX_EPOCH);
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -204,13 +223,18 @@ fn print_call(call: &StoredCall, format: AuditFormat) -> anyhow::Result<()> {
 
 /// The time with milliseconds, in UTC.
 ///
-/// Sorts as text.
+/// Sorts as text. Example: `2026-01-31T08:15:00.042Z`.
 fn time_text(micros: u64) -> String {
     let seconds = messages::utc_time(micros / 1_000_000);
     format!("{}.{:03}Z", seconds.trim_end_matches('Z'), micros / 1_000 % 1_000)
 }
 
-/// Aligned for the usual lengths; longer names move the rest of their line.
+/// Aligned for the usual lengths; longer names move the rest of their line. The grants that the
+/// call used come last: `…, by dom:read (session)`.
+///
+/// ```text
+/// TIME  agent  code  duration  tool  ARGUMENT B in, RESULT B out, by grants
+/// ```
 fn text_line(call: &StoredCall) -> String {
     let millis = call.micros as f64 / 1_000.0;
     let mut line = format!(
@@ -229,7 +253,8 @@ fn text_line(call: &StoredCall) -> String {
     line
 }
 
-/// Keys are part of the interface: docs/audit.md describes them.
+/// Keys are part of the interface: docs/audit.md describes them. One object on a line. `steps` are
+/// the times of the single steps of a call.
 fn json_line(call: &StoredCall) -> serde_json::Value {
     // By destructuring, so that a new field cannot be forgotten here.
     let StoredCall {
@@ -290,7 +315,8 @@ fn csv_line(call: &StoredCall) -> String {
 }
 
 /// A value of a CSV line. One that a spreadsheet would take for a formula gets an apostrophe:
-/// agents choose the names and arguments that are on record.
+/// agents choose the names and arguments that are on record. Quoted as in RFC 4180 if it has a
+/// comma, a quote or a line end.
 fn csv_field(text: &str) -> String {
     let text = match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => format!("'{text}"),

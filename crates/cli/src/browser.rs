@@ -4,6 +4,14 @@
 //! It adds two things to `toolwright_browser::Browser`: which tab each session works on, in order
 //! to list the tools of its page; and for which origins a session had calls allowed, in order to
 //! decide which addresses it may see. Both end with the session.
+//!
+//! ```text
+//! browser, webmcp ─┐
+//! BTCP bodies ─────┴─▶ BrowserSessions ─▶ Browser: session ─▶ tabs
+//!                        ├─ current: session ─▶ Tab, for page_tools
+//!                        ├─ allowed: session ─▶ origins, for titles and addresses in `tabs`
+//!                        └─ changes: the catalog lists the tools of pages again
+//! ```
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,17 +29,19 @@ use toolwright_workspace::BrowserConfig;
 use crate::environment::variable;
 
 /// The browser, and which sessions have a tab: the list of the tools of pages follows them.
+/// Sessions are named by `page_session`; calls without a session share one name.
 pub(crate) struct BrowserSessions {
     browser: Browser,
     /// The current tab of each session.
     current: Mutex<HashMap<String, Tab>>,
     /// The origins that calls of each session were allowed for.
     allowed: Mutex<HashMap<String, HashSet<String>>>,
-    /// Raised by every change of a page, of any session.
+    /// Raised by every change of a page, of any session. Only that it changes counts, so the number
+    /// may skip values.
     changes: watch::Sender<u64>,
 }
 
-/// A browser that is started on first use.
+/// A browser that is started on first use. Its messages go to `log`, a line each.
 pub(crate) fn new_browser(config: &BrowserConfig, log: &Log) -> Arc<BrowserSessions> {
     let log = log.clone();
     let settings = browser_settings(config);
@@ -44,11 +54,13 @@ pub(crate) fn new_browser(config: &BrowserConfig, log: &Log) -> Arc<BrowserSessi
     })
 }
 
-/// How long a page may take to tell its history.
+/// How long a page may take to tell its history. It is asked for before a person is, so that the
+/// question names the right origin.
 const HISTORY_TIME: Duration = Duration::from_secs(5);
 
 /// Variables that the browser gets besides PATH. No secrets: pages that take the browser over could
-/// read them.
+/// read them. The variables of the display are for a browser with a window; those of proxies are
+/// for networks that are reached only through one.
 const PASSED_ON: [&str; 11] = [
     "LANG",
     "LC_ALL",
@@ -64,6 +76,9 @@ const PASSED_ON: [&str; 11] = [
 ];
 
 /// What the browser is started with.
+///
+/// `is_private` refuses addresses of this machine and its network; `toolwright browser` and
+/// `md --browser` take it out for a person who named the page.
 pub(crate) fn browser_settings(config: &BrowserConfig) -> BrowserSettings {
     BrowserSettings {
         program: config.program.clone(),
@@ -83,12 +98,14 @@ pub(crate) fn browser_settings(config: &BrowserConfig) -> BrowserSettings {
 }
 
 impl BrowserSessions {
-    /// Fails if there is no browser here.
+    /// Fails if there is no browser here. Called before the policy, so that nobody is asked for a
+    /// grant that cannot be used.
     pub(crate) fn check_program(&self) -> Result<(), PageError> {
         find_browser(self.browser.settings()).map(drop)
     }
 
-    /// Fails if a page of this address may not be opened.
+    /// Fails if a page of this address may not be opened. For callers that refuse before they ask a
+    /// person; opening the page checks again.
     pub(crate) async fn check_address(&self, address: &str) -> Result<(), PageError> {
         self.browser.check_address(address).await
     }
@@ -99,7 +116,7 @@ impl BrowserSessions {
         self.tab(session).await?.origin_before(HISTORY_TIME).await
     }
 
-    /// Notes that a call of a session was allowed for an origin.
+    /// Notes that a call of a session was allowed for an origin. Called when a granted call begins.
     pub(crate) fn note_allowed(&self, session: &str, origin: &str) {
         self.allowed().entry(session.to_owned()).or_default().insert(origin.to_owned());
     }
@@ -150,6 +167,9 @@ impl BrowserSessions {
     }
 
     /// The tools that the current page of each session offers. A page that cannot tell has none.
+    ///
+    /// The lock is not held while pages are asked, which may take long. Sorted by session, so that
+    /// tools of the same name get the same numbers each time.
     pub(crate) async fn page_tools(&self) -> Vec<(String, Vec<PageTool>)> {
         let mut tabs: Vec<(String, Tab)> = {
             let current = self.current();
@@ -198,6 +218,8 @@ impl BrowserSessions {
     }
 }
 
+/// For BTCP tools. `end_session` forgets which origins were allowed, so a client that connects
+/// again has to be granted them again.
 impl PageProvider for BrowserSessions {
     fn check_available<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<(), PageError>> {
         self.browser.check_available(session)

@@ -1,5 +1,8 @@
 //! `toolwright browser`: opens a page for a person, or lists its tools. Also for `md --browser`,
 //! and what `doctor` says about the browser.
+//!
+//! A person names the page and runs these commands, so there is no policy here, and addresses of
+//! this machine may be opened. Agents have the tools of `builtin_tools` instead.
 
 use std::io::Read;
 use std::path::Path;
@@ -20,13 +23,14 @@ use crate::{messages, runtime, sources};
 /// How long a page may take to open.
 const OPEN_TIME: Duration = Duration::from_secs(60);
 
-/// How long tools are waited for that a page registers after it is loaded.
+/// How long tools are waited for that a page registers after it is loaded. Scripts register tools
+/// when they run, and nothing tells that the last one has run.
 const TOOLS_TIME: Duration = Duration::from_secs(1);
 
 /// How long a program may take to tell its version.
 const VERSION_TIME: Duration = Duration::from_secs(5);
 
-/// Bytes of it that are read.
+/// Bytes of it that are read. A version is one line; the program may not be a browser at all.
 const MAX_VERSION: u64 = 200;
 
 /// Opens a page for a person, or lists its tools.
@@ -43,7 +47,9 @@ pub(crate) fn run(args: &BrowserArgs) -> anyhow::Result<ExitStatus> {
 
 /// Opens a page in a window and waits until it is closed.
 ///
-/// The rules for addresses are lifted here: the person sees the window and decides.
+/// The rules for addresses are lifted here: the person sees the window and decides. `needs_profile`
+/// is true for `login`, which is useless without one. Ends when the window is closed or a signal
+/// arrives.
 fn show_page(args: &BrowserPageArgs, needs_profile: bool) -> anyhow::Result<ExitStatus> {
     let mut config = sources::configured_browser(args.config.as_deref())?;
     config.headless = false;
@@ -68,7 +74,8 @@ fn show_page(args: &BrowserPageArgs, needs_profile: bool) -> anyhow::Result<Exit
     Ok(ExitStatus::Clean)
 }
 
-/// Prints the tools of a page, one per line.
+/// Prints the tools of a page, one per line. What a page registers later than `TOOLS_TIME` after
+/// loading is missing.
 fn list_tools(args: &BrowserPageArgs) -> anyhow::Result<ExitStatus> {
     let config = sources::configured_browser(args.config.as_deref())?;
     let tools = with_page(&config, true, &args.url, async |tab| {
@@ -87,7 +94,8 @@ fn list_tools(args: &BrowserPageArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Clean)
 }
 
-/// The markup of a page after its scripts have run.
+/// The markup of a page after its scripts have run. Called by `md --browser`; `allow_private` is
+/// its `--allow-private`.
 ///
 /// # Errors
 /// If there is no browser, or the page cannot be opened.
@@ -104,6 +112,9 @@ pub(crate) fn rendered_page(url: &str, allow_private: bool) -> anyhow::Result<Pa
 ///
 /// A browser of its own, also if `serve` runs one: with a configured profile the second one fails
 /// to start.
+///
+/// The browser is closed after a failure, too. `start` of the configuration is left out, since the
+/// page is named here.
 fn with_page<T>(
     config: &BrowserConfig,
     allow_private: bool,
@@ -131,6 +142,9 @@ fn with_page<T>(
 }
 
 /// What `doctor` says about the browser of a configuration.
+///
+/// A second line for each setting that weakens the isolation of pages, and one for `page:full`,
+/// which no setting can make safe.
 ///
 /// # Errors
 /// If the configuration cannot be read.
@@ -170,7 +184,8 @@ pub(crate) fn doctor_line(config: &Path) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// What the program says about its version.
+/// What the program says about its version. `None` if it cannot be started, prints nothing, or
+/// prints what is not UTF-8. Killed after `VERSION_TIME`.
 fn program_version(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());

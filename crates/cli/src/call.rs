@@ -10,6 +10,9 @@
 //! Only the sources that can hold the tool are loaded. The checks, limits and deadlines of a call
 //! are those of `serve`, because both use the runner of `toolwright_exec`. Exit 0 for a result, 1
 //! if the tool or the call failed, 2 if the arguments or sources are unusable.
+//!
+//! Messages about the configuration are held back until the call has ended. Mistakes that concern
+//! other servers are printed only if the tool was not found, because they may be the reason.
 
 use std::io::{IsTerminal, Read};
 use std::path::Path;
@@ -33,7 +36,18 @@ use crate::args::CallArgs;
 use crate::output::{self, ExitStatus};
 use crate::{grant_question, messages, runtime, saved_media, sources, vendor_calls};
 
-/// Runs the command, and ends all processes that it started.
+/// Runs the command, and ends all processes that it started. With `--as`, `vendor_calls` runs
+/// instead.
+///
+/// The listener sorts the events of the catalog:
+///
+/// ```text
+/// file that cannot be read      held back; the error if there is no tool at all
+/// warning about a definition    dropped: `check` reports it
+/// mistake at the needed server  dropped: it is in the failure of the call
+/// mistake at another server     held back; printed if the tool was not found
+/// failure of a source           dropped: `load_for` returns it, too
+/// ```
 ///
 /// # Errors
 /// If the arguments cannot be parsed, there is no source, or the user interrupts while a server is
@@ -144,7 +158,8 @@ fn print_mistakes(mistakes: &Mutex<Vec<Diagnostic>>) {
     mistakes.iter().for_each(|it| messages::print_note(&messages::diagnostic_line(it)));
 }
 
-/// Waits for calls, or for a signal that ends them, and ends all processes that they started.
+/// Waits for calls, or for a signal that ends them, and ends all processes that they started. Also
+/// used by `doctor` and by `call --as`.
 ///
 /// # Errors
 /// If the user interrupts while a server is still starting.
@@ -176,7 +191,8 @@ pub(crate) async fn until_interrupted<T>(
 
 /// Loads the sources, converts the arguments and calls the tool.
 ///
-/// `not_started` is used only if the tool was found nowhere else.
+/// `not_started` is used only if the tool was found nowhere else. `args.id` may be a name without
+/// namespace or an id with a version; the registry resolves both.
 ///
 /// # Errors
 /// The failure of the call, or the more precise one of the source that could not be loaded.
@@ -268,6 +284,7 @@ struct CallToUnstartedServer {
 }
 
 impl CallToUnstartedServer {
+    /// `None` if a source with this name is started, or the plan does not have such a server.
     fn of(server: &str, plan: &SourcePlan) -> Option<CallToUnstartedServer> {
         let is_started = plan.specs.iter().any(|spec| spec.name == server);
         let found = plan.unstarted.iter().find(|known| known.name == server && !is_started)?;
@@ -275,7 +292,8 @@ impl CallToUnstartedServer {
         Some(CallToUnstartedServer { server: server.to_owned(), disabled: found.disabled, reasons })
     }
 
-    /// The failure of a call of one of its tools.
+    /// The failure of a call of one of its tools. UPSTREAM_UNAVAILABLE, as for a server that runs
+    /// and does not answer.
     fn into_failure(self) -> Failure {
         let reasons = self.reasons.iter().map(messages::diagnostic_line);
         let why = match self.disabled {
@@ -290,6 +308,8 @@ impl CallToUnstartedServer {
 
 /// Writes the media of a result to files. In the text output their paths stand in place of the
 /// media; beside JSON they are notes on stderr.
+///
+/// The position of a block in the content stays the same, so text around it keeps its place.
 fn save_media(mut outcome: Outcome, folder: &Path, args: &CallArgs) -> anyhow::Result<Outcome> {
     for (index, path) in saved_media::save(folder, &args.id, &outcome.content)? {
         let path = path.display().to_string();
@@ -304,6 +324,10 @@ fn save_media(mut outcome: Outcome, folder: &Path, args: &CallArgs) -> anyhow::R
 
 /// Prints what the call gave: results to stdout, failures to stderr, except with `--json`, where
 /// both go to stdout so that a program finds one JSON value there.
+///
+/// Exits with 1 for a failure of either kind: that of the tool, which has a result, and that of the
+/// call, which has a code. A detail is printed only here: it may quote what a program printed and
+/// is not for models.
 fn print_result(result: Result<Outcome, Failure>, as_json: bool) -> anyhow::Result<ExitStatus> {
     match result {
         Ok(outcome) => {
@@ -389,6 +413,9 @@ fn text_of(outcome: &Outcome) -> String {
 
 /// A text block unchanged; images, audio and resources as a short note in brackets, because their
 /// data would flood the terminal.
+///
+/// Blocks are not checked against the schema of MCP here, so a missing member becomes an empty
+/// text.
 fn describe(content: &ResultContent) -> String {
     if let Some(text) = content.as_text() {
         return text.to_owned();
@@ -433,6 +460,9 @@ enum ArgumentValue {
 
 impl CallInput {
     /// Checks the syntax of the arguments, before anything is loaded.
+    ///
+    /// `a=1` and `a:=1` have the same key. `-` after `--args` reads stdin, at most 16 MiB; a longer
+    /// text is cut there and then fails as invalid JSON.
     ///
     /// # Errors
     /// If the JSON is invalid, or a pair has no key, no `=`, or a key twice.
@@ -493,7 +523,7 @@ impl CallInput {
 
     /// The failure with the form of JSON for each wrong argument that was given as text and has to
     /// be a list or an object. `a=1,2` is a text, and how to write a list is what a person wants to
-    /// know then.
+    /// know then. Only top-level arguments can be meant, since a pair has no path.
     fn with_json_form(&self, mut failure: Failure) -> Failure {
         let CallInput::Pairs(pairs) = self else { return failure };
         for error in failure.errors.iter_mut() {
@@ -513,7 +543,8 @@ impl CallInput {
 
     /// The arguments of the request, with texts converted to the types in the tool's schema.
     /// Without a tool they stay text; the call fails anyway. Put together as text, so that numbers
-    /// reach the tool with the digits that were typed.
+    /// reach the tool with the digits that were typed. Numbers that a floating-point number cannot
+    /// hold, such as long ids, keep all their digits.
     fn for_tool(&self, entry: Option<&RegisteredTool>) -> Result<CallArguments, Failure> {
         match self {
             CallInput::Whole(arguments) => Ok(arguments.clone()),
@@ -540,6 +571,8 @@ impl CallInput {
 /// The message if the first word of the command line names a source in place of a tool. A tool may
 /// have the name of a file, so that a file counts only if no call was meant: `next` is a word that
 /// is not an argument, or there are no arguments and the file is what `list` would start.
+///
+/// Example: `call tools.yaml read_file` is answered with the command line that was meant.
 fn source_as_id(id: &str, next: Option<&str>) -> Option<String> {
     let what = match SourceArgument::parse(id) {
         SourceArgument::Url(_) => "a URL",
@@ -561,6 +594,14 @@ fn source_as_id(id: &str, next: Option<&str>) -> Option<String> {
 /// Converts the text of an argument into JSON text. It becomes a string unless it is JSON of
 /// another type that the property's schema accepts: with `type: string`, `zip=01234` and
 /// `flag=true` are strings.
+///
+/// ```text
+/// text    type         result
+/// 7       integer      7
+/// 01234   string       "01234"
+/// [1]     (none)       [1]
+/// true    (an enum)    "true"
+/// ```
 fn convert_text(text: &str, schema: &Json) -> String {
     // `type` may be one name or a list of names.
     let types: Vec<&str> = match &schema["type"] {
@@ -591,6 +632,8 @@ fn convert_text(text: &str, schema: &Json) -> String {
 const TICK: Duration = Duration::from_millis(120);
 
 /// Receives the progress of the call, and shows it on stderr if that is a terminal.
+///
+/// Hidden if stderr is not a terminal; then tools are not asked for progress at all.
 struct ProgressDisplay(ProgressBar);
 
 impl ProgressDisplay {

@@ -37,6 +37,9 @@ use crate::sources::{self, SourceSearch, WaitingLine};
 
 /// Checks the sources and prints the findings; with `--fix`, corrects the files first.
 ///
+/// The order of the output is fixed: the diff, the findings, the totals on stdout, then failures on
+/// stderr.
+///
 /// # Errors
 /// If arguments contradict each other, the configuration is unusable, there is nothing to check, or
 /// stdout cannot be written. Files that cannot be read are part of the report.
@@ -96,13 +99,15 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<ExitStatus> {
     Ok(status)
 }
 
-/// For the comparison with the rules of the policy, which name sources.
+/// For the comparison with the rules of the policy, which name sources. Taken before the check,
+/// which uses the plan up.
 fn source_names(plan: &SourcePlan) -> BTreeSet<String> {
     plan.specs.iter().map(|spec| spec.name.clone()).collect()
 }
 
-/// Writes which rules and grants of the configuration match nothing. Not if something could not
-/// be read: they may be about that.
+/// Writes which rules and grants of the configuration match nothing. Not if something could not be
+/// read: they may be about that. A rule with a misspelled name protects nothing, and no call would
+/// ever show that.
 fn report_ineffective(policy: &PolicySettings, sources: BTreeSet<String>, load: &LoadResult) {
     if !load.failures.is_empty() || !load.unstarted.is_empty() {
         return;
@@ -126,6 +131,8 @@ fn report_ineffective(policy: &PolicySettings, sources: BTreeSet<String>, load: 
 }
 
 /// What the records of definitions are needed for.
+///
+/// With `Check` they are dropped after the rules have run, which saves memory in large folders.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RecordUse {
     /// For the rules alone.
@@ -150,7 +157,8 @@ pub(crate) fn check_selected(
 }
 
 /// Removes the findings that the baseline lists, or that were just written to one, and returns
-/// their number.
+/// their number. A baseline is not written from a part of the sources: the missing ones would fail
+/// the next run.
 ///
 /// # Errors
 /// If the baseline cannot be written.
@@ -301,7 +309,8 @@ fn check(
 }
 
 /// The servers files that projects keep, in the folders that are named. Folders below them are not
-/// looked into: what lies there belongs to other projects, or to none.
+/// looked into: what lies there belongs to other projects, or to none. Written as paths below the
+/// named folder, without `./`. Only files that list servers count.
 fn servers_files_in_folders(words: &[String], options: ReadOptions) -> Vec<String> {
     const NAMES: [&str; 5] =
         [".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json", ".gemini/settings.json"];
@@ -321,7 +330,7 @@ fn servers_files_in_folders(words: &[String], options: ReadOptions) -> Vec<Strin
 
 /// Removes everything from the plan that would have to be started, and returns how many programs
 /// that were. A variable that is not set is needed by a person who starts the servers, and not by
-/// one who checks the file.
+/// one who checks the file. So a variable that is not set is a note here.
 fn without_live(plan: &mut SourcePlan) -> usize {
     for diagnostic in plan.diagnostics.iter_mut().filter(|d| d.code.name == "UNSET_VARIABLE") {
         diagnostic.severity = Severity::Info;
@@ -329,12 +338,14 @@ fn without_live(plan: &mut SourcePlan) -> usize {
     plan.remove_live()
 }
 
-/// Rounds of repairs of one plan: two secrets in one value are repaired one after the other.
+/// Rounds of repairs of one plan: two secrets in one value are repaired one after the other. The
+/// bound is for a repair that makes its own finding again.
 const SETTINGS_ROUNDS: usize = 20;
 
 /// Makes the repairs of configurations and servers files, before anything is started: a repair may
 /// change what is started. `again` makes the plan of the repaired files. Ends when a round repairs
-/// nothing, or after `SETTINGS_ROUNDS`.
+/// nothing, or after `SETTINGS_ROUNDS`. With `--diff` there is one round, because nothing is
+/// written that a second one could read.
 fn fix_settings(
     mut plan: SourcePlan,
     mode: Option<FixMode>,
@@ -363,7 +374,8 @@ fn with_fixes(mut report: CheckReport, settings: FixReport) -> CheckReport {
     report
 }
 
-/// What `--no-start` left out, so that a clean result does not look complete.
+/// What `--no-start` left out, so that a clean result does not look complete. All zero if the
+/// option was not given.
 #[derive(Default)]
 struct SkippedSources {
     servers: usize,
@@ -396,7 +408,8 @@ impl SkippedSources {
     }
 }
 
-/// The plan of the configuration, for these targets.
+/// The plan of the configuration, for these targets. A plan with mistakes and no source is checked:
+/// the mistakes are the findings.
 ///
 /// # Errors
 /// If it names no source.
@@ -412,7 +425,7 @@ fn plan_to_check(configured: Option<SourcePlan>, targets: TargetSet) -> anyhow::
 }
 
 /// Codes whose findings are not grouped: each of them is about other words, and one may be harmless
-/// where the next is an attack.
+/// where the next is an attack. A group shows one text, and here each has to be judged.
 static SEPARATE_CODES: [&str; 2] = [HIDDEN_TEXT.name, MODEL_INSTRUCTION.name];
 
 /// Prints the findings to stdout in the requested format.
@@ -456,7 +469,7 @@ fn print_findings(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> any
     output::print(&text)
 }
 
-/// The sentence about sources that no fix can change.
+/// The sentence about sources that no fix can change. At most three names.
 fn cannot_fix(names: &[&str]) -> String {
     let named = names.iter().take(3).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let more = names.len().saturating_sub(3);
@@ -464,7 +477,7 @@ fn cannot_fix(names: &[&str]) -> String {
     format!("fixes change files: the tools of {named}{more} can only be fixed where they are made")
 }
 
-/// One line per diagnostic, rendered on all cores.
+/// One line per diagnostic, rendered on all cores. The order of the documents is kept.
 fn lines(files: &[LoadedDocument], line: fn(&Diagnostic) -> String) -> String {
     let written = in_parallel(files, |document| -> String {
         document.diagnostics.iter().map(|diagnostic| line(diagnostic) + "\n").collect()
@@ -472,13 +485,16 @@ fn lines(files: &[LoadedDocument], line: fn(&Diagnostic) -> String) -> String {
     written.concat()
 }
 
-/// The file and line of a secret, if the finding is about one.
+/// The file and line of a secret, if the finding is about one. Only the line where the finding
+/// begins.
 fn secret_line(diagnostic: &Diagnostic) -> Option<(&str, usize)> {
     let is_secret = diagnostic.code.name == "SECRET_IN_DEFINITION";
     diagnostic.line_column().filter(|_| is_secret).map(|(line, _)| (diagnostic.source.name(), line))
 }
 
-/// Whether a diagnostic in the format `full` would print a line with a secret.
+/// Whether a diagnostic in the format `full` would print a line with a secret. The labels of a
+/// diagnostic are printed with their lines, too. Lines between the first and the last of a span
+/// count.
 fn shows_secret(diagnostic: &Diagnostic, secrets: &HashSet<(&str, usize)>) -> bool {
     let (source, name) = (&diagnostic.source, diagnostic.source.name());
     let spans = diagnostic.span.into_iter().chain(diagnostic.labels.iter().map(|label| label.span));
@@ -538,7 +554,8 @@ fn summary(
 }
 
 /// Failures weigh more than findings. With `--diff`, pending fixes count as findings, so that
-/// continuous integration can require fixed files.
+/// continuous integration can require fixed files. `--fail-on` sets the least severity that makes
+/// the exit status 1.
 fn exit_status(load: &LoadResult, fixes: &FixReport, args: &CheckArgs) -> ExitStatus {
     // `None` for `--fail-on never`: findings then do not change the exit status.
     let limit = args.fail_on.severity();

@@ -11,6 +11,9 @@
 //!                                                                ├─▶ CallTable ─▶ --session FILE
 //!                                                                └─▶ loss_report ─▶ stderr
 //! ```
+//!
+//! Exits with 0 if all tools were written, with 1 if the source is refused, a field is missing, a
+//! tool was left out, or a loss is denied.
 
 use std::path::{Path, PathBuf};
 
@@ -32,6 +35,12 @@ use crate::sources::{self, PlanLog, SourceSearch};
 use crate::{loss_report, start_progress};
 
 /// Writes the converted document and the report.
+///
+/// ```text
+/// one document           │ convert            │ written as it is, if that is possible
+/// several, to a vendor   │ convert_together   │ one list with distinct names
+/// several, other targets │ refused            │ each would become a file of its own
+/// ```
 ///
 /// # Errors
 /// If nothing is named or found, a setting is wrong, the source is not one document, the async
@@ -121,7 +130,8 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitStatus> {
 
 /// Reads files and folders, and runs the rules.
 ///
-/// Called with the rules that can find errors, and with all of them for a report.
+/// Called with the rules that can find errors, and with all of them for a report. The second time
+/// only if the source is refused, see `run`.
 fn load_files(paths: &[PathBuf], options: ReadOptions) -> LoadResult {
     check_loaded(sources::workspace().load(paths, options), options)
 }
@@ -136,7 +146,8 @@ fn source_name(document: &LoadedDocument) -> Option<&str> {
     Some(document.reading.as_ref()?.origin.document().source().name())
 }
 
-/// The converted documents as one: the lists of vendors, one after the other.
+/// The converted documents as one: the lists of vendors, one after the other. Only targets of
+/// vendors have several documents here, and their names are distinct already.
 ///
 /// # Errors
 /// If a document is more than a list.
@@ -162,7 +173,8 @@ fn joined(converted: &[(&LoadedDocument, Conversion)]) -> anyhow::Result<String>
 }
 
 /// The options for the library. Losses are searched for only if somebody sees them, as that takes
-/// longer than the conversion.
+/// longer than the conversion. `--set` takes `FIELD=VALUE`; the value may have further equals
+/// signs.
 fn convert_options(args: &ConvertArgs, target: WriteTarget) -> anyhow::Result<ConvertOptions> {
     let setting = |text: &String| {
         let (field, value) = text.split_once('=').ok_or_else(|| {
@@ -179,7 +191,9 @@ fn convert_options(args: &ConvertArgs, target: WriteTarget) -> anyhow::Result<Co
 }
 
 /// Prints the report and writes the result, unless a loss is denied. The order: what is denied,
-/// then the files, then the report, so the report never speaks of a file that is not there.
+/// then the files, then the report, so the report never speaks of a file that is not there. A
+/// denied loss stops the files and not the report, so that the reason is visible. `text` is the
+/// document as it was joined; with several single tools it is not written itself.
 ///
 /// # Errors
 /// If a file cannot be written. Files that were written before it stay.
@@ -241,7 +255,8 @@ fn finish(
 }
 
 /// The tools of an ikigai document as documents of their own, by name; empty if it has one tool. A
-/// program describes itself, so no program reads a list of them.
+/// program describes itself, so no program reads a list of them. A document that was in this format
+/// before stays one file, as its author wrote it.
 ///
 /// # Errors
 /// If the arguments name no folder for the files.
@@ -276,7 +291,9 @@ fn single_tools(
     Ok(tools.iter().map(|tool| (name(tool), format!("{tool:#}\n"))).collect())
 }
 
-/// The effects that occur and are denied.
+/// The effects that occur and are denied. `--deny-loss` alone denies all.
+/// `--deny-loss=widened,dropped` denies these two; a word that is no effect is an error, or a
+/// misspelled one would allow everything.
 fn denied_losses(
     args: &ConvertArgs,
     converted: &[(&LoadedDocument, Conversion)],
@@ -297,7 +314,8 @@ fn denied_losses(
 }
 
 /// Writes a file through a temporary one, so that nobody reads half of it. A change since it was
-/// read is an error; pipes and devices are written to directly.
+/// read is an error; pipes and devices are written to directly. The file is read here, a moment
+/// before it is replaced; the old content serves this comparison only.
 fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     let name = path.display();
     // A pipe or a device is written to. Reading it before would wait for another program.

@@ -1,5 +1,11 @@
 //! `toolwright cost`: prints how many tokens each tool, each source and all of them cost, and what
 //! would save most. What is counted, and how, is in `toolwright_workspace`.
+//!
+//! ```text
+//!     1234   61.7 %  notion, 12 tools      a source, then its tools, then
+//!     2000 tokens in all: …                the total, then
+//!      300  notion: advice (tools)         the savings, largest first
+//! ```
 
 use std::fmt::Write;
 
@@ -14,15 +20,19 @@ use crate::record_text::{one_line, shorten};
 use crate::report::{self, plural};
 use crate::sources::{self, PlanLog, SourceSearch};
 
-/// The most savings that the text lists. The JSON has all.
+/// The most savings that the text lists. The JSON has all. A person acts on the first ones, and
+/// runs the command again.
 const MOST_SAVINGS: usize = 5;
 /// The most tools that a saving names.
 const MOST_TOOLS: usize = 3;
 
-/// What was only found is not started without a question.
+/// What was only found is not started without a question. Servers are started, because only they
+/// know what their tools cost.
 const FIND: SourceSearch = SourceSearch { command: "cost", starts: true, announced: true };
 
-/// Prints the costs to stdout, and sources that could not be read to stderr.
+/// Prints the costs to stdout, and sources that could not be read to stderr. Errors inside of
+/// definitions do not change the exit status: what could be read was counted. Exits with 2 and
+/// prints no costs if nothing at all could be read.
 ///
 /// # Errors
 /// If there is nothing to count, the async runtime cannot start, the user interrupts, or stdout
@@ -60,7 +70,8 @@ pub(crate) fn run(args: &CostArgs) -> anyhow::Result<ExitStatus> {
     Ok(status)
 }
 
-/// The costs as an object.
+/// The costs as an object. `tokenizer` names the vocabulary, because other models count
+/// differently. Keys are part of the interface.
 fn as_json(cost: &CostReport) -> serde_json::Value {
     let source = |source: &SourceCost| {
         let tools = source.tools.iter();
@@ -84,7 +95,7 @@ fn as_json(cost: &CostReport) -> serde_json::Value {
 
 /// The costs as a table: each source with its tools below it, the total, then the savings. The
 /// lines that matter most are the last ones, because a list of tools can be long. `counted` is how
-/// many tools of which sources were read.
+/// many tools of which sources were read. A source with one tool takes one line.
 fn as_text(cost: &CostReport, counted: &str) -> String {
     let mut text = String::new();
     let all = cost.tokens();

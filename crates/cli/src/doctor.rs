@@ -5,6 +5,9 @@
 //! It starts a real worker and runs a program in it, instead of asking the kernel for its features:
 //! container runtimes and security modules may forbid what the kernel supports. The layers are
 //! implemented in `toolwright_sandbox`.
+//!
+//! A report for people: its lines have no fixed form, and programs use the exit status. Weaknesses
+//! of the browser that are settings (`weaker: …`) do not count for it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,7 +32,8 @@ use crate::report::plural;
 use crate::{browser_command, call, messages, reachable_files, runtime, sandbox, sources};
 
 /// Prints the report. Exits with 1 if a layer is missing or holds only in part, agents could change
-/// what they may do, or a server does not work.
+/// what they may do, or a server does not work. The order: the jail, the browser, files in reach,
+/// servers. Servers take longest to answer, so the rest is printed before they are asked.
 ///
 /// # Errors
 /// If no worker can be started or it computes nonsense: then no JavaScript can run at all. If the
@@ -64,6 +68,8 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// The configurations that are looked at: those that are named, else the one of this folder.
+///
+/// Several `--from` may be configurations; then there is a report for each.
 fn configurations(args: &DoctorArgs) -> anyhow::Result<Vec<PathBuf>> {
     let named = args.named_sources();
     let from = named.iter().flat_map(|sources| &sources.from).map(PathBuf::from);
@@ -75,13 +81,15 @@ fn configurations(args: &DoctorArgs) -> anyhow::Result<Vec<PathBuf>> {
     Ok(sources::find_configuration(config)?.into_iter().collect())
 }
 
-/// What is reported about servers.
+/// What is reported about servers. One row for each server: those that failed first, then the
+/// others by name.
 #[derive(Default)]
 struct ServerReport {
     rows: Vec<ServerRow>,
 }
 
-/// `what` is the number of tools, or the failure.
+/// `what` is the number of tools, or the failure. `name` is the namespace of its tools or, without
+/// one, the name of the source.
 struct ServerRow {
     name: String,
     is_well: bool,
@@ -90,6 +98,11 @@ struct ServerRow {
 
 /// Connects to all servers of the sources. Their health checks are a part of connecting. Nothing is
 /// called, and everything that was started is ended.
+///
+/// A server counts as well if its list could be loaded. Its tools may still have errors: `check`
+/// shows them.
+///
+/// A server that lists no tool and did not fail has no row.
 ///
 /// # Errors
 /// If the sources cannot be read, or the user interrupts.

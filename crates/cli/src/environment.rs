@@ -1,5 +1,10 @@
 //! The environment variables of this process: those that `${NAME}` in configurations refers to, and
 //! those that programs inherit. No other file of the project reads the environment.
+//!
+//! ```text
+//! this process ─ INHERITED, --env ─▶ every program and server ◀─ `env` of its source
+//!      └─ variable(NAME) ─▶ ${NAME} in configurations, settings such as TOOLWRIGHT_TOKEN
+//! ```
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -93,11 +98,13 @@ const INHERITED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What `--env` names, with its values. Set once, before anything is started.
+/// What `--env` names, with its values. Set once, before anything is started. A second call has no
+/// effect.
 static PASSED_ON: OnceLock<Vec<(String, OsString)>> = OnceLock::new();
 
 /// Passes these variables on to everything that is started: `NAME`, with the value that it has
-/// here, or `NAME=VALUE`. Called once, by `main`.
+/// here, or `NAME=VALUE`. Called once, by `main`. The last one of a name counts, as in the
+/// environment of a shell.
 ///
 /// # Errors
 /// If a variable is not set, or cannot have this name.
@@ -119,6 +126,7 @@ pub(crate) fn pass_on(words: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Empty before `pass_on`, as in tests.
 fn passed_on() -> &'static [(String, OsString)] {
     PASSED_ON.get().map_or(&[], Vec::as_slice)
 }
@@ -133,7 +141,8 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     }
 }
 
-/// The folders in which MCP clients keep their files, for a project in this folder.
+/// The folders in which MCP clients keep their files, for a project in this folder. Relative paths
+/// in the variables are ignored, as the XDG specification wants it.
 ///
 /// # Errors
 /// If the home of the user is unknown.
@@ -149,7 +158,8 @@ pub(crate) fn client_folders(project: PathBuf) -> anyhow::Result<ClientFolders> 
 }
 
 /// The folder of this user for what can be computed again: `$XDG_CACHE_HOME/toolwright`, else
-/// `~/.cache/toolwright`. `None` for a user without a home. It need not exist yet.
+/// `~/.cache/toolwright`. `None` for a user without a home. It need not exist yet. A missing cache
+/// costs time only, so this is not an error.
 pub(crate) fn cache_folder() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     // The XDG specification: a relative path is to be ignored.
@@ -159,7 +169,8 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
 }
 
 /// The folder of this user for what must last, such as the records of calls:
-/// `$XDG_STATE_HOME/toolwright`, else `~/.local/state/toolwright`. It need not exist yet.
+/// `$XDG_STATE_HOME/toolwright`, else `~/.local/state/toolwright`. It need not exist yet. An error
+/// here and not `None`: without this folder, grants and records would silently be lost.
 ///
 /// # Errors
 /// If the user has no home.
@@ -172,7 +183,8 @@ pub(crate) fn state_folder() -> anyhow::Result<PathBuf> {
 }
 
 /// The path of this program as it was called. A link to it stays one, because it is likely to lead
-/// to the next version, too.
+/// to the next version, too. Used for the entries of clients, which would otherwise name the folder
+/// of one version.
 ///
 /// # Errors
 /// If the system does not know the program.
@@ -190,7 +202,8 @@ pub(crate) fn own_path() -> std::io::Result<PathBuf> {
     Ok(found.unwrap_or(resolved))
 }
 
-/// The inherited variables that are set, with their values, and those of `--env`.
+/// The inherited variables that are set, with their values, and those of `--env`. A name may occur
+/// twice.
 pub(crate) fn inherited_variables() -> Vec<(OsString, OsString)> {
     let names = INHERITED.iter().flat_map(|(_, names)| *names);
     let inherited = names.filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));

@@ -97,6 +97,9 @@ pub(crate) fn run(args: &EvalArgs) -> anyhow::Result<ExitStatus> {
 
 /// The verdict on arguments that the checks of a validator refuse. Its function may rely on the
 /// checks, so if it failed, that is only noted.
+///
+/// The errors of the checks come first, then those of the function that are not among them. The
+/// console and the time of the run are kept in every case.
 fn refused(
     mut errors: Vec<String>,
     function: &KnowledgeFunction,
@@ -130,6 +133,8 @@ fn refused(
 /// The functions of the definition. Its other mistakes are ignored: a function can be tried while
 /// the rest of the file is unfinished.
 ///
+/// Read in compat mode, in which what many published definitions do is not an error.
+///
 /// # Errors
 /// If the file cannot be read or has no functions. An error in the file is then reported, because
 /// it is the likely cause.
@@ -157,6 +162,8 @@ fn read_knowledge(args: &EvalArgs) -> anyhow::Result<RunnableKnowledge> {
 }
 
 /// The function to run, or an error that names the nearest one.
+///
+/// A validator, a helper and a processor may have the same id, so the role is part of the search.
 fn find_function<'k>(
     knowledge: &'k RunnableKnowledge,
     role: FunctionRole,
@@ -177,6 +184,7 @@ fn find_function<'k>(
 }
 
 /// The value of `--args`: any JSON, since a helper may take more than an object; `-` reads stdin.
+/// The size is not limited: the person has typed or piped it.
 fn read_arguments(text: &str) -> anyhow::Result<Json> {
     let text =
         if text == "-" { std::io::read_to_string(std::io::stdin())? } else { text.to_owned() };
@@ -205,7 +213,8 @@ fn print_console(log: &[LogLine]) {
     output::write_stderr(&text);
 }
 
-/// Prints the result. Only the result goes to stdout, so that it can be piped.
+/// Prints the result. Only the result goes to stdout, so that it can be piped. With `--json`,
+/// console, time and memory are members of the object.
 fn report_result(output: ProgramOutput, as_json: bool) -> anyhow::Result<ExitStatus> {
     let ms = milliseconds(output.cpu);
     if as_json {
@@ -222,7 +231,8 @@ fn report_result(output: ProgramOutput, as_json: bool) -> anyhow::Result<ExitSta
     Ok(ExitStatus::Clean)
 }
 
-/// The processor time and memory that a run took, for stderr.
+/// The processor time and memory that a run took, for stderr. Example:
+/// `took 0.412 ms of processor time and 182 KiB`.
 fn usage_line(output: &ProgramOutput) -> String {
     let (ms, memory) = (milliseconds(output.cpu), output.memory.div_ceil(1024));
     format!("took {ms} ms of processor time and {memory} KiB\n")
@@ -230,7 +240,8 @@ fn usage_line(output: &ProgramOutput) -> String {
 
 /// Reports a validator that returned something that is not a verdict.
 ///
-/// The call that such a validator belongs to would be refused (VALIDATION_FAILED).
+/// The call that such a validator belongs to would be refused (VALIDATION_FAILED). The returned
+/// value itself is not printed.
 fn report_invalid_answer(
     why: &str,
     output: &ProgramOutput,
@@ -265,6 +276,7 @@ fn report_failure(failure: &FunctionError, as_json: bool) -> anyhow::Result<Exit
 }
 
 /// `name`, `at`, `approximate` and `fields` are there only where they apply (docs/knowledge.md).
+/// `approximate` is set if neither the parser nor the engine gave the position.
 fn failure_json(failure: &FunctionError) -> Json {
     let FunctionError { error, location } = failure;
     let mut json = json!({"code": error.code.name(), "message": error.message});

@@ -4,6 +4,9 @@
 //! The samples are part of each code (`toolwright_source::DiagnosticCode`) and are really checked
 //! here, so a page always shows what `check` prints. docs/codes is generated from the Markdown
 //! output, and a test compares the two.
+//!
+//! The text for a terminal and the Markdown have the same parts in the same order; they differ in
+//! headings, colours and indentation.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -52,7 +55,8 @@ fn sorted() -> Vec<&'static DiagnosticCode> {
     all
 }
 
-/// The page for a terminal.
+/// The page for a terminal. The order: manual, a wrong document, its findings, the corrected
+/// document.
 fn text_page(code: &DiagnosticCode) -> String {
     let manual = wrapped(code.manual);
     let mut text = format!("{} ({})\n\n{manual}\n", code.name, code.severity.label());
@@ -69,13 +73,14 @@ fn text_page(code: &DiagnosticCode) -> String {
     text
 }
 
-/// Indents a sample by four, without blanks at line ends.
+/// Indents a sample by four, without blanks at line ends. Four blanks, as for code in Markdown.
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
 }
 
 /// A manual text with its lines broken at 100 columns. Paragraphs and list items stay apart; the
-/// further lines of a list item are indented like its text.
+/// further lines of a list item are indented like its text. A word that is longer than a line stays
+/// whole.
 fn wrapped(manual: &str) -> String {
     const COLUMNS: usize = 100;
     let wrap_line = |line: &str| {
@@ -99,7 +104,8 @@ fn wrapped(manual: &str) -> String {
     manual.lines().map(wrap_line).collect::<Vec<_>>().join("\n")
 }
 
-/// The page docs/codes/README.md.
+/// The page docs/codes/README.md. One row for each code: a link to its page, the severity, and the
+/// first sentence of its manual.
 fn markdown_index() -> String {
     let mut text = "# Codes\n\n\
         Every code that a diagnostic of `toolwright` can carry. \

@@ -4,6 +4,9 @@
 //!
 //! A row is a field or a schema keyword, a column is a target, and a cell is what a conversion to
 //! it reported. The page in the manual is this output, and a test compares the two.
+//!
+//! Nothing is listed by hand, here or there: a target that starts to write a field appears with the
+//! next run. `row.cells` has one cell for each target, in the order of `support.targets`.
 
 use std::fmt::Write;
 
@@ -17,6 +20,9 @@ use crate::args::FormatsArgs;
 use crate::output::{self, ExitStatus};
 
 /// Prints what the targets hold.
+///
+/// Without targets the text is one line for each, as a table of all of them would be too wide.
+/// Unknown names were refused with the arguments.
 ///
 /// # Errors
 /// If stdout cannot be written.
@@ -39,7 +45,8 @@ pub(crate) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
 
 /// Everything, with the sources.
 ///
-/// Cells by the ids of their targets, in the words of `PartSupport::name`.
+/// Cells by the ids of their targets, in the words of `PartSupport::name`. `source` and `link`
+/// state from where a target's column is known; `link` may be null.
 fn as_json(support: &FormatSupport) -> Json {
     let target = |target: &WriteTarget| {
         let (source, link) = format_authority(*target);
@@ -58,7 +65,7 @@ fn as_json(support: &FormatSupport) -> Json {
     })
 }
 
-/// One line for each target.
+/// One line for each target. A part that the target expresses with other keywords counts as held.
 fn as_list(support: &FormatSupport) -> String {
     let held = |rows: &[SupportRow], column: usize| {
         let held = rows.iter().filter(|row| row.cells[column].is_held()).count();
@@ -80,7 +87,8 @@ fn as_list(support: &FormatSupport) -> String {
 
 /// A line for each field and keyword, a column for each target.
 ///
-/// Columns are at least as wide as the longest word of a cell.
+/// Columns are at least as wide as the longest word of a cell. Fields come before keywords, each
+/// group in the order of `format_support`.
 fn as_table(support: &FormatSupport) -> String {
     let rows = || support.fields.iter().chain(&support.keywords);
     let width = rows().map(|row| label(row).len()).max().unwrap_or(0);
@@ -138,7 +146,8 @@ What a column holds is known from:
 |---|---|
 ";
 
-/// The tables of the manual. Targets that hold the same share a column.
+/// The tables of the manual. Targets that hold the same share a column. Called with all targets for
+/// docs/format-support.md.
 fn as_markdown(support: &FormatSupport) -> String {
     let mut text = String::from(PAGE_HEAD);
     for target in &support.targets {
@@ -156,7 +165,7 @@ fn as_markdown(support: &FormatSupport) -> String {
 }
 
 /// Columns with equal cells in every row are joined under one heading, or the table would be too
-/// wide for a page.
+/// wide for a page. The heading of such a column names all of its targets.
 fn markdown_table(title: &str, rows: &[SupportRow], targets: &[WriteTarget]) -> String {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for column in 0..targets.len() {
@@ -186,7 +195,8 @@ fn markdown_table(title: &str, rows: &[SupportRow], targets: &[WriteTarget]) -> 
     text
 }
 
-/// What a cell has: a mark for what is held, a word for what is not.
+/// What a cell has: a mark for what is held, a word for what is not. The words are explained in the
+/// table of `PAGE_HEAD`.
 fn symbol(cell: PartSupport) -> &'static str {
     match cell {
         PartSupport::Held => "✓",

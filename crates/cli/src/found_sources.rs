@@ -39,7 +39,8 @@ pub(crate) fn servers_file_in(folder: &Path) -> Option<&'static str> {
     SERVERS_FILES.into_iter().find(|name| folder.join(name).is_file())
 }
 
-/// The most servers that a question lists. A file with more is not read by a person anyway.
+/// The most servers that a question lists. A file with more is not read by a person anyway. The
+/// number of the others is shown.
 const SHOWN_SERVERS: usize = 50;
 
 /// The most characters of a command that a question shows.
@@ -56,6 +57,13 @@ pub(crate) struct SourceSearch {
 }
 
 /// The arguments, with what was found filled in if they name nothing.
+///
+/// ```text
+/// named                         as it is
+/// toolwright.toml with sources  the configuration, after a question if it starts anything
+/// .mcp.json, .vscode/mcp.json   the servers file, after a question
+/// neither                       an error that lists what can be named
+/// ```
 ///
 /// # Errors
 /// If nothing is found, or the person does not want it to be started, or cannot be asked.
@@ -110,7 +118,7 @@ fn announce(name: &str, how: &SourceSearch) {
 }
 
 /// Asks whether the live sources of a plan may be started. The question shows references such as
-/// `${TOKEN}` and not their values.
+/// `${TOKEN}` and not their values. Files alone start nothing, and are not asked about.
 ///
 /// # Errors
 /// If the answer is no, or nobody can answer.
@@ -143,7 +151,8 @@ fn confirm_start(plan: &SourcePlan, name: &str) -> anyhow::Result<()> {
     }
 }
 
-/// What a source starts or connects to, on one line.
+/// What a source starts or connects to, on one line. Addresses and commands are shown without
+/// secrets.
 fn target_text(target: &SourceTarget) -> String {
     let text = match target {
         SourceTarget::Server(server, _) => match shown_connection(server) {

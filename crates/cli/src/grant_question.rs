@@ -1,5 +1,15 @@
 //! Asks the person at the terminal whether a call may be made: what, who, and the risk, in plain
 //! words.
+//!
+//! ```text
+//! `local` calls `notes:write`.
+//! The tools of `notes` want to:
+//!   change files  high risk  fs:write
+//! Allow it? [o]nce, [s]ession, [a]lways, [N]o
+//! ```
+//!
+//! The words of the answers are those of `GrantAnswer`; which ones are offered depends on the
+//! question.
 
 use std::io;
 use std::sync::OnceLock;
@@ -12,7 +22,7 @@ use crate::output;
 use crate::question::{is_interactive, read_answer};
 
 /// Asks. Returns `None` if standard input or standard error is not a terminal. One question at a
-/// time, also of calls that run side by side.
+/// time, also of calls that run side by side. An end of the input counts as a no.
 pub(crate) async fn ask(question: &GrantQuestion) -> Option<GrantAnswer> {
     static TURN: OnceLock<Mutex<()>> = OnceLock::new();
     if !is_interactive() {
@@ -38,7 +48,9 @@ pub(crate) async fn ask(question: &GrantQuestion) -> Option<GrantAnswer> {
 /// The question, ready to be answered on the same line.
 ///
 /// Everything that a definition or a caller has written is shown with its control characters made
-/// visible: the question decides about rights.
+/// visible: the question decides about rights. Capabilities are aligned, each with its risk. Rules
+/// of the configuration that ask are named, as the person may not know why a harmless call is asked
+/// about.
 fn text(question: &GrantQuestion) -> String {
     let GrantQuestion { agent, toolset, tool, capabilities, rules, arguments, .. } = question;
     let mut text = format!("`{}` calls `{}`.\n", visible(agent), visible(tool));

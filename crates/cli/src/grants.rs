@@ -10,6 +10,9 @@
 //! A grant is for a content hash wherever one is known, so that a definition which changes asks
 //! again. `--by-name` gives that up. The hash that is computed here must be the one that the
 //! catalog computes; both use `ContentHasher` with the code files of the definition.
+//!
+//! A grant that would never be used is refused where that can be known: an agent, a capability or a
+//! toolset that is spelled nearly like an existing one is an error with the nearest name.
 
 use std::path::PathBuf;
 
@@ -35,6 +38,7 @@ const SHOWN_HASH: usize = 15;
 /// The policy of this run: what `--allow` grants, the configuration and the user's store.
 ///
 /// Never fails: without a store, lasting grants cannot be used or given, and a question says why.
+/// `allowed` holds for this run only and is never stored.
 pub(crate) fn open_policy(settings: PolicySettings, allowed: &[Capability]) -> GrantPolicy {
     let fail = |error: anyhow::Error| format!("{error:#}");
     let folder = match environment::state_folder() {
@@ -73,7 +77,17 @@ pub(crate) fn run(args: &GrantsArgs) -> anyhow::Result<ExitStatus> {
 
 /// Prints the grants of the store, of the sessions of running processes, and of the configuration.
 ///
-/// Rows of all three kinds have the same columns, so that `grep` finds all about an agent.
+/// Rows of all three kinds have the same columns, so that `grep` finds all about an agent. A
+/// capability that this version does not know is shown with a high risk: it may be one of a host.
+/// The hash is cut in the text; JSON has all of it.
+///
+/// ```text
+/// agent      toolset              capability                   risk      term        content
+/// local      notes                process:spawn                critical  always      v1:3fa9c0…
+/// local      browser              dom:read                     low       session     by name …
+/// ```
+///
+/// A grant of a session names its process. The origin of pages, if there is one, comes last.
 fn list(
     store: &Store,
     settings: &PolicySettings,
@@ -143,6 +157,10 @@ fn list(
 
 /// Puts grants into the store. With `--hash` nothing has to be found: the refusal of a call names
 /// the hash, also that of a server. Otherwise the toolset is looked up in files.
+///
+/// An origin is stored only for capabilities that need a page. A capability that needs one is
+/// stored without it too, but with a note: it allows nothing until an origin is named. The note
+/// repeats in words what was granted, so that a person sees a capability that they did not mean.
 ///
 /// # Errors
 /// If agent, toolset or capability are not known, with the nearest name.
@@ -223,6 +241,8 @@ fn check_agent(args: &GrantAddArgs) -> anyhow::Result<()> {
 
 /// Refuses a capability that only hosts know and that is spelled nearly like one of the toolset: a
 /// grant of it would never be used.
+///
+/// Other unknown words pass: hosts may define capabilities that no definition at hand declares.
 fn check_capabilities(args: &GrantAddArgs, toolset: &FoundToolset) -> anyhow::Result<()> {
     let declared = || toolset.declared.iter().map(Capability::as_str);
     for capability in args.capabilities.iter().map(Capability::as_str) {
@@ -239,14 +259,21 @@ fn check_capabilities(args: &GrantAddArgs, toolset: &FoundToolset) -> anyhow::Re
 ///
 /// `tools` are ids: a person may name a tool and means its toolset.
 struct FoundToolset {
+    /// The name by which grants know it, see `toolset_of`.
     name: String,
+    /// Of the definition and of the files with its code, as the catalog computes it.
     hash: ContentHash,
+    /// Ids with the namespace.
     tools: Vec<String>,
     /// What it and its tools declare.
     declared: Vec<Capability>,
 }
 
 /// The toolsets of all files among the sources; `None` if there are no sources.
+///
+/// `--from` takes precedence over the configuration. Sources that are servers or programs are left
+/// out, because they would have to be started. Files that cannot be read are left out, too: the
+/// caller then reports that the toolset is not found.
 fn all_toolsets(args: &GrantAddArgs) -> anyhow::Result<Option<Vec<FoundToolset>>> {
     let plan = match args.from.as_slice() {
         [] => match sources::find_configuration(args.config.as_deref())? {
@@ -271,6 +298,12 @@ fn all_toolsets(args: &GrantAddArgs) -> anyhow::Result<Option<Vec<FoundToolset>>
 }
 
 /// The toolset that the arguments name, by its own name or by the id of one of its tools.
+///
+/// ```text
+/// notes        the namespace of a toolset
+/// notes:add    the id of a tool: its toolset is meant
+/// nots         an error that suggests `notes`
+/// ```
 ///
 /// # Errors
 /// If there is none, with the nearest name, or more than one: then a person has to choose the file.
@@ -312,6 +345,9 @@ fn find_toolset(args: &GrantAddArgs) -> anyhow::Result<FoundToolset> {
 
 /// The toolset of a document, by the name that its tools have in grants: the namespace, else the
 /// first part of the id of the first tool.
+///
+/// `None` for a document without namespace and without a tool that has an id: no grant could name
+/// it. `implementations` is the folder with the code of its tools, if the source names one.
 fn toolset_of(
     reading: &toolwright_formats::Reading,
     implementations: Option<PathBuf>,
@@ -331,7 +367,8 @@ fn toolset_of(
 }
 
 /// Removes grants from the store, and those that people gave for sessions of running programs.
-/// Takes effect with the next call there.
+/// Takes effect with the next call there. The suggestion is a toolset or, if the toolset is known,
+/// a capability of it.
 ///
 /// # Errors
 /// If nothing matches: a person who misspells a name must not believe that the grant is gone.

@@ -1,5 +1,12 @@
 //! `toolwright init`: writes a `toolwright.toml` of the servers that the MCP clients on this
 //! machine already have, after showing it. Which files these are is in `toolwright_workspace`.
+//!
+//! ```text
+//! files of clients ─ collect_servers ─▶ ClientConfig: text, left_out, variables ─ question ─▶ file
+//! ```
+//!
+//! Secrets in the settings of clients are not copied: the new file refers to variables, and a note
+//! says which ones to set. The files of the clients stay as they are; `install` changes them.
 
 use anyhow::{Context, anyhow, bail};
 use toolwright_workspace::{ClientConfig, collect_servers, replace_file};
@@ -13,7 +20,8 @@ use crate::{environment, messages};
 /// The file that is written.
 const FILE: &str = "toolwright.toml";
 
-/// Runs the command. The new file goes to stdout, what is to be known about it to stderr.
+/// Runs the command. The new file goes to stdout, what is to be known about it to stderr. A file
+/// that exists is replaced only with `--force`, and only if it is still what was read.
 ///
 /// # Errors
 /// If no client has a server, the file exists, or the person does not want it.
@@ -49,7 +57,8 @@ pub(crate) fn run(args: &InitArgs) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Clean)
 }
 
-/// Writes where the servers are from and which variables to set.
+/// Writes where the servers are from and which variables to set. `replaces` is true if a file will
+/// be lost. On stderr, as stdout has the new file.
 fn print_summary(config: &ClientConfig, replaces: bool) {
     let servers = plural(config.servers, "server");
     messages::print_note(&format!("{servers} of {}", config.files.join(", ")));

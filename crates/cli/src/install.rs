@@ -8,6 +8,9 @@
 //!
 //! The backup holds the file as it was before. Clients change their files all the time, so `--undo`
 //! puts the backup back only if nothing but the entry differs; otherwise it edits the entry.
+//!
+//! Files of clients are edited and never generated: comments, order and layout stay, because the
+//! file belongs to the person. What cannot be edited in this way is refused.
 
 use std::path::{Path, PathBuf};
 
@@ -25,10 +28,12 @@ use crate::output::{self, ExitStatus};
 use crate::question::{Answer, ask};
 use crate::sources;
 
-/// The name of the entry in all clients.
+/// The name of the entry in all clients. `--undo` finds the entry by it, so it cannot be chosen.
 const ENTRY: &str = "toolwright";
 
-/// Adds `toolwright serve` to a client's file, after the person has agreed.
+/// Adds `toolwright serve` to a client's file, after the person has agreed. The entry of a project
+/// does not name the path of this program: the file is shared, and the program is elsewhere on
+/// other machines.
 ///
 /// # Errors
 /// If there is no configuration to serve, the file cannot be read, edited or written, or the person
@@ -66,8 +71,11 @@ pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<ExitStatus> {
 /// Read once: what is shown to the person and what is written are made from the same text, and a
 /// file that changed since is refused when it is replaced.
 struct InstallTarget<'f> {
+    /// From the table of clients, for its name in messages.
     client: &'static Client,
+    /// Which of the client's files: that of the user, or that of the project.
     file: &'static ClientFile,
+    /// Where clients keep their files for this user and this project.
     folders: &'f ClientFolders,
     path: PathBuf,
     /// The path as people write it.
@@ -88,7 +96,8 @@ impl<'f> InstallTarget<'f> {
         Ok(InstallTarget { client, file, folders, path, name, text })
     }
 
-    /// The text of the file, or another one in its place.
+    /// The text of the file, or another one in its place. `text` is used in place of the file's, to
+    /// find out what an edit of another text would give.
     fn client_text<'t>(&self, text: &'t str) -> ClientText<'t> {
         ClientText::new(self.file, self.folders, text)
     }
@@ -99,6 +108,7 @@ impl<'f> InstallTarget<'f> {
         edited.map_err(|error| anyhow!("`{}` is left as it is: {error}", self.name))
     }
 
+    /// The present entry of this name; `None` if there is none.
     fn entry(&self, text: &str) -> anyhow::Result<Option<Json>> {
         let entry = self.client_text(text).entry(ENTRY);
         entry.map_err(|error| anyhow!("`{}` is left as it is: {error}", self.name))
@@ -113,6 +123,8 @@ impl<'f> InstallTarget<'f> {
 
     /// Puts the entry into the file. The backup is written first, and never over an older one that
     /// is from before the entry.
+    ///
+    /// An entry that is there already is replaced, for example after the configuration has moved.
     fn install(&self, entry: &Json, yes: bool) -> anyhow::Result<ExitStatus> {
         let before = self.text.as_deref().unwrap_or_default();
         let present = self.entry(before)?;
@@ -142,6 +154,8 @@ impl<'f> InstallTarget<'f> {
 
     /// Writes which servers the client now starts by itself and through `toolwright serve`. It
     /// reads its file for this project as well as the one for all of them.
+    ///
+    /// Names are compared, not commands: `init` takes the names from the clients, so they agree.
     fn warn_of_duplicates(&self, config: &Path) {
         let plan = SourcePlan::from_config(config, ReadOptions::default(), &variable);
         for file in self.client.files {
@@ -208,7 +222,11 @@ impl<'f> InstallTarget<'f> {
         Ok(ExitStatus::Clean)
     }
 
-    /// Shows what changes, and asks.
+    /// Shows what changes, and asks. Other values of the file may be secrets, so `entry_diff` masks
+    /// them or leaves them out.
+    ///
+    /// # Errors
+    /// If the person says no, or nobody can be asked and `--yes` is not given.
     fn confirm(&self, before: &str, after: &str, question: &str, yes: bool) -> anyhow::Result<()> {
         let diff =
             entry_diff(&self.name, &self.client_text(before), &self.client_text(after), ENTRY);
@@ -224,6 +242,9 @@ impl<'f> InstallTarget<'f> {
     }
 
     /// Writes the file, or removes it.
+    ///
+    /// # Errors
+    /// If the file is not the one that was read any more: clients write to it while they run.
     fn write(&self, after: Option<&str>) -> anyhow::Result<()> {
         let before = self.text.as_deref().map(str::as_bytes);
         match after {

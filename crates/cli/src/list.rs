@@ -9,6 +9,9 @@
 //!                                                       ├─ compare_listed ─────┼─▶ rows, or JSON
 //!                                                       └─ filters ────────────┘
 //! ```
+//!
+//! Reasons why a tool is not served come from two places: what the gate quarantines for errors, and
+//! what differs from the accepted pins. A tool with both shows the first.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -30,7 +33,8 @@ use crate::{check, messages, record_text, report};
 /// Prints the tools to stdout, and failures and the number of problems to stderr.
 ///
 /// The check runs in full, though only its numbers are printed; `check` run afterwards shows the
-/// same.
+/// same. Findings of definitions count for the exit status, as in `check`, though only their number
+/// is shown.
 ///
 /// # Errors
 /// If nothing is named or found, the async runtime cannot start, the user interrupts, or stdout
@@ -104,6 +108,8 @@ type ReasonsAside = Vec<Vec<Option<String>>>;
 /// For each document, why its tools are set aside because they differ from the accepted ones; and
 /// lines about that for stderr.
 ///
+/// `trust` accepts what differs. Nothing is accepted here: `list` only compares.
+///
 /// # Errors
 /// If there is no such configuration.
 fn set_aside(
@@ -120,7 +126,8 @@ fn set_aside(
 
 /// A tool as an object of `--json`. `show --json` has everything.
 ///
-/// Keys are part of the interface.
+/// Keys are part of the interface. `unusable` names the schemas that do not compile, and
+/// `quarantined` is null for a tool that agents would get.
 fn entry(reading: &Reading, tool: &Draft, id: &str, why: Option<&QuarantineReason>) -> Json {
     let unusable = [SchemaSide::Input, SchemaSide::Output]
         .into_iter()
@@ -141,7 +148,8 @@ fn entry(reading: &Reading, tool: &Draft, id: &str, why: Option<&QuarantineReaso
     })
 }
 
-/// The arguments of the first example of a success.
+/// The arguments of the first example of a success. For programs that want a call to try. Examples
+/// of an expected error would fail.
 fn example(tool: &Draft) -> Option<&Json> {
     let is_success = |it: &&toolwright_model::Example| it.error.is_none();
     tool.details.examples.iter().filter(is_success).find_map(|it| it.input.as_ref())
@@ -149,7 +157,8 @@ fn example(tool: &Draft) -> Option<&Json> {
 
 /// The versions of the tools that have one, by id.
 ///
-/// Formats with versions may have several definitions of one id; calls mean the newest.
+/// Formats with versions may have several definitions of one id; calls mean the newest. Tools
+/// without a version are not in it.
 struct ToolVersions<'a>(HashMap<ToolId, Vec<&'a Version>>);
 
 impl<'a> ToolVersions<'a> {
@@ -172,14 +181,16 @@ impl<'a> ToolVersions<'a> {
         id.and_then(|id| self.0.get(&id)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether no other version of the tool is newer. One without a version is the oldest.
+    /// Whether no other version of the tool is newer. One without a version is the oldest. Two
+    /// definitions of the same version are both the newest.
     fn is_newest(&self, reading: &Reading, tool: &Draft) -> bool {
         self.all(reading, tool)
             .iter()
             .all(|other| tool.version.ok().is_some_and(|own| !other.precedence(own).is_gt()))
     }
 
-    /// The version of a tool whose id has several.
+    /// The version of a tool whose id has several. `None` if there is only one: then the version
+    /// says nothing that the id does not.
     fn shown<'t>(&self, reading: &Reading, tool: &'t Draft) -> Option<&'t Version> {
         tool.version.ok().filter(|_| self.all(reading, tool).len() > 1)
     }
@@ -214,11 +225,13 @@ impl ToolFilter<'_> {
     }
 }
 
-/// Characters of a description, and of the message of a deprecation, at most.
+/// Characters of a description, and of the message of a deprecation, at most. With id and format a
+/// line has about 120 columns then.
 const MAX_DESCRIPTION: usize = 80;
 
 /// The first paragraph of a description on one line, or as much of it as can be shown. What only
 /// introduces the next lines, such as `Purpose:` or a heading of Markdown, is continued with them.
+/// Example: "Purpose:\n\nReads a file.\nMore." becomes "Purpose: Reads a file. More.".
 fn beginning(description: &str) -> String {
     let (mut text, mut is_introduction) = (String::new(), true);
     for line in description.lines().map(str::trim) {
@@ -236,6 +249,7 @@ fn beginning(description: &str) -> String {
 }
 
 /// The beginning of the description, behind what a user must know before they choose the tool.
+/// Example: `[deprecated: use read_text] Reads a file. #files`.
 fn about(tool: &Draft, version: Option<&Version>, why: Option<&QuarantineReason>) -> String {
     let description = tool.description.ok().map_or("", String::as_str);
     let line = record_text::shorten(&beginning(description), MAX_DESCRIPTION);
@@ -265,7 +279,8 @@ fn about(tool: &Draft, version: Option<&Version>, why: Option<&QuarantineReason>
 }
 
 /// Writes how many problems were found and which command shows them, and that a filter left nothing
-/// to list: an empty output would look as if there were no tools.
+/// to list: an empty output would look as if there were no tools. `check` is the command line that
+/// shows the problems.
 fn print_counts(load: &LoadResult, rows: &[(String, String, String)], check: &str) {
     let readings = load.documents.iter().flat_map(|file| &file.reading);
     let tools: usize = readings.map(|reading| reading.toolset.tools.len()).sum();

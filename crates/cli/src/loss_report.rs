@@ -11,6 +11,9 @@
 //! Two kinds of things are reported. A loss is something that the source says and the written
 //! document does not. A rejection loses nothing: the vendor would refuse the request, because a
 //! description is too long or there are too many tools. `--deny-loss` is about losses only.
+//!
+//! What comes from a definition or from a server passes through `visible`, since the report goes to
+//! a terminal. JSON escapes it by itself.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
@@ -26,13 +29,23 @@ use crate::args::LossFormat;
 use crate::record_text::shorten;
 use crate::report::plural;
 
-/// The longest value that the text shows.
+/// The longest value that the text shows. In characters. JSON has the whole value.
 const MAX_SHOWN: usize = 100;
 
 /// The report in the requested format.
 ///
 /// `converted` has one entry for each document, in the order in which they were written. With
-/// `json`, each document is one line.
+/// `json`, each document is one line. Documents without a reading cannot be converted, so none is
+/// missing here. The limits of a request are about all documents together: a request has one list
+/// of tools.
+///
+/// ```text
+/// Text      groups of equal losses, rejections, the total
+/// Full      every loss, rejections, the total
+/// Markdown  a table for each document, rejections
+/// Json      an object on a line for each document
+/// None      nothing
+/// ```
 pub(crate) fn report(
     format: LossFormat,
     target: WriteTarget,
@@ -77,7 +90,8 @@ pub(crate) fn report(
 type BeyondLimit = (RequestPart, usize, usize);
 
 /// What the target rejects though nothing is lost: long descriptions, and a request that is too
-/// large.
+/// large. One line for each description, then one for the request. Empty for targets that no vendor
+/// reads.
 fn rejections(
     target: WriteTarget,
     reports: &[DocumentLosses<'_>],
@@ -140,7 +154,8 @@ impl DocumentLosses<'_> {
     }
 
     /// `fs:read_file › title (tools.json:5:12)`, or the words of `check` for a server:
-    /// `notion › create_page › properties.parent`.
+    /// `notion › create_page › properties.parent`. A server's tools are named without the
+    /// namespace, since its name comes first.
     fn place(&self, loss: &Loss) -> String {
         let source = self.source().name();
         match self.line_column(&loss.at) {
@@ -173,7 +188,10 @@ impl DocumentLosses<'_> {
     }
 
     /// The report as an object, with all losses and all rewrites that lost nothing. Keys are part
-    /// of the interface: docs/converting.md describes them.
+    /// of the interface: docs/converting.md describes them. Line and column are null for what a
+    /// server listed. `before` and `after` are null if a loss is not about one value.
+    /// `beyondRequestLimits` has those of all documents together, then the long descriptions of
+    /// this one.
     fn json(&self, target: WriteTarget, beyond: &[BeyondLimit]) -> Json {
         let conversion = self.conversion;
         let place = |at: &DocumentPath| {
@@ -227,6 +245,9 @@ impl DocumentLosses<'_> {
     }
 
     /// The report as a table.
+    ///
+    /// It has no groups: a table in a pull request is searched and not read from the top. The last
+    /// column shows values by which a loss was proved; it is empty without any.
     fn markdown(&self, target: WriteTarget) -> String {
         // A cell ends at a bar and at the end of the line.
         let cell = |text: &str| visible(text).replace('|', "\\|");
@@ -265,6 +286,9 @@ impl DocumentLosses<'_> {
 
 /// The line below a loss that shows what became of the schema: a value that was refused and is
 /// accepted now, or the other way round.
+///
+/// Example: `  accepted now, and still refused by Toolwright: {"depth":0}`. The addition is left
+/// out for values that the runner does not check again.
 fn witness_line(loss: &Loss, witness: &Witness) -> String {
     let value = shorten(&witness.value.to_string(), MAX_SHOWN);
     let verb = if witness.source_accepts { "refused" } else { "accepted" };
@@ -279,13 +303,21 @@ fn witness_line(loss: &Loss, witness: &Witness) -> String {
 }
 
 /// Losses of one kind that are shown one by one; more of them become one entry, as in `check`.
+/// Three lines say more than a summary of them would.
 const MOST_SEPARATE: usize = 3;
 /// Places that such an entry names.
 const NAMED_PLACES: usize = 3;
 
 /// The report for people: losses of one kind in all documents are one entry, with their number, the
 /// first places and one instance that shows it. Losses are of one kind if effect, part and reason
-/// are equal but for names and numbers. Groups keep the order of their first loss.
+/// are equal but for names and numbers. Groups keep the order of their first loss. A hint at
+/// `--losses full` follows if anything was grouped.
+///
+/// ```text
+/// widened 12 times, first in fs:read › inputSchema/limit (tools.json:9:8): …
+///   accepted now: {"limit":0}
+///   also in fs:list › …, fs:find › … and 9 more
+/// ```
 fn grouped_text(reports: &[DocumentLosses<'_>]) -> String {
     let mut groups: Vec<Vec<(&DocumentLosses<'_>, &Loss)>> = Vec::new();
     let mut known: HashMap<(LossEffect, &str, String), usize> = HashMap::new();
@@ -326,7 +358,8 @@ fn grouped_text(reports: &[DocumentLosses<'_>]) -> String {
 
 /// A reason without what it quotes and counts, so that reasons of one kind are equal.
 ///
-/// Splitting at backticks leaves what is outside of them in every second piece.
+/// Splitting at backticks leaves what is outside of them in every second piece. Example:
+/// "`maxItems` is 20 of at most 10" and "`minItems` is 3 of at most 2" are of one kind.
 fn without_names(reason: &str) -> String {
     let outside = reason.split('`').step_by(2).collect::<Vec<_>>().join("`");
     // What a description says about a keyword is of one tool.

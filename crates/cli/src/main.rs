@@ -15,6 +15,8 @@
 //! The same binary is also the worker of the sandbox (`sandbox::WORKER_ARGUMENT`) and the one that
 //! parses JavaScript (`script_analyzer::WORKER_ARGUMENT`).
 
+// The modules of the commands, and those that commands share. A new command is a variant of
+// `CliCommand`, a line in `run`, and its file here.
 mod agent;
 mod args;
 mod audit;
@@ -66,6 +68,11 @@ use clap::Parser;
 use args::{CliArgs, CliCommand};
 use output::ExitStatus;
 
+/// The order matters: first the workers, which must not share anything with the rest; then hiding
+/// secrets, before anything could read them; then arguments, and `--env` before any thread.
+///
+/// An error is printed on stderr and gives the exit status 2. A closed pipe on stdout is not an
+/// error.
 fn main() -> std::process::ExitCode {
     // Before anything else: the jail of a worker restricts the whole process, so there must be no
     // other thread and no open file yet.
@@ -94,6 +101,7 @@ fn main() -> std::process::ExitCode {
     }
 }
 
+/// One line per command; each `run` takes its own arguments and returns the exit status.
 fn run(command: CliCommand) -> anyhow::Result<ExitStatus> {
     match command {
         CliCommand::Show(args) => show::run(&args),

@@ -2,6 +2,11 @@
 //!
 //! The network is reached through the same guarded client as the web tools use (no private
 //! addresses, limits of size and time). Fetching and conversion are in `toolwright_web`.
+//!
+//! ```text
+//! URL ─ fetch, or the browser with --browser ─┐
+//! FILE, `-` ──────────────────────────────────┴─ convert ─▶ excerpt ─▶ stdout; notes ─▶ stderr
+//! ```
 
 use std::io::Read;
 
@@ -65,7 +70,8 @@ fn markdown_options(args: &MdArgs) -> MarkdownOptions {
     }
 }
 
-/// The page and its address after all redirects.
+/// The page and its address after all redirects. A page of a private address is refused unless
+/// `--allow-private` or its variable is given.
 fn from_network(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)> {
     let mut options = FetchOptions::from_variables(&variable);
     // The flags only add to what the variables allow.
@@ -88,7 +94,8 @@ fn from_network(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)
     Ok((page, Some(url)))
 }
 
-/// The page as it is after its scripts have run, and its address.
+/// The page as it is after its scripts have run, and its address. The other options of fetching,
+/// such as the user agent, do not apply.
 fn from_browser(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)> {
     let page = browser_command::rendered_page(&args.page, args.allow_private)?;
     let url = url::Url::parse(&page.url).ok();
@@ -98,6 +105,9 @@ fn from_browser(args: &MdArgs) -> anyhow::Result<(ConvertedPage, Option<String>)
 }
 
 /// A file or standard input. It has no address, so relative links stay as they are.
+///
+/// The encoding is found by the byte order mark, the declaration in the page, or a guess. A file
+/// that may never end, such as a device, is refused.
 fn from_file(args: &MdArgs) -> anyhow::Result<ConvertedPage> {
     let path = args.page.as_str();
     let mut bytes = Vec::new();
@@ -114,7 +124,12 @@ fn from_file(args: &MdArgs) -> anyhow::Result<ConvertedPage> {
 }
 
 /// What is known about the page, as YAML between two lines of dashes. Texts are written as JSON
-/// strings, which YAML reads too, whatever they contain.
+/// strings, which YAML reads too, whatever they contain. Also that of the tool `fetch`.
+/// `total_lines` and `total_characters` are those of the whole page, and `next_offset` is where the
+/// next part begins, in the unit of the request.
+///
+/// `hidden_elements` counts elements with text that were left out because their markup hides them
+/// from readers; it is there only if there are some.
 pub(crate) fn front_matter(page: &ConvertedPage, url: Option<&str>, part: &PageExcerpt) -> String {
     let metadata = &page.metadata;
     let mut lines = String::from("---\n");
@@ -147,7 +162,8 @@ pub(crate) fn front_matter(page: &ConvertedPage, url: Option<&str>, part: &PageE
     lines + "---\n\n"
 }
 
-/// What a reader of the page should know and the Markdown does not show.
+/// What a reader of the page should know and the Markdown does not show. Also for the tool `fetch`,
+/// which appends them to its result.
 pub(crate) fn page_notes(page: &ConvertedPage) -> impl Iterator<Item = &'static str> {
     let notes = [
         (page.needs_script, "the page has nearly no text without JavaScript, which is not run"),

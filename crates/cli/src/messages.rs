@@ -1,5 +1,10 @@
 //! One-line messages on stderr, for the commands that run tools: events of the catalog, and
 //! diagnostics where there is no room for the lines of a file. `report` prints diagnostics in full.
+//!
+//! ```text
+//! 2026-07-28T09:30:00Z toolwright: github: 41 tools     serve, with the time
+//! toolwright: written: tools.json                       other commands
+//! ```
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -35,7 +40,8 @@ pub(crate) fn event_text(event: &CatalogEvent) -> Option<String> {
 }
 
 /// The error of a command that cannot go on because of its configuration. All other problems are
-/// printed first, so that they can be corrected together. Called only if there is one.
+/// printed first, so that they can be corrected together. Called only if there is one. The last
+/// problem becomes the error, and so is printed after the others.
 pub(crate) fn plan_error(plan: &SourcePlan) -> anyhow::Error {
     let mut lines = plan_problems(plan, |diagnostic| diagnostic.severity > Severity::Info);
     let last = lines.pop().unwrap_or_else(|| "the configuration cannot be used".to_owned());
@@ -48,7 +54,8 @@ pub(crate) fn print_plan_mistakes(plan: &SourcePlan) {
     plan_problems(plan, codes::is_mistake).iter().for_each(|line| print_note(line));
 }
 
-/// The diagnostics of a plan that are `reported`, and what it could not read, a line each.
+/// The diagnostics of a plan that are `reported`, and what it could not read, a line each. Order:
+/// diagnostics, failures, missing files.
 fn plan_problems(plan: &SourcePlan, reported: fn(&Diagnostic) -> bool) -> Vec<String> {
     let lines = plan.diagnostics.iter().filter(|it| reported(it)).map(diagnostic_line);
     let missing = plan.missing_paths();
@@ -58,7 +65,8 @@ fn plan_problems(plan: &SourcePlan, reported: fn(&Diagnostic) -> bool) -> Vec<St
     lines.chain(failures).chain(missing).collect()
 }
 
-/// A diagnostic on one line, with its help.
+/// A diagnostic on one line, with its help. The lines of the file are left out, as they may hold
+/// secrets.
 pub(crate) fn diagnostic_line(diagnostic: &Diagnostic) -> String {
     let help: String = diagnostic.help.iter().map(|help| format!(" ({help})")).collect();
     format!("{}{help}", render::concise(diagnostic))
@@ -80,7 +88,8 @@ pub(crate) fn log_with_times() {
     WITH_TIMES.store(true, Ordering::Relaxed);
 }
 
-/// The time that a line of the log starts with, and a space; empty for commands without a log.
+/// The time that a line of the log starts with, and a space; empty for commands without a log. UTC,
+/// so that logs of several machines can be merged.
 pub(crate) fn time_prefix() -> String {
     if !WITH_TIMES.load(Ordering::Relaxed) {
         return String::new();

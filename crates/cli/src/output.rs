@@ -11,7 +11,8 @@ use std::process::ExitCode;
 
 use crate::environment::variable;
 
-/// How a command ended. The numbers are documented for users and must not change.
+/// How a command ended. The numbers are documented for users and must not change. A larger one
+/// weighs more, so the statuses of several files are joined by `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ExitStatus {
     /// The command did its work and found nothing wrong.
@@ -34,7 +35,8 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// Writes text of this program to stdout. Colours are removed if stdout is not a terminal or does
-/// not support them.
+/// not support them. Flushed at once: a command may run on for long after it, or end without
+/// unwinding.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -88,7 +90,7 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 }
 
 /// Makes control characters visible, except line ends and tabs, so that text from tools and
-/// definitions cannot control the terminal.
+/// definitions cannot control the terminal. The end of the last line is not kept.
 pub(crate) fn visible_lines(text: &str) -> String {
     let line = |line: &str| {
         line.split('\t').map(toolwright_source::render::visible).collect::<Vec<_>>().join("\t")

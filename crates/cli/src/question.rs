@@ -16,7 +16,8 @@ pub(crate) enum Answer {
 }
 
 /// Prints `text` and a question to stderr, and reads one line. `text` ends with a line break and
-/// holds no control characters but line breaks: the caller escapes what it quotes.
+/// holds no control characters but line breaks: the caller escapes what it quotes. The default is
+/// no, so pressing Enter changes nothing.
 pub(crate) fn ask(text: &str, question: &str) -> Answer {
     if !is_interactive() {
         return Answer::NotATerminal;

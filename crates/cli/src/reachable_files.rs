@@ -9,6 +9,10 @@
 //! ```
 //!
 //! It is a look at what servers are given, not a proof: a server can write wherever the user can.
+//!
+//! False alarms are cheap (a person reads the sentence), so texts are split generously, and only
+//! names of existing files count. Missed cases are possible: a program may have its folder compiled
+//! in.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +35,9 @@ const BETWEEN_COMMANDS: &[char] = &[';', '&', '|', '(', '\n'];
 const BETWEEN_PARTS: &[char] = &['=', ',', ':'];
 
 /// A sentence about each file in reach of a server of the configuration `path`.
+///
+/// One sentence for each pair of file and server, with the first folder that holds the file. Links
+/// are resolved on both sides. Servers that are reached by HTTP have no files here.
 pub(crate) fn report(path: &Path) -> Vec<String> {
     let plan = SourcePlan::from_config(path, ReadOptions::default(), &variable);
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -64,7 +71,8 @@ pub(crate) fn report(path: &Path) -> Vec<String> {
     sentences
 }
 
-/// The servers of a source: itself, or those that its definitions name.
+/// The servers of a source: itself, or those that its definitions name. Other sources have no
+/// server whose arguments could name a folder.
 fn servers_of(spec: &SourceSpec) -> Vec<(String, Arc<Server>)> {
     match &spec.target {
         SourceTarget::Server(server, _) => vec![(spec.name.clone(), Arc::clone(server))],
@@ -88,7 +96,8 @@ fn is_script_option(word: &str) -> bool {
     letters.is_some_and(|rest| rest.chars().all(|letter| letter.is_ascii_alphabetic()))
 }
 
-/// The text of a shell without the command `.`, which reads a file and is not a folder.
+/// The text of a shell without the command `.`, which reads a file and is not a folder. Without
+/// this, `. ./env.sh` would name the working directory.
 fn without_source_commands(text: &str) -> String {
     let commands = text.split_inclusive(BETWEEN_COMMANDS).map(|command| {
         let begin = command.trim_start();
@@ -99,6 +108,13 @@ fn without_source_commands(text: &str) -> String {
 
 /// The files and folders that a text names which a server is given. Only those that exist count, so
 /// that a text may be split wherever one could begin.
+///
+/// ```text
+/// --root=/home/me/x      /home/me/x
+/// -v/data:/data:ro       nothing: it is mounted to be read
+/// ["a","b"]              a, b, below the working directory
+/// file:///srv/x          /srv/x
+/// ```
 fn named_paths(text: &str, working: &Path) -> Vec<PathBuf> {
     let home = variable("HOME").unwrap_or_default();
     let mut text = text.to_owned();

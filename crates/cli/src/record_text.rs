@@ -25,10 +25,15 @@ use toolwright_workspace::record;
 
 use crate::report::plural;
 
-/// How bodies of BTCP tools are isolated, whatever their manifest prefers.
+/// How bodies of BTCP tools are isolated, whatever their manifest prefers. A manifest may prefer
+/// less isolation; `show` prints the preference beside this.
 const USED_SANDBOX: &str = "a jailed process of its own";
 
 /// Where a body runs that does not run in the sandbox.
+///
+/// Empty for a tool whose body runs in the sandbox or that has none. `page:full` comes first: a
+/// body that has it runs in the page, also if it uses names of workers. `worker_names` are the
+/// globals of workers that the body uses and the sandbox lacks.
 fn other_place(tool: &Draft, worker_names: Option<&Vec<String>>) -> String {
     let mut needs = tool.needs.iter().filter_map(|need| need.ok());
     if tool.details.binding == Binding::Script && needs.any(Capability::is_full_page) {
@@ -51,7 +56,8 @@ pub(crate) fn tool_label(reading: &Reading, tool: &Draft) -> String {
     }
 }
 
-/// Whether the tool has one of these ids or names; always if there are none.
+/// Whether the tool has one of these ids or names; always if there are none. A name without its
+/// namespace selects the tool in every document, so two may be shown.
 pub(crate) fn is_selected(reading: &Reading, tool: &Draft, ids: &[String]) -> bool {
     let name = tool.name.ok().map(|name| name.as_str());
     let is_meant = |id: &String| tool_label(reading, tool) == *id || name == Some(id.as_str());
@@ -68,7 +74,8 @@ pub(crate) fn one_line(text: &str) -> String {
 /// The text of a toolset and of those of its tools that are shown, with the time limits that hold
 /// under `limits`.
 ///
-/// `workers` are the tools whose bodies run in a worker of the browser, with the reason.
+/// `workers` are the tools whose bodies run in a worker of the browser, with the reason. `shown`
+/// has one element for each tool. The numbers in `workers` are positions in the list of tools.
 pub(crate) fn toolset_text(
     reading: &Reading,
     shown: &[bool],
@@ -88,7 +95,8 @@ pub(crate) fn toolset_text(
     out
 }
 
-/// Writes a row, unless its text is empty. Labels have at most eleven characters.
+/// Writes a row, unless its text is empty. Labels have at most eleven characters. The text becomes
+/// one line here, so callers may pass texts of definitions as they are.
 fn row(out: &mut String, label: &str, text: impl AsRef<str>) {
     let text = text.as_ref();
     if !text.is_empty() {
@@ -96,7 +104,8 @@ fn row(out: &mut String, label: &str, text: impl AsRef<str>) {
     }
 }
 
-/// Writes the line with name, number of tools and format, and the fields of the toolset.
+/// Writes the line with name, number of tools and format, and the fields of the toolset. Rows are
+/// left out by `row` if they are empty, so most of them need no condition.
 fn heading(out: &mut String, reading: &Reading) {
     let toolset = &reading.toolset;
     let source = reading.origin.document().source();
@@ -147,6 +156,19 @@ fn heading(out: &mut String, reading: &Reading) {
 }
 
 /// Writes the block of the tool with number `n`.
+///
+/// The order of the rows is fixed, and snapshots of tests have it. `limits` are those of the
+/// configuration: the row `time limit` shows what holds, and what the definition asks for if that
+/// is more.
+///
+/// ```text
+/// title, about    from the definition           needs         capabilities, with their risk
+/// agents read     what `serve` adds to it       hints, task   as MCP has them
+/// instead         what to use if deprecated     examples      number, and their scenarios
+/// input, output   parameters, or the problem    time limit    what holds for a call
+/// validators      those of this command         runs as       the binding, in words
+/// upstream        another name at the server    from          file, line and column
+/// ```
 fn tool_text(
     out: &mut String,
     (reading, texts): (&Reading, &AgentTexts),
@@ -222,6 +244,9 @@ fn tool_text(
 }
 
 /// The place that names a server or a program; empty if the command line does.
+///
+/// Example: `toolwright.toml:12`. A server has no file with its definition, so the entry that
+/// starts it is what a person can open.
 fn anchor_text(source: &Source) -> String {
     let TextOrigin::Answer(Some(Anchor { source, span })) = source.origin() else {
         return String::new();
@@ -242,6 +267,9 @@ fn description(out: &mut String, text: Option<&str>) {
 }
 
 /// Writes what an agent is given to read besides the description.
+///
+/// Advice and examples of the definition are added when the tool is served. The author's own
+/// description has a row of its own, so its first occurrence is taken out.
 fn agent_text(out: &mut String, texts: &AgentTexts, tool: &Draft) {
     let served = record::served_description(texts, tool).unwrap_or_default();
     let authored = tool.description.ok().map(String::as_str).unwrap_or_default();
@@ -265,6 +293,9 @@ pub(crate) fn shorten(text: &str, max: usize) -> String {
 /// The capabilities with their risk; those that do not exist are marked.
 ///
 /// "nothing" only where a format has such a declaration: elsewhere silence means nothing.
+///
+/// Invalid ones are shown as written: a misspelled capability would otherwise look like none.
+/// Example: `dom:read (low risk), "fly" (not a capability)`.
 fn capabilities(list: &[FieldValue<toolwright_model::Capability>]) -> String {
     let one = |given: &FieldValue<toolwright_model::Capability>| match given {
         FieldValue::Valid(capability) => {
@@ -281,7 +312,7 @@ fn capabilities(list: &[FieldValue<toolwright_model::Capability>]) -> String {
 }
 
 /// Why a schema cannot be used, so that calls of the tool are refused; `None` if it can be used, or
-/// if there is none.
+/// if there is none. Example: `not usable: …` with the first mistake.
 pub(crate) fn schema_problem(tool: &Draft, side: SchemaSide) -> Option<String> {
     let schema = match (side, &tool.input, &tool.output) {
         (SchemaSide::Input, FieldValue::Valid(InputSchema::Written(schema)), _) => schema,
@@ -310,7 +341,9 @@ fn input(input: &FieldValue<InputSchema>) -> String {
     }
 }
 
-/// The properties of a schema with their types: `path* string, depth integer (* required)`.
+/// The properties of a schema with their types: `path* string, depth integer (* required)`. A
+/// schema without properties gives its type, or `no parameters` if it is closed. The order is that
+/// of the schema. `*` is explained once, at the end.
 fn parameters(schema: &Json) -> String {
     let required: Vec<&str> = schema
         .get("required")
@@ -335,11 +368,13 @@ fn parameters(schema: &Json) -> String {
     shown.join(", ") + if has_star { " (* required)" } else { "" }
 }
 
-/// The most values of an `enum`, and alternatives of an `anyOf`, that are spelled out.
+/// The most values of an `enum`, and alternatives of an `anyOf`, that are spelled out. More would
+/// push the other parameters out of sight.
 const SHOWN_ALTERNATIVES: usize = 6;
 
 /// The type of a schema in words. Combinations are `any`, unless they are a few types: spelling
-/// them out would take more room than a row has.
+/// them out would take more room than a row has. Examples: `string`, `list of integer`,
+/// `"a" or "b"`, `string or null`.
 fn type_of(schema: &Json) -> String {
     if let Some(values) = schema.get("enum").and_then(Json::as_array) {
         let (first, rest) = values.split_at(values.len().min(SHOWN_ALTERNATIVES));
@@ -386,6 +421,8 @@ fn hints(tool: &Draft) -> String {
 }
 
 /// Whether calls are tasks of the tool's server, as MCP 2025-11-25 has them.
+///
+/// Read from the rest, because only MCP has `execution` and the record has no field for it.
 fn task_support(tool: &Draft) -> &'static str {
     let mut formats = tool.details.rest.iter();
     let execution = formats.find_map(|(_, members)| members.get("/execution"));
@@ -404,7 +441,7 @@ fn time(ms: u64) -> String {
 /// What a call of the tool executes.
 ///
 /// For people, so in words; `record` has the members. Addresses and commands are shown without
-/// secrets.
+/// secrets. All bindings are listed, so that a new one fails to compile here.
 fn binding(binding: &Binding) -> String {
     match binding {
         Binding::Unbound => "nothing: the definition does not say how to run it".to_owned(),

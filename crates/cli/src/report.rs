@@ -1,6 +1,11 @@
 //! Diagnostics on stderr and the line with their totals, for `show` and `validate`, whose stdout
 //! holds something else, and the parts of it that `list` and `test` use. `check` prints its
 //! findings itself, to stdout and in more formats.
+//!
+//! ```text
+//! LoadResult ─▶ print_report: diagnostics, summary, failures ─▶ exit status
+//!               0 clean  │  1 errors in definitions  │  2 something could not be read
+//! ```
 
 use std::fmt::Write;
 
@@ -15,10 +20,11 @@ use crate::messages;
 use crate::output::{self, ExitStatus};
 
 /// The most diagnostics that the format `full` prints; each takes several lines. The formats of one
-/// line per diagnostic print all.
+/// line per diagnostic print all. A terminal keeps only so many lines, and the totals come last.
 const MOST_IN_FULL: usize = 200;
 
-/// Writes diagnostics to stderr in the requested format.
+/// Writes diagnostics to stderr in the requested format. In their order; `render::sort` is the
+/// business of the caller.
 pub(crate) fn print_diagnostics<'d>(
     diagnostics: impl Iterator<Item = &'d Diagnostic>,
     format: DiagnosticFormat,
@@ -60,7 +66,8 @@ pub(crate) fn print_without_lines<'d>(
 }
 
 /// Writes all diagnostics and failures of a load, then the totals. Returns the exit status that
-/// follows from them.
+/// follows from them. Documents of settings are left out of the diagnostics, but count for the exit
+/// status.
 pub(crate) fn print_report(load: &LoadResult, format: DiagnosticFormat) -> ExitStatus {
     // The diagnostics of the plan have been printed before it was loaded.
     let documents = load.documents.iter().filter(|file| !file.secret);
@@ -93,6 +100,12 @@ pub(crate) fn settings_status(load: &LoadResult) -> ExitStatus {
 }
 
 /// Advice does not count, whatever its severity was set to.
+///
+/// ```text
+/// a failure            2, whatever else was found
+/// an error             1
+/// warnings and notes   0
+/// ```
 fn status_of<'d>(
     load: &LoadResult,
     documents: impl Iterator<Item = &'d LoadedDocument>,
@@ -110,6 +123,7 @@ fn status_of<'d>(
 }
 
 /// Whether a document holds the diagnostics of a configuration or servers file, and no tools.
+/// `secret` alone is not enough: a document with tools may have lines that hold secrets, too.
 fn is_settings(document: &LoadedDocument) -> bool {
     document.secret && document.reading.is_none()
 }
@@ -161,6 +175,9 @@ pub(crate) fn severity_counts(load: &LoadResult) -> Vec<String> {
 
 /// `3 tools in 2 files`, or `144 tools of 11 servers and 3 files, without 1 other server (disabled:
 /// notes)`.
+///
+/// "of" if anything is live, "in" for files alone. Documents with settings are not counted, nor are
+/// servers that have no document because they failed; those are in the second part.
 pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
     let readings = load.documents.iter().flat_map(|document| &document.reading);
     let tools = readings.map(|reading| reading.toolset.tools.len()).sum();
@@ -199,7 +216,7 @@ pub(crate) fn tools_and_sources(load: &LoadResult) -> String {
 }
 
 /// The names of the servers that were not started, in brackets. Those that failed are reported one
-/// by one.
+/// by one. Example: ` (not started: a, b; disabled: c)`.
 fn unstarted_servers(load: &LoadResult) -> String {
     /// More of them are not named: the line is a summary.
     const NAMED: usize = 3;
@@ -213,7 +230,8 @@ fn unstarted_servers(load: &LoadResult) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }
 
-/// The text of a document, if a server or a program answered it.
+/// The text of a document, if a server or a program answered it. Built-in toolsets answer like
+/// servers, so this holds for them, too.
 pub(crate) fn answer_of(document: &LoadedDocument) -> Option<&Source> {
     let source = document.reading.as_ref()?.origin.document().source();
     source.is_answer().then_some(source)
@@ -232,7 +250,8 @@ fn is_program_answer(source: &Source) -> bool {
 }
 
 /// The files that were found in folders and not read as definitions. Without this line, a
-/// definition with a misspelled key would silently be missing.
+/// definition with a misspelled key would silently be missing. At most two lines: files of an
+/// unknown format, and files that cannot be parsed.
 pub(crate) fn skipped_files(load: &LoadResult) -> String {
     let mut text = String::new();
     // If no document was found at all, the failure for the folder says more.
@@ -255,7 +274,9 @@ pub(crate) fn skipped_files(load: &LoadResult) -> String {
     text
 }
 
-/// The command line of `check` that reads the same sources in the same way.
+/// The command line of `check` that reads the same sources in the same way. Printed as advice by
+/// `list` and `cost`, so that a person can copy the line. The arguments of a program are left out,
+/// because they may hold secrets: an ellipsis stands for them.
 pub(crate) fn check_command(selected: &SelectedSources) -> String {
     let mut words = vec!["toolwright".to_owned(), "check".to_owned()];
     let reading = &selected.reading;
@@ -277,14 +298,15 @@ pub(crate) fn check_command(selected: &SelectedSources) -> String {
 }
 
 /// The command line of this process, with this source as its last word. For a command that named no
-/// source: all its other words are options.
+/// source: all its other words are options. The arguments of this process are repeated as they are,
+/// quoted where a shell needs it.
 pub(crate) fn own_command_with(source: &str) -> String {
     let given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let words = std::iter::once("toolwright".to_owned()).chain(given).chain([source.to_owned()]);
     words.map(|word| shell_word(&word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell reads it back.
+/// A word as a shell reads it back. Quoted only if needed, since most words are plain paths.
 fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -14,7 +14,9 @@ use crate::{builtin_tools, environment, messages};
 /// The most characters of a log line. Tools and servers may print lines of any length.
 const MAX_LOG_LINE: usize = 2_000;
 
-/// The context that all executors share. Programs inherit only harmless variables.
+/// The context that all executors share. Programs inherit only harmless variables. The built-in
+/// toolsets get a browser with the default settings here; `open_catalog` puts the configured one in
+/// its place.
 pub(crate) fn executor_context(log: Log) -> ExecutorContext {
     let (passed, withheld) =
         (environment::inherited_variables(), environment::withheld_variables());

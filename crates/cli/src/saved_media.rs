@@ -2,6 +2,9 @@
 //!
 //! A file is named by the tool, the number of the block and its MIME type, such as
 //! `shots-take-1.png`. A file that is there already is never replaced: the name gets a number.
+//!
+//! The text of a result is not written: it goes to stdout. A MIME type is what the server claims,
+//! and decides the ending only; the bytes are not looked at.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,7 +29,8 @@ const ENDINGS: &[(&str, &str)] = &[
     ("application/gzip", "gz"),
 ];
 
-/// Names that are tried for one file before it is given up.
+/// Names that are tried for one file before it is given up. Each costs one attempt to create a
+/// file.
 const MAX_NAMES: usize = 10_000;
 
 /// Servers write base64 with and without padding.
@@ -36,7 +40,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// Writes the data of all blocks that have some. Returns the path of each file with the index of
-/// its block.
+/// its block. The folder is made when the first file is written, so a result without media leaves
+/// nothing behind. Files before the one that fails stay.
 ///
 /// # Errors
 /// If data is not base64, or a file cannot be written.
@@ -61,7 +66,8 @@ pub(crate) fn save(
     Ok(saved)
 }
 
-/// The base64 text and the MIME type of a block; `None` if it has no data.
+/// The base64 text and the MIME type of a block; `None` if it has no data. A resource with text has
+/// none: it is printed.
 fn media_of(content: &ResultContent) -> Option<(&str, &str)> {
     let block = content.as_other()?;
     let (holder, key) = match block.get("type")?.as_str()? {
@@ -73,13 +79,15 @@ fn media_of(content: &ResultContent) -> Option<(&str, &str)> {
     Some((holder.get(key)?.as_str()?, mime))
 }
 
-/// The name of a file without its ending. An id may have characters that lead out of the folder.
+/// The name of a file without its ending. An id may have characters that lead out of the folder. At
+/// most 100 characters of the id, since file systems allow 255 bytes for a name.
 fn file_stem(tool: &str, number: usize) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
     let name: String = tool.chars().map(allowed).take(100).collect();
     format!("{name}-{number}")
 }
 
+/// Examples: `image/png` gives `png`, `image/svg+xml` gives `svg`, `x/a.b` gives `bin`.
 fn ending(mime: &str) -> String {
     let mime = mime.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     if let Some((_, ending)) = ENDINGS.iter().find(|(known, _)| *known == mime) {
@@ -91,7 +99,8 @@ fn ending(mime: &str) -> String {
     if is_ending { kind.to_owned() } else { "bin".to_owned() }
 }
 
-/// Writes a file that does not exist yet, under the first free name.
+/// Writes a file that does not exist yet, under the first free name. `create_new` asks and creates
+/// in one step, so two calls that run at once cannot take one name.
 fn write_new(folder: &Path, stem: &str, ending: String, bytes: &[u8]) -> anyhow::Result<PathBuf> {
     for n in 1..MAX_NAMES {
         let more = if n == 1 { String::new() } else { format!("-{n}") };

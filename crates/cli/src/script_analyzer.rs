@@ -36,7 +36,8 @@ pub(crate) fn worker_main() -> ExitCode {
     jailed_function_main(toolwright_script::answer_analysis_request)
 }
 
-/// The parser in jailed processes; or why there is none.
+/// The parser in jailed processes; or why there is none. The error is kept and not returned at
+/// once, since most commands never analyse code.
 struct ScriptWorker(Result<JailedFunction, String>);
 
 impl ScriptWorker {

@@ -5,6 +5,11 @@
 //! in the background, so agents can connect while slow servers still start.
 //!
 //! Elsewhere: the protocol (`toolwright_serve`), loading and reloading (`toolwright_catalog`).
+//!
+//! ```text
+//! plan ─▶ Catalog (watch: load, reload) ─▶ Runner ─▶ Gateway ─┬─ serve_stdio: one client
+//!   └─ errors end the start                                   └─ HttpServer: many
+//! ```
 
 use std::sync::Arc;
 
@@ -19,7 +24,8 @@ use crate::args::ServeArgs;
 use crate::output::ExitStatus;
 use crate::{environment, messages, report, runtime, sources, start_progress};
 
-/// Serves until the agent disconnects or a signal arrives, then ends all processes.
+/// Serves until the agent disconnects or a signal arrives, then ends all processes. The exit status
+/// is 0 after a signal, too: that is how a server is ended.
 ///
 /// # Errors
 /// If there is no source to serve, or the address cannot be used.
@@ -119,7 +125,8 @@ async fn serve(args: &ServeArgs) -> anyhow::Result<ExitStatus> {
 
 /// Refuses to serve nothing: if the command line names only files and folders, and none of them can
 /// be read or has a definition, a path is probably wrong. A folder that the configuration names may
-/// be filled later.
+/// be filled later. A server or a program among the sources is enough to serve, since it may appear
+/// later.
 ///
 /// # Errors
 /// If there is nothing to serve.
@@ -160,7 +167,8 @@ fn serve_options(settings: &ServeSettings) -> ServeOptions {
     }
 }
 
-/// Shows on a terminal how many sources are still starting, until the last one was tried.
+/// Shows on a terminal how many sources are still starting, until the last one was tried. Without a
+/// terminal, nothing is shown.
 async fn show_start(catalog: Arc<Catalog>) {
     let mut changes = catalog.changes();
     loop {
@@ -176,7 +184,8 @@ async fn show_start(catalog: Arc<Catalog>) {
 }
 
 /// Logs what happens to sources. Warnings about definitions are left out: `check` is the place for
-/// them. Those about servers are logged, because servers are about to be started.
+/// them. Those about servers are logged, because servers are about to be started. Called from any
+/// thread that loads a source.
 fn log_event(event: &CatalogEvent) {
     match event {
         // The usual line; the second number appears only if there is something to look at.
@@ -195,7 +204,8 @@ fn log_event(event: &CatalogEvent) {
     }
 }
 
-/// After the first signal running calls may finish; the second one ends the process at once.
+/// After the first signal running calls may finish; the second one ends the process at once. The
+/// token also ends the tasks of the catalog, so nothing is started any more.
 fn end_on_signals(until: &CancellationToken) {
     let until = until.clone();
     tokio::spawn(async move {

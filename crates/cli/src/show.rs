@@ -1,5 +1,8 @@
 //! `toolwright show`: prints the record of every tool, as text or as JSON. The text is made in
 //! `record_text`, the JSON in `toolwright_workspace::record` (its fields are in docs/record.md).
+//!
+//! Nothing is judged here: a definition with errors is shown as far as it was read. No rule runs;
+//! what was found while reading goes to stderr.
 
 use anyhow::bail;
 use serde_json::Value as Json;
@@ -12,7 +15,8 @@ use crate::sources::{self, PlanLog, SourceSearch};
 use crate::{record_text, report, script_analyzer};
 
 /// Prints the records to stdout and diagnostics to stderr. Definitions with errors are shown as far
-/// as they could be read.
+/// as they could be read. `--tool` selects tools by id or name, in all documents. Where bodies of
+/// BTCP tools run is found out for the text only: it needs the analyzer.
 ///
 /// # Errors
 /// If nothing is named or found, the configuration has an error, the async runtime cannot start,

@@ -38,7 +38,8 @@ use crate::{
 /// How long sources may take to start before a line says which ones are waited for.
 const LONG_START: Duration = Duration::from_secs(3);
 
-/// A workspace with the analyzer of this process. Cheap to make.
+/// A workspace with the analyzer of this process. Cheap to make. Counts of tokens are kept in the
+/// user's cache folder, if there is one.
 pub(crate) fn workspace() -> Workspace {
     let mut workspace = Workspace::new(script_analyzer::new_analyzer());
     workspace.token_cache = cache_folder().map(|folder| folder.join("tokens"));
@@ -56,6 +57,7 @@ pub(crate) enum PlanLog {
 
 /// Loads the named sources, or else those of the configuration. Servers and programs are started
 /// and asked for their tools; what is wrong with their settings is written to stderr before.
+/// Nothing stays: servers and programs are ended before this returns.
 ///
 /// # Errors
 /// If there is no such configuration, the async runtime cannot start, or the user interrupts.
@@ -67,7 +69,8 @@ pub(crate) fn load_resolved(
     load_with(selected, selected.reading.options(false), log)
 }
 
-/// The same, read in another way than the command line says.
+/// The same, read in another way than the command line says. `options` take the place of those of
+/// the command line.
 pub(crate) fn load_with(
     selected: &SelectedSources,
     options: ReadOptions,
@@ -121,7 +124,7 @@ pub(crate) fn paths_if_repeatable(selected: &SelectedSources) -> Option<Vec<Path
 }
 
 /// Refuses a source that is not there and is spelled like the id of a tool, with the option that
-/// takes one.
+/// takes one. `show fs:read_file` is a common mistake: other commands take an id in this place.
 ///
 /// # Errors
 /// If there is such a source.
@@ -164,6 +167,9 @@ pub(crate) fn paths_if_all_files(
 }
 
 /// Loads all sources of a plan, then closes servers and ends programs.
+///
+/// # Errors
+/// If the async runtime cannot start, or the user interrupts. A source that fails is in the result.
 pub(crate) fn load_plan(plan: SourcePlan, line: WaitingLine) -> anyhow::Result<LoadResult> {
     let context = executor_context(Log::default());
     let workspace = workspace();
@@ -207,7 +213,8 @@ async fn report_waiting(line: WaitingLine, waiting: impl Fn() -> Vec<String>) {
     std::future::pending().await
 }
 
-/// The sources that the command line names. Everything after `--` is one server.
+/// The sources that the command line names. Everything after `--` is one server. How a word is
+/// recognised is decided by `SourceArgument::parse` alone.
 fn parse_sources(sources: &[String], command: &[String]) -> Vec<SourceArgument> {
     let mut named: Vec<SourceArgument> =
         sources.iter().map(|word| SourceArgument::parse(word)).collect();
@@ -305,6 +312,12 @@ pub(crate) fn planner(
 }
 
 /// A catalog of the sources with a runner, a policy and a sandbox. Nothing is loaded yet.
+///
+/// ```text
+/// plan ─┬─ limits ────▶ refused if wrong       ┌─ journal: audit
+///       ├─ browser ───▶ builtins, pages ──▶ Runner ─▶ Catalog
+///       └─ policy ────▶ GrantPolicy ──────────┘    └─ pins, policy
+/// ```
 ///
 /// # Errors
 /// If a limit of the configuration is invalid, or the sandbox cannot be set up.

@@ -1,6 +1,8 @@
 //! One line on a terminal while sources start, which may take a minute if a server has to be
 //! downloaded first. It is replaced in place and removed at the end, and shown only if stderr is a
 //! terminal.
+//!
+//! Everything else that writes to stderr meanwhile goes through `suspend`, or the two would mix.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +14,7 @@ use toolwright_source::render::visible;
 /// The line that is shown, if any. One per process, as there is one stderr.
 static LINE: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
+/// A poisoned lock is used all the same: a wrong line does no harm.
 fn with_line<T>(work: impl FnOnce(&mut Option<ProgressBar>) -> T) -> T {
     work(&mut LINE.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -41,7 +44,8 @@ pub(crate) fn clear() {
     });
 }
 
-/// Writes something else to stderr, with the line out of the way.
+/// Writes something else to stderr, with the line out of the way. Works without a line, too, so
+/// that callers need not know whether there is one.
 pub(crate) fn suspend(write: impl FnOnce()) {
     with_line(|line| match line {
         Some(bar) => bar.suspend(write),
@@ -59,7 +63,8 @@ pub(crate) fn text_with_names(starting: &[String], all: usize) -> String {
     format!("{}: {}", text(starting.len(), all), listed(starting))
 }
 
-/// The first names of a list, on one line.
+/// The first names of a list, on one line. At most five, then their number:
+/// `a, b, c, d, e and 2 more`.
 pub(crate) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 5;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| visible(name)).collect();

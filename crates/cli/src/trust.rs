@@ -11,6 +11,9 @@
 //! `--check`, which decides nothing, asks nobody and starts nothing but the sources; it looks only
 //! at what sources have now, as what another process has seen in some session cannot be repeated
 //! there.
+//!
+//! What is accepted goes to two places. `toolwright.lock` has hashes, is committed, and decides if
+//! it exists; the store of this user also has the texts, so that changed words can be shown later.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -37,6 +40,9 @@ use crate::sources::{self, SourceSearch};
 use crate::{environment, messages, runtime};
 
 /// Shows the differences, and writes what the person accepts.
+///
+/// Exits with 2 if a source could not be loaded, even if the rest is as accepted: what was not seen
+/// may have changed.
 ///
 /// # Errors
 /// If there is no source, the lock or the store cannot be used, or nobody can be asked.
@@ -66,6 +72,8 @@ pub(crate) fn run(args: &TrustArgs) -> anyhow::Result<ExitStatus> {
 /// What to load, and whether that is only a part of the configuration: words that are all names of
 /// its sources. A part must not lead to the conclusion that the other entries of the lock are
 /// unknown.
+///
+/// A planner is a function and not a plan, because the catalog asks again when files change.
 fn planner(args: &TrustArgs) -> anyhow::Result<(Planner, bool)> {
     let words = args.selected.sources.clone();
     let options = args.selected.reading.options(false);
@@ -96,6 +104,8 @@ fn planner(args: &TrustArgs) -> anyhow::Result<(Planner, bool)> {
 
 /// Loads everything, and ends what it started, also after a failure. The second part of the result
 /// tells whether something could not be loaded; that was written to stderr.
+///
+/// Warnings about definitions are left out, as they are the business of `check`.
 async fn review(planner: Planner, scope: ReviewScope) -> anyhow::Result<(PinReview, bool)> {
     let context = runtime::executor_context(Log::default());
     let runner = Arc::new(Runner::new(context, CallLimits::default()));
@@ -119,6 +129,8 @@ async fn review(planner: Planner, scope: ReviewScope) -> anyhow::Result<(PinRevi
 /// Prints the differences, and fails if there are any.
 ///
 /// A toolset that is new does not count where there is no lock: its first use would accept it.
+/// Entries of the lock that no source has count as differences: they may be of a source that was
+/// removed without its pins.
 fn check(args: &TrustArgs, review: &PinReview) -> anyhow::Result<ExitStatus> {
     let differs = |toolset: &&ReviewedToolset| review.lock.is_some() || !toolset.is_new;
     let parts = review.toolsets.iter().filter(differs).map(|it| it.parts.len()).sum::<usize>();
@@ -133,7 +145,18 @@ fn check(args: &TrustArgs, review: &PinReview) -> anyhow::Result<ExitStatus> {
 }
 
 /// Asks, and writes what is accepted. With `--accept`, only what is named is accepted and nobody is
-/// asked. Everything is written at the end, so an interrupted run changes nothing.
+/// asked. Everything is written at the end, so an interrupted run changes nothing. `is_partial` is
+/// true if not all sources were loaded. Then entries that no source has stay in the lock, even with
+/// `--all`.
+///
+/// Without a terminal nothing is accepted silently: the differences are printed, and the exit
+/// status is 1.
+///
+/// ```text
+/// part of …                    --all  --accept NAME      neither
+/// a first use without a lock   yes    yes                yes, as `serve` does
+/// anything else                yes    if it is named     the person is asked
+/// ```
 ///
 /// # Errors
 /// If a word of `--accept` names nothing that differs, or the lock or the store cannot be written.
@@ -200,7 +223,7 @@ fn open_parts(review: &PinReview) -> impl Iterator<Item = &ReviewedPart> {
 }
 
 /// Whether a word of `--accept` means this part: its name, with or without the source, or its kind
-/// if there is one of it.
+/// if there is one of it. Examples: `fs:read_file`, `read_file`, `instructions`, `fs:instructions`.
 fn names(word: &str, label: &str, part: &ReviewedPart) -> bool {
     let name = if part.kind.is_shared() { part.kind.word() } else { &part.name };
     word == name || word.strip_prefix(label).and_then(|rest| rest.strip_prefix(':')) == Some(name)
@@ -208,7 +231,8 @@ fn names(word: &str, label: &str, part: &ReviewedPart) -> bool {
 
 /// What changed about a part.
 ///
-/// The texts of parts are JSON or, for instructions, plain text.
+/// The texts of parts are JSON or, for instructions, plain text. What is gone needs no list of
+/// changes; what is new shows everything that it has.
 fn changes_of(part: &ReviewedPart) -> Vec<PartChange> {
     let parse =
         |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str()));
@@ -230,6 +254,8 @@ fn word_of(change: PinChange) -> &'static str {
 }
 
 /// A part and its changes, as `diff` prints them, but with whole texts: a person decides by them.
+/// If only the hash of the accepted text is known, for example from a lock of another machine, the
+/// whole present text is shown.
 fn part_text(label: &str, part: &ReviewedPart) -> String {
     let (label, name) = (one_line(label), one_line(&part.name));
     let subject = match part.kind {
@@ -251,6 +277,7 @@ fn part_text(label: &str, part: &ReviewedPart) -> String {
 }
 
 /// The last line: what is accepted now. What is unchanged is counted in tools, the rest in parts.
+/// What is gone is in neither number: there is nothing that could be accepted as it is.
 fn summary(review: &PinReview) -> String {
     let same: usize = review.toolsets.iter().map(ReviewedToolset::unchanged_tools).sum();
     let tools = |is_accepted: bool| {
@@ -268,7 +295,7 @@ fn summary(review: &PinReview) -> String {
     format!("{}\n", found.join(", "))
 }
 
-/// As in the headings of the lock.
+/// As in the headings of the lock. Part of the interface, in `unknown`.
 fn section_word(section: LockSection) -> &'static str {
     match section {
         LockSection::File => "file",
@@ -279,6 +306,8 @@ fn section_word(section: LockSection) -> &'static str {
 }
 
 /// Prints all differences.
+///
+/// Toolsets that are new are left out where there is no lock, for the reason given at `check`.
 fn print(args: &TrustArgs, review: &PinReview) -> anyhow::Result<()> {
     let has_lock = review.lock.is_some();
     if args.output_format == TrustFormat::Json {
@@ -297,6 +326,9 @@ fn print(args: &TrustArgs, review: &PinReview) -> anyhow::Result<()> {
 }
 
 /// Keys are part of the interface. `lock` is null if there is no lock, also if one will be written.
+/// Changes have the members that `diff --json` gives them.
+///
+/// `differences` are what `--check` counts; `unchanged` is the number of the other parts.
 fn to_json(review: &PinReview) -> Json {
     let part = |part: &ReviewedPart| {
         let changes = changes_of(part);

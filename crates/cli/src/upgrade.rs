@@ -6,6 +6,12 @@
 //! A file with a syntax error is not touched, since what follows the error was not read. Other
 //! mistakes do not matter: they are the same before and after, and are listed as what is left to
 //! do.
+//!
+//! ```text
+//! files ─ load ─▶ Workspace::upgrade ─┬─ steps: what was changed ─ diff, or --write
+//!                                     ├─ refused: steps that would break something
+//!                                     └─ left: findings that only the new text has
+//! ```
 
 use std::path::PathBuf;
 
@@ -20,6 +26,9 @@ use crate::report::{self, plural};
 use crate::sources;
 
 /// Prints or writes the upgraded files.
+///
+/// Exits with 1 if a file has a syntax error or a step was refused, with 2 if something could not
+/// be read or written. One file does not stop the others.
 ///
 /// # Errors
 /// If standard input is named, or stdout cannot be written.
@@ -71,7 +80,8 @@ fn is_whole(loaded: &LoadedDocument) -> bool {
 }
 
 /// Writes the file, or prints what would change. Returns whether that was possible. A document that
-/// is not a file is only printed.
+/// is not a file is only printed. A file that cannot be written is reported here, and the others
+/// are still upgraded.
 fn finish(args: &UpgradeArgs, loaded: &LoadedDocument, upgrade: &Upgrade) -> anyhow::Result<bool> {
     let Some(path) = loaded.path.as_ref().filter(|_| args.write) else {
         output::print(&upgrade.diff())?;
@@ -84,7 +94,8 @@ fn finish(args: &UpgradeArgs, loaded: &LoadedDocument, upgrade: &Upgrade) -> any
     Ok(true)
 }
 
-/// Writes the steps and what is left, a line each, and returns the number of the latter.
+/// Writes the steps and what is left, a line each, and returns the number of the latter. On stderr,
+/// because stdout has the diff, which a person may pipe into `patch`.
 fn print_steps(loaded: &LoadedDocument, upgrade: &Upgrade) -> usize {
     let name = loaded.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let name = visible(&name);
@@ -103,7 +114,8 @@ fn print_steps(loaded: &LoadedDocument, upgrade: &Upgrade) -> usize {
     upgrade.left.len()
 }
 
-/// `1 of 2 files can be upgraded (…); 1 file could not be read; 3 findings are left to do`.
+/// `1 of 2 files can be upgraded (…); 1 file could not be read; 3 findings are left to do`. If no
+/// file could be read, only that is said.
 fn summary(
     args: &UpgradeArgs,
     upgraded: usize,

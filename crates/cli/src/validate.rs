@@ -6,6 +6,9 @@
 //!
 //! The validation itself is in `toolwright_schema`. A value that no JSON number type holds is
 //! refused in both modes instead of being validated as something else.
+//!
+//! The second mode answers every line and does not stop at one that is broken, so a program can
+//! pair requests and results by counting.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -26,7 +29,8 @@ use crate::args::ValidateArgs;
 use crate::output::{self, ExitStatus};
 use crate::{report, sources};
 
-/// Used only by this command, so it is not among the codes that `explain` lists.
+/// Used only by this command, so it is not among the codes that `explain` lists. Schemas have the
+/// codes of `check`.
 static INVALID_INSTANCE: DiagnosticCode = DiagnosticCode {
     name: "INVALID_INSTANCE",
     severity: Severity::Error,
@@ -49,7 +53,8 @@ pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<ExitStatus> {
     }
 }
 
-/// Validates one file against another.
+/// Validates one file against another. A document with a syntax error is not validated: its tree
+/// lacks what could not be read.
 fn validate(
     schema: &Path,
     instance: &Path,
@@ -94,7 +99,8 @@ fn validate(
     Ok(ExitStatus::Clean)
 }
 
-/// The violations of the schema, located in the instance, or the mistake in the schema itself.
+/// The violations of the schema, located in the instance, or the mistake in the schema itself. At
+/// most one finding for a schema that does not compile; nothing was validated then.
 fn validation_diagnostics(
     schema: &Arc<Document>,
     instance: &Arc<Document>,
@@ -113,7 +119,8 @@ fn validation_diagnostics(
 }
 
 /// Whether the diagnostic is about a number that fits no number type, such as `1e999`. Its node has
-/// no value, which `to_json` shows as null.
+/// no value, which `to_json` shows as null. A number that is only imprecise, such as one with
+/// thirty digits, stays a warning.
 fn is_unrepresentable(diagnostic: &Diagnostic, document: &Document) -> bool {
     let node = || diagnostic.span.map(|span| document.at_byte(span.start));
     diagnostic.code == &codes::NUMBER_PRECISION
@@ -121,7 +128,8 @@ fn is_unrepresentable(diagnostic: &Diagnostic, document: &Document) -> bool {
 }
 
 /// A violation as findings at the violating value, or at the keys that should not be there, with
-/// the place in the schema as help.
+/// the place in the schema as help. Several findings for one violation of `additionalProperties`:
+/// one for each key.
 fn violations(failure: &ValidationError) -> impl Iterator<Item = Finding> {
     failure.places().into_iter().map(|place| {
         let at = DocumentPath::parse(&place.path).unwrap_or_default();
@@ -138,6 +146,8 @@ fn violations(failure: &ValidationError) -> impl Iterator<Item = Finding> {
 
 /// Writes a result line for each line of stdin. Invalid instances are results, not failures: the
 /// exit status is 2 if a line was not a request at all, and 0 otherwise.
+///
+/// A line may have as many bytes as a definition, and is refused as `INVALID_LINE` if it has more.
 fn batch(options: &SchemaOptions) -> anyhow::Result<ExitStatus> {
     let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -179,6 +189,8 @@ fn batch(options: &SchemaOptions) -> anyhow::Result<ExitStatus> {
 const INVALID_LINE: &str = "INVALID_LINE";
 
 /// The result for one line: `valid`, `invalid`, a code of a schema error, or `INVALID_LINE`.
+///
+/// A new document for each line: nothing of one line can influence the next.
 fn batch_line(line: Vec<u8>, options: &SchemaOptions) -> Json {
     let document = Document::parse("<line>", line, Syntax::Json);
     // As in the other mode: a number that cannot be represented is an error here.
@@ -223,7 +235,8 @@ fn line_result<'a>(result: &str, messages: impl Iterator<Item = &'a str>) -> Jso
     json!({"result": result, "errors": errors})
 }
 
-/// One error, with paths as JSON Pointers.
+/// One error, with paths as JSON Pointers. `schemaPath` leads to the keyword, `keyword` is its last
+/// part; both are empty for a line that could not be read.
 fn error_json(instance_path: &str, schema_path: &str, keyword: &str, message: &str) -> Json {
     json!({
         "instancePath": instance_path, "schemaPath": schema_path,

@@ -37,6 +37,8 @@ const MAX_INPUT: u64 = 16 << 20;
 
 /// Runs all calls and prints their results.
 ///
+/// The input is parsed before any source is started.
+///
 /// # Errors
 /// If the input or the file of the session is unusable, there is no source, or the user interrupts
 /// while a server is still starting.
@@ -72,7 +74,11 @@ pub(crate) fn run(args: &CallArgs, target: &str) -> anyhow::Result<ExitStatus> {
     })
 }
 
-/// Reads the file that `convert --session` wrote for the target.
+/// Reads the file that `convert --session` wrote for the target. The file maps the names in the
+/// request to ids, and has what restores rewritten arguments.
+///
+/// # Errors
+/// If the file was written for another target: names and rewrites differ between vendors.
 fn read_session(file: &Path, target: VendorTarget) -> anyhow::Result<CallTable> {
     let name = file.display();
     let text = std::fs::read(file).with_context(|| format!("cannot read `{name}`"))?;
@@ -89,7 +95,13 @@ fn read_session(file: &Path, target: VendorTarget) -> anyhow::Result<CallTable> 
 /// the order of the calls.
 ///
 /// Without a session, tools are matched by the names that a conversion would give them, so all
-/// sources have to be loaded.
+/// sources have to be loaded. A call of a tool that is not in the table cannot be restored. Its
+/// result is that error, and the other calls are made all the same.
+///
+/// ```text
+/// with a session      its file has names and ids: only these sources are loaded
+/// without a session   all sources are loaded, and names are computed as `convert` does
+/// ```
 async fn run_all(
     args: &CallArgs,
     target: VendorTarget,
@@ -141,7 +153,8 @@ async fn run_all(
     futures::future::join_all(calls.into_iter().map(run)).await
 }
 
-/// No person is asked: the input is a pipe, and questions of grants are refused (`NoHost`).
+/// No person is asked: the input is a pipe, and questions of grants are refused (`NoHost`). The
+/// deadline counts from `started`, so loading and all calls share `timeout`.
 async fn run_one(
     restored: RestoredCall,
     timeout: Option<Duration>,
@@ -161,7 +174,7 @@ async fn run_one(
 }
 
 /// Content and structured content are both handed over; `write_results` decides which of them the
-/// vendor takes.
+/// vendor takes. Warnings of the runner go to stderr: a vendor has no place for them.
 fn result_of(call: VendorCall, outcome: Outcome) -> VendorResult {
     for warning in &outcome.warnings {
         messages::print_note(warning);

@@ -27,6 +27,8 @@ pub enum DetectionResult {
 }
 
 /// One rule of detection.
+///
+/// A rule sees one value and no other rule; the order does the rest.
 struct DetectionRule {
     /// The format it detects, or one of the pseudo-formats [`AMBIGUOUS`] and [`SERVERS`].
     format: &'static str,
@@ -36,7 +38,8 @@ struct DetectionRule {
     matches: fn(Node<'_>) -> bool,
 }
 
-/// The values that a rule is tried on.
+/// The values that a rule is tried on. `Elements` is for keys of a single tool, which may stand
+/// alone, in a list or in `tools`.
 #[derive(Clone, Copy, PartialEq)]
 enum DetectionScope {
     /// The root alone.
@@ -52,6 +55,9 @@ pub const RECOGNISED_KEYS: &str = "\
     `id` beside an AIOS `type` or section";
 
 /// The rules in order.
+///
+/// To add a rule, look for the first one that would take its documents, and put it before that. A
+/// test in `detection.rs` numbers them as docs/formats.md does.
 static RULES: &[DetectionRule] = &[
     // A marker that no other format uses, so nothing can contradict it.
     DetectionRule { format: "btcp", scope: DetectionScope::Root, matches: |n| n.has("btcp") },
@@ -159,7 +165,8 @@ fn has_btcp_tools(root: Node<'_>) -> bool {
 
 /// Whether a value is a list of examples as BTCP has them, objects with `input` or `output`, or
 /// with `params`, as published tools of BTCP write it by mistake. One of them is enough, because
-/// the others may be the mistakes that a reader looks for.
+/// the others may be the mistakes that a reader looks for. A list of texts, or of calls such as
+/// `{"city": "Berlin"}`, does not count.
 fn are_btcp_examples(list: Node<'_>) -> bool {
     let is_example = |item: Node<'_>| ["input", "output", "params"].iter().any(|key| item.has(key));
     list.items().any(is_example)
@@ -175,7 +182,7 @@ fn is_empty_list(root: Node<'_>) -> bool {
 }
 
 /// Whether a tool has a schema in `parameters`. In an AIOS command, which has an `id`, `parameters`
-/// is a list of prose.
+/// is a list of prose. `parameters: null` counts, so that a broken tool is still recognised.
 fn has_parameters(node: Node<'_>) -> bool {
     node.get("parameters")
         .is_some_and(|parameters| parameters.kind() == ValueKind::Map || !node.has("id"))
@@ -183,6 +190,12 @@ fn has_parameters(node: Node<'_>) -> bool {
 
 /// Whether it is a Gemini function declaration: its schema types are in capitals (`OBJECT`), or it
 /// has a key that only Gemini has.
+///
+/// ```text
+/// {name, parameters: {type: OBJECT}}                    Gemini
+/// {name, parameters: {properties: {a: {type: STRING}}}} Gemini
+/// {name, parameters: {type: object}}                    not: ikigai, or ambiguous in a list
+/// ```
 fn is_gemini_function(node: Node<'_>) -> bool {
     // JSON Schema writes types in lower case. A single capital letter proves nothing.
     let upper = |n: Node<'_>| {
@@ -213,7 +226,8 @@ const AIOS_SECTIONS: [&str; 7] = [
     "meta_specific",
 ];
 
-/// Whether it is an AIOS tool whose author left out the root key `tool`.
+/// Whether it is an AIOS tool whose author left out the root key `tool`. `id` alone proves nothing:
+/// a type of AIOS or one of its sections has to be there, too.
 fn is_aios_without_root(node: Node<'_>) -> bool {
     let typed = node
         .get("type")
@@ -236,6 +250,8 @@ fn elements(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
 
 /// Whether a text that could not be parsed was meant to be a definition, judged by keys that hardly
 /// any other kind of file has. In a folder, only such files are reported with their syntax errors.
+///
+/// A file that is not recognised here is only named as skipped, so the keys are few and distinct.
 pub fn looks_like_definition(text: &str) -> bool {
     const KEYS: [&str; 6] =
         ["btcp", "inputSchema", "input_schema", "functionDeclarations", "toolSpec", "openapi"];
@@ -254,7 +270,8 @@ pub fn looks_like_definition(text: &str) -> bool {
         || text.lines().any(|line| line.trim_end() == "tool:")
 }
 
-/// Detects the format of a document.
+/// Detects the format of a document. Never fails: a document of no format, or of several, gets a
+/// finding that says what was looked for.
 pub fn detect(document: &Document) -> DetectionResult {
     let root = document.root();
     let matching = RULES.iter().find(|rule| match rule.scope {

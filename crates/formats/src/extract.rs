@@ -13,6 +13,11 @@
 //!
 //! Members that no table has are kept as they are (`keep_unknown`), so that writing a document back
 //! loses nothing.
+//!
+//! ```text
+//! document: tags: [a, 7, b]      record: tags [a, b]
+//! note_filtered_items            record /tags/1 is document /tags/2
+//! ```
 
 use toolwright_model::{
     Capability, FieldValue, FormatId, InputSchema, Json, Namespace, Object, Rest, ToolName, Version,
@@ -35,7 +40,8 @@ pub(crate) fn non_blank_text(parent: Node<'_>, name: &str) -> FieldValue<String>
     })
 }
 
-/// A required value, parsed by `parse`. Null and blank count as missing.
+/// A required value, parsed by `parse`. Null and blank count as missing. `parse` gets neither null
+/// nor a blank text.
 pub(crate) fn required_value<'d, T>(
     parent: Node<'d>,
     name: &str,
@@ -65,7 +71,8 @@ fn optional_value<'d, T>(
 }
 
 /// An invalid value as the record shows it. A number keeps its digits, because the author of
-/// `version: 1.10` must not be shown 1.1.
+/// `version: 1.10` must not be shown 1.1. A text of the digits, since a JSON number would lose the
+/// zero.
 fn as_written(node: Node<'_>) -> Json {
     if node.kind() == ValueKind::Number { Json::from(node.raw()) } else { node.to_json() }
 }
@@ -117,7 +124,8 @@ fn schema(node: Node<'_>) -> Option<Json> {
     (node.kind() == ValueKind::Map).then(|| node.to_json())
 }
 
-/// The items of a list, up to the bound that `shape::report_too_many_items` reports.
+/// The items of a list, up to the bound that `shape::report_too_many_items` reports. Also used by
+/// `objects`, `texts` and `capabilities`.
 pub(crate) fn items<'d>(list: Node<'d>) -> impl Iterator<Item = Node<'d>> {
     list.items().take(MAX_ITEMS)
 }
@@ -152,7 +160,8 @@ pub(crate) fn objects<'d>(parent: Node<'d>, name: &str) -> impl Iterator<Item = 
     parent.get(name).into_iter().flat_map(items).filter(|item| item.kind() == ValueKind::Map)
 }
 
-/// The members of an object that `keep` selects, for the record's `rest`.
+/// The members of an object that `keep` selects, for the record's `rest`. With values as JSON, so
+/// that they can be written back.
 fn members_where(parent: Node<'_>, keep: impl Fn(&Member<'_>) -> bool) -> Object {
     let members = parent.members();
     let kept = members.iter().filter(|member| keep(member));
@@ -197,6 +206,8 @@ pub(crate) fn keep_unknown(
 
 /// Does the same for an object that the record keeps only in part, nested objects included, so that
 /// the pointers become `/section/member` and `/section/list/0/member`.
+///
+/// The recursion follows the tables, whose depth is fixed, and not the document.
 pub(crate) fn keep_unknown_nested(
     node: Node<'_>,
     fields: &'static [Field],

@@ -55,6 +55,8 @@ pub enum FieldPresence {
 }
 
 /// The values a field accepts.
+///
+/// What each kind reports is in `shape::check_value`, an arm for each.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldKind {
     /// Any value, `null` included.
@@ -115,7 +117,8 @@ pub enum FieldKind {
 
 /// The function of a [`FieldKind::Custom`]: takes the object that has the field, the value, and the
 /// list to report to. The object is passed because it need not be the value's parent in the text:
-/// an alias or a merge key may have brought the value in.
+/// an alias or a merge key may have brought the value in. It must accept any value, and report a
+/// wrong type itself.
 #[derive(Clone, Copy)]
 pub struct CustomCheck(pub(crate) fn(Node<'_>, Node<'_>, &mut FindingList));
 
@@ -156,7 +159,8 @@ pub(crate) const TEXTS: FieldKind = FieldKind::List { of: &TEXT, min: 0 };
 /// An object whose content the format does not describe.
 pub(crate) const FREE: FieldKind = FieldKind::Map(&FieldKind::Any);
 
-/// A field that must be present.
+/// A field that must be present. `about` completes "`name` is …", so it begins in lower case and
+/// has no full stop.
 pub(crate) const fn required(name: &'static str, kind: FieldKind, about: &'static str) -> Field {
     Field { name, kind, presence: FieldPresence::Required, since: "", about, misspelling: None }
 }

@@ -24,6 +24,7 @@ pub(crate) const SCHEMA_OR_NULL: FieldKind = FieldKind::Custom {
     check: CustomCheck(schema_or_null),
 };
 
+/// Whether an object is a valid schema is the rule `invalid_schema`.
 fn schema_or_null(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if !matches!(node.kind(), ValueKind::Map | ValueKind::Null) {
         shape::report_wrong_type(node, "a JSON Schema object", out);
@@ -60,6 +61,14 @@ pub(crate) enum MissingInput {
 
 impl FunctionTool<'_> {
     /// The draft of the function, the `index`-th of its toolset.
+    ///
+    /// ```text
+    /// schema          Error         NoParameters
+    /// an object       Valid         Valid
+    /// null            Invalid       Valid, without parameters
+    /// absent          Missing       Valid, without parameters
+    /// anything else   Invalid       Invalid
+    /// ```
     pub(crate) fn draft(&self, index: usize, missing: MissingInput, origin: &mut Origin) -> Draft {
         let at = RecordPath::root().child("tools").child(index);
         for (part, node) in [("inputSchema", self.input), ("outputSchema", self.output)] {
@@ -125,14 +134,16 @@ pub(crate) fn keep_item(item: Node<'_>, format: FormatId, rest: &mut Rest) {
     }
 }
 
-/// Keeps everything around the list of tools, at its pointers in the document.
+/// Keeps everything around the list of tools, at its pointers in the document. `list` is the member
+/// that has the tools. Nothing is kept around a list at the root.
 pub(crate) fn keep_around(root: Node<'_>, list: &str, format: FormatId, rest: &mut Rest) {
     if root.kind() == ValueKind::Map {
         keep_members(root, &[list], &root.pointer(), format, rest);
     }
 }
 
-/// Checks a value that is a tool by itself, an item of a list, or a list.
+/// Checks a value that is a tool by itself, an item of a list, or a list. Used by formats whose
+/// items have more than one shape, which `item` tells apart.
 pub(crate) fn check_items(list: Node<'_>, item: &FieldKind, out: &mut FindingList) {
     shape::report_too_many_items(list, out);
     for node in extract::items(list) {

@@ -72,9 +72,12 @@ pub use write::{MissingField, NameShape, NameStart, WriteTarget, WrittenDocument
 /// The most items of one list, and commands of one tool, that are read; a document with more gets
 /// the finding `TOO_LARGE`. Without a bound, a small YAML file with aliases could become a record
 /// that fills the memory. Real definitions have a few hundred at most.
+/// `shape::report_too_many_items` reports what `extract::items` cuts.
 pub const MAX_ITEMS: usize = 10_000;
 
 /// A format: its name, its fields and its reader.
+///
+/// A format has no state, so all methods of one are functions of their arguments.
 pub trait Format: Sync {
     /// The name that `--format` takes.
     fn id(&self) -> FormatId;
@@ -91,6 +94,9 @@ pub trait Format: Sync {
 }
 
 /// A document, read as one format.
+///
+/// Findings of rules are added later, by `check`; paths in the record lead to the document through
+/// `origin` alone.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// The format it was read as.
@@ -119,12 +125,14 @@ pub static FORMATS: &[&dyn Format] = &[
     &openapi::OpenApi,
 ];
 
-/// The format whose id is `name`.
+/// The format whose id is `name`. `None` for an unknown one, which the parser of arguments has
+/// refused already.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.id().0 == name)
 }
 
-/// Reads `document` as `format`.
+/// Reads `document` as `format`. An id that is not in `FORMATS` reads as the first format; ids come
+/// from `detect` or `by_name`.
 pub fn read(document: &Arc<Document>, format: FormatId) -> Reading {
     let format = by_name(format.0).unwrap_or(FORMATS[0]);
     let mut reading = format.read(document);

@@ -73,12 +73,14 @@ pub(crate) fn each_subschema(schema: &mut Json, visit: &mut dyn FnMut(&mut Objec
     }
 }
 
-/// Turns the schema into JSON Schema.
+/// Turns the schema into JSON Schema. Also schemas inside it. What is no keyword of the variant
+/// stays.
 pub(crate) fn to_json_schema(schema: &mut Json, variant: SchemaVariant) {
     each_subschema(schema, &mut |members| convert(members, variant));
 }
 
-/// The keywords of one schema.
+/// The keywords of one schema. The order matters: numbers of Gemini first, then bounds, then
+/// `nullable`, which may move the others into a branch.
 fn convert(members: &mut Object, variant: SchemaVariant) {
     match variant {
         // OpenAPI 3.0: "Any sibling elements of a $ref are ignored".
@@ -143,7 +145,8 @@ fn read_number_enum(members: &mut Object) {
 /// OpenAPI 3.0 has JSON Schema's draft 4, where an exclusive bound is a flag beside the bound.
 ///
 /// `minimum: 1, exclusiveMinimum: true` becomes `exclusiveMinimum: 1`. A flag without its bound, or
-/// one that is already a number, stays as it is.
+/// one that is already a number, stays as it is. `exclusiveMinimum: false` is left out, as it
+/// restricts nothing.
 fn exclusive_bound(members: &mut Object, flag: &str, bound: &str) {
     match members.get(flag) {
         Some(Json::Bool(false)) => drop(members.shift_remove(flag)),
@@ -187,6 +190,11 @@ fn allow_null_as_branch(members: &mut Object) {
 }
 
 /// The schema, which accepts null as well. A schema without a type does already.
+///
+/// ```text
+/// type: string               ─▶  type: [string, null]
+/// enum: [a], type: string    ─▶  enum: [a, null], type: [string, null]
+/// ```
 fn allow_null(members: &mut Object) {
     match members.get_mut("type") {
         Some(Json::String(name)) if name != "null" => {

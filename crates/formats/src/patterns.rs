@@ -51,7 +51,7 @@ pub(crate) static BTCP_PROTOCOL: TextPattern = TextPattern {
     tolerated: &[],
 };
 
-/// Origins of web pages.
+/// Origins of web pages. Without a path, and with the host in lower case.
 pub(crate) static ORIGIN: TextPattern = TextPattern {
     regex: r"^https?://[a-z0-9.-]+(:[0-9]+)?$",
     description: "an origin, such as `https://example.org`",

@@ -28,6 +28,9 @@ use crate::{MAX_ITEMS, extract};
 
 /// Checks an object and all its members against `fields`. A value that is not an object gets one
 /// finding, for its type.
+///
+/// Missing fields are reported first, then the members in the order of the document. Ends when the
+/// list of findings is full.
 pub(crate) fn check_object(node: Node<'_>, fields: &'static [Field], out: &mut FindingList) {
     if out.is_full() {
         return;
@@ -82,6 +85,8 @@ pub(crate) fn check_object(node: Node<'_>, fields: &'static [Field], out: &mut F
 
 /// Whether the value counts as absent, so that its type need not be checked: a required value that
 /// `check_required` has reported as null or blank, or a `null` that the field allows.
+///
+/// Without it a null would be reported twice: as missing, and as a wrong type.
 fn is_left_out(node: Node<'_>, field: &Field) -> bool {
     match field.presence {
         FieldPresence::Required | FieldPresence::RequiredInStrictMode => {
@@ -96,7 +101,8 @@ fn is_left_out(node: Node<'_>, field: &Field) -> bool {
 }
 
 /// Why a required value counts as missing: "null" or "blank". A `null` where a schema belongs is
-/// not missing but invalid, with a help text of its own (`check_schema`).
+/// not missing but invalid, with a help text of its own (`check_schema`). A blank list or object is
+/// not blank: `[]` is a value.
 fn blank_reason(node: Node<'_>, kind: &FieldKind) -> Option<&'static str> {
     match (node.kind(), kind) {
         (ValueKind::Null, FieldKind::Any | FieldKind::Schema) => None,
@@ -110,6 +116,9 @@ fn blank_reason(node: Node<'_>, kind: &FieldKind) -> Option<&'static str> {
 }
 
 /// Checks one value against `kind`. `owner` is the object that has it, for custom checks.
+///
+/// At most one finding about the type: what depends on the right type is not checked with a wrong
+/// one.
 pub(crate) fn check_value(
     owner: Node<'_>,
     node: Node<'_>,
@@ -163,7 +172,8 @@ pub(crate) fn check_value(
     }
 }
 
-/// Reports a list or object with more items than are read.
+/// Reports a list or object with more items than are read. The first `MAX_ITEMS` are checked and
+/// read, see `extract::items`.
 pub(crate) fn report_too_many_items(node: Node<'_>, out: &mut FindingList) {
     let count = node.len();
     if count > MAX_ITEMS {
@@ -184,12 +194,15 @@ fn check_kind(
     if node.kind() == wanted { then(node, out) } else { report_wrong_type(node, name, out) }
 }
 
-/// The name of a value in messages: its key, or `this` for items of lists and the root.
+/// The name of a value in messages: its key, or `this` for items of lists and the root. Shortened,
+/// as a key may be of any length.
 fn display_name(node: Node<'_>) -> String {
     node.key().map_or_else(|| "this".to_owned(), |key| format!("`{}`", shorten(key.raw())))
 }
 
 /// Reports that a value is not `wanted`, a phrase such as "a string".
+///
+/// The repair is unsafe, because the author may have meant another value.
 pub(crate) fn report_wrong_type(node: Node<'_>, wanted: &str, out: &mut FindingList) {
     if out.is_full() {
         return;
@@ -207,7 +220,8 @@ pub(crate) fn report_wrong_type(node: Node<'_>, wanted: &str, out: &mut FindingL
 }
 
 /// Reports a required field that is absent, null or blank. The pointer is that of the missing
-/// member, which `source::locate` shows at the key of the object that lacks it.
+/// member, which `source::locate` shows at the key of the object that lacks it. `members` are those
+/// of `node`, which the caller has collected already.
 fn check_required(node: Node<'_>, field: &Field, members: &[Member<'_>], out: &mut FindingList) {
     // From the end, because the last of several members with the same key counts.
     let found = members.iter().rev().find(|member| member.is(field.name));
@@ -232,6 +246,12 @@ fn check_required(node: Node<'_>, field: &Field, members: &[Member<'_>], out: &m
 
 /// Reports a member that the table does not have: as a misspelling if a field has almost the same
 /// name and is not present itself, otherwise as a note.
+///
+/// ```text
+/// inputSchem   near `inputSchema`, which is absent    MISSPELLED_FIELD, with a rename
+/// inputSchem   near `inputSchema`, which is there     UNKNOWN_FIELD
+/// colour       near nothing                           UNKNOWN_FIELD
+/// ```
 fn report_unknown_field(
     node: Node<'_>,
     member: &Member<'_>,
@@ -274,7 +294,8 @@ fn report_unknown_field(
     });
 }
 
-/// Reports a length outside of `min..=max`, counted in `unit`.
+/// Reports a length outside of `min..=max`, counted in `unit`. Text is counted in characters, as
+/// JSON Schema counts, not in bytes.
 fn check_length(
     node: Node<'_>,
     length: usize,
@@ -292,7 +313,8 @@ fn check_length(
     out.push(Finding::new(&codes::INVALID_LENGTH, node.pointer(), message));
 }
 
-/// Reports a string that does not match its pattern.
+/// Reports a string that does not match its pattern. There is no repair: which characters were
+/// meant is not known.
 fn check_pattern(node: Node<'_>, pattern: Option<&'static TextPattern>, out: &mut FindingList) {
     let Some(pattern) = pattern else { return };
     let text = node.raw();
@@ -307,7 +329,8 @@ fn check_pattern(node: Node<'_>, pattern: Option<&'static TextPattern>, out: &mu
     out.push(if tolerated { finding.tolerable() } else { finding });
 }
 
-/// Reports a string that does not have its format.
+/// Reports a string that does not have its format. A warning by its code, since both checks are
+/// lenient.
 fn check_format(node: Node<'_>, format: Option<TextFormat>, out: &mut FindingList) {
     let (ok, what) = match format {
         None => return,
@@ -362,7 +385,8 @@ fn is_email(text: &str) -> bool {
     labels && (quoted || plain)
 }
 
-/// Reports a number that is not whole or out of range.
+/// Reports a number that is not whole or out of range. Three mistakes: below, above, and not whole.
+/// `3.0` is whole.
 fn check_integer(node: Node<'_>, min: i64, max: i64, out: &mut FindingList) {
     let name = display_name(node);
     let value = as_integer(node);
@@ -388,7 +412,8 @@ pub(crate) fn as_integer(node: Node<'_>) -> Option<i64> {
     json.as_i64().or_else(float)
 }
 
-/// Reports a string that is not one of `words`.
+/// Reports a string that is not one of `words`. `tolerated` words are reported, too, and are a
+/// warning with `--compat`.
 fn check_choice(
     node: Node<'_>,
     words: &[&'static str],
@@ -415,6 +440,12 @@ fn check_choice(
 }
 
 /// Reports a value that is not a semantic version.
+///
+/// ```text
+/// 1.0       write `1.0.0`, with an unsafe repair
+/// v1.2.3    write it without the `v`, unless the format allows one
+/// 1.2.x     no help
+/// ```
 fn check_version(node: Node<'_>, v_prefix: bool, out: &mut FindingList) {
     let text = node.raw();
     match node.kind() {
@@ -449,7 +480,8 @@ fn check_version(node: Node<'_>, v_prefix: bool, out: &mut FindingList) {
 }
 
 /// Reports a value that cannot be a JSON Schema. `null` gets a hint, because authors write it for a
-/// tool without parameters.
+/// tool without parameters. `true` and `false` are schemas in JSON Schema, and are of the wrong
+/// type here.
 fn check_schema(node: Node<'_>, out: &mut FindingList) {
     match node.kind() {
         // Whether it is a valid schema is the rule `invalid_schema` of the crate `check`.

@@ -23,6 +23,9 @@ use toolwright_source::{DocumentPath, Syntax, json_document, yaml_document};
 use crate::{aios, anthropic, bedrock, btcp, gemini, ikigai, mcp, openai, webmcp};
 
 /// What a toolset is written as: a format, or an API of a vendor in one of its modes.
+///
+/// To add a target: a variant, its arms in the functions below, and a writer. Its column in
+/// docs/format-support.md follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteTarget {
     /// A BTCP manifest.
@@ -135,6 +138,8 @@ impl WriteTarget {
 }
 
 /// The names that a target holds: ASCII letters, digits and a few other characters.
+///
+/// For callers that choose names: a writer does not check them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameShape {
     /// The longest name, in characters.
@@ -197,7 +202,8 @@ pub struct WrittenDocument {
 }
 
 impl WrittenDocument {
-    /// The text, as users of the format write it: JSON with two spaces, YAML in blocks.
+    /// The text, as users of the format write it: JSON with two spaces, YAML in blocks. It ends
+    /// with a line end.
     pub fn text(&self) -> String {
         match self.syntax {
             Syntax::Json | Syntax::Jsonc => json_document(&self.value),
@@ -263,7 +269,8 @@ pub fn write(
     Ok(WrittenDocument { value, syntax })
 }
 
-/// What would have to be invented.
+/// What would have to be invented. For all tools, so that the author can give everything in one
+/// command.
 fn missing_fields(target: WriteTarget, toolset: &Toolset<Tool>) -> Vec<MissingField> {
     let mut missing = Vec::new();
     let mut add = |field: String, reason| missing.push(MissingField { field, reason });
@@ -310,6 +317,8 @@ fn is_blank(text: Option<&str>) -> bool {
 }
 
 /// An object that is filled member by member.
+///
+/// Members keep the order in which they are added.
 pub(crate) struct ObjectWriter(Object);
 
 impl Default for ObjectWriter {
@@ -346,7 +355,8 @@ impl ObjectWriter {
         }
     }
 
-    /// Adds members that were kept beside those of the record.
+    /// Adds members that were kept beside those of the record. A member that is there already
+    /// stays: the record takes precedence over what was kept.
     pub(crate) fn extend(&mut self, members: &Object) {
         for (name, value) in members {
             self.0.entry(name.clone()).or_insert_with(|| value.clone());
@@ -375,7 +385,8 @@ pub(crate) fn object_of(name: &str, value: impl Into<Json>) -> Json {
 }
 
 /// Puts the fields of `format` back where they were, for which the record has no place. `fits` says
-/// which pointers have a place in the form that is written.
+/// which pointers have a place in the form that is written. A pointer that leads through a value of
+/// another type is left out.
 pub(crate) fn put_rest(
     value: &mut Json,
     rest: &Rest,
@@ -418,6 +429,12 @@ fn insert_at(value: &mut Json, tokens: &[String], field: &Json) {
 
 /// A list of tools as a vendor's request has it, with what was kept around it: the list alone, or
 /// the request if something was kept of it.
+///
+/// ```text
+/// kept /model, /messages   ─▶  {tools: […], model, messages}
+/// kept /2                  ─▶  […, a tool of the vendor's own, …]
+/// kept nothing             ─▶  […]
+/// ```
 pub(crate) fn with_surroundings(tools: Vec<Json>, rest: &Rest, format: FormatId) -> Json {
     let kept = rest.iter().find(|(id, _)| *id == format).map(|(_, fields)| fields);
     // `/3` is an item of a list at the root, everything else a field of a request.

@@ -8,6 +8,12 @@
 //! Silent about: tools outside a manifest (nothing declares for them), capabilities that are
 //! malformed (the shape of the value is reported), and manifests whose list was not read to its
 //! end.
+//!
+//! ```text
+//! manifest: dom:read    a tool needs dom:write           reported, with a safe repair
+//! manifest: dom:write   a tool needs dom:read            reported: none implies the other
+//! manifest: dom:read    two tools need dom:write         one finding, at the first
+//! ```
 
 use std::collections::HashSet;
 

@@ -7,6 +7,8 @@
 //! `DUPLICATE_ID`); names in different namespaces; names that differ in a separator, as `getUrl`
 //! and `get_url`, which a reader tells apart. Names that look alike across documents are the rule
 //! `lookalike_name`.
+//!
+//! A warning without a repair: a rename has to reach the callers, too.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -44,7 +46,8 @@ toolwright_source::codes! {
 }
 
 /// Reports each new spelling of a name that is there in another spelling. Three spellings of one
-/// name give two findings, which both refer to the first.
+/// name give two findings, which both refer to the first. Linear in the tools, as long as a name
+/// has few spellings.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.toolset.tools.len() < 2 {
         return;

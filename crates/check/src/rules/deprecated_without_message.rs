@@ -4,6 +4,13 @@
 //!
 //! Silent about: fields of the wrong type, which the shape of the value reports. A blank message
 //! counts as missing, and a blank message alone is harmless.
+//!
+//! ```text
+//! deprecated: true                                 a note at the flag, no repair
+//! deprecationMessage: "Use b"                      a note at the message, unsafe repair
+//! deprecated: false, deprecationMessage: "Use b"   the same; the repair replaces `false`
+//! deprecated: false, deprecationMessage: " "       fine
+//! ```
 
 use toolwright_model::{Deprecation, Json};
 use toolwright_source::{Edit, RecordFinding, RecordPath, Safety, ValueKind};

@@ -2,6 +2,9 @@
 //!
 //! Source: JSON Schema, validation, section 6.1.2: elements should be unique. A repeated value
 //! usually stands where another one was meant.
+//!
+//! Values are compared as JSON: `1` and `1.0` are one value, `1` and `"1"` are two. One finding for
+//! each value, at its first repetition, however often it is repeated.
 
 use toolwright_schema::SchemaMistake;
 use toolwright_source::{Edit, RecordFinding, Safety};

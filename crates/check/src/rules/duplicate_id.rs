@@ -14,6 +14,15 @@
 //! Silent about: ids that are missing or malformed (the shape reports them), tools whose id is
 //! unknown because a part of it is malformed, and BTCP tools within one document, which have a rule
 //! of their own (`DUPLICATE_TOOL_NAME`). The three lists of functions do not share their ids.
+//!
+//! ```text
+//! a:b 1.0.0, a:b 2.0.0   in one document     fine: two versions
+//! a:b 1.0.0, a:b         in one document     reported: the second has no version
+//! a:b, in two documents                      reported at the later one, as an error
+//! a:b and a:c, in two documents named `a`    a warning at the later namespace
+//! ```
+//!
+//! No repair: a rename has to reach every caller.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -95,7 +104,7 @@ fn check_tools(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// Where an id is used so far.
+/// Where an id is used so far. `Place` is a tool of one document, or a document.
 struct IdUses<Place> {
     first: Option<Place>,
     /// The first tool without a version. It conflicts with every other tool of the id.
@@ -133,7 +142,8 @@ impl<Place: Copy> IdUses<Place> {
 }
 
 /// Reports tools that have the id of a tool in an earlier document. At most [`MAX_FINDINGS`] for
-/// each document, because these findings bypass the [`Report`] and its limit.
+/// each document, because these findings bypass the [`Report`] and its limit. Each finding carries
+/// the id and the name of the other file (`shares_id`).
 fn check_between(subjects: &[Subject<'_>], out: &mut dyn FnMut(usize, RecordFinding)) {
     let tools = subjects.iter().map(|subject| subject.toolset.tools.len()).sum();
     // For each id, the index of the first document that has it.

@@ -5,6 +5,9 @@
 //!
 //! Silent about: formats that identify tools by id (`DUPLICATE_ID`), malformed names (the shape
 //! reports them), and names that differ in case (`CONFUSABLE_NAME`).
+//!
+//! An error for manifests and lists alike: which of the two a call reaches depends on the client,
+//! so no client can be relied on.
 
 use std::collections::HashMap;
 
@@ -66,6 +69,8 @@ toolwright_source::codes! {
 }
 
 /// A finding at each later tool of the same name, with the first one beside it.
+///
+/// Linear in the tools. `ToolPath` is kept and not a pointer, which is made only to report.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.conventions().unique_tools != UniqueTools::ByName {
         return;

@@ -14,6 +14,9 @@
 //!
 //! Also silent where the tool has no valid schema (that is reported), and where the reader filled
 //! in a schema for a program or a script: the author of the example has never seen that schema.
+//!
+//! Each finding is at the wrong place inside of the input, so that a person sees which argument it
+//! is. No repair: the example or the schema may be wrong.
 
 use toolwright_model::{Example, Json};
 use toolwright_schema::{SchemaSide, ValidationError};
@@ -111,7 +114,7 @@ fn expects_bad_input(subject: &Subject<'_>, at: &RecordPath, example: &Example) 
 
 /// The findings for one error of an input or output against its schema. `at` points to the
 /// instance; the findings point to the values inside it, or the keys, that are wrong. `side` is
-/// `input` or `output`.
+/// `input` or `output`. Shared with `example_output_invalid`.
 pub(super) fn findings(
     code: &'static DiagnosticCode,
     failure: &ValidationError,

@@ -4,6 +4,13 @@
 //!
 //! Silent about: examples with both outcomes or with none (`EXAMPLE_OUTCOME_MISSING`), scenarios of
 //! other names, and examples of AIOS 1.0 that do not use scenarios.
+//!
+//! ```text
+//! success, success_empty      with `error`    reported
+//! failure_invalid_param       with `output`   reported
+//! edge_case, anything_else    with either     fine
+//! successful                  with `error`    fine: not a name of the specification
+//! ```
 
 use toolwright_source::{RecordFinding, words};
 

@@ -5,6 +5,9 @@
 //! `output: null` is an outcome, because a tool may return null; `error: null` is not, because
 //! there is no empty error. Silent about: malformed errors (the shape reports them), examples that
 //! were not read to their end, and examples of AIOS 1.0 that do not use scenarios.
+//!
+//! An error, because an example without an outcome cannot be run as a test. No repair: an outcome
+//! cannot be guessed, and of two the author must choose.
 
 use toolwright_source::RecordFinding;
 
@@ -63,6 +66,8 @@ toolwright_source::codes! {
 }
 
 /// At most one finding for each example: at the missing outcome, or at the second one.
+///
+/// Whether the single outcome fits the scenario is `EXAMPLE_OUTCOME_CROSSED`.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if !examples::are_by_scenario(subject) {
         return;

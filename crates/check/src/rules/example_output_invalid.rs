@@ -47,7 +47,8 @@ toolwright_source::codes! {
     )
 }
 
-/// Validates the outputs one by one; a finding for each place in an output that is wrong.
+/// Validates the outputs one by one; a finding for each place in an output that is wrong. Examples
+/// without an output have nothing to validate, and neither have tools without an output schema.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let by_scenario = examples::are_by_scenario(subject);
     for (tool, n, example) in examples::all(subject) {

@@ -4,6 +4,16 @@
 //!
 //! The analyzer finds the names by scope: a parameter called `fs` is not the module `fs`, and a
 //! property `args.fs` is not either. Text and comments do not count.
+//!
+//! ```text
+//! fs.readFileSync(path)         reported
+//! process.binding('fs')         reported
+//! process.env.HOME              not here: an undeclared name, NOT_SELF_CONTAINED
+//! function f(fs) { fs.read() }  not: a parameter
+//! "fs.readFileSync"             not: a text
+//! ```
+//!
+//! An error, because the call cannot work, and because a definition that tries it deserves a look.
 
 use toolwright_source::RecordFinding;
 
@@ -60,6 +70,8 @@ toolwright_source::codes! {
     )
 }
 
+/// One finding for each use, at its range in the code. There is no repair: the data has to come
+/// from the caller.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     report_forbidden_calls(
         subject,

@@ -5,6 +5,12 @@
 //!
 //! Dynamic imports count as well. A parameter or variable called `require` does not, and neither do
 //! texts and comments: the analyzer resolves names by scope.
+//!
+//! ```text
+//! require('lodash')                 reported
+//! await import('lodash')            reported
+//! function f(require) { require() } not: a parameter
+//! ```
 
 use toolwright_source::{RecordFinding, RecordPath};
 
@@ -60,6 +66,7 @@ toolwright_source::codes! {
     )
 }
 
+/// No repair: the code of the module would have to be written into the function.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     report_forbidden_calls(
         subject,
@@ -78,6 +85,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// Reports every forbidden call whose kind `is_meant` selects, at its position in the code. Shared
 /// with two other rules: one analysis of the code finds all kinds. `finding` gets the call as it
 /// is written.
+///
+/// Calls come in the order of the code.
 pub(super) fn report_forbidden_calls(
     subject: &Subject<'_>,
     // Plain function pointers: neither rule needs to capture anything.

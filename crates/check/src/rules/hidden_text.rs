@@ -42,7 +42,8 @@ toolwright_source::codes! {
 }
 
 /// Reports the hidden characters of a text value. All findings of one text carry the same repair,
-/// which cleans the whole text: partial repairs would overlap.
+/// which cleans the whole text: partial repairs would overlap. The repair is unsafe: it changes a
+/// text whose author may want these characters.
 pub(super) fn check_text(node: Node<'_>, text: &str, out: &mut Report<'_>) {
     let hits = find_hidden_text(text);
     if hits.is_empty() {
@@ -65,7 +66,7 @@ pub(super) fn check_text(node: Node<'_>, text: &str, out: &mut Report<'_>) {
 }
 
 /// Reports the hidden characters of a key. The finding marks the whole key, because ranges inside a
-/// text count from the start of a value.
+/// text count from the start of a value. No repair if the clean name is taken.
 pub(super) fn check_key(entry: &Member<'_>, out: &mut Report<'_>) {
     let hits = find_hidden_text(entry.name());
     if hits.is_empty() {
@@ -92,6 +93,7 @@ pub(super) fn check_key(entry: &Member<'_>, out: &mut Report<'_>) {
 
 /// The text without the invisible characters that were reported. `None` if the result would still
 /// hide something, as letters of another script do: which letters were meant, a person must decide.
+/// It is also `None` if nothing was removed.
 fn cleaned(text: &str, hits: &[SuspiciousText]) -> Option<String> {
     // Only characters that were reported are removed: the same joiner is legitimate inside an emoji
     // and suspicious between two Latin letters.

@@ -49,16 +49,17 @@ toolwright_source::codes! {
     )
 }
 
-/// The most different descriptions that tools of similar names are compared with.
+/// The most different descriptions that tools of similar names are compared with. A hundred servers
+/// may each have a `search`, and each new one is compared with all groups.
 const MAX_GROUPS_PER_NAME: usize = 8;
 
-/// The most words of a description that are compared.
+/// The most words of a description that are compared. It bounds the work for a hostile description.
 const MAX_WORDS: usize = 200;
 
 /// How many of all words of two descriptions both have, in percent, if they count as the same.
 const SAME_PERCENT: usize = 80;
 
-/// A tool of one of the subjects.
+/// A tool of one of the subjects. Positions in the list of subjects and in the list of its tools.
 #[derive(Clone, Copy)]
 struct ToolIndex {
     subject: usize,
@@ -76,7 +77,8 @@ struct SimilarTools {
     others: usize,
 }
 
-/// Compares tools of one document. Names that are equal but for case are left to other rules.
+/// Compares tools of one document. Names that are equal but for case are left to other rules. The
+/// finding is at the later tool; the earlier one is shown beside it.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.toolset.tools.len() < 2 {
         return;
@@ -102,7 +104,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// Compares tools of different documents.
+/// Compares tools of different documents. Tools of one subject are not compared here, as `check`
+/// has compared them. The other document is named in the message, because a finding can show places
+/// of its own document only.
 fn check_between(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
     if subjects.len() < 2 {
         return;
@@ -163,7 +167,9 @@ fn draft<'s>(subjects: &'s [Subject<'_>], index: ToolIndex) -> &'s Draft {
 /// Groups the tools of all subjects; `is_same` decides about two tools with similar names.
 ///
 /// A tool is compared with the first of each group of its name, so the work is linear in the tools
-/// as long as a name has few groups. Groups beyond [`MAX_GROUPS_PER_NAME`] are not made.
+/// as long as a name has few groups. Groups beyond [`MAX_GROUPS_PER_NAME`] are not made. The result
+/// is in the order of the first tool of each group, since the order of a hash map differs from run
+/// to run.
 fn find_similar(
     subjects: &[Subject<'_>],
     is_same: impl Fn(ToolIndex, ToolIndex) -> bool,
@@ -190,7 +196,8 @@ fn find_similar(
 
 /// The words of a name, without plurals, numbers and versions.
 ///
-/// `getUsers`, `get_user` and `user-get-v2` are all `get user`.
+/// `getUsers`, `get_user` and `user-get-v2` are all `get user`. Words such as `tool`, `new` and
+/// `the` are left out, too: they are added to names and distinguish nothing.
 fn name_words(name: &str) -> String {
     let mut words: Vec<String> = split(name)
         .iter()
@@ -209,7 +216,7 @@ fn name_words(name: &str) -> String {
     words.join(" ")
 }
 
-/// Whether both have a description, and nearly the same.
+/// Whether both have a description, and nearly the same. Equal texts need no comparison of words.
 fn has_same_description(one: &Draft, other: &Draft) -> bool {
     let (Some(one), Some(other)) = (one.description.ok(), other.description.ok()) else {
         return false;
@@ -225,13 +232,15 @@ fn first_sentence(description: &str) -> &str {
     description.trim_start().get(..end.unwrap_or(usize::MAX)).unwrap_or(description)
 }
 
-/// The different words of a description, in lower case.
+/// The different words of a description, in lower case. At most `MAX_WORDS`, in any order: the same
+/// words in another order say the same here.
 fn description_words(description: &str) -> HashSet<String> {
     let words = description.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.take(MAX_WORDS).map(str::to_lowercase).collect()
 }
 
-/// Whether two sets of words overlap by [`SAME_PERCENT`]; small sets have to be equal.
+/// Whether two sets of words overlap by [`SAME_PERCENT`]; small sets have to be equal. Two empty
+/// sets are not the same: descriptions without words say nothing that could be equal.
 fn is_nearly_same(one: &HashSet<String>, other: &HashSet<String>) -> bool {
     let both = one.intersection(other).count();
     let all = one.len() + other.len() - both;

@@ -5,6 +5,15 @@
 //!
 //! Silent without a `type`, about `format` (OpenAPI has formats of numbers) and about values that
 //! restrict nothing, such as an empty `required`.
+//!
+//! ```text
+//! {type: integer, minLength: 1}          reported: did you mean `minimum`?
+//! {type: [string, null], minLength: 1}   fine: it applies to one of the types
+//! {minLength: 1}                         fine: no type is stated
+//! {type: integer, format: int64}         fine
+//! ```
+//!
+//! No repair: the type may be the wrong one as well as the keyword.
 
 use toolwright_schema::SchemaMistake;
 use toolwright_source::RecordFinding;
@@ -44,7 +53,7 @@ toolwright_source::codes! {
 
 /// The finding for a keyword of another type. `types` is quoted as a message quotes it, so the
 /// patterns below have backticks and quotes. Where another keyword does the same for this type, the
-/// help names it.
+/// help names it. `applies_to` names the types that the keyword is for, such as `strings`.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

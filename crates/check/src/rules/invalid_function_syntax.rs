@@ -8,6 +8,14 @@
 //! not parse. Code that the analyzer could not read to its end is reported here as well: nobody
 //! knows what it does, so it must not pass. Bodies of BTCP tools are files, too: all that is wrong
 //! with one comes from a single look ([`check_bodies`]).
+//!
+//! ```text
+//! function of an AIOS tool   ParseGoal::Function   check           a range in a text
+//! script of a local tool     ParseGoal::File       check_scripts   syntax only: Node runs it
+//! body of a BTCP tool        ParseGoal::Module     check_bodies    all that is wrong with it
+//! ```
+//!
+//! There is no repair: the parser knows where it stopped, and not what was meant.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -79,6 +87,9 @@ toolwright_source::codes! {
 }
 
 /// Findings of the analyzer, at their range in the code of the function.
+///
+/// If the analyzer itself could not run, all functions have the same problem. It is reported once,
+/// because a thousand equal errors would hide the rest.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let mut is_unavailable = false;
     for code in subject.functions() {
@@ -107,6 +118,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// The syntax errors of JavaScript files, such as the scripts that local tools name: those of each,
 /// in order. The workspace calls this, because rules read no files.
+///
+/// One call of the analyzer for all files, since it works in another process.
 pub fn check_scripts(
     sources: &[Arc<Source>],
     analyzer: &dyn ScriptAnalyzer,
@@ -136,7 +149,8 @@ pub fn check_scripts(
 /// What is wrong with the bodies of BTCP tools, each a file of its own: syntax, modules and files
 /// that the sandbox does not have, no default export, codes of errors that are not UPPER_SNAKE.
 ///
-/// Bodies that work on a page are also checked for what pages have and tools do not.
+/// Bodies that work on a page are also checked for what pages have and tools do not. The names that
+/// a body may use without declaring them depend on `place`.
 pub fn check_bodies(
     sources: &[Arc<Source>],
     place: BodyPlace,
@@ -164,6 +178,8 @@ pub fn check_bodies(
 }
 
 /// What a body works on.
+///
+/// It decides which names are provided, and whether what pages have and tools lack is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyPlace {
     /// Its arguments only.
@@ -175,7 +191,8 @@ pub enum BodyPlace {
 }
 
 /// All findings of the facts about one body. If it does not parse, nothing is reported about its
-/// default export, which may be in the part that was not understood.
+/// default export, which may be in the part that was not understood. Positions are spans of the
+/// file, because a body is a file of its own and not a text in one.
 fn body_diagnostics(source: &Arc<Source>, facts: ScriptFacts) -> Vec<Diagnostic> {
     let at = |code, range: Range<usize>, message: String, help: Option<String>| {
         let span = Span::new(range.start, range.end);

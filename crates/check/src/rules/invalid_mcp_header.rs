@@ -2,6 +2,16 @@
 //!
 //! Source: MCP 2026-07-28, Streamable HTTP, "Custom Headers from Tool Parameters". Clients must
 //! leave a tool that breaks them out of their list. `schema::mistakes` has the rules.
+//!
+//! ```text
+//! {type: string, x-mcp-header: Region}                    fine
+//! {type: string, x-mcp-header: "My Region"}               reported: a space
+//! {type: number, x-mcp-header: Limit}                     reported: not an integer
+//! region and zone, both with x-mcp-header: Region         reported: one name twice
+//! a property below `items`, with x-mcp-header             reported: not reached by `properties`
+//! ```
+//!
+//! No repair: the server that reads the header knows its name.
 
 use toolwright_schema::SchemaMistake;
 use toolwright_source::RecordFinding;

@@ -12,6 +12,14 @@
 //! Silent about: values that cannot be a schema at all, such as a number (the shape reports them),
 //! and schemas that a server supplies later. Its codes are declared in `source::codes`, because the
 //! command `validate` reports them for schemas outside of definitions, too.
+//!
+//! ```text
+//! {type: text}              did you mean `string`? with an unsafe repair
+//! {properties: {}}          no `type: object`: safe repair; an error or a warning by the format
+//! {$ref: "other.json#/x"}   EXTERNAL_REF: nothing is ever fetched
+//! {$schema: draft-04}       UNSUPPORTED_DIALECT
+//! {required: null}          tolerable: read as if it were left out; safe repair
+//! ```
 
 use toolwright_model::Json;
 use toolwright_schema::{
@@ -163,7 +171,7 @@ fn wrong_type_finding<Space>(word: &str, at: Pointer<Space>) -> Finding<Space> {
 
 /// Reports an input schema that does not have `type: object`. Arguments are always an object. MCP
 /// requires the schema to state it, and clients reject tools without it; in other formats it is a
-/// warning.
+/// warning. One finding: at the type if there is one, else at the schema.
 fn check_object_type(subject: &Subject<'_>, schema: &Json, tool: ToolPath, out: &mut Report<'_>) {
     let message = match schema.get("type") {
         // A list such as `["object", "null"]` is not accepted either: MCP demands the word itself.

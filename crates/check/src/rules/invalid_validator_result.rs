@@ -6,6 +6,17 @@
 //! boolean or an object literal without `errors`. A call, a variable or a conditional may have the
 //! right value and is trusted. A validator that only throws is accepted; one that never returns is
 //! not.
+//!
+//! ```text
+//! return args.text !== undefined;            reported: a boolean
+//! return { valid: false };                   reported: no `errors`
+//! return check(args);                        trusted
+//! throw new Error('text is missing');        accepted: a refusal, too
+//! (no return)                                reported at the code
+//! ```
+//!
+//! A warning: the validator may still work for the calls that do not reach this `return`. No
+//! repair, as a boolean does not say which error to report.
 
 use toolwright_source::RecordFinding;
 

@@ -3,6 +3,16 @@
 //! Source: our own, after AIOS, security validation (functions must be self-contained): the sandbox
 //! has no `Intl` and no tables of languages. `Intl` itself is a name that nothing declares
 //! (`NOT_SELF_CONTAINED`); the methods below exist, and return something else.
+//!
+//! ```text
+//! (1234.5).toLocaleString()      reported
+//! text.toLocaleUpperCase('tr')   reported: another language than English
+//! text.toUpperCase()             not: it depends on no language
+//! ```
+//!
+//! A warning and not an error: the call returns something, and a function may not care about the
+//! form. No repair, since only the author knows which form is wanted. The analyzer recognises the
+//! methods by their names, whatever the object is.
 
 use toolwright_script::ForbiddenKind;
 use toolwright_source::RecordFinding;
@@ -63,6 +73,7 @@ toolwright_source::codes! {
     )
 }
 
+/// One finding for each call, at its range in the code.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     report_forbidden_calls(
         subject,

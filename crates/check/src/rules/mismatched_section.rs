@@ -4,6 +4,12 @@
 //! effect, and most often the `type` is what was meant to be changed.
 //!
 //! Silent about unknown types, which the shape reports, and about empty sections.
+//!
+//! ```text
+//! type: mcp   cli_specific: {executable: notes}   reported
+//! type: mcp   cli_specific:                       fine: null is not written yet
+//! type: mpc   cli_specific: {…}                   not here: the type is unknown
+//! ```
 
 use toolwright_source::{Node, RecordFinding, RecordPath, ValueKind};
 
@@ -44,7 +50,8 @@ toolwright_source::codes! {
 /// The types that have a section.
 const TYPES: [&str; 4] = ["mcp", "cli", "local", "meta"];
 
-/// A finding at each section of another type than the tool has.
+/// A finding at each section of another type than the tool has. No repair: either the section or
+/// the type is wrong. The help names both.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let at = RecordPath::root().child("type");
     let Some(kind) =

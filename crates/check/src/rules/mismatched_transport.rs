@@ -6,6 +6,16 @@
 //!
 //! Silent about transports that do not exist and servers that are missing: the shape and
 //! NOT_RUNNABLE report them.
+//!
+//! ```text
+//! transport │ npx notes-server │ https://… │ wss://…
+//! stdio     │ fits             │ reported  │ reported
+//! sse       │ reported         │ fits      │ reported
+//! websocket │ reported         │ reported  │ fits
+//! ```
+//!
+//! No repair: either the transport or the address may be the wrong one. The help names the
+//! transport that would fit.
 
 use toolwright_source::words::shorten;
 use toolwright_source::{Node, RecordFinding, RecordPath};
@@ -48,6 +58,8 @@ toolwright_source::codes! {
 }
 
 /// What a server is reached by.
+///
+/// One for each transport of AIOS.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ServerAddress {
     Command,
@@ -56,7 +68,9 @@ enum ServerAddress {
 }
 
 impl ServerAddress {
-    /// By the scheme, in any case. A text without one of the four schemes is a command line.
+    /// By the scheme, in any case. A text without one of the four schemes is a command line. `get`
+    /// and not an index: the text may be shorter than a scheme, or have no character boundary
+    /// there.
     fn of(text: &str) -> ServerAddress {
         let text = text.trim();
         let starts = |schemes: [&str; 2]| {
@@ -83,6 +97,9 @@ impl ServerAddress {
 
 /// Reads the document and not the binding, because a binding has one connection, and the rule is
 /// about two fields that contradict each other. The finding is at the transport.
+///
+/// If both `server_command` and `connection.url` are there, the one that the reader uses for this
+/// transport is compared.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let text = |path: &[&str]| {
         let at = path.iter().fold(RecordPath::root(), |at, name| at.child(*name));

@@ -4,6 +4,8 @@
 //! lists five categories and leaves the set open, so any word is accepted here.
 //!
 //! Silent about a category of another type than text, which the shape of the value reports.
+//!
+//! No repair: which category fits is a matter of the text.
 
 use toolwright_source::words::shorten;
 use toolwright_source::{RecordFinding, RecordPath};
@@ -52,7 +54,8 @@ toolwright_source::codes! {
     )
 }
 
-/// A finding for each anti-pattern, at the field that is missing.
+/// A finding for each anti-pattern, at the field that is missing. Its path does not exist, so it is
+/// shown at the anti-pattern.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let list = RecordPath::root().child("knowledge").child("antiPatterns");
     for (n, pattern) in subject.toolset.knowledge.anti_patterns.iter().enumerate() {

@@ -6,6 +6,9 @@
 //! Silent about: descriptions of another type (the shape reports them), AIOS commands whose server
 //! supplies the rest of their definition, and the command that is the AIOS tool itself, which has
 //! the tool's own description.
+//!
+//! No repair, for the reason that makes it a finding: an agent chooses by this text, so it must not
+//! be invented.
 
 use toolwright_model::{Draft, FieldValue, InputSchema};
 use toolwright_source::{RecordFinding, RecordPath, ValueKind};
@@ -83,7 +86,9 @@ fn lacks_description(tool: &Draft) -> bool {
     matches!(tool.description, FieldValue::Missing)
 }
 
-/// Whether another rule reports the missing description, or a server will supply it.
+/// Whether another rule reports the missing description, or a server will supply it. It decides by
+/// the document where the record cannot: two values that were read from one place have the same
+/// span.
 fn is_reported_elsewhere(subject: &Subject<'_>, at: ToolPath, tool: &Draft) -> bool {
     if subject.conventions().inherits_description {
         // An AIOS tool without commands is its only command. It was read from the same value as the

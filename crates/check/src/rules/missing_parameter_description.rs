@@ -8,6 +8,15 @@
 //! Silent about: schemas that are invalid or that the reader filled in, properties that no value
 //! matches (`false`), and properties that refer to a schema by anchor or id, which is not looked
 //! up.
+//!
+//! ```text
+//! {type: number}                                     reported
+//! {$ref: "#/$defs/Place"}, which has a description   fine
+//! {anyOf: [{description: …}, {type: null}]}          fine
+//! {$ref: "https://x.example/place"}                  fine: not looked up
+//! ```
+//!
+//! A description of blanks counts as missing. No repair: the author knows what to say.
 
 use toolwright_model::Json;
 use toolwright_source::RecordFinding;

@@ -12,6 +12,8 @@
 //!
 //! Silent about: AIOS 1.0, examples that are malformed or that were not read to their end (they may
 //! show anything), and lists in which one example has no readable scenario.
+//!
+//! No repair: an example must show something that its author knows.
 
 use toolwright_model::{Draft, Example};
 use toolwright_source::{RecordFinding, RecordPath, Severity, ValueKind, words};
@@ -113,6 +115,9 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// Reports the scenarios that the examples of one command lack.
+///
+/// `success` and `failure_…` are demanded by the specification, so they are a warning; the other
+/// two are expected only, so they are a note. The finding is at the list of examples.
 fn check_command(subject: &Subject<'_>, at: ToolPath, tool: &Draft, out: &mut Report<'_>) {
     // A command with a malformed name cannot be called, so its examples do not matter.
     let Some(name) = tool.name.ok() else { return };
@@ -173,13 +178,15 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// Whether a scenario is an edge case; the rest of the name is free.
+/// Whether a scenario is an edge case; the rest of the name is free. `edge_cases` is not one: the
+/// parts of a scenario are separated by `_`.
 fn is_edge_case(scenario: &str) -> bool {
     scenario == "edge_case" || scenario.starts_with("edge_case_")
 }
 
 /// A given scenario whose name is close to a missing one, and the missing one: probably a spelling
 /// mistake. Names of scenarios are an open set, so an unknown name is not reported by itself.
+/// Example: `sucess` for `success`. It is help for the finding, not a finding.
 fn find_misspelled<'a>(missing: &[&'a str], examples: &'a [Example]) -> Option<(&'a str, &'a str)> {
     let given = || examples.iter().filter_map(|example| example.scenario.as_deref());
     missing.iter().find_map(|name| {

@@ -6,6 +6,17 @@
 //! Only words close to a keyword, whose value that keyword could have: with a slip, in the singular
 //! (`additionalProperty`), or shortened (`maxlen`, `desc`, `min`). Silent about `x-…`, and about
 //! keywords of OpenAPI, editors, forms and older drafts.
+//!
+//! ```text
+//! maxlength, propertes   a slip ............. reported, with a repair
+//! desc, min, maxlen      shortened .......... reported, where the value and the type fit
+//! note: "…"              near `not` ......... not: `not` holds no text
+//! ref: "Page"            near `$ref` ........ not: only `#…` is surely a reference
+//! x-order, enumNames     another vocabulary . not: `schema::mistakes` leaves them out
+//! ```
+//!
+//! The repair renames the key at all places. It is unsafe, because the keyword starts to have an
+//! effect: calls that pass today may be refused.
 
 use toolwright_model::Json;
 use toolwright_schema::{SchemaMistake, keyword_names};
@@ -46,6 +57,10 @@ toolwright_source::codes! {
 
 /// The finding for an unknown keyword; `None` if it resembles no keyword, or if its value does not
 /// fit the one it resembles.
+///
+/// Keywords with `$` are compared among themselves, so that a property-like word such as `id` is
+/// not taken for `$id`. If both spellings are there, only the author can merge them, and there is
+/// no repair.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,
@@ -89,8 +104,8 @@ pub(super) fn finding(
     ))
 }
 
-/// A keyword in the singular and in lower case.
-/// `additionalProperties` and `additionalProperty` are both `additionalproperty`.
+/// A keyword in the singular and in lower case. `additionalProperties` and `additionalProperty` are
+/// both `additionalproperty`. Not grammar, but the same for both sides of the comparison.
 fn singular(keyword: &str) -> String {
     let keyword = keyword.to_ascii_lowercase();
     match keyword.strip_suffix("ies") {
@@ -100,6 +115,9 @@ fn singular(keyword: &str) -> String {
 }
 
 /// The keyword that a shorter word stands for, where `type` is `kind`.
+///
+/// `min` means `minimum`, `minLength` or `minItems` by the `type` beside it; without a type it is
+/// not reported. A longer word has to begin exactly one bound, so that the choice is certain.
 fn shortened(keyword: &str, kind: Option<&str>) -> Option<&'static str> {
     // Only the bounds: `unique` of a text is a word of databases, and `content` has many meanings.
     let is_bound = |name: &&str| name.starts_with("min") || name.starts_with("max");
@@ -123,6 +141,8 @@ fn shortened(keyword: &str, kind: Option<&str>) -> Option<&'static str> {
 }
 
 /// Whether a value has the type that a keyword of JSON Schema needs. `note: "…"` is not `not`.
+///
+/// Otherwise every annotation that happens to look like a keyword would be reported.
 fn can_have(keyword: &str, value: &Json) -> bool {
     match keyword {
         "title" | "description" | "format" | "pattern" | "$ref" | "$id" | "$schema" | "$anchor"

@@ -8,6 +8,16 @@
 //! To add a rule, write its file and add it to `RULES` (or `RULES_BETWEEN`). The tests of the
 //! command line then demand that its manual page is generated and that its two samples behave as
 //! they claim.
+//!
+//! ```text
+//! a value by itself is wrong ......... no rule: the tables of fields in `formats` report it
+//! two values contradict each other ... a rule, an error or a warning by its specification
+//! advice of our own .................. a rule, a warning or a note
+//! a difference between documents ..... RULES_BETWEEN
+//! ```
+//!
+//! A rule is silent wherever another one, or the shape, has reported the cause: one mistake is one
+//! finding. It is also silent where a syntax error may hide what it looks for.
 
 mod capability_not_declared;
 mod confusable_name;
@@ -71,6 +81,8 @@ use crate::rule::{Rule, RuleBetween};
 /// The rules about one document, in the order they run. Findings are sorted by position before they
 /// are shown, so the order matters only where a limit is reached. `invalid_schema` leads because
 /// the rules about parameters and examples are silent about tools whose schema is invalid.
+///
+/// A rule that is missing here never runs; the compiler warns then, because its `RULE` is unused.
 pub(crate) static RULES: &[&Rule] = &[
     &invalid_schema::RULE,
     &capability_not_declared::RULE,
@@ -119,6 +131,9 @@ pub(crate) static RULES: &[&Rule] = &[
 /// The rules that compare documents that are used together. They run once, after every document was
 /// checked by itself, and see only names, namespaces, descriptions and bindings. So a rule that
 /// needs schemas cannot be one of them.
+///
+/// The file `lookalike_name` has no rule about one document: names that one author chose are not an
+/// imitation.
 pub(crate) static RULES_BETWEEN: &[&RuleBetween] = &[
     &duplicate_id::RULE_BETWEEN,
     &indistinguishable_tools::RULE_BETWEEN,

@@ -7,6 +7,14 @@
 //! reported: each sentence once for each tool that has it, and outside of tools only if no tool has
 //! it. The rule has no fix: a person must decide whether the definition can be trusted at all.
 //! Silent about code and about short texts.
+//!
+//! ```text
+//! texts ─ check_text, one by one ─▶ in a tool ─────▶ reported, if the sentence is new there
+//!                                   outside of it ─▶ kept until `finish`: no tool has it?
+//! ```
+//!
+//! Instructions of a server often repeat those of its tools, and the tool is what a person looks
+//! at, so a sentence is shown there.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -21,7 +29,8 @@ use crate::subject::ToolPath;
 use crate::tool_poisoning::InstructionDetector;
 
 /// Shorter texts, in bytes, cannot hold a verb with its object, and most texts are short: names,
-/// types, enum values. Skipping them saves most of the work.
+/// types, enum values. Skipping them saves most of the work. In scripts without spaces, twelve
+/// bytes are four characters.
 const MIN_TEXT_BYTES: usize = 12;
 
 toolwright_source::codes! {
@@ -52,7 +61,8 @@ toolwright_source::codes! {
     )
 }
 
-/// The instructions of one document.
+/// The instructions of one document. One for each document, as the memory of sentences must not
+/// reach the next one.
 pub(super) struct InstructionReport<'s, 'd> {
     subject: &'s Subject<'d>,
     /// Keeps its buffers from text to text.
@@ -77,7 +87,8 @@ impl<'s, 'd> InstructionReport<'s, 'd> {
         }
     }
 
-    /// Reports each instruction in the text of a value, at its range.
+    /// Reports each instruction in the text of a value, at its range. `text` is decoded, and ranges
+    /// count its bytes.
     pub(super) fn check_text(&mut self, node: Node<'_>, text: &str, out: &mut Report<'_>) {
         if text.len() < MIN_TEXT_BYTES {
             return;
@@ -105,7 +116,7 @@ impl<'s, 'd> InstructionReport<'s, 'd> {
         }
     }
 
-    /// Reports the sentences outside of tools that no tool has.
+    /// Reports the sentences outside of tools that no tool has. Called once, after all texts.
     pub(super) fn finish(self, out: &mut Report<'_>) {
         let mut known: HashSet<String> = self.reported.into_iter().map(|(_, text)| text).collect();
         for (sentences, finding) in self.outside {
@@ -116,13 +127,15 @@ impl<'s, 'd> InstructionReport<'s, 'd> {
     }
 }
 
+/// A tool without a value in the document, which a reader filled in, has no text either.
 fn tool_paths(subject: &Subject<'_>) -> Vec<DocumentPath> {
     let place = |at: ToolPath| subject.document_value(&at.pointer()).map(Node::pointer);
     subject.tools().filter_map(|(at, _)| place(at)).collect()
 }
 
 /// The sentences of a text that a range touches, in lower case and without signs, so that the same
-/// sentence is recognised wherever it stands.
+/// sentence is recognised wherever it stands. Example: "Do not tell the user!" gives
+/// `donottelltheuser`.
 fn sentences_at(text: &str, range: &Range<usize>) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut start = 0;

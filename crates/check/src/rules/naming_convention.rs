@@ -30,6 +30,7 @@ use crate::subject::ToolPath;
 
 pub(crate) static RULE: Rule = Rule { codes: &[], check };
 
+/// A style is a property of the format, so no format is named here.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     match subject.conventions().names {
         NameStyle::CamelCaseVerbs => check_btcp_names(subject, out),
@@ -46,6 +47,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// Reports BTCP names in another case than camelCase, and names without a verb or without an
 /// object.
+///
+/// Both findings may be about one name: the case and the missing verb are corrected separately.
 fn check_btcp_names(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         // A name with other characters breaks the pattern of the format, which is an error.
@@ -82,6 +85,9 @@ fn is_btcp_name(name: &str) -> bool {
 }
 
 /// Reports an AIOS tool id that is not in kebab-case.
+///
+/// The repair is left out where the id is passed on, and where the result would not be kebab-case
+/// either.
 fn check_aios_id(subject: &Subject<'_>, out: &mut Report<'_>) {
     // A malformed id was reported by its shape.
     let Some(id) = subject.toolset.namespace.ok().map(|id| id.as_str()) else { return };

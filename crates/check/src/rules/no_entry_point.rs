@@ -12,6 +12,13 @@
 //!
 //! The sandbox uses the same order, so what passes here is found there. Silent about code that does
 //! not parse and about blank code.
+//!
+//! ```text
+//! function a() {} function b() {}                 reported, unless the id is `a` or `b`
+//! module.exports = { a, b }                       reported, unless the id is `a` or `b`
+//! module.exports = { whatever }                   fine: a single export is called by any name
+//! (args) => args.text                             fine: the value is a function
+//! ```
 
 use toolwright_source::RecordFinding;
 use toolwright_source::words::shorten;
@@ -79,6 +86,9 @@ toolwright_source::codes! {
 }
 
 /// At most one finding for each function, at its key.
+///
+/// No repair: which of the functions is meant is what the code does not say. The help suggests the
+/// last one, as functions are usually declared before they are used.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     // Code with syntax errors has no entry point that could be trusted.
     for code in subject.functions().iter().filter(|code| code.script.problems.is_empty()) {

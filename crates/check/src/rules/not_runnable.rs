@@ -6,6 +6,13 @@
 //!
 //! Silent about: unknown types, and sections or fields of another type (the shape reports both),
 //! and other formats, where a definition does not contain how it is run.
+//!
+//! ```text
+//! type: cli                                  a note: `cli_specific` is missing
+//! type: cli, cli_specific: {}                a note: `executable` is missing
+//! type: mcp, mcp_specific: {connection: …}   fine, with a `url`: a server that runs already
+//! type: cli, cli_specific: [x]               not here: the shape reports the list
+//! ```
 
 use toolwright_model::Binding;
 use toolwright_source::{Node, RecordFinding, RecordPath, ValueKind};
@@ -47,7 +54,8 @@ toolwright_source::codes! {
 }
 
 /// For each type: its section, the field that running needs, and what that field holds. Type `mcp`
-/// has an alternative, `connection.url`, which [`has_command_or_url`] knows.
+/// has an alternative, `connection.url`, which [`has_command_or_url`] knows. The last part
+/// completes the help: "add `cli_specific` with `executable`: the name of …".
 const NEEDS: [(&str, &str, &str, &str); 4] = [
     (
         "mcp",

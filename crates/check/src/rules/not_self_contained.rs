@@ -5,6 +5,16 @@
 //! Functions of one definition do not see each other: each runs in a fresh sandbox. What the runner
 //! provides depends on the list of the function (see `Subject::functions`); `typeof name` is
 //! allowed, because it does not fail for an undeclared name. Silent about code that does not parse.
+//!
+//! ```text
+//! capitalize(text), declared in another helper   reported: each function runs alone
+//! helpers.capitalize(text)                       fine, if the definition has helpers
+//! typeof window === 'undefined'                  fine
+//! fs.readFileSync(path)                          FORBIDDEN_FILE_ACCESS, not here
+//! ```
+//!
+//! A warning: the name may be reached only in a branch that no call takes. No repair, as the
+//! declaration is what is missing.
 
 use toolwright_source::RecordFinding;
 

@@ -8,6 +8,14 @@
 //! Silent about: schemas that are invalid or that the reader filled in; objects without properties;
 //! objects that state `additionalProperties` in any way; and objects composed of several schemas,
 //! where `additionalProperties: false` in one part would reject the properties of the others.
+//!
+//! ```text
+//! {properties: {a}}                                 reported
+//! {properties: {a}, additionalProperties: true}     fine: stated
+//! {type: object}                                    fine: usually a map with free keys
+//! {properties: {a}, allOf: [{properties: {b}}]}     fine: `false` here would refuse `b`
+//! a definition under $defs, a branch of allOf       fine: other schemas may build on it
+//! ```
 
 use toolwright_model::{Json, Object};
 use toolwright_source::{Edit, RecordFinding, Safety};
@@ -103,7 +111,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// The message for the open objects of one tool. The input schema itself, whose name is empty,
-/// comes first if it is among them.
+/// comes first if it is among them. `paths` is not empty.
 fn message(paths: &[Vec<SchemaStep<'_>>]) -> String {
     // Three forms: the arguments alone, the arguments and nested objects, nested objects alone.
     let names: Vec<String> = paths.iter().map(|path| parameters::display_name(path)).collect();

@@ -3,6 +3,15 @@
 //! Source: our own. Bodies run in the sandbox, with a `document` and a `window` that do what can be
 //! held to grants. Rules read no files, so that the workspace asks for these findings together with
 //! the others about bodies (`invalid_function_syntax::check_bodies`).
+//!
+//! `RULE` checks nothing: it is here so that the code is declared in one place with all others.
+//!
+//! ```text
+//! document.write('x')       reported: pages have it, tools do not
+//! new XMLHttpRequest()      reported
+//! document.querySelector()  fine
+//! OffscreenCanvas           fine: such a body runs in a worker of the browser, which has it
+//! ```
 
 use std::sync::Arc;
 
@@ -24,6 +33,9 @@ toolwright_source::codes! {
 }
 
 /// What is wrong with a body that was analysed with the names of a page.
+///
+/// `lacking` are members of `document` and the like that tools lack; `free` are names that nothing
+/// declares.
 pub(super) fn page_diagnostics(source: &Arc<Source>, facts: &ScriptFacts) -> Vec<Diagnostic> {
     // Code that does not parse has no reliable scopes.
     if !facts.problems.is_empty() {

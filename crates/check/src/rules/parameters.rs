@@ -22,7 +22,8 @@ use crate::subject::{ToolPath, written_schema};
 /// a generated schema can have hundreds of parameters.
 const MAX_NAMED: usize = 5;
 
-/// One step from a schema to a schema directly inside it.
+/// One step from a schema to a schema directly inside it. A path of steps is cheap to copy, and
+/// becomes a pointer only if something is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SchemaStep<'s> {
     /// To the property of this name, under `properties`.
@@ -99,7 +100,8 @@ pub(super) fn valid_input_schemas<'s>(
     })
 }
 
-/// The pointer to a tool's input schema. `None` if the reader filled the schema in.
+/// The pointer to a tool's input schema. `None` if the reader filled the schema in. A filled-in
+/// schema has no value in the document, which is how it is recognised.
 pub(super) fn authored_path(subject: &Subject<'_>, tool: usize) -> Option<RecordPath> {
     let at = ToolPath(tool).child("inputSchema");
     subject.document_value(&at).is_some().then_some(at)
@@ -131,7 +133,7 @@ pub(super) fn visit_object_schemas<'s>(
 }
 
 /// Visits a schema and the schemas inside it. The recursion is bounded: documents nest at most 128
-/// levels deep.
+/// levels deep. A schema that is `true` or `false` has no members and is not visited.
 fn walk<'s>(
     schema: &'s Json,
     path: &mut Vec<SchemaStep<'s>>,

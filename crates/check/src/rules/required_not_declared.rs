@@ -6,6 +6,15 @@
 //! A name is declared if any schema for the same value declares it: beside it, around it, in a
 //! branch, behind a reference. Silent under `not` and `if`, and where the schema states that other
 //! names are allowed, unless the name looks like a misspelled one.
+//!
+//! ```text
+//! properties {email}, required [mail]   reported, with an unsafe repair to `email`
+//! properties {email}, required [id]     reported, without a repair: declare it or remove it
+//! … and additionalProperties: {…}       only `mail`: other names are allowed
+//! required beside a `$ref`              names that the target declares count
+//! ```
+//!
+//! The repair is unsafe, since it changes what callers must send.
 
 use toolwright_model::Json;
 use toolwright_schema::SchemaMistake;
@@ -49,6 +58,9 @@ toolwright_source::codes! {
 }
 
 /// The finding for a name in `required`; `None` if other names are allowed and none is similar.
+///
+/// `declared` are the names that some schema for the same value declares. The edit replaces the
+/// name at every place of the mistake.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

@@ -7,6 +7,14 @@
 //! `null` as the default of an optional property is a note: generators write it for "not given",
 //! and no caller sends it. Silent about values that match together with the defaults of the
 //! properties they leave out.
+//!
+//! ```text
+//! {type: integer, default: "20"}                  reported
+//! {type: string, enum: ["a", 1]}                  reported: 1 can never be sent
+//! {type: integer, default: null}, optional        a note
+//! ```
+//!
+//! No repair: the value or the schema may be wrong.
 
 use toolwright_schema::SchemaMistake;
 use toolwright_source::{RecordFinding, Severity};
@@ -45,7 +53,7 @@ toolwright_source::codes! {
 }
 
 /// The finding for a value that its own schema refuses. A `null` default is a note, because
-/// generators write it for "not given".
+/// generators write it for "not given". `reason` is the first violation, as the validator words it.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

@@ -10,6 +10,9 @@
 //! ```text
 //! mistakes(schema) ─▶ SchemaMistake { kind, places, count } ─ by kind ─▶ `finding` of a rule
 //! ```
+//!
+//! To add a mistake: a variant of `MistakeKind` with its search in `schema`, a file here with the
+//! code and a function `finding`, an arm in `report`, and the code in `RULE`.
 
 use toolwright_model::Json;
 use toolwright_schema::{MistakeKind, SchemaMistake, SchemaSide, contradictions, mistakes};
@@ -39,6 +42,8 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// If only errors are wanted, the search for other mistakes is skipped.
+///
+/// At most fifty mistakes are found in one schema; see `schema::mistakes`.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (tool, draft) in subject.tools() {
         for side in [SchemaSide::Input, SchemaSide::Output] {
@@ -63,7 +68,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// A schema and where it is in the record.
+/// A schema and where it is in the record. Places of mistakes are pointers into `schema`; `path`
+/// puts `at` before them.
 pub(super) struct CheckedSchema<'a> {
     pub(super) schema: &'a Json,
     at: RecordPath,
@@ -118,12 +124,14 @@ pub(super) fn counted(message: String, mistake: &SchemaMistake) -> String {
     }
 }
 
-/// The first place of a mistake.
+/// The first place of a mistake. A mistake always has a place; an empty text would be the schema
+/// itself.
 pub(super) fn first_place(schema: &CheckedSchema<'_>, mistake: &SchemaMistake) -> RecordPath {
     schema.path(mistake.places.first().map_or("", String::as_str))
 }
 
-/// A finding at the first place of a mistake.
+/// A finding at the first place of a mistake. One finding for a mistake, however often it occurs:
+/// the remedy is the same at each place.
 pub(super) fn first_finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

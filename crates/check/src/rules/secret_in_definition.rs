@@ -85,7 +85,8 @@ fn find_labelled_secrets(label: &str, text: &str) -> Vec<SuspiciousText> {
 }
 
 /// The message with at most the first [`SHOWN_CHARS`] characters of the secret, however much of it
-/// the detector quotes. A second line of defence: detectors shorten secrets themselves.
+/// the detector quotes. A second line of defence: detectors shorten secrets themselves. Example:
+/// "`ghp_16…` looks like a GitHub token" becomes "`ghp_…` looks like a GitHub token".
 fn masked(message: &str, secret: &str) -> String {
     let end = secret.char_indices().nth(SHOWN_CHARS).map_or(secret.len(), |(at, _)| at);
     let (shown, rest) = secret.split_at(end);

@@ -6,6 +6,14 @@
 //! `model::Tags` normalizes; here each change is reported, with the repair that writes the
 //! normalized form. The repair is safe if only case and white space change; `C++` becomes `c`,
 //! which means something else. Silent about tags that are not texts.
+//!
+//! ```text
+//! Date and Time   kept as `date-and-time`   safe repair
+//! C++             kept as `c`               unsafe repair: it means something else
+//! Web, web        the second is dropped     safe repair
+//! 日本語           dropped                   unsafe repair
+//! the 21st tag    dropped                   unsafe repair
+//! ```
 
 use toolwright_model::{Json, TagChange};
 use toolwright_source::words::shorten;

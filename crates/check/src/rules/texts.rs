@@ -7,6 +7,15 @@
 //! read where it is written, and following them would multiply the work without a bound.
 //!
 //! Not here: what counts as hidden, as an instruction or as a secret. That is in `tool_poisoning`.
+//!
+//! ```text
+//! text of a value │ HIDDEN_TEXT │ MODEL_INSTRUCTION │ SECRET_IN_DEFINITION
+//! prose           │ yes         │ yes               │ yes
+//! code            │ yes         │ no                │ no
+//! address         │ yes         │ yes               │ no
+//! key             │ yes         │ no                │ no
+//! mcpServers      │ no          │ no                │ no
+//! ```
 
 use toolwright_source::{Member, Node, Syntax, ValueKind};
 
@@ -27,6 +36,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Walks the whole document, not the record: an attack may be in a field that no format defines.
+/// `check_texts` in `lib.rs` calls it by itself, without the other rules.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     let document = subject.document();
     let text = document.source().text();
@@ -96,6 +106,9 @@ impl TextWalk<'_, '_> {
     }
 
     /// Reads a key and its value, and determines what the value is for.
+    ///
+    /// Only at the root is `mcpServers` left out: an attacker could use the key to hide a text
+    /// elsewhere.
     fn member(&mut self, owner: Node<'_>, entry: &Member<'_>, out: &mut Report<'_>) {
         // Configuration of servers, as clients keep it beside definitions. It is not sent to
         // models, and the environment of a server is the place where secrets belong.
@@ -149,6 +162,7 @@ impl TextWalk<'_, '_> {
 
 /// Whether an object is a helper, processor or validator, by the section around it. Elsewhere a key
 /// `function` is an ordinary key, and an attacker could use it to hide text from the rules.
+/// `executable_knowledge` > list > function: two levels up.
 fn is_function(owner: Node<'_>) -> bool {
     let section = owner.parent().and_then(Node::parent).and_then(Node::key);
     section.is_some_and(|key| key.raw() == "executable_knowledge")

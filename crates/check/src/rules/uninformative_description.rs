@@ -7,6 +7,9 @@
 //! meaning of their own (articles, "this tool allows you to"). Prepositions say more: they relate
 //! the words of the name. So do words in another script than that of the name. The text alone
 //! decides, not the schema: of two tools with such texts, both are reported alike.
+//!
+//! No repair, as only the author knows what to say. The rule reports what is certain: a longer text
+//! that says little is not measured.
 
 use toolwright_source::RecordFinding;
 use toolwright_source::words::shorten;
@@ -49,7 +52,8 @@ const MAX_BYTES: usize = 80;
 /// Words that say nothing about a tool.
 ///
 /// Prepositions are not among them: "Add a user to a team" says how the words of `addUserTeam`
-/// belong together.
+/// belong together. In lower case, in English only: descriptions in other languages have other
+/// words and pass.
 const EMPTY_WORDS: &[&str] = &[
     "a",
     "allow",
@@ -84,7 +88,8 @@ const EMPTY_WORDS: &[&str] = &[
     "your",
 ];
 
-/// Verbs that say the same in a name and its description.
+/// Verbs that say the same in a name and its description. Other pairs of that kind, such as
+/// `delete` and `remove`, are not looked for.
 const GET: &[&str] = &["get", "fetch", "return", "retrieve"];
 
 /// One finding for each tool, at a description that the document itself has.
@@ -117,6 +122,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// |---|---|---|
 /// | `get_weather` | `Fetches the weather` | repeats |
 /// | `get_weather` | `Returns the weather for a city` | does not: `for`, `city` |
+/// At least one word must be repeated, so that `This tool can be used` is no repetition of a name.
 fn repeats(name: &str, description: &str) -> bool {
     let words = split(description);
     let names = split(name);
@@ -142,7 +148,7 @@ fn repeats(name: &str, description: &str) -> bool {
 }
 
 /// A word without the endings of plurals and verb forms: `files`, `filed` and `filing` are one. Not
-/// a linguistic stem, but the same for both sides of the comparison.
+/// a linguistic stem, but the same for both sides of the comparison. At least three letters stay.
 fn stem(word: &str) -> String {
     let endings = ["ing", "ies", "ied", "es", "ed", "s", "y", "e"];
     let ending =

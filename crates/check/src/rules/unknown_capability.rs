@@ -6,6 +6,13 @@
 //!
 //! Silent about malformed capabilities (the shape reports them). Each capability is reported once
 //! for each list.
+//!
+//! ```text
+//! dom:raed       near `dom:read` ... help, and an unsafe repair
+//! dom:interact   near none ......... help with all that begin with `dom:`
+//! printer:use    near none ......... help: nothing begins with `printer:`
+//! dom            malformed ......... not here: the shape reports it
+//! ```
 
 use std::collections::HashSet;
 
@@ -47,6 +54,7 @@ toolwright_source::codes! {
     )
 }
 
+/// The list of the manifest, then that of each tool.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if let Some(declared) = &subject.toolset.declares {
         check_list(declared, || RecordPath::root().child("declares"), out);

@@ -8,6 +8,15 @@
 //!
 //! Silent about checks that are not objects (the shape reports them). Unknown checks only get a
 //! warning: they are documentation that looks like a guarantee.
+//!
+//! ```text
+//! required_fields: [text]              run
+//! required_fields: text                reported: a single name is not a list
+//! {format: email, field: address}      run
+//! {format: email}                      reported: no field has the format
+//! {format: phone, field: number}       reported: no such format
+//! max_length: 80                       reported
+//! ```
 
 use toolwright_model::{Binding, Json, ValidatorCheck};
 use toolwright_schema::TEXT_FORMATS;
@@ -123,7 +132,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
 }
 
-/// The finding for a format that cannot be checked.
+/// The finding for a format that cannot be checked. `None` if it is one of `TEXT_FORMATS`, which
+/// the runner checks.
 fn unknown_format_finding(format: &str, at: RecordPath) -> Option<RecordFinding> {
     if TEXT_FORMATS.contains(&format) {
         return None;
@@ -138,6 +148,8 @@ fn unknown_format_finding(format: &str, at: RecordPath) -> Option<RecordFinding>
 
 /// The finding for a check that is not run; `None` if it is run. `around` is the object in the
 /// document that has the check as a member: one object may hold several checks.
+///
+/// The only repair is for a key that is spelled nearly like `required_fields`.
 fn unused_check_finding(
     name: &str,
     at: RecordPath,

@@ -5,6 +5,15 @@
 //! sentences are documentation, so this is a note.
 //!
 //! Silent about a missing, blank or malformed detection, which the shape of the value reports.
+//!
+//! ```text
+//! event.id field exists           understood
+//! event.type in [task, list]      understood
+//! helpers.is-task                 understood; whether it exists is UNRESOLVED_REFERENCE
+//! comes from the web hook         a note
+//! ```
+//!
+//! No repair: a sentence does not say which path it means.
 
 use toolwright_model::Detection;
 use toolwright_source::words::shorten;

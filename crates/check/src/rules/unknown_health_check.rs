@@ -3,6 +3,15 @@
 //! Source: AIOS, MCP tools, whose only method is `tool_call`. A check of another kind, or of
 //! nothing, is not made, so the author would rely on something that does not happen. Silent about a
 //! method that is left out, which means `tool_call`.
+//!
+//! ```text
+//! {method: http_get, command: status}    reported at the method
+//! {method: tool_call}                    reported: no command
+//! {command: status}                      fine: the method is `tool_call`
+//! {method: tool_call, command: [a]}      not here: the shape reports the type
+//! ```
+//!
+//! No repair: there is one method only, but the author may have meant a check that AIOS lacks.
 
 use toolwright_model::HealthCheck;
 use toolwright_source::words::shorten;

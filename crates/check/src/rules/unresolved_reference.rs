@@ -15,6 +15,16 @@
 //!
 //! Silent about: lists that are malformed or were not read to their end (they may define anything),
 //! and whether what a meta tool aggregates exists if it is checked alone, which is a note.
+//!
+//! ```text
+//! helpers.extract-palce   near an id ..... help, and an unsafe repair that writes the id
+//! helpers.zzz             near none ...... help with the ids, if there are at most five
+//! helpers.extractPlace    in code ........ fine: ids are in camelCase there, too
+//! first line of the text  a sentence ..... fine: an extraction need not name a helper
+//! ```
+//!
+//! A repair is never safe: the reference starts to have an effect, and only the author knows
+//! whether the near id is the one that was meant.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +42,7 @@ use crate::rule::{Rule, RuleBetween};
 
 pub(crate) static RULE: Rule = Rule { codes: ALL, check };
 
-/// Reports the same code.
+/// Reports the same code. `codes` is empty, since `RULE` declares it, and a code is declared once.
 pub(crate) static RULE_BETWEEN: RuleBetween = RuleBetween { codes: &[], check: check_aggregates };
 
 toolwright_source::codes! {
@@ -99,11 +109,13 @@ toolwright_source::codes! {
 }
 
 /// The most comparisons of names that one list spends on suggestions. A hostile document has ten
-/// thousand wrong names and ten thousand ids, and comparing each pair would take minutes.
+/// thousand wrong names and ten thousand ids, and comparing each pair would take minutes. A list of
+/// usual length spends far less, so all of its findings get a suggestion.
 const MAX_COMPARISONS: usize = 4_000;
 
-/// The most comparisons of names that one load spends on suggestions for aggregated tools: a
-/// folder may have thousands of meta tools, and far more tools that could be meant.
+/// The most comparisons of names that one load spends on suggestions for aggregated tools: a folder
+/// may have thousands of meta tools, and far more tools that could be meant. Each missing name is
+/// looked up once, however many meta tools aggregate it.
 const MAX_COMPARISONS_OF_LOAD: usize = 50_000;
 
 /// Runs the three kinds of references one by one. A kind whose definitions cannot be read is left
@@ -126,6 +138,10 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// Reports what meta tools aggregate and no other document defines.
+///
+/// Only the first tool of a document is asked, since all commands of an AIOS tool share one
+/// binding. A toolset whose commands its server lists may have any tool, so nothing in it is
+/// reported. With a single document it is a note: the others may simply not have been named.
 fn check_aggregates(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
     let is_orchestration =
         |tool: &Draft| matches!(tool.details.binding, Binding::Orchestration { .. });
@@ -190,7 +206,7 @@ fn check_aggregates(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Reco
 }
 
 /// Whether a list of functions is a list or is missing. A malformed list was reported by its shape,
-/// and it may be meant to define anything.
+/// and it may be meant to define anything. `list` is the key of the list in the document.
 fn is_readable(subject: &Subject<'_>, list: &str) -> bool {
     let section = subject.document_value(&RecordPath::root().child("executable_knowledge"));
     // Missing and null count as readable: the document then defines nothing, for certain.
@@ -221,6 +237,8 @@ impl<'a> DefinedIds<'a> {
 
     /// The commands that an AIOS tool lists. `None` if it lists none, because its server decides
     /// then, or if a list is malformed.
+    ///
+    /// Both lists count together: `commands` has names, and `tools` has the definitions of some.
     fn commands(subject: &Subject<'a>) -> Option<DefinedIds<'a>> {
         let tool =
             subject.document_value(&RecordPath::root()).filter(|_| subject.has_typed_sections())?;
@@ -243,7 +261,8 @@ impl<'a> DefinedIds<'a> {
         self.ids.binary_search(&id).is_ok()
     }
 
-    /// The defined id with a similar spelling, while the budget for comparisons lasts.
+    /// The defined id with a similar spelling, while the budget for comparisons lasts. A budget
+    /// that runs out in the middle of a list compares with a part of it.
     fn nearest(&self, id: &str) -> Option<&'a str> {
         // Each search costs one comparison for each id. When the budget is used up, findings are
         // still reported, only without a suggestion.
@@ -253,7 +272,8 @@ impl<'a> DefinedIds<'a> {
     }
 
     /// The finding for an id that is not defined. `at` points to the reference; `edit` makes the
-    /// edit that writes another id there, or nothing if that is not possible.
+    /// edit that writes another id there, or nothing if that is not possible. The help depends on
+    /// what there is: a near id, none at all, up to five, or more.
     fn undefined_finding(
         &self,
         id: &str,
@@ -320,7 +340,8 @@ fn written_name(tool: &Draft) -> Option<&str> {
     }
 }
 
-/// Reports references to helpers that are not defined.
+/// Reports references to helpers that are not defined. Three places: the extraction of a field
+/// mapping, the detection of a payload schema, and the `orchestration` of a meta tool.
 fn check_helper_references(subject: &Subject<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
     let defined =
@@ -364,6 +385,9 @@ fn check_helper_references(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// Reports members of the global `helpers` in the code of functions that no helper has. Without any
 /// helper there is no such global, which NOT_SELF_CONTAINED reports.
+///
+/// An id such as `extract-place` cannot be a member in dot notation, so its camelCase form counts,
+/// too. There is no repair: the text of code is not edited.
 fn check_helper_calls(subject: &Subject<'_>, out: &mut Report<'_>) {
     let helpers = &subject.toolset.knowledge.helpers;
     let ids: Vec<&str> = helpers.iter().filter_map(|helper| helper.id.as_deref()).collect();
@@ -382,6 +406,8 @@ fn check_helper_calls(subject: &Subject<'_>, out: &mut Report<'_>) {
 
 /// Reports validators that examples expect and that are not defined, also in examples of unknown
 /// commands.
+///
+/// Only the `error` of an example names a validator: the one that must refuse the input.
 fn check_validator_references(subject: &Subject<'_>, out: &mut Report<'_>) {
     let validators = &subject.toolset.knowledge.validators;
     let defined = DefinedIds::new(
@@ -422,7 +448,8 @@ fn check_expected_validators(
     }
 }
 
-/// Reports references to commands that the tool does not list.
+/// Reports references to commands that the tool does not list. Four places: `processes`,
+/// `validates`, the keys of `examples`, and the health check.
 fn check_command_references(subject: &Subject<'_>, defined: &DefinedIds<'_>, out: &mut Report<'_>) {
     let knowledge = &subject.toolset.knowledge;
     for (n, processor) in knowledge.processors.iter().enumerate() {
@@ -464,7 +491,8 @@ fn check_command_references(subject: &Subject<'_>, defined: &DefinedIds<'_>, out
     }
 }
 
-/// The finding for examples of an unknown command, which is the key of the examples.
+/// The finding for examples of an unknown command, which is the key of the examples. No repair if
+/// the near command has examples of its own: the author must merge them.
 fn stray_examples_finding(
     subject: &Subject<'_>,
     command: &str,

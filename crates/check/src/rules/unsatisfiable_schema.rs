@@ -6,6 +6,15 @@
 //!
 //! Silent about `false`, and `not: {}` with nothing beside it, which forbid a property on purpose,
 //! and about schemas too large to be decided.
+//!
+//! ```text
+//! {minimum: 10, maximum: 1}                         reported
+//! {enum: []}                                        reported
+//! {allOf: [{type: string}, {type: integer}]}        reported
+//! {properties: {old: false}}                        fine: forbidden on purpose
+//! ```
+//!
+//! No repair: which of the keywords is wrong is not known.
 
 use toolwright_schema::SchemaMistake;
 use toolwright_source::RecordFinding;
@@ -44,6 +53,7 @@ toolwright_source::codes! {
     )
 }
 
+/// At the last keyword that takes part in the contradiction. `reason` names all of them.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     mistake: &SchemaMistake,

@@ -5,6 +5,12 @@
 //! The comparison is literal, as in `CAPABILITY_NOT_DECLARED`. Silent about unused capabilities if
 //! the needs of any tool are unknown: its list is missing, malformed or was not read to its end.
 //! Duplicates are reported all the same.
+//!
+//! ```text
+//! manifest: dom:read, clipboard:write   tools need dom:read    `clipboard:write` is unused
+//! manifest: dom:read, dom:read          tools need dom:read    the second one is a duplicate
+//! manifest: dom:read                    a tool without a list  nothing: it may need it
+//! ```
 
 use std::collections::HashMap;
 
@@ -77,7 +83,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 }
 
 /// Reports capabilities that a list names more than once. Returns each capability with the pointer
-/// to its first mention, so that an unused one is reported there.
+/// to its first mention, so that an unused one is reported there. `list` may be that of the
+/// manifest or of a tool.
 fn report_duplicates<'a>(
     list: &'a [FieldValue<Capability>],
     // A function and not a pointer: many lists are empty, and pointers allocate.
@@ -132,7 +139,8 @@ fn needed_capabilities<'a>(subject: &Subject<'a>) -> Option<Vec<&'a Capability>>
     })
 }
 
-/// Reports declared capabilities that no tool needs.
+/// Reports declared capabilities that no tool needs. `listed` has each capability once, in the
+/// order of the file.
 fn report_unused(
     listed: Vec<(&Capability, RecordPath)>,
     needed: &[&Capability],

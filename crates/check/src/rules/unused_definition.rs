@@ -5,6 +5,13 @@
 //!
 //! All unused definitions of a schema are one finding, at the first of them. A definition that only
 //! unused ones refer to is unused as well.
+//!
+//! ```text
+//! $defs: A, B, C   properties refer to A, B refers to C   one finding: `B` and `C`
+//! ```
+//!
+//! The message counts bytes, because every request carries the definition. The finding carries the
+//! number (`wastes`), so that a group of findings can state their sum.
 
 use toolwright_model::{Json, Object};
 use toolwright_schema::{MistakeKind, SchemaMistake};
@@ -51,7 +58,8 @@ toolwright_source::codes! {
 }
 
 /// One finding for all unused definitions of a schema. Its repair removes them together: without
-/// one of them, a reference to it in another one would lead nowhere.
+/// one of them, a reference to it in another one would lead nowhere. `found` are all mistakes of
+/// the schema; those of other kinds are left out. `None` if none is of this kind.
 pub(super) fn finding(
     schema: &CheckedSchema<'_>,
     found: &[SchemaMistake],
@@ -79,7 +87,9 @@ pub(super) fn finding(
     ))
 }
 
-/// The edits that remove definitions; where none is left, the keyword goes as well.
+/// The edits that remove definitions; where none is left, the keyword goes as well. An empty
+/// `$defs` would be the next thing to clean up. Places of one keyword follow each other, so `dedup`
+/// leaves one removal of it.
 fn removals(schema: &CheckedSchema<'_>, places: &[&String]) -> Vec<Edit<InRecord>> {
     let owner = |at: &str| at.rsplit_once('/').map_or("", |(owner, _)| owner).to_owned();
     let is_emptied = |keyword: &str| {

@@ -14,6 +14,9 @@
 //! a document  ─ counts of parameters, over all tools ─▶ limits of a request
 //! all         ─ number of tools ───▶ limits of a request (`RULE_BETWEEN`)
 //! ```
+//!
+//! There is no repair: a rewrite that suits one vendor may lose something for another. `convert`
+//! rewrites a schema for one target and reports what it lost.
 
 use serde_json::Value as Json;
 use toolwright_schema::{
@@ -49,6 +52,8 @@ toolwright_source::codes! {
 
 /// First names and descriptions, which are cheap, then schemas, then what all schemas together
 /// have.
+///
+/// The rule ends when the report is full: each further schema would be work for nothing.
 fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     if subject.targets().is_empty() {
         return;
@@ -113,7 +118,10 @@ fn incompatibilities_as_written(
 }
 
 /// The schema with the names of types in lower case, as the facts about targets have them. The
-/// keywords of Gemini's variant hold schemas in `properties`, `items` and `anyOf` only.
+/// keywords of Gemini's variant hold schemas in `properties`, `items` and `anyOf` only. Example:
+/// `{"type": "STRING"}` becomes `{"type": "string"}`.
+///
+/// The recursion is bounded: documents nest at most 128 levels deep.
 fn with_plain_types(mut schema: Json) -> Json {
     if let Json::Object(members) = &mut schema {
         for (keyword, value) in members.iter_mut() {
@@ -135,7 +143,8 @@ fn with_plain_types(mut schema: Json) -> Json {
 
 /// Reports a name that a target does not accept.
 ///
-/// The help is the rule of the targets that has the shortest names.
+/// The help is the rule of the targets that has the shortest names. All targets that refuse the
+/// name are in one message.
 fn check_name(subject: &Subject<'_>, at: ToolPath, name: &str, out: &mut Report<'_>) {
     let rejects = |target: &VendorTarget| {
         target.name_rule().is_some_and(|rule: &NameRule| !rule.allows(name))
@@ -149,7 +158,9 @@ fn check_name(subject: &Subject<'_>, at: ToolPath, name: &str, out: &mut Report<
     out.push(finding.help(rule.about));
 }
 
-/// Reports a description that is too long for a target, or empty where it must not be.
+/// Reports a description that is too long for a target, or empty where it must not be. Read from
+/// the document, because an empty description counts as missing in the record. Length is in
+/// characters, not bytes.
 fn check_description(subject: &Subject<'_>, at: ToolPath, out: &mut Report<'_>) {
     let path = at.child("description");
     let Some(text) = subject.document_value(&path).and_then(Node::text) else { return };
@@ -177,7 +188,7 @@ fn check_description(subject: &Subject<'_>, at: ToolPath, out: &mut Report<'_>) 
 /// tool, by its number.
 ///
 /// A request is assumed to carry all tools of the document. The finding is at the tool with which
-/// the sum exceeds the limit.
+/// the sum exceeds the limit. Of each kind of parameter there is at most one finding for a target.
 fn check_parameters_of_request(
     subject: &Subject<'_>,
     counts: &[(usize, SchemaCounts)],
@@ -206,7 +217,8 @@ fn check_parameters_of_request(
     }
 }
 
-/// Reports the first tool, over all documents, that a request has no room for.
+/// Reports the first tool, over all documents, that a request has no room for. The same targets
+/// hold for all subjects of a run, so those of the first one are asked.
 fn check_number_of_tools(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, RecordFinding)) {
     let Some(targets) = subjects.first().map(Subject::targets).filter(|it| !it.is_empty()) else {
         return;
@@ -235,12 +247,13 @@ fn check_number_of_tools(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize,
     }
 }
 
-/// How much of `part` a request to `target` may have.
+/// How much of `part` a request to `target` may have. `None` if the target has no such limit.
 fn max_in_request(target: VendorTarget, part: RequestPart) -> Option<usize> {
     target.request_limits().iter().find(|(limited, _)| *limited == part).map(|(_, max)| *max)
 }
 
-/// ``the name `a.b` makes openai and anthropic reject the request``.
+/// ``the name `a.b` makes openai and anthropic reject the request``. `what` is the subject of the
+/// sentence and ends in a comma if it has a clause.
 fn rejection(what: &str, targets: &[VendorTarget]) -> String {
     let ids: Vec<&str> = targets.iter().map(|target| target.id()).collect();
     format!("{what} makes {} reject the request", joined(&ids))
@@ -276,7 +289,8 @@ fn joined(ids: &[&str]) -> String {
     }
 }
 
-/// What the targets do not accept, as the subject of a sentence.
+/// What the targets do not accept, as the subject of a sentence. Names and keywords are shortened,
+/// as a hostile schema may have long ones.
 fn part(part: &IncompatiblePart) -> String {
     match part {
         IncompatiblePart::Keyword(keyword) => format!("`{}`", words::shorten(keyword)),

@@ -6,6 +6,13 @@
 //! An empty section counts, null does not. `examples` exist in both versions; those of version 2.0
 //! are recognised by the two scenario names that the detection logic uses. Silent about tools
 //! without a version, which are detected as 2.0, and about malformed versions.
+//!
+//! ```text
+//! schema_version: 1.0 and anti_patterns: []        reported
+//! schema_version: 1.0 and anti_patterns:           fine: null
+//! schema_version: 1.0 and other examples           fine: without the two scenarios of 2.0
+//! no version, and anti_patterns                    fine: detected as 2.0
+//! ```
 
 use toolwright_model::Json;
 use toolwright_source::{Edit, Node, RecordFinding, RecordPath, Safety, ValueKind};

@@ -4,10 +4,18 @@
 //! A run of characters counts as encoded only if it decodes to UTF-8 with a space in it and without
 //! control characters: keys, hashes and ids practically never do. Words count as ROT13 if decoding
 //! them gives frequent English words, which they are not as they stand.
+//!
+//! ```text
+//! run of letters, digits and signs ─ decode ─▶ UTF-8 with a space? ─▶ DecodedText ─▶ judged
+//! ```
+//!
+//! Nothing is reported here: a decoded text is harmless unless `instructions` finds an attack in
+//! it.
 
 use super::common_words::is_common;
 
-/// Words in ROT13 that a sentence has at least.
+/// Words in ROT13 that a sentence has at least. One or two words are frequent in both forms by
+/// chance.
 const MIN_ROTATED_WORDS: usize = 3;
 
 /// Encoded characters that can hold a sentence; keys and hashes are seldom longer. In Base64, 32
@@ -25,7 +33,8 @@ pub(super) struct DecodedText {
     pub(super) text: String,
 }
 
-/// Decodes every run of `text` that holds an encoded sentence.
+/// Decodes every run of `text` that holds an encoded sentence. A run that no encoding explains is
+/// skipped.
 pub(super) fn decode_runs(text: &str) -> Vec<DecodedText> {
     let is_part =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'%');

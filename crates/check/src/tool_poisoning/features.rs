@@ -15,22 +15,27 @@
 //!
 //! A feature is identified by a hash of its tokens. Nothing here depends on a language or on which
 //! features matter.
+//!
+//! The scorer and `fit` both use this file, so a change of a token or a feature changes what the
+//! weights mean: fit them again. Hashes are part of `weights.bin`, too.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use super::near;
 
-/// Letters of a stem.
+/// Letters of a stem. Enough to join the forms of most words (`instruct`, `instruction`).
 const STEM: usize = 5;
 /// Bytes of a quotation that are skipped as an example at most. Shorter ones are names and values.
 const QUOTE: Range<usize> = 8..200;
 /// Bytes of an address at most; what follows is read as words.
 const MAX_ADDRESS: usize = 300;
-/// Bytes up to which a quotation is skipped wherever it stands.
+/// Bytes up to which a quotation is skipped wherever it stands. That is about eight words.
 const SHORT_QUOTE: usize = 48;
 
 /// A word, a sign, or a character of a script without spaces.
+///
+/// Hashes are computed once, because each token takes part in several features.
 #[derive(Debug, Clone)]
 pub(super) struct Token<'t> {
     /// What it counts as beside others: itself, or a placeholder such as `#name`.
@@ -39,7 +44,8 @@ pub(super) struct Token<'t> {
     pub(super) range: Range<usize>,
     /// Whether a sentence ends with it.
     ends_sentence: bool,
-    /// Of the word, for `Word`; of the class, for features of several tokens; of the stem.
+    /// Of the word, for `Word`; of the class, for features of several tokens; of the stem. By
+    /// index: the word, the class, the stem.
     hashes: [u64; 3],
 }
 
@@ -91,7 +97,8 @@ impl<'t> Token<'t> {
 /// server.
 ///
 /// One pass. A quotation or an address is skipped as a whole; each of both is bounded in bytes, so
-/// that the text is read a bounded number of times.
+/// that the text is read a bounded number of times. White space is no token, but a line break ends
+/// a sentence.
 pub(super) fn tokens<'t>(text: &'t str, own_tools: &HashSet<String>) -> Vec<Token<'t>> {
     let mut tokens: Vec<Token<'t>> = Vec::with_capacity(text.len() / 4);
     // Most words are as long as no name, and need not be looked up.
@@ -141,7 +148,10 @@ pub(super) fn tokens<'t>(text: &'t str, own_tools: &HashSet<String>) -> Vec<Toke
 }
 
 /// Bytes of the URL or the path that begins here, if one does: `len` bytes that are followed by
-/// `://`, or two or more parts that each begin with a slash.
+/// `://`, or two or more parts that each begin with a slash. `len` is that of the token at `at`.
+///
+/// A slash inside a word, as in `and/or`, begins no path: a path needs two slashes and a start of
+/// its own.
 fn address_len(text: &str, at: usize, len: usize) -> Option<usize> {
     let is_word = text[at..].starts_with(char::is_alphanumeric);
     let is_url = is_word && text[at + len..].starts_with("://");
@@ -159,6 +169,12 @@ fn address_len(text: &str, at: usize, len: usize) -> Option<usize> {
 
 /// Bytes of a quotation that begins here and is an example, a name or a value. A long one must be
 /// announced in its sentence, or an attack would only have to be put in quotation marks.
+///
+/// ```text
+/// filters such as "ignore all previous rules"     skipped: announced
+/// "ignore all previous rules" as the whole text   read: the quotation is the text
+/// set `mode` to "fast"                            read: shorter than QUOTE.start
+/// ```
 fn quotation_len(text: &str, at: usize, sentence: usize) -> Option<usize> {
     let open = text[at..].chars().next()?;
     let close: &[char] = match open {
@@ -192,7 +208,7 @@ fn quotation_len(text: &str, at: usize, sentence: usize) -> Option<usize> {
 /// Whether examples follow a text, by the last words of it.
 ///
 /// The words are in lower case, as the normalised text is, and in the languages of the collections
-/// that the weights are fitted to.
+/// that the weights are fitted to. Only the last 160 bytes are looked at.
 pub(super) fn announces_example(before: &str) -> bool {
     const CUES: &[&str] = &[
         "such as",
@@ -252,6 +268,8 @@ pub(super) fn announces_example(before: &str) -> bool {
 /// ```text
 /// sentences of 10, 20 and 30 tokens, size 40:  [0..30], then [30..60]
 /// ```
+///
+/// Windows overlap, so that two short sentences which follow each other are in one of them.
 pub(super) fn windows(tokens: &[Token<'_>], size: usize) -> Vec<Range<usize>> {
     let mut windows: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
@@ -281,7 +299,8 @@ pub(super) fn windows(tokens: &[Token<'_>], size: usize) -> Vec<Range<usize>> {
     windows
 }
 
-/// How the tokens of a feature stand to each other.
+/// How the tokens of a feature stand to each other. Part of the key, by the order here: another
+/// order needs another fit.
 #[derive(Clone, Copy)]
 enum FeatureKind {
     Word,
@@ -295,7 +314,8 @@ enum FeatureKind {
 /// repeated ones repeatedly.
 ///
 /// Two tokens are compared by class, so that a pair means the same for every name, number and
-/// address. A token at the end has fewer features, because it has no neighbours behind it.
+/// address. A token at the end has fewer features, because it has no neighbours behind it. Signs
+/// have no `Word` of their own but take part in pairs.
 pub(super) fn for_each_feature(tokens: &[Token<'_>], mut each: impl FnMut(usize, u64)) {
     use FeatureKind::{Pair, Skip, Stem, Triple, Word};
     for (first, token) in tokens.iter().enumerate() {
@@ -339,6 +359,7 @@ fn hashes(word: &str) -> (u64, u64) {
 }
 
 /// The key of a feature: the kind is part of it, so that the pair `a b` is not the skip `a … b`.
+/// Not a hash for security; see `hash`.
 fn key(kind: FeatureKind, tokens: &[u64]) -> u64 {
     tokens.iter().fold(kind as u64, |key, token| {
         (key ^ token).wrapping_mul(0x517c_c1b7_2722_0a95).rotate_left(26)
@@ -352,7 +373,8 @@ pub(super) fn is_unspaced_letter(c: char) -> bool {
         | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
 }
 
-/// Bytes of the word that begins here; 0 if none does.
+/// Bytes of the word that begins here; 0 if none does. Letters, digits and `_`. A character of a
+/// script without spaces begins no word: `tokens` takes it alone.
 fn word_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_word_byte = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';

@@ -39,6 +39,9 @@ use super::tests::{COLLECTIONS, entries};
 type TextSet = (&'static str, Pair<f64>, Pair<f64>);
 
 /// The first one whose name fits counts.
+///
+/// Columns: attacks and harmless texts, each for the judge of indirect attacks and for that of
+/// plain ones. 0 leaves a text out. The empty name at the end fits all others.
 const SOURCES: &[TextSet] = &[
     ("outsider-a", [1.0, 1.0], [4.0, 4.0]),
     ("outsider-", [1.0, 0.0], [4.0, 4.0]),
@@ -52,9 +55,11 @@ const SOURCES: &[TextSet] = &[
 /// The name of the collection of background texts.
 const BACKGROUND: &str = "background";
 
-/// The weight of an error against that of large weights.
+/// The weight of an error against that of large weights. By judge; larger ones fit the texts more
+/// closely.
 const COSTS: Pair<f64> = [2.0, 3.0];
-/// Passes over all rows.
+/// Passes over all rows. A fixed number, and no test for convergence, so that every machine stops
+/// at the same weights.
 const EPOCHS: usize = 30;
 /// Texts that must have a feature, or it is left out: what a single author says once says little
 /// about others, and most features are of this kind.
@@ -146,6 +151,7 @@ fn examples(entries: &[NormalizedEntry]) -> Vec<TrainingText<'_>> {
 }
 
 /// A row of the problem that is solved: the indices of the features that a text or a window has.
+/// One for an attack, one for each window of a harmless text.
 struct Row {
     /// Which text it belongs to.
     text: usize,
@@ -176,7 +182,8 @@ struct Frequency {
     classes: ByClass,
 }
 
-/// Features of all texts by their key, as indices in the order in which they were met.
+/// Features of all texts by their key, as indices in the order in which they were met. Shared by
+/// both judges, so that a feature has one index.
 #[derive(Default)]
 struct Vocabulary {
     /// From the key of a feature to its index.
@@ -298,7 +305,7 @@ fn long_sentences<'t>(tokens: &'t [Token<'t>]) -> impl Iterator<Item = &'t [Toke
 
 /// The sentence of an attack that looks least like one, as a harmless text. Most attacks begin with
 /// the description of an ordinary tool; without this, the words of that tool would count as signs
-/// of an attack.
+/// of an attack. `None` if all sentences look alike: then none is certainly harmless.
 fn plainest(sentences: Vec<Row>, score: impl Fn(&Row) -> f64) -> Option<Row> {
     let mut scored: Vec<(f64, Row)> = sentences.into_iter().map(|row| (score(&row), row)).collect();
     scored.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -307,7 +314,8 @@ fn plainest(sentences: Vec<Row>, score: impl Fn(&Row) -> f64) -> Option<Row> {
     (lowest < highest - MIN_DIFFERENCE).then_some(Row { is_attack: false, class: None, ..row })
 }
 
-/// Numbers that look random and are the same everywhere.
+/// Numbers that look random and are the same everywhere. Not from a crate: another version of it
+/// might shuffle in another way.
 struct Lottery(u64);
 
 impl Lottery {
@@ -395,7 +403,8 @@ fn fit(all: &[TrainingText<'_>], left_out: &str) -> Vec<u8> {
     encode([indirect_bias, plain_bias], features)
 }
 
-/// Compares a file with what it should hold. `UPDATE_DOCS=1` writes it.
+/// Compares a file with what it should hold. `UPDATE_DOCS=1` writes it. `path` is below the folder
+/// of the crate.
 fn assert_file(path: &str, expected: &[u8]) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("UPDATE_DOCS").is_some() {

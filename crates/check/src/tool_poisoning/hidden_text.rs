@@ -16,6 +16,15 @@
 //!
 //! Where such characters encode a text, the message quotes it. Not here: white text, tiny fonts and
 //! other markup that hides text (`host_markup`), and homoglyphs in names (`lookalike_names`).
+//!
+//! ```text
+//! text ─ runs of one kind ─ judged by their neighbours ─ merged, if close ─▶ findings
+//!   ├─ words with soft hyphens ──────────────────────────────────────────────▶ findings
+//!   └─ words of two alphabets ───────────────────────────────────────────────▶ findings
+//! ```
+//!
+//! A character that is honest in one place is suspicious in the next, so no list of forbidden code
+//! points would do. Where a script is not known here, its invisible characters are reported.
 
 use std::ops::Range;
 
@@ -53,6 +62,9 @@ pub(crate) fn find_hidden_text(text: &str) -> Vec<SuspiciousText> {
 /// Whether any text of this document can hide something: false if the document is printable ASCII
 /// and so is what its escapes, those of JSON and YAML, stand for. Checked once per document,
 /// because it spares all texts of most documents the search.
+///
+/// `true` may be a false alarm; `false` never is: every other escape, such as `\u` or `\x`, counts
+/// as suspicious.
 pub(crate) fn can_hide_text(document: &str) -> bool {
     let mut escapes = document.split('\\').skip(1);
     !is_printable_ascii(document)
@@ -68,19 +80,22 @@ fn is_printable_ascii(text: &str) -> bool {
         .all(|chunk| chunk.iter().fold(true, |all, byte| all & is_printable(byte)))
 }
 
-/// What a hidden character is.
+/// What a hidden character is. Each is judged in its own way by `suspicious_run`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HiddenKind {
     /// Zero-width characters, fillers, joiners.
     Invisible,
     /// Marks, embeddings, overrides and isolates of bidirectional text.
     Bidi,
+    /// U+E0000 to U+E0FFF, which spell ASCII text without a glyph.
     Tags,
+    /// VS1 to VS256, which choose a form of the character before them.
     VariationSelectors,
+    /// Control characters but tabs and line breaks.
     Control,
 }
 
-/// Characters of one kind in a row.
+/// Characters of one kind in a row. Becomes one finding, alone or merged with its neighbours.
 #[derive(Debug)]
 struct HiddenRun {
     kind: HiddenKind,
@@ -88,11 +103,12 @@ struct HiddenRun {
     range: Range<usize>,
 }
 
-/// Bytes of visible text between two runs of one kind that are reported as one:
-/// `i<zwsp>g<zwsp>n…`.
+/// Bytes of visible text between two runs of one kind that are reported as one: `i<zwsp>g<zwsp>n…`.
+/// Some words: what is further apart was put there separately.
 const MAX_GAP: usize = 16;
 
-/// Joins runs of one kind with at most [`MAX_GAP`] bytes between them.
+/// Joins runs of one kind with at most [`MAX_GAP`] bytes between them. The visible text between two
+/// runs becomes a part of the merged one, and of the finding.
 fn merge_close_runs(text: &str, runs: Vec<HiddenRun>) -> Vec<HiddenRun> {
     let mut merged: Vec<HiddenRun> = Vec::new();
     for run in runs {
@@ -112,6 +128,8 @@ fn merge_close_runs(text: &str, runs: Vec<HiddenRun>) -> Vec<HiddenRun> {
 
 impl HiddenRun {
     /// Message and help, with the text that the characters encode, if they do.
+    ///
+    /// A run that encodes a text is described by that text, since it is what the model reads.
     fn describe(&self, text: &str) -> SuspiciousText {
         let piece = &text[self.range.clone()];
         let names = code_points(piece, self.kind);
@@ -176,6 +194,7 @@ fn code_points(piece: &str, kind: HiddenKind) -> String {
 }
 
 /// The text up to twelve characters to the left and right, so that a message shows where to look.
+/// Characters and not bytes, so that the cut never splits one.
 fn surroundings(text: &str, range: &Range<usize>) -> String {
     let start =
         text[..range.start].char_indices().rev().take(12).last().map_or(range.start, |(at, _)| at);
@@ -194,6 +213,8 @@ fn reordered<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
 }
 
 /// What kind of hidden character this is, if it is one.
+///
+/// The order of the arms matters: some ranges contain characters of another kind.
 fn kind_of(c: char) -> Option<HiddenKind> {
     Some(match c {
         // U+0085 is a line break, too.
@@ -213,7 +234,7 @@ fn kind_of(c: char) -> Option<HiddenKind> {
     })
 }
 
-/// How many characters of one kind stand in a row here.
+/// How many characters of one kind stand in a row here. 0 if the character is not hidden.
 fn run_len(chars: &[(usize, char)], at: usize) -> usize {
     let Some(kind) = kind_of(chars[at].1) else { return 0 };
     chars[at..].iter().take_while(|(_, c)| kind_of(*c) == Some(kind)).count()
@@ -222,7 +243,8 @@ fn run_len(chars: &[(usize, char)], at: usize) -> usize {
 /// The run as bytes, unless its neighbours show that it is honest.
 ///
 /// Length counts, too: more than one selector or more than two invisible characters in a row are
-/// never legitimate here, because such rows encode bytes.
+/// never legitimate here, because such rows encode bytes. `None` for an honest run. `run` counts
+/// characters, and the result bytes.
 fn suspicious_run(
     chars: &[(usize, char)],
     run: Range<usize>,
@@ -259,7 +281,9 @@ fn is_flag(chars: &[(usize, char)], run: &Range<usize>) -> bool {
     flag && region && last == '\u{E007F}' && (4..=7).contains(&run.len())
 }
 
-/// Whether a character has variants that this selector can choose from.
+/// Whether a character has variants that this selector can choose from. Generous for signs and
+/// ideographs, of which many have variants; strict for letters, where a selector has no effect and
+/// can only carry data.
 fn has_variants(base: char, selector: char) -> bool {
     let ideograph = matches!(base,
         '\u{2E80}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
@@ -275,7 +299,8 @@ fn has_variants(base: char, selector: char) -> bool {
     }
 }
 
-/// Whether a character may be an emoji.
+/// Whether a character may be an emoji. Wider than the emoji of Unicode, so that a new emoji is not
+/// reported.
 fn is_pictorial(c: char) -> bool {
     matches!(c, '\u{A9}' | '\u{AE}' | '\u{203C}'..='\u{3299}' | '\u{1F000}'..='\u{1FAFF}')
 }
@@ -285,7 +310,8 @@ fn is_latin(c: char) -> bool {
     c.is_alphabetic() && matches!(c, '\0'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}')
 }
 
-/// Whether an invisible character does what it is made for between these two neighbours.
+/// Whether an invisible character does what it is made for between these two neighbours. At the
+/// start of a text there is nothing to join, so there it never does.
 fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
     let Some(before) = before else { return false };
     match c {
@@ -318,7 +344,8 @@ fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
     }
 }
 
-/// Scripts whose letters join: Arabic, Syriac, N'Ko, Mandaic, the Indic scripts, Mongolian.
+/// Scripts whose letters join: Arabic, Syriac, N'Ko, Mandaic, the Indic scripts, Mongolian. By
+/// blocks, so that letters which are added to them later count as well.
 fn is_joining(c: char) -> bool {
     matches!(c, 
         '\u{600}'..='\u{8FF}' | '\u{900}'..='\u{DFF}' | '\u{F00}'..='\u{109F}'
@@ -335,7 +362,8 @@ fn is_without_spaces(c: char) -> bool {
         | '\u{2E80}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}')
 }
 
-/// What must be known about the whole text to judge one of its bidirectional characters.
+/// What must be known about the whole text to judge one of its bidirectional characters. Computed
+/// once for a text, because each character would need it again.
 struct BidiContext {
     /// Whether there are letters that are written from right to left.
     has_rtl: bool,
@@ -379,6 +407,8 @@ impl BidiContext {
     }
 }
 
+/// Hebrew, Arabic, Syriac, Thaana, N'Ko and the scripts of the supplementary plane that are written
+/// from right to left.
 fn is_rtl(c: char) -> bool {
     matches!(c,
         '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}'
@@ -386,7 +416,7 @@ fn is_rtl(c: char) -> bool {
 }
 
 /// The text that variation selectors encode, one byte each: VS1 to VS16 are 0 to 15, VS17 to VS256
-/// the rest.
+/// the rest. `None` if it is not UTF-8 text of at least two bytes.
 fn decode_selectors(piece: &str) -> Option<String> {
     let bytes: Vec<u8> = piece.chars().filter_map(selector_byte).collect();
     let text = String::from_utf8(bytes).ok()?;
@@ -404,6 +434,9 @@ fn selector_byte(c: char) -> Option<u8> {
 
 /// The ASCII text whose bits are two different invisible characters. Which of them is one is tried
 /// both ways.
+///
+/// Eight bits for each letter, the first one the most significant. A rest of fewer than eight bits
+/// is ignored.
 fn decode_bits(piece: &str) -> Option<String> {
     let bits: Vec<char> = piece.chars().collect();
     let zero = *bits.first()?;
@@ -424,6 +457,7 @@ fn decode_bits(piece: &str) -> Option<String> {
 
 /// Soft hyphens that are not typography. They are honest inside long words, but not where a part
 /// has one letter or the word less than five, nor in words that are addressed to the model.
+/// Example: `i\u{AD}gnore` has a part of one letter.
 fn find_soft_hyphens(text: &str, chars: &[(usize, char)]) -> Vec<SuspiciousText> {
     if !text.contains('\u{AD}') {
         return Vec::new();
@@ -454,7 +488,8 @@ fn find_soft_hyphens(text: &str, chars: &[(usize, char)]) -> Vec<SuspiciousText>
 }
 
 /// Latin words with letters of other alphabets that look the same. Words of less than four letters
-/// and those with a single Latin letter are units and formulas (`кВт`).
+/// and those with a single Latin letter are units and formulas (`кВт`). All foreign letters of the
+/// word must be look-alikes: `USB-кабель` has others.
 fn find_mixed_alphabets(text: &str, chars: &[(usize, char)]) -> Vec<SuspiciousText> {
     let mut found = Vec::new();
     for word in chars.split(|(_, c)| !c.is_alphanumeric()) {

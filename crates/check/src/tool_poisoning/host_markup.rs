@@ -17,6 +17,9 @@
 //!
 //! Input is the normalised text, in lower case. Everything here is a search for fixed strings: a
 //! description is seldom well-formed HTML, and a parser would see other elements than a model does.
+//!
+//! To add a sign: a function here, its call in `find_host_markup`, and the sign in `MARKUP_SIGN` of
+//! `normalize`, or texts that have only this sign are never searched.
 
 use std::ops::Range;
 
@@ -24,12 +27,14 @@ use super::features::{announces_example, is_unspaced_letter};
 use super::near;
 
 /// Bytes behind a sign in which its text and its end are looked for. Attacks are short, because a
-/// model reads what is near to a tag as what the tag is about.
+/// model reads what is near to a tag as what the tag is about. It also bounds the work for texts
+/// with many signs.
 const MAX_BODY: usize = 4 << 10;
 /// Bytes of a heading that are read.
 const MAX_HEADING: usize = 400;
 
-/// The bytes of the markup in a normalised text, each piece of markup once.
+/// The bytes of the markup in a normalised text, each piece of markup once. In no particular order,
+/// and ranges may overlap: the caller sorts and merges them.
 pub(super) fn find_host_markup(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     // Most texts have none of these signs, and then nothing is searched. `MARKUP_SIGN` in
@@ -119,7 +124,8 @@ const ADDRESSED: &[&str] = &[
 /// Words for a model, by their beginning.
 const MODEL: &[&str] = &["assistant", "model", "llm", "claude", "gpt", "agent", "ai"];
 
-/// How many of these words a text has, counted by their beginnings.
+/// How many of these words a text has, counted by their beginnings. A word counts once, however
+/// often it occurs.
 fn count_words(text: &str, beginnings: &[&str]) -> usize {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
     let is_there = |start: &&&str| match start.len() {
@@ -152,6 +158,8 @@ fn is_unambiguous(name: &str) -> bool {
 /// An opening tag counts if its name is the host's and a sentence follows it; a closing one if it
 /// ends an element that the text has not opened; a template token wherever it is not shown as an
 /// example. Every `<` is looked at once, with a bounded look ahead.
+///
+/// Only the tag is reported, and not what it encloses: the tag is what makes it an attack.
 fn find_elements(text: &str, found: &mut Vec<Range<usize>>) {
     let is_opened = WRAPPERS.iter().map(|name| (*name, text.contains(&format!("<{name}"))));
     let is_opened: Vec<(&str, bool)> = is_opened.collect();
@@ -236,7 +244,7 @@ fn find_unrendered(text: &str, found: &mut Vec<Range<usize>>) {
 }
 
 /// `![](https://…?q={conversation})`: a client that renders the image sends the query to its
-/// server. Counts if the query names something confidential.
+/// server. Counts if the query names something confidential. The range is the whole image.
 fn find_images(text: &str, found: &mut Vec<Range<usize>>) {
     // From address to address, so that no part of the text is read twice.
     let mut done = 0;
@@ -264,7 +272,7 @@ fn is_speech(body: &str) -> bool {
 }
 
 /// Comments of HTML, templates, Markdown and C are not rendered. One that has at least two of
-/// [`ADDRESSED`] is addressed to the model.
+/// [`ADDRESSED`] is addressed to the model. The comment is reported as a whole.
 fn find_comments(text: &str, found: &mut Vec<Range<usize>>) {
     for (open, close) in
         [("<!--", "-->"), ("{#", "#}"), ("[//]: # (", ")"), ("[comment]: <> (", ")")]
@@ -331,7 +339,7 @@ fn sentence_before(text: &str, at: usize) -> &str {
     before.rsplit_once(['.', '\n', '。']).map_or(before, |(_, sentence)| sentence)
 }
 
-/// Whether a line or a sentence begins here.
+/// Whether a line or a sentence begins here. Signs that end a block of Markdown count, too.
 fn begins_sentence(text: &str, at: usize) -> bool {
     text[..at].ends_with('\n')
         || matches!(
@@ -387,6 +395,8 @@ const SYSTEM_HEADING_WORDS: &[&str] = &[
 
 /// `SYSTEM: …`, `Human: … Assistant: …`: a dialogue that the host has not held, with a question and
 /// an answer. One speaker alone is how documentation labels a field.
+///
+/// Each label of the dialogue that is followed by a sentence is a finding of its own.
 fn find_speakers(text: &str, found: &mut Vec<Range<usize>>) {
     let mut names = Vec::new();
     for (at, _) in text.match_indices(':') {

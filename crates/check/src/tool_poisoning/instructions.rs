@@ -14,6 +14,9 @@
 //! Known not to be found: attacks spread over several texts of a definition, languages without
 //! texts to fit to, instructions that arrive in the results of a call. `tests.rs` measures the
 //! share that is found, by class.
+//!
+//! Each text is judged alone. To find more, add texts of both kinds to `tests/tool_poisoning` and
+//! fit the weights again; rules for single sentences would only find what is known already.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -31,10 +34,13 @@ pub(super) fn find_instructions(text: &str) -> Vec<SuspiciousText> {
     InstructionDetector::default().find(text)
 }
 
-/// Words of addresses that are too few to be an order.
+/// Words of addresses that are too few to be an order. Compared with the words of all addresses of
+/// a text together.
 const MIN_ADDRESS_WORDS: usize = 6;
 
 /// What an attack wants.
+///
+/// The order is that of the weights in `weights.bin`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum AttackClass {
     /// Imitates a message of the host.
@@ -65,7 +71,8 @@ impl AttackClass {
     ];
 }
 
-/// Finds attacks on the model. One detector for many texts uses its memory again.
+/// Finds attacks on the model. One detector for many texts uses its memory again. Its methods take
+/// `&mut self` for the buffer only; no text influences the next.
 #[derive(Default)]
 pub(crate) struct InstructionDetector {
     normalized: String,
@@ -73,7 +80,8 @@ pub(crate) struct InstructionDetector {
     own_tools: HashSet<String>,
 }
 
-/// A part of a text that is reported.
+/// A part of a text that is reported. In the normalised text; `describe` translates it to the
+/// source.
 #[derive(Debug, Clone)]
 pub(super) struct Hit {
     pub(super) class: AttackClass,
@@ -119,6 +127,8 @@ impl InstructionDetector {
     }
 
     /// The hits that are reported, without overlaps, in the order of the text.
+    ///
+    /// At most `MAX_FOUND`. Hits that overlap become one, of the class of the first.
     pub(super) fn hits(&mut self, normalized: &NormalizedText<'_>) -> Vec<Hit> {
         let mut hits: Vec<Hit> = Vec::new();
         let tokens = tokens(&normalized.text, &self.own_tools);
@@ -151,7 +161,8 @@ impl InstructionDetector {
     }
 
     /// An attack that is written as addresses: `/do/not/tell/the/user`. Their words, all together,
-    /// are judged as a text; few words are the name of a place.
+    /// are judged as a text; few words are the name of a place. At most one hit, which reaches from
+    /// the first address to the last.
     fn hit_in_addresses(&self, text: &str, among: &[Token<'_>]) -> Option<Hit> {
         let mut addresses = among.iter().filter(|token| token.is_address()).peekable();
         let first = addresses.peek()?.range.start;
@@ -172,7 +183,8 @@ impl InstructionDetector {
     }
 
     /// Attacks that are encoded. What is decoded may hold encoded text again. This ends: Base64 and
-    /// its like become shorter, and what was in ROT13 has frequent words then, which are not.
+    /// its like become shorter, and what was in ROT13 has frequent words then, which are not. The
+    /// range is that of the encoded text, since the decoded one is not in the document.
     fn find_encoded(&mut self, decoded: Vec<DecodedText>) -> Vec<SuspiciousText> {
         let mut found = Vec::new();
         for DecodedText { start, len, encoding, text } in decoded {
@@ -183,7 +195,8 @@ impl InstructionDetector {
         found
     }
 
-    /// Attacks whose letters are written apart.
+    /// Attacks whose letters are written apart. A hit counts only if enough of its letters were
+    /// written apart.
     fn find_spelled_out(&mut self, text: &str) -> Vec<SuspiciousText> {
         let Some(joined) = JoinedText::new(text) else { return Vec::new() };
         let normalized =
@@ -201,7 +214,8 @@ impl InstructionDetector {
     }
 }
 
-/// Message and help for an attack in disguise.
+/// Message and help for an attack in disguise. `disguise` is the subject of the sentence and
+/// `hides` its verb.
 fn describe_hidden(range: Range<usize>, disguise: &str, hides: &str, text: &str) -> SuspiciousText {
     SuspiciousText {
         range,
@@ -211,7 +225,8 @@ fn describe_hidden(range: Range<usize>, disguise: &str, hides: &str, text: &str)
 }
 
 /// Whether a text has sentences: three words, or six characters of a script without spaces.
-/// Addresses, commands and names are judged by their form only.
+/// Addresses, commands and names are judged by their form only. Fewer words cannot be judged by
+/// weights: one frequent word would decide.
 fn is_prose(text: &str) -> bool {
     let is_word = |word: &&str| {
         word.contains(char::is_alphabetic) && !word.contains("://") && !word.contains('@')

@@ -11,6 +11,12 @@
 //! Placeholders are never secrets ([`is_placeholder`]). Messages show six characters at most,
 //! because they end up in logs. Not found: secrets without prefix, frame and label, and short
 //! passwords.
+//!
+//! ```text
+//! text ─ Aho-Corasick, all marks at once ─▶ mark ─ its function ─▶ range and kind, or nothing
+//! ```
+//!
+//! The rules about settings of servers, in `workspace`, use `secrets_in`, too.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -19,7 +25,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::{MAX_FOUND, SuspiciousText, has_long_run, near};
 
-/// Finds secrets in `text`, for a report about a definition.
+/// Finds secrets in `text`, for a report about a definition. The rule shortens what the message
+/// shows once more.
 pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
     let found = secrets_in(text).into_iter().map(|(range, what)| {
         // Enough to find the secret in the file, too few to be of use to a reader of the log.
@@ -35,7 +42,8 @@ pub(crate) fn find_secrets(text: &str) -> Vec<SuspiciousText> {
 /// The bytes of each secret in `text`, and what it is, with its article. Where two overlap, the
 /// first one found is returned.
 ///
-/// All marks are searched at once, so the cost does not grow with the list of issuers.
+/// All marks are searched at once, so the cost does not grow with the list of issuers. At most
+/// `MAX_FOUND`.
 pub fn secrets_in(text: &str) -> Vec<(Range<usize>, &'static str)> {
     let mut found: Vec<FoundSecret> = Vec::new();
     // Every secret is one long run, except a password in a URL and a private key on several lines,
@@ -64,14 +72,17 @@ pub fn secrets_in(text: &str) -> Vec<(Range<usize>, &'static str)> {
     found
 }
 
-/// A kind of token that its issuer begins with a fixed prefix.
+/// A kind of token that its issuer begins with a fixed prefix. A prefix alone is not enough: `sk-`
+/// begins many words.
 struct IssuedToken {
     prefix: &'static str,
     /// What it is, with its article, for messages.
     what: &'static str,
-    /// How many bytes follow the prefix, at least and at most, and which are allowed.
+    /// How many bytes follow the prefix, at least and at most, and which are allowed. Shorter ones
+    /// are placeholders or other words.
     min_len: usize,
     max_len: usize,
+    /// The alphabet of the issuer; a byte outside of it ends the token.
     is_body: fn(u8) -> bool,
 }
 
@@ -88,6 +99,8 @@ const fn issued(
 
 /// Prefixes and lengths as the issuers document them, or as their tokens have been for years. The
 /// upper bounds leave room where issuers have announced longer tokens.
+///
+/// To add an issuer, add a line; `MARKS` is built from it.
 #[rustfmt::skip]
 const ISSUED_TOKENS: &[IssuedToken] = &[
     issued("AKIA", "an AWS access key", 16, 16, is_upper),
@@ -136,11 +149,11 @@ const ISSUED_TOKENS: &[IssuedToken] = &[
 /// The bytes of a secret, and what it is.
 type FoundSecret = (Range<usize>, &'static str);
 
-/// Looks for a secret at the bytes of its mark.
+/// Looks for a secret at the bytes of its mark. `None` if there is no secret at the mark.
 type SecretFinder = fn(&str, Range<usize>) -> Option<FoundSecret>;
 
 /// Marks near which a secret may be, and the function that looks. Labels lack their first letter
-/// where it may be upper or lower case.
+/// where it may be upper or lower case. A mark is short and common; the function decides.
 const OTHER_MARKS: &[(&str, SecretFinder)] = &[
     ("eyJ", find_json_web_token),
     ("-----BEGIN ", find_private_key),
@@ -163,7 +176,8 @@ const OTHER_MARKS: &[(&str, SecretFinder)] = &[
     ("ACCESS_KEY", find_labelled),
 ];
 
-/// All prefixes, then all other marks. Overlapping, because `sk-` is a prefix of `sk-ant-`.
+/// All prefixes, then all other marks. Overlapping, because `sk-` is a prefix of `sk-ant-`. Built
+/// on first use, as most runs check few texts with a mark.
 static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let prefixes = ISSUED_TOKENS.iter().map(|token| token.prefix);
     let marks = prefixes.chain(OTHER_MARKS.iter().map(|(mark, _)| *mark));
@@ -174,6 +188,9 @@ static MARKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 });
 
 /// The token of this kind whose prefix begins at `start`.
+///
+/// A body that is longer than `max_len` is not a token either: it is something else that begins in
+/// the same way.
 fn match_issued_token(text: &str, start: usize, token: &IssuedToken) -> Option<FoundSecret> {
     let bytes = text.as_bytes();
     // Inside a longer word the prefix is a coincidence.
@@ -187,7 +204,8 @@ fn match_issued_token(text: &str, start: usize, token: &IssuedToken) -> Option<F
     (fits && is_random(&text[body..body + len])).then_some((start..body + len, token.what))
 }
 
-/// `eyJ…` is `{"` in Base64: header and payload of a JSON Web Token begin with it.
+/// `eyJ…` is `{"` in Base64: header and payload of a JSON Web Token begin with it. Three parts with
+/// dots between them; the signature has at least 32 characters.
 fn find_json_web_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     // The second part begins with it, too; and a run of them is not to be read again from each.
     if mark.start > 0 && is_dotted(text.as_bytes()[mark.start - 1]) {
@@ -203,6 +221,7 @@ fn find_json_web_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
 }
 
 /// A private key in PEM. It counts if its body is there: documentation often shows the frame alone.
+/// `None` for a certificate or a public key, whose title ends in another word.
 fn find_private_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     // `RSA PRIVATE KEY`, `OPENSSH PRIVATE KEY`, `PGP PRIVATE KEY BLOCK`; certificates and public
     // keys are not secret.
@@ -223,7 +242,8 @@ fn find_private_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     is_key.then_some((mark.start..end, "a private key"))
 }
 
-/// `scheme://user:password@host`, unless the password is a word that only examples use.
+/// `scheme://user:password@host`, unless the password is a word that only examples use. The address
+/// is reported from its scheme to the end of the host.
 fn find_url_password(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     let authority = &text[mark.end..end_of_run(text, mark.end, |byte| {
         byte > b' ' && !b"/?#\"'`<>()".contains(&byte) && byte < 0x7F
@@ -251,14 +271,15 @@ fn find_url_password(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
         .then_some((mark.start - start..end, "a URL with a password"))
 }
 
-/// `AccountKey=…` of an Azure connection string.
+/// `AccountKey=…` of an Azure connection string. At least 40 characters of Base64.
 fn find_account_key(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     let end = end_of_run(text, mark.end, is_base64);
     (end - mark.end >= 40 && is_random(&text[mark.end..end]))
         .then_some((mark.start..end, "an Azure account key"))
 }
 
-/// `Bearer …` of an `Authorization` header.
+/// `Bearer …` of an `Authorization` header. At least 24 characters. Only the token is reported, and
+/// not the word before it.
 fn find_bearer_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     let end = end_of_run(text, mark.end, is_dotted);
     (end - mark.end >= 24
@@ -270,6 +291,13 @@ fn find_bearer_token(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
 
 /// `password: hunter2…`, `API_KEY="…"`: a label, `=` or `:` and a value that does not look made up:
 /// at least 16 bytes with letters and digits, random, and neither a path nor a UUID.
+///
+/// ```text
+/// api_key: "f3Kq9…"                           a secret
+/// "token_value": "f3Kq9…"                     a secret: the label may go on
+/// token: the-token-of-the-next-page           prose: lower-case letters only
+/// password: /run/secrets/db2Key               a path
+/// ```
 fn find_labelled(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     // Label and value are neighbours; further away the label belongs to something else.
     let rest = near(text, mark.end, 25);
@@ -301,7 +329,8 @@ fn find_labelled(text: &str, mark: Range<usize>) -> Option<FoundSecret> {
     is_value.then(|| (start..start + value.len(), "a secret with its label"))
 }
 
-/// Bytes of the longest secret.
+/// Bytes of the longest secret. Private keys are the longest; without a bound a hostile text would
+/// be read again from each mark.
 const MAX_SECRET: usize = 8 << 10;
 
 /// Where the bytes from `start` on end that satisfy `is_part`, at most [`MAX_SECRET`] of them.
@@ -310,7 +339,8 @@ fn end_of_run(text: &str, start: usize, is_part: impl Fn(u8) -> bool) -> usize {
     start + longest.take_while(|byte| is_part(**byte)).count()
 }
 
-/// Words that only a placeholder contains, in lower case.
+/// Words that only a placeholder contains, in lower case. A real secret has one of them by chance
+/// only, and then it is not found.
 #[rustfmt::skip]
 const PLACEHOLDER_WORDS: &[&str] = &[
     "example", "xxx", "your", "placeholder", "changeme", "change-me", "dummy", "sample", "redacted",
@@ -346,7 +376,8 @@ fn has_digit_and_letter(value: &str) -> bool {
         && value.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Whether a value is a UUID: those identify things and are not secret.
+/// Whether a value is a UUID: those identify things and are not secret. 8-4-4-4-12 hexadecimal
+/// digits.
 fn is_uuid(value: &str) -> bool {
     value.len() == 36
         && value.bytes().enumerate().all(|(at, byte)| {

@@ -4,6 +4,11 @@
 //! the weights were fitted to. Here the letters are cut into words again, so that a sentence
 //! without gaps is read, and the text is judged once more. Only what is found with these words in
 //! it is a finding, so an acronym (`A-B-C`) or a pattern of a date (`Y-Y-Y-Y`) is not.
+//!
+//! ```text
+//! "d-o n-o-t t-e-l-l" ─ runs of single letters ─▶ "do not tell" ─ scorer ─▶ hit
+//!                       word_starts, for letters without gaps          └▶ hidden_range: source
+//! ```
 
 use std::ops::Range;
 
@@ -13,17 +18,20 @@ use super::common_words::{LONGEST, is_common};
 /// for each letter here takes twenty times its space.
 const MAX_SOURCE: usize = 1 << 20;
 
-/// Letters in a row that count as a word written apart.
+/// Letters in a row that count as a word written apart. Two would make a word of `a/b` and of
+/// `x-y`.
 const MIN_LETTERS: usize = 3;
 
 /// Letters that must be written apart in what is found, so that an acronym in an attack does not
 /// make it a hidden one.
 const MIN_HIDDEN_LETTERS: usize = 7;
 
-/// What a letter costs that is in no frequent word, if such a word costs one.
+/// What a letter costs that is in no frequent word, if such a word costs one. So a long unknown
+/// word costs more than the words that it could be cut into.
 const UNKNOWN_LETTER: usize = 3;
 
-/// A text in which letters that were written apart are words.
+/// A text in which letters that were written apart are words. `offsets` has as many elements as
+/// `text` has bytes.
 #[derive(Default)]
 pub(super) struct JoinedText {
     pub(super) text: String,
@@ -34,7 +42,8 @@ pub(super) struct JoinedText {
 }
 
 impl JoinedText {
-    /// Joins the letters of `source`; `None` if none are written apart.
+    /// Joins the letters of `source`; `None` if none are written apart. In a text with several
+    /// runs, pairs of letters count as well: `d o` before `n o t`.
     pub(super) fn new(source: &str) -> Option<JoinedText> {
         let source = &source[..source.floor_char_boundary(MAX_SOURCE)];
         let chars: Vec<(usize, char)> = source.char_indices().collect();
@@ -92,7 +101,7 @@ impl JoinedText {
 }
 
 /// The runs of at least this many letters that are written apart: where each begins, and how many
-/// letters it has.
+/// letters it has. A run of n letters has n − 1 separators, so it takes 2n − 1 characters.
 fn runs(chars: &[(usize, char)], least: usize) -> Vec<(usize, usize)> {
     let (mut runs, mut at) = (Vec::new(), 0);
     while at < chars.len() {
@@ -105,7 +114,8 @@ fn runs(chars: &[(usize, char)], least: usize) -> Vec<(usize, usize)> {
     runs
 }
 
-/// How many single ASCII letters begin at `at`, with the same other character between each two.
+/// How many single ASCII letters begin at `at`, with the same other character between each two. 0
+/// if none does. A letter inside of a word does not count, nor does one that a word follows.
 fn spelled_letters(chars: &[(usize, char)], at: usize) -> usize {
     let get = |at: usize| chars.get(at).map(|(_, c)| *c);
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphabetic());
@@ -126,6 +136,8 @@ fn spelled_letters(chars: &[(usize, char)], at: usize) -> usize {
 
 /// Where the words of a text without gaps begin: the fewest frequent words, and the fewest letters
 /// outside of them. Dynamic programming over the prefixes, the best way to end at each letter.
+///
+/// Example: `donottell` gives 0, 2 and 5.
 fn word_starts(text: &str) -> Vec<usize> {
     // For each prefix its cost, where its last part begins, and whether that is a frequent word.
     let mut best = vec![(0, 0, true)];

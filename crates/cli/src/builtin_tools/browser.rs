@@ -12,6 +12,10 @@
 //! redirect. So each function compares the origin again when it acts, and what reads a page
 //! compares it a second time afterwards. A page that turns out to be of another origin is left
 //! before anything of it is shown.
+//!
+//! The result of a tool that moves is always the list of tabs, never the page: its text needs
+//! `dom:read`, which the call may not have. Dialogs and the like that happened meanwhile come as
+//! warnings of the outcome.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -28,7 +32,8 @@ use toolwright_web::{MarkdownOptions, PageContent, convert};
 
 use crate::browser::BrowserSessions;
 
-/// Characters of the address of a tab that are shown.
+/// Characters of the address of a tab that are shown. Queries can make addresses very long, and a
+/// model pays for each character.
 const MAX_URL: usize = 2_000;
 
 /// The toolset `browser`.
@@ -48,6 +53,7 @@ const NEEDS: &[(&str, &[&str])] = &[
     ("read", &["dom:read"]),
 ];
 
+/// The order of a call: `needs` and `page_origin`, then the policy, then `run`.
 impl BuiltinToolset for BrowserToolset {
     fn name(&self) -> &'static str {
         "browser"
@@ -63,6 +69,8 @@ impl BuiltinToolset for BrowserToolset {
         own.map_or(&["page:navigate"] as &'static [&'static str], |(_, needs)| *needs)
     }
 
+    /// `None` means that the call is about no page. The other tools fail here if no page is open,
+    /// before anybody is asked for a grant.
     fn page_origin<'a>(
         &'a self,
         tool: &'a str,
@@ -93,6 +101,8 @@ impl BuiltinToolset for BrowserToolset {
         })
     }
 
+    /// `call.origin` is what `page_origin` returned and the policy granted. `read` has a failure of
+    /// its own, as its conversion can fail; all others fail with a `PageError`.
     fn run<'a>(
         &'a self,
         call: BuiltinCall<'a>,
@@ -127,6 +137,8 @@ impl BuiltinToolset for BrowserToolset {
 impl BrowserToolset {
     /// Navigates the current tab, or a new one. The list of tabs is the result, since the page
     /// itself needs another right.
+    ///
+    /// A page that cannot be loaded is a failure of the call; the tab stays.
     async fn open(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
         let tab = match call.arguments["new_tab"] == true {
             true => self.0.open_tab(session).await?,
@@ -140,6 +152,7 @@ impl BrowserToolset {
     }
 
     /// Leaves a page of another origin than the one that was granted: a redirect may lead there.
+    /// The tab shows `about:blank` then, so that a later call cannot read the page by accident.
     async fn leave_other_origin(&self, tab: &Tab, call: &BuiltinCall<'_>) -> Result<(), PageError> {
         if let Err(error) = check_origin(tab, call).await {
             tab.navigate("about:blank", call.budget.remaining()).await?;
@@ -150,6 +163,11 @@ impl BrowserToolset {
 
     /// Titles and addresses are content of pages, so they are shown only for origins for which this
     /// session had a call allowed; of other tabs only the origin is shown.
+    ///
+    /// ```text
+    /// allowed for this origin   {tab, title, url, current}
+    /// not allowed               {tab, origin, current}
+    /// ```
     async fn tabs(&self, session: &str) -> Outcome {
         let tabs = self.0.tabs(session).await;
         let tabs: Vec<Json> = tabs
@@ -171,16 +189,20 @@ impl BrowserToolset {
         Outcome::json(json!({ "tabs": tabs }))
     }
 
+    /// Needs no grant for an origin: what the list shows of the new tab depends on its own.
     async fn switch(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
         self.0.switch_tab(session, number(call)).await?;
         Ok(self.tabs(session).await)
     }
 
+    /// Fails if the session has no tab with this number, so that an agent sees its mistake.
     async fn close_tab(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
         self.0.close_tab(session, number(call)).await?;
         Ok(self.tabs(session).await)
     }
 
+    /// `Tab::back` gets the granted origin, because the page before this one may have changed since
+    /// the question.
     async fn back(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
         let tab = self.0.tab(session).await?;
         tab.back(call.origin.unwrap_or_default(), call.budget.remaining()).await?;
@@ -189,6 +211,8 @@ impl BrowserToolset {
         Ok(with_notices(self.tabs(session).await, &tab))
     }
 
+    /// The result is only `found`. The origin is compared before and after, because the page may
+    /// navigate while the call waits; the time limit is that of the call.
     async fn wait(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, PageError> {
         let tab = self.0.tab(session).await?;
         let selector = call.arguments["selector"].as_str().unwrap_or_default();
@@ -216,6 +240,9 @@ impl BrowserToolset {
 
     /// `Tab::html` compares the origin inside of the page, so no second check is needed. The
     /// conversion is done on a blocking thread of the runtime.
+    ///
+    /// # Errors
+    /// `TOOL_FAILED` if the page cannot be converted, and the failures of `PageError`.
     async fn read(&self, call: &BuiltinCall<'_>, session: &str) -> Result<Outcome, Failure> {
         let failed = |error: PageError| failure("read", &error);
         let tab = self.0.tab(session).await.map_err(failed)?;
@@ -241,6 +268,9 @@ impl BrowserToolset {
 }
 
 /// The origin of the page that is open; a failure if none is.
+///
+/// `null` is the origin of pages such as `about:blank` or a `data:` address, for which no grant can
+/// be given. Called by the page tools of `webmcp`, too.
 pub(super) async fn current_origin(
     sessions: &BrowserSessions,
     tool: &str,
@@ -257,6 +287,8 @@ pub(super) async fn current_origin(
 }
 
 /// The origin of an address that may be opened.
+///
+/// Decided by the text alone. Which hosts may be opened is decided by `check_address`.
 fn origin_of(address: &str) -> Result<String, Failure> {
     let refused = || {
         let message = format!("`{address}` is not an address of `http` or `https`");
@@ -285,7 +317,7 @@ async fn check_origin(tab: &Tab, call: &BuiltinCall<'_>) -> Result<(), PageError
 }
 
 /// The argument `tab`. Whole numbers may be written as `2.0`; the schema has refused everything
-/// else.
+/// else. A number that no tab has is refused by the browser.
 fn number(call: &BuiltinCall<'_>) -> u32 {
     let number = call.arguments["tab"].as_f64().unwrap_or_default();
     number as u32
@@ -307,7 +339,8 @@ pub(super) fn failure(tool: &str, error: &PageError) -> Failure {
 }
 
 /// The tools of `browser`, as MCP lists them. They pass the gate like the list of any server.
-/// Opening is not `readOnlyHint`, because a GET may have effects.
+/// Opening is not `readOnlyHint`, because a GET may have effects. All schemas are closed: an
+/// argument that a model invents is refused and not ignored.
 fn definitions() -> Vec<Json> {
     let tool = |name: &str, description: &str, properties: Json, required: &[&str], reads: bool| {
         json!({

@@ -14,7 +14,8 @@ use self::browser::BrowserToolset;
 use self::page_tools::PageToolset;
 use crate::browser::BrowserSessions;
 
-/// All of them. Two of them work in this browser.
+/// All of them. Two of them work in this browser. A test holds that `BUILTIN_TOOLSETS` has exactly
+/// these names.
 pub(crate) fn all(browser: &Arc<BrowserSessions>) -> Vec<Arc<dyn BuiltinToolset>> {
     vec![
         Arc::new(web::WebToolset::new()),

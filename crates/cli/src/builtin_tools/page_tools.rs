@@ -26,9 +26,10 @@ use toolwright_exec::{
 use super::browser::{current_origin, failure, with_notices};
 use crate::browser::BrowserSessions;
 
-/// Characters of a description of a page's tool that are kept: text of a page for a model.
+/// Characters of a description of a page's tool that are kept: text of a page for a model. Longer
+/// ones are cut, so that a page cannot fill the context of a model.
 const MAX_DESCRIPTION: usize = 1_000;
-/// Tools of one page that are offered.
+/// Tools of one page that are offered. Those beyond it are ignored, in the order of the page.
 const MAX_PAGE_TOOLS: usize = 100;
 
 /// The toolset `webmcp`.
@@ -47,7 +48,10 @@ pub(crate) struct PageToolset {
 /// The same tool on the pages of two sessions has two of these, with one name.
 #[derive(Clone, Debug, PartialEq)]
 struct OfferedTool {
+    /// As `page_session` names it.
     session: String,
+    /// As the page gave it, with its origin. Compared as a whole: another description is another
+    /// tool.
     tool: PageTool,
     /// Its name in the list.
     name: String,
@@ -90,10 +94,12 @@ impl BuiltinToolset for PageToolset {
         })
     }
 
+    /// The catalog lists again when the number changes.
     fn changes(&self) -> Option<watch::Receiver<u64>> {
         Some(self.sessions.changes())
     }
 
+    /// Asked for each session, when it lists tools and when it calls one.
     fn may_see(&self, tool: &str, session: Option<SessionNumber>) -> bool {
         self.find(&page_session(session), tool).is_some()
     }
@@ -106,6 +112,7 @@ impl BuiltinToolset for PageToolset {
         &["dom:write"]
     }
 
+    /// The origin of the current page: its own code runs, whatever the arguments are.
     fn page_origin<'a>(
         &'a self,
         tool: &'a str,
@@ -115,6 +122,8 @@ impl BuiltinToolset for PageToolset {
         Box::pin(current_origin(&self.sessions, tool, host))
     }
 
+    /// `Tab::call_page_tool` compares the origin inside of the page, so a page that was left in the
+    /// meantime is not called.
     fn run<'a>(
         &'a self,
         call: BuiltinCall<'a>,
@@ -145,6 +154,11 @@ impl BuiltinToolset for PageToolset {
 /// The tools of all sessions with their names in the list. One that is there already keeps its
 /// name, so that a page of another session cannot rename it. Others get their own name, or the
 /// first free number.
+///
+/// ```text
+/// before: search (page of 1)      now: search (of 1), search with other parameters (of 2)
+/// result: search for session 1, search_2 for session 2
+/// ```
 fn with_names(before: &[OfferedTool], now: Vec<(String, Vec<PageTool>)>) -> Vec<OfferedTool> {
     let mut named: Vec<OfferedTool> = Vec::new();
     let mut unnamed: Vec<(String, PageTool)> = Vec::new();
@@ -170,7 +184,8 @@ fn with_names(before: &[OfferedTool], now: Vec<(String, Vec<PageTool>)>) -> Vec<
     named
 }
 
-/// The list as MCP has it, each name once.
+/// The list as MCP has it, each name once. Two sessions with the same tool share one entry. A tool
+/// without a schema, or with one that is not an object, accepts any arguments.
 fn definitions(offered: &[OfferedTool]) -> Vec<Json> {
     let mut tools: Vec<Json> = Vec::new();
     for OfferedTool { tool, name, .. } in offered {
@@ -190,6 +205,8 @@ fn definitions(offered: &[OfferedTool]) -> Vec<Json> {
 
 /// The result of a tool of a page: that of MCP, or any value. Pages are foreign, so of a result
 /// only content, structured content and the error mark are taken over.
+///
+/// A value whose `content` is not a list of blocks is shown as JSON.
 fn outcome_of(value: Json) -> Outcome {
     let value = match value {
         // Chromium returns what the tool returned as text.
@@ -211,7 +228,8 @@ fn outcome_of(value: Json) -> Outcome {
     }
 }
 
-/// A block of a page without `_meta`, whose keys tell clients what servers vouch for.
+/// A block of a page without `_meta`, whose keys tell clients what servers vouch for. A block may
+/// contain a resource, which has keys of its own.
 fn without_meta(mut block: Json) -> Json {
     for part in ["", "/resource"] {
         if let Some(part) = block.pointer_mut(part).and_then(Json::as_object_mut) {

@@ -26,7 +26,8 @@ use toolwright_web::{
 use crate::environment::variable;
 use crate::md::{front_matter, page_notes};
 
-/// Pages and searches that are worked on at once. A page may take 128 MiB of memory.
+/// Pages and searches that are worked on at once. A page may take 128 MiB of memory. Further calls
+/// wait; their time runs meanwhile.
 const AT_ONCE: usize = 8;
 
 /// The toolset `web`.
@@ -44,6 +45,10 @@ impl WebToolset {
 
     /// Does blocking work on a thread of its own. Not on one of the runtime's: at the end of the
     /// program, the runtime would wait for them.
+    ///
+    /// # Errors
+    /// That of `work`, or `TOOL_FAILED` if no thread can be started or the work panics: its sender
+    /// is dropped then, and the receiver notices.
     async fn on_thread(
         &self,
         work: impl FnOnce() -> Result<Outcome, Failure> + Send + 'static,
@@ -80,6 +85,8 @@ impl BuiltinToolset for WebToolset {
         Box::pin(std::future::ready(Ok(json!({ "tools": tools }))))
     }
 
+    /// The arguments are valid for the schema of the tool by now. What is missing gets its default
+    /// in `fetch_page`, because the runner fills in defaults only on request.
     fn run<'a>(
         &'a self,
         call: BuiltinCall<'a>,
@@ -103,12 +110,16 @@ impl BuiltinToolset for WebToolset {
     }
 }
 
-/// The share of a call's time after which a tool gives up: 25 seconds of the usual 30.
+/// The share of a call's time after which a tool gives up: 25 seconds of the usual 30. The rest is
+/// for the conversion and the answer: a call that reaches its deadline is dropped by the runner,
+/// and the failure that names the page never arrives.
 const SHARE_OF_TIME: f64 = 5.0 / 6.0;
 
 /// A variable: the source's, else this program's.
 ///
 /// `environment` is that of the source; the last of several values counts.
+///
+/// A value that is not Unicode counts as missing, and still hides that of this program.
 fn setting(environment: &[(OsString, OsString)], name: &str) -> Option<String> {
     let own = environment.iter().rev().find(|(known, _)| known == name);
     match own {
@@ -118,6 +129,9 @@ fn setting(environment: &[(OsString, OsString)], name: &str) -> Option<String> {
 }
 
 /// The definition of `fetch`, as MCP lists it.
+///
+/// Descriptions are for a model that decides between this tool and others: they state what it
+/// returns and what it does not do.
 fn fetch_definition() -> Json {
     let number =
         |description: &str| json!({"type": "integer", "minimum": 1, "description": description});
@@ -174,6 +188,7 @@ fn fetch_definition() -> Json {
 /// The definition of `search`, as MCP lists it. The arguments are those of the executables.
 ///
 /// The results are structured, with a schema, because programs use them; a page is text.
+/// `additionalProperties: false` is added, since the schema of the executables is open.
 fn search_definition(provider: &'static dyn SearchProvider) -> Json {
     let text = |description: &str| json!({"type": "string", "description": description});
     let mut input = WebTool::Search(provider).schema()["parameters"].take();
@@ -229,7 +244,16 @@ fn read_only() -> Json {
 }
 
 /// Fetches a page and returns the part of it that was asked for. At most `output` bytes. Blocks;
-/// called on a thread of its own.
+/// called on a thread of its own. The part is cut before its size is compared, so `offset` and
+/// `limit` make every page readable. The front matter counts as output.
+///
+/// ```text
+/// ---                            front matter: title, address, author, date, size
+/// title: "…"
+/// ---
+///                                an empty line, then the part of the page as Markdown
+/// Note: no article was found …   a content block of its own for each note
+/// ```
 ///
 /// # Errors
 /// The failure of the fetch or of the conversion, or OUTPUT_TOO_LARGE with the size of the page, so
@@ -287,6 +311,9 @@ fn fetch_page(
 }
 
 /// The failure for a model: whether to try again, or what only a person can change.
+///
+/// Only a time-out is worth a second attempt. `TOOLWRIGHT_WEB_ALLOW_PRIVATE` is named, but a model
+/// cannot set it.
 fn fetch_failure(url: &str, error: &FetchError) -> Failure {
     let message = format!("cannot fetch `{url}`: {error}");
     match error {
@@ -301,7 +328,8 @@ fn fetch_failure(url: &str, error: &FetchError) -> Failure {
 }
 
 /// Searches with the provider that has credentials. If a part of the search fails and another
-/// succeeds, the result has both the hits and the failures.
+/// succeeds, the result has both the hits and the failures. A search that fails as a whole is a
+/// failure of the call. The time is at most that of the executables, even if the call has more.
 fn search_web(
     arguments: &Map<String, Json>,
     variable: &dyn Fn(&str) -> Option<String>,

@@ -2,6 +2,11 @@
 //!
 //! It is read by `git`, as a child process: the formats of its storage are internal to it.
 //! No hook, filter or text conversion of the repository runs for this.
+//!
+//! ```text
+//! HEAD:tools.json  ─ cat-file -t: blob ─▶ git show ─▶ one file
+//! v1.2:definitions ─ cat-file -t: tree ─▶ git ls-tree ─▶ git show for each .json, .yaml, .yml
+//! ```
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -16,11 +21,12 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024 + 1;
 /// The name and the text of a file.
 pub(super) type RevisionFile = (PathBuf, Vec<u8>);
 
-/// Files of a folder that are read.
+/// Files of a folder that are read. Each is a process of git, so more would take minutes.
 const MOST_FILES: usize = 10_000;
 
 /// The file, or the JSON and YAML files of the folder, with the names that users gave them. `None`
-/// if the word is not of that form.
+/// if the word is not of that form. An empty revision would mean the index of git, and a word that
+/// starts with `-` one of its options: neither is of that form.
 ///
 /// # Errors
 /// Git cannot be started, or does not know the revision or the path.
@@ -56,7 +62,8 @@ pub(super) fn read(word: &str) -> anyhow::Result<Option<Vec<RevisionFile>>> {
     Ok(Some(files))
 }
 
-/// What git prints.
+/// What git prints. At most `MOST_BYTES`; git is ended by the closed pipe if there is more, and
+/// that is not a failure. It never asks for a password.
 fn git(arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
     let mut child = Command::new("git")
         .args(arguments)

@@ -5,6 +5,10 @@
 //! OLD, NEW ─ a path that exists, `-`, a URL, `-- COMMAND` ─ sources ──┬─▶ diff ─▶ render
 //!          └ else REV:PATH ─ git_revision: `git show` ─ Overlay ─ load ┘
 //! ```
+//!
+//! Exits with 1 if a declared version does not announce the changes, or with `--fail-on` if there
+//! is a change of at least that step; with 2 if a side could not be read as a whole, since every
+//! tool that is missing there would look removed.
 
 mod git_revision;
 pub(crate) mod render;
@@ -55,7 +59,8 @@ fn version_step(step: FailOnStep) -> diff::VersionStep {
     }
 }
 
-/// Reads one side.
+/// Reads one side. `word` is a source, or `None` if the side is `command`. A path that exists is
+/// never taken for a revision, even if it has a colon.
 fn load(args: &DiffArgs, word: Option<&str>, command: &[String]) -> anyhow::Result<LoadResult> {
     if let Some(word) = word
         && let SourceArgument::Path(path) = SourceArgument::parse(word)
@@ -85,7 +90,8 @@ fn load(args: &DiffArgs, word: Option<&str>, command: &[String]) -> anyhow::Resu
 }
 
 /// Whether everything of a side was read. What was not is written to stderr. Definitions with
-/// errors are compared as far as they can be read, with a note.
+/// errors are compared as far as they can be read, with a note. Both sides are reported before the
+/// command gives up, so `run` must not stop at the first.
 fn is_readable(load: &LoadResult) -> bool {
     output::write_stderr(&report::skipped_files(load));
     for failure in &load.failures {

@@ -32,12 +32,22 @@ use crate::report::plural;
 const SHOWN_VALUE: usize = 120;
 
 /// Characters of a text with marked words that are shown.
+///
+/// Five times as long as a value: the marks and the words around them take room.
 const SHOWN_TEXT: usize = 600;
 
 /// Unchanged words kept on each side of a changed one.
 const CONTEXT_WORDS: usize = 4;
 
-/// The differences as text for a terminal: each tool, then the demanded version.
+/// The differences as text for a terminal: each tool, then the demanded version. The documents come
+/// after the tools, with the changes outside of any tool.
+///
+/// ```text
+/// changed  weather  (major)                       a tool, and the step that its changes need
+///   description: `Returns [-the-]{+a+} weather`   a line for each change
+/// 1 tool changed: breaking, needs a new major version
+/// version of weather: 1.2.0 → 1.3.0 is a new minor version, a new major version is needed
+/// ```
 pub(super) fn text(diff: &DefinitionsDiff) -> String {
     let mut out = String::new();
     for tool in &diff.tools {
@@ -62,6 +72,9 @@ pub(super) fn text(diff: &DefinitionsDiff) -> String {
 /// For a pull request: a heading for each tool, a list of its changes, and a table of versions.
 /// What comes from a definition is inside of code spans, since the author of a pull request could
 /// otherwise write links, images and mentions into the comment of a bot.
+///
+/// The summary comes first. A bar in a cell of the table is escaped, since it would end the cell
+/// even inside a code span.
 pub(super) fn markdown(diff: &DefinitionsDiff) -> String {
     let mut out = format!("**{}**\n", summary(diff));
     for tool in &diff.tools {
@@ -96,7 +109,9 @@ pub(super) fn markdown(diff: &DefinitionsDiff) -> String {
     out.replace("\n\n\n", "\n\n")
 }
 
-/// The differences as JSON; docs/diff.md describes its members.
+/// The differences as JSON; docs/diff.md describes its members. Nothing is shortened here, and
+/// control characters are escaped by the writer of JSON. A program finds the answer to "may this be
+/// released?" in `versions[].ok`.
 pub(super) fn json(diff: &DefinitionsDiff) -> Value {
     let tool = |tool: &ToolDiff| {
         json!({
@@ -135,7 +150,9 @@ pub(super) fn json(diff: &DefinitionsDiff) -> Value {
 }
 
 /// One change as an object. `effect` is null for parts that are not schemas; in it, `shown` is
-/// `yes` with a value that proves it, `no`, or `unknown` where neither could be shown.
+/// `yes` with a value that proves it, `no`, or `unknown` where neither could be shown. `at` is a
+/// JSON Pointer inside the part; `renamedTo` is set for `renamed` only. `trust --json` has the same
+/// objects.
 pub(crate) fn change_json(change: &PartChange) -> Value {
     let verdict = |verdict: &Verdict| match verdict {
         Verdict::No => json!({ "shown": "no" }),
@@ -159,7 +176,8 @@ pub(crate) fn change_json(change: &PartChange) -> Value {
 }
 
 /// The line with the totals: `2 tools changed, 1 added, 4 unchanged: breaking, needs a new major
-/// version`. The step is the largest of all changes.
+/// version`. The step is the largest of all changes. With no change at all:
+/// `nothing changed in 4 tools`.
 fn summary(diff: &DefinitionsDiff) -> String {
     let count = |presence| diff.tools.iter().filter(|tool| tool.presence == presence).count();
     let mut parts = Vec::new();
@@ -184,6 +202,7 @@ fn summary(diff: &DefinitionsDiff) -> String {
     }
 }
 
+/// `changed  fs:read_file  (minor)`: eight columns for the word, so that the ids are aligned.
 fn heading(tool: &ToolDiff) -> String {
     format!("{:<8} {}{}", tool.presence.name(), one_line(&tool.id), step_mark(tool.step))
 }
@@ -195,6 +214,14 @@ fn step_mark(step: VersionStep) -> String {
 
 /// Six sentences, because "not taken" has several reasons: the version stayed, went back, or grew
 /// by too little.
+///
+/// ```text
+/// demanded │ taken │ sentence ends in
+/// major    │ major │ … is the new major version that is needed
+/// major    │ minor │ … is a new minor version, a new major version is needed
+/// major    │ none  │ still 1.2.0, a new major version is needed
+/// none     │ any   │ the two versions
+/// ```
 fn version_line(check: &VersionCheck) -> String {
     let VersionCheck { subject, old, new, demanded, taken, .. } = check;
     let (subject, old, new) = (one_line(subject), one_line(old), one_line(new));
@@ -231,7 +258,7 @@ fn quoted(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// How much of a text is shown.
+/// How much of a text is shown. Lists of `diff` are short, and `trust` shows all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShownLength {
     /// As much as fits into a list of many changes.
@@ -241,6 +268,7 @@ pub(crate) enum ShownLength {
 }
 
 impl ShownLength {
+    /// `most` is a number of characters, the ellipsis included.
     fn cut(self, text: &str, most: usize) -> String {
         match self {
             ShownLength::Short => shorten(text, most),
@@ -251,6 +279,14 @@ impl ShownLength {
 
 /// One change on one line. `quote` marks what comes from a definition. Texts with blanks in them
 /// are compared word by word; other values are shown before and after.
+///
+/// ```text
+/// description: `Returns [-the-]{+tomorrow's+} weather`
+/// inputSchema `/properties/city/minLength` removed: `1`; wider, accepts `{"city":""}`
+/// ```
+///
+/// The order of the arms matters: a text that changed is compared word by word before the arm for
+/// other values could show it twice. A new optional property is shown without its schema in a list.
 pub(crate) fn line(
     change: &PartChange,
     length: ShownLength,
@@ -299,7 +335,8 @@ pub(crate) fn line(
 }
 
 /// What a change does to the accepted values. A value that proves it is shown, because "narrower"
-/// alone leaves open for whom.
+/// alone leaves open for whom. Example: `; narrower, refuses {"depth":0}; perhaps wider`. A witness
+/// is cut like every value.
 fn effect_text(effect: &SchemaComparison, quote: impl Fn(&str) -> String) -> String {
     let shown = |witness: &Value| quote(&shorten(&one_line(&witness.to_string()), SHOWN_VALUE));
     let mut parts = Vec::new();
@@ -324,6 +361,8 @@ fn effect_text(effect: &SchemaComparison, quote: impl Fn(&str) -> String) -> Str
 /// The new text with what is gone as `[-…-]` and what is new as `{+…+}`, as `git diff --word-diff`
 /// marks it. Long unchanged parts are left out. The comparison takes quadratic time at worst, so
 /// after half a second it goes on with a coarser result.
+///
+/// Lines of both texts are joined before, so a different layout is no change.
 fn marked_words(old: &str, new: &str) -> String {
     let (old, new) = (one_line(old), one_line(new));
     let diff = TextDiff::configure()
@@ -356,7 +395,8 @@ fn marked_words(old: &str, new: &str) -> String {
 }
 
 /// An unchanged run: its end before a change, its start after one. The first run has no change
-/// before it and the last none after it, so these keep one side only.
+/// before it and the last none after it, so these keep one side only. Example: of
+/// `a b c d e f g h i j` between two changes `a b c d … g h i j`.
 fn without_middle(text: &str, is_first: bool, is_last: bool) -> String {
     let words: Vec<&str> = text.split_inclusive(' ').collect();
     let before = if is_last { 0 } else { CONTEXT_WORDS };

@@ -7,6 +7,10 @@
 //!
 //! A name that breaks a rule of its format is found by the check itself, before anything is
 //! written. The formats of vendors are not here: nobody writes them by hand, `convert` does.
+//!
+//! The templates are whole files with `__NAME__` and `__TITLE__` in them, so that they can be read
+//! and checked as what they become. A new format is a template, a variant of `NewFormat`, and an
+//! arm of `files`.
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +27,8 @@ use crate::output::ExitStatus;
 use crate::sources;
 
 /// Writes the definition.
+///
+/// Nothing is ever replaced. If a file in the middle cannot be written, those before it stay.
 ///
 /// # Errors
 /// If the name does not fit the format, or one of the files exists or cannot be written.
@@ -74,6 +80,7 @@ fn shown(path: &Path) -> String {
 ///
 /// All of them are made in memory first.
 struct NewFile {
+    /// Relative to the working directory, as the person named it, unless `-o` is absolute.
     path: PathBuf,
     text: String,
     /// Whether it gets the permission to be executed.
@@ -81,6 +88,16 @@ struct NewFile {
 }
 
 /// The files of a definition; the first one is the definition itself.
+///
+/// ```text
+/// btcp-tool  NAME.json, NAME.js            ikigai  NAME-tool, a program that prints its schema
+/// btcp       NAME.json, reverseText.js     mcp     NAME.json
+/// aios       NAME.yaml, NAME.py
+/// ```
+///
+/// # Errors
+/// If the name could not be one in any format, or `-o` has an ending by which the file would not be
+/// recognised as one of its format.
 fn files(args: &NewArgs) -> anyhow::Result<Vec<NewFile>> {
     let name = args.name.as_str();
     let format = args.format.id();
@@ -145,7 +162,7 @@ fn files(args: &NewArgs) -> anyhow::Result<Vec<NewFile>> {
     })
 }
 
-/// `fetch-page` and `fetchPage` as `Fetch page`.
+/// `fetch-page` and `fetchPage` as `Fetch page`. A capital letter inside of the name begins a word.
 fn title(name: &str) -> String {
     let mut words = String::new();
     for (n, c) in name.chars().enumerate() {
@@ -164,6 +181,8 @@ fn title(name: &str) -> String {
 /// Checks the definition in memory, under a path that does not exist.
 ///
 /// Only the definition is checked; for a program, the schema that it will print.
+///
+/// The file is in the overlay of the workspace only, which is read in place of the disk.
 ///
 /// # Errors
 /// With the first finding but advice, such as that a name has a verb: the templates are clean, so

@@ -36,6 +36,12 @@ const FIND: SourceSearch = SourceSearch { command: "test", starts: true, announc
 
 /// Runs the command.
 ///
+/// ```text
+/// 0  every example passed or was skipped
+/// 1  an example failed
+/// 2  a source, or something that may hold examples, could not be read
+/// ```
+///
 /// # Errors
 /// If arguments contradict each other, there is no example or none matches `--filter`, the sandbox
 /// cannot start, or the user interrupts.
@@ -95,7 +101,8 @@ pub(crate) fn run(args: &TestArgs) -> anyhow::Result<ExitStatus> {
 }
 
 /// Runs the examples side by side, and ends all processes afterwards. The results are in the order
-/// of the cases.
+/// of the cases. The catalog is loaded only with `--run`: without it, no server is started for the
+/// examples.
 ///
 /// # Errors
 /// If the configuration, the sandbox or the tools cannot be set up, or the user interrupts.
@@ -159,7 +166,7 @@ fn print_results(
 }
 
 /// Writes the errors of the definitions to stderr. Returns the errors that may have hidden
-/// examples.
+/// examples. Each of them is also in the output for programs, as `unread`.
 fn report_errors(load: &LoadResult) -> Vec<String> {
     let errors = load.documents.iter().flat_map(|file| &file.diagnostics);
     let errors: Vec<_> =

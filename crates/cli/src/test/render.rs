@@ -3,6 +3,12 @@
 //!
 //! Names and messages come from definitions and tools: the tree makes control characters visible,
 //! JSON and XML escape them.
+//!
+//! ```text
+//! tree     file, tool, example, with colours; a blank line and the totals
+//! JSON     one object per example, then one with the totals
+//! JUnit    testsuites > testsuite per file > testcase per example
+//! ```
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -21,7 +27,7 @@ const GREEN: Style = AnsiColor::Green.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const DIM: Style = Style::new().dimmed();
 
-/// The number of results of each status.
+/// The number of results of each status. Their sum is the number of examples.
 #[derive(Default)]
 struct ResultCounts {
     passed: usize,
@@ -43,7 +49,8 @@ impl ResultCounts {
     }
 }
 
-/// Milliseconds with one decimal. Example: 1.24 ms gives 1.2.
+/// Milliseconds with one decimal. Example: 1.24 ms gives 1.2. Whole milliseconds would show 0 for
+/// most validators.
 fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e4).round() / 10.0
 }
@@ -52,7 +59,19 @@ fn milliseconds(time: Duration) -> f64 {
 /// it differs from that of the previous example.
 ///
 /// The order is that of the cases: by file, then by tool. Skipped examples show their reason,
-/// because they are a gap in the tests.
+/// because they are a gap in the tests. `time` is that of the whole run, which is shorter than the
+/// sum: examples run side by side.
+///
+/// ```text
+/// tickets.yaml
+///   tickets:create
+///     ok   success (1.2 ms)
+///     FAIL failure_invalid_param (0.8 ms)
+///          at tickets.yaml:31
+///          the validators must refuse it, but accept it
+///
+/// 2 examples: 1 passed, 1 failed, 0 skipped (2.1 ms)
+/// ```
 pub(super) fn tree(cases: &[ExampleCase], results: &[ExampleResult], time: Duration) -> String {
     let mut text = String::new();
     // The headings that are printed already.
@@ -113,7 +132,8 @@ pub(super) fn tree(cases: &[ExampleCase], results: &[ExampleResult], time: Durat
 }
 
 /// JSON Lines: one object per example, then one with the totals and the errors that may hide
-/// examples (`unread`).
+/// examples (`unread`). A program knows by the last object, which alone has `examples`, that the
+/// run has ended.
 pub(super) fn json(
     cases: &[ExampleCase],
     results: &[ExampleResult],
@@ -146,7 +166,8 @@ pub(super) fn json(
 /// JUnit XML with a suite per file. Errors that may hide examples become a suite of their own:
 /// programs that read the file do not see the exit status.
 ///
-/// `failures` are examples that failed, `errors` what kept examples from being read.
+/// `failures` are examples that failed, `errors` what kept examples from being read. Its `time` is
+/// the sum of the examples in it; that of the whole document is the wall-clock time.
 pub(super) fn junit(
     cases: &[ExampleCase],
     results: &[ExampleResult],
@@ -195,7 +216,8 @@ pub(super) fn junit(
 }
 
 /// Writes one `testcase`, with the tool as its class. The first line of a failure is its message,
-/// all lines are its text.
+/// all lines are its text. `file` and `line` are attributes that several readers understand, so
+/// that they can show the place of a failed example.
 fn test_case(case: &ExampleCase, result: &ExampleResult, text: &mut String) {
     let (tool, name, file) = (escaped(&case.tool), escaped(&case.name), escaped(&case.file));
     let seconds = result.time.as_secs_f64();

@@ -9,6 +9,12 @@
 //! An example that cannot show anything is skipped, not passed: one without a scenario, one for a
 //! tool that needs a browser, one without validators or schemas that is not called. Validators run
 //! in the sandbox with the limits of `serve`. How results are printed is in `render`.
+//!
+//! ```text
+//! example ─▶ validators or schemas ─┬─ against its `output` or `error` ─▶ Failed
+//!                                   ├─ a refusal that it expects ───────▶ Passed
+//!                                   └─ accepted ─ with --run ─▶ call_tool ─▶ compare
+//! ```
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +38,8 @@ use toolwright_workspace::examples::{ExampleCase, Expectation};
 use crate::grant_question::TerminalHost;
 
 /// The result of one example.
+///
+/// There is one for each case, in the order of the cases.
 pub(super) struct ExampleResult {
     pub(super) status: ExampleStatus,
     /// The wall-clock time, with the call of the tool.
@@ -51,7 +59,8 @@ enum ScenarioStatus {
 }
 
 /// The scenario of an error that the service behind the tool reports (aios seed, Required
-/// Scenarios): validators accept such a call.
+/// Scenarios): validators accept such a call. So its `error` is compared with the call only, and
+/// never with the validators.
 const API_ERROR_SCENARIO: &str = "failure_api_error";
 
 /// Whether an example passed.
@@ -116,6 +125,16 @@ impl ExampleRunner<'_> {
     /// Runs the validators of an AIOS command on the input of an example, and compares their
     /// verdict with the example: `output` means that they must accept the input, `error` that they
     /// must refuse it with a message that contains the example's.
+    ///
+    /// ```text
+    /// example        │ validators │ without a call │ with --run
+    /// output         │ accept     │ passed         │ the call decides
+    /// output         │ refuse     │ failed         │ failed
+    /// error          │ refuse     │ passed         │ passed
+    /// error          │ accept     │ failed         │ failed
+    /// error of API   │ accept     │ passed         │ the call decides
+    /// either         │ none       │ skipped        │ the call decides
+    /// ```
     async fn run_validators(
         &self,
         case: &ExampleCase,
@@ -183,7 +202,9 @@ impl ExampleRunner<'_> {
         }
     }
 
-    /// Checks input and output against the schemas of the tool, then calls it with `--run`.
+    /// Checks input and output against the schemas of the tool, then calls it with `--run`. An
+    /// example without an output is valid for every output schema. Without any schema it is
+    /// skipped, unless the call is made.
     async fn check_schemas(
         &self,
         case: &ExampleCase,
@@ -211,7 +232,9 @@ impl ExampleRunner<'_> {
     /// Calls the tool with the input of the example, and compares the result with its output.
     ///
     /// Goes through the runner, so limits, policy and validators are those of `serve`. A call that
-    /// nobody has allowed is skipped, with the option that allows it.
+    /// nobody has allowed is skipped, with the option that allows it. The example passes if the
+    /// call ends as it states. Members of the result that the example does not have are allowed
+    /// unless `exact`.
     async fn call_tool(&self, case: &ExampleCase, catalog: &Catalog) -> ExampleStatus {
         // Ids are unique in the registry: the call would reach the tool of the other file.
         if let Some(file) = &case.shadowed_by {
@@ -272,7 +295,9 @@ impl ExampleRunner<'_> {
     }
 }
 
-/// Failures of calls that did not reach their tool, whatever it would have said.
+/// Failures of calls that did not reach their tool, whatever it would have said. An example that
+/// expects any failure must not pass because the server was down. One that names such a code itself
+/// may pass.
 const NEVER_RAN: [&RunCode; 8] = [
     &code::BUSY,
     &code::CANCELLED,
@@ -284,12 +309,15 @@ const NEVER_RAN: [&RunCode; 8] = [
     &code::UPSTREAM_UNAVAILABLE,
 ];
 
-/// What nobody has allowed shows nothing about an example.
+/// What nobody has allowed shows nothing about an example. The message is that of the refusal, with
+/// the option that would allow the call.
 fn not_allowed(failure: &Failure) -> ExampleStatus {
     ExampleStatus::Skipped(format!("{}; `--allow`", failure.message))
 }
 
-/// What a failure says about the call, without the suggestion, which is not the tool's.
+/// What a failure says about the call, without the suggestion, which is not the tool's. With the
+/// errors of single arguments, each on a line with its path: an expected message may be part of one
+/// of them.
 fn errors_of(failure: &Failure) -> String {
     let mut text = format!("{}: {}", failure.code.name, failure.message);
     for error in &failure.errors {
@@ -374,6 +402,15 @@ fn compare_failure(
 
 /// Whether an expected code is that of a failure; `None` if that is not known. `own` are codes
 /// that the tool reports itself.
+///
+/// ```text
+/// expected           │ own code    │ result
+/// NOT_FOUND          │ NOT_FOUND   │ yes
+/// NOT_FOUND          │ GONE        │ no
+/// VALIDATION_ERROR   │ none        │ whether the call was refused before it ran
+/// TIMEOUT            │ none        │ whether the call ended with TIMEOUT
+/// RATE_LIMIT         │ none        │ not known
+/// ```
 fn matches_code(expected: &str, own: &[String], kind: &RunCode) -> Option<bool> {
     let is_refusal = [&code::VALIDATION_FAILED, &code::INPUT_INVALID].contains(&kind);
     match expected {
@@ -438,7 +475,9 @@ fn compare_verdict(verdict: ValidatorVerdict, refused: Option<&ExpectedError>) -
     }
 }
 
-/// The violations of a schema, one line each. A missing schema or value cannot be violated.
+/// The violations of a schema, one line each. A missing schema or value cannot be violated. `which`
+/// is `input` or `output`, the first part of each path. A schema that does not compile is an error
+/// of its own, because nothing can be validated with it.
 fn schema_errors(which: &str, schema: Option<&Json>, value: Option<&Json>) -> Vec<String> {
     let (Some(schema), Some(value)) = (schema, value) else { return Vec::new() };
     match SchemaValidator::validate(schema, value) {
@@ -455,7 +494,8 @@ fn schema_errors(which: &str, schema: Option<&Json>, value: Option<&Json>) -> Ve
 
 /// Collects the differences between the expected and the actual value, with their paths. Objects
 /// may have more members than expected unless `exact`; lists must have the same length, because a
-/// shorter list is rarely a part of a longer one.
+/// shorter list is rarely a part of a longer one. Recursive: values of examples are at most as deep
+/// as documents can be.
 fn compare(expected: &Json, actual: &Json, exact: bool, at: &RecordPath, wrong: &mut Vec<String>) {
     match (expected, actual) {
         (Json::Object(expected), Json::Object(actual)) => {

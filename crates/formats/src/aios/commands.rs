@@ -12,6 +12,12 @@
 //! ```
 //!
 //! All commands of a tool share one binding, which the section of its type describes.
+//!
+//! ```text
+//! collect_commands ─▶ AiosCommands, each name once
+//!       └─▶ CommandContext::draft: name, description, schemas, binding ─▶ toolset.tools
+//! examples of a known command ─▶ its draft;  of another one ─▶ toolset.stray_examples
+//! ```
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -30,6 +36,7 @@ use crate::{Field, MAX_ITEMS, codes, extract, shape};
 
 /// A command that the document names.
 struct AiosCommand<'d> {
+    /// As it is written, valid or not; empty for a description without an id.
     name: String,
     /// The value that names it.
     name_node: Node<'d>,
@@ -40,6 +47,9 @@ struct AiosCommand<'d> {
 }
 
 /// Adds a draft for each command, and the examples that belong to no command, to the toolset.
+///
+/// The order of the tools is that of `collect_commands`, and positions in the record are noted in
+/// `origin` by it.
 pub(super) fn read(
     tool: Node<'_>,
     toolset: &mut Toolset<Draft>,
@@ -111,6 +121,8 @@ pub(super) fn read(
 /// Notes the origin of the value that refers to another part of the tool or to a file, for the
 /// checks that report a dangling reference. All commands share it, so it is noted for the first one
 /// only.
+///
+/// Values that are missing are not noted; a finding about them is shown at the section.
 fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
     let (part, node) = match toolset.tools.first().map(|draft| &draft.details.binding) {
         Some(Binding::Server { .. }) => ("healthCheck", health_check(tool)),
@@ -132,7 +144,7 @@ fn note_binding(tool: Node<'_>, toolset: &Toolset<Draft>, origin: &mut Origin) {
 }
 
 /// The health check, in the section of the type or at the top level. Documents have it in both
-/// places; the more specific one has precedence.
+/// places; the more specific one has precedence. The writer puts it back into the section.
 fn health_check(tool: Node<'_>) -> Option<Node<'_>> {
     let section = extract::object(tool, "mcp_specific");
     section
@@ -140,7 +152,8 @@ fn health_check(tool: Node<'_>) -> Option<Node<'_>> {
         .or_else(|| extract::object(tool, "health_check"))
 }
 
-/// Reports a command whose name cannot be the name of a tool.
+/// Reports a command whose name cannot be the name of a tool. Only here, because the tables accept
+/// any text as a command.
 fn report_unusable_name(command: &AiosCommand<'_>, out: &mut FindingList) {
     let Err(error) = ToolName::parse(&command.name) else { return };
     // A blank name, or one that is not a string, has been reported by its table.
@@ -155,7 +168,8 @@ fn report_unusable_name(command: &AiosCommand<'_>, out: &mut FindingList) {
     out.push(Finding::new(&codes::INVALID_PATTERN, command.name_node.pointer(), message));
 }
 
-/// Commands in the order of the document, by name.
+/// Commands in the order of the document, by name. The map keeps merging linear: a hostile document
+/// names thousands of commands.
 #[derive(Default)]
 struct AiosCommands<'d> {
     list: Vec<AiosCommand<'d>>,
@@ -172,6 +186,12 @@ impl<'d> AiosCommands<'d> {
     /// Adds a command, or merges it with the one of the same name: a description completes a bare
     /// name, and a bare name adds nothing. Two descriptions of one name stay two commands, so that
     /// neither is lost and the duplicate is reported.
+    ///
+    /// ```text
+    /// a, then {id: a, …}          one command, described; its name is where the bare one stands
+    /// {id: a, …}, then a          one command
+    /// {id: a, …}, then {id: a}    two, which DUPLICATE_ID reports
+    /// ```
     fn add(&mut self, command: AiosCommand<'d>) {
         match self.by_name.get(&command.name).map(|n| &mut self.list[*n]) {
             Some(_) if command.described.is_none() => {}
@@ -191,7 +211,8 @@ impl<'d> AiosCommands<'d> {
     }
 }
 
-/// All commands, from every place that may name them.
+/// All commands, from every place that may name them. The order of the places decides which one a
+/// name is shown at.
 fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
     let mut commands = AiosCommands::default();
     for item in tool.get("commands").into_iter().flat_map(extract::items) {
@@ -238,12 +259,14 @@ fn collect_commands(tool: Node<'_>) -> AiosCommands<'_> {
     commands
 }
 
-/// The type of the tool, if it is a string.
+/// The type of the tool, if it is a string. Not checked here: an unknown type is in no arm of a
+/// match, and so has no binding.
 fn tool_type(tool: Node<'_>) -> Option<&str> {
     tool.get("type").and_then(Node::text)
 }
 
-/// `command_groups.*[].command`, each with the object around it.
+/// `command_groups.*[].command`, each with the object around it. The names of groups are topics for
+/// people and are not read.
 fn grouped_commands(tool: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     let groups = extract::object(tool, "command_groups").map(Node::members).unwrap_or_default();
     let objects = groups.into_iter().take(MAX_ITEMS).flat_map(|group| extract::items(group.value));
@@ -270,7 +293,8 @@ fn name_and_words(tool: Node<'_>, line: &str) -> (String, Vec<String>) {
 }
 
 /// The words of a command of a program that is listed by its name: `status` of `git` is
-/// `git status`. The program itself is a command without words, and so is the tool's id.
+/// `git status`. The program itself is a command without words, and so is the tool's id. Empty for
+/// other types, which have no command line.
 fn own_words(tool: Node<'_>, name: &str) -> Vec<String> {
     let is_tool = tool.get("id").and_then(Node::text) == Some(name);
     match tool_type(tool) == Some("cli") && !is_program(tool, name) && !is_tool && !name.is_empty()
@@ -281,7 +305,8 @@ fn own_words(tool: Node<'_>, name: &str) -> Vec<String> {
 }
 
 /// Whether a word is the program of the tool. One may be a path where the other is only a name:
-/// `/usr/bin/gh` is `gh`. Two different paths are two programs.
+/// `/usr/bin/gh` is `gh`. Two different paths are two programs. False if the section names no
+/// program.
 fn is_program(tool: Node<'_>, word: &str) -> bool {
     let program = extract::object(tool, "cli_specific")
         .and_then(|section| extract::text(section, "executable"));
@@ -297,7 +322,8 @@ fn file_name(path: &str) -> &str {
 }
 
 /// Names that scenarios and validators refer to, each with the value that the name belongs to. They
-/// define the commands of a document that lists none.
+/// define the commands of a document that lists none. A name that occurs several times is merged by
+/// `add`.
 fn referenced_names(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let lists = extract::object(tool, "examples").map(Node::members).unwrap_or_default();
     let scenarios = lists
@@ -322,7 +348,7 @@ struct CommandContext<'d> {
 }
 
 impl<'d> CommandContext<'d> {
-    /// Reads the shared parts once for all commands.
+    /// Reads the shared parts once for all commands. Called once for each document.
     fn of(tool: Node<'d>) -> CommandContext<'d> {
         // The section of another type has no effect, so its server is not read.
         let server = (tool_type(tool) == Some("mcp")).then(|| read_server(tool)).flatten();
@@ -330,6 +356,9 @@ impl<'d> CommandContext<'d> {
     }
 
     /// The draft of one command.
+    ///
+    /// Only `name`, `details.binding`, the description and the schemas are set; examples follow in
+    /// `read`.
     fn draft(&self, command: &AiosCommand<'_>) -> Draft {
         let mut draft = Draft {
             name: match ToolName::parse(&command.name) {
@@ -358,7 +387,8 @@ impl<'d> CommandContext<'d> {
     }
 
     /// The schema of a command that declares none. A program takes any arguments; a server states
-    /// its own schemas when it is connected.
+    /// its own schemas when it is connected. Without a known type nothing is known about the
+    /// arguments, so the schema is deferred, too.
     fn default_input(&self) -> InputSchema {
         match tool_type(self.tool) {
             Some(kind @ ("cli" | "local" | "meta")) => default_schema(kind).into(),
@@ -369,6 +399,13 @@ impl<'d> CommandContext<'d> {
 
     /// How the command is run; unbound if the section of its type is missing or lacks what is
     /// needed.
+    ///
+    /// ```text
+    /// mcp    server_command or connection.url    Server, shared by all commands
+    /// cli    executable                          Command, with the words of the line
+    /// local  entry_point                         Local: the script gets the command's name
+    /// meta   orchestration                       Orchestration: the helper calls the others
+    /// ```
     fn binding(&self, command: &AiosCommand<'_>) -> Binding {
         let section = |name| extract::object(self.tool, name);
         // `?` inside the closures: without the field that running needs, the tool is unbound, and
@@ -408,7 +445,8 @@ impl<'d> CommandContext<'d> {
     }
 }
 
-/// The schema of a command of a type whose commands have one without declaring it.
+/// The schema of a command of a type whose commands have one without declaring it. The writer
+/// compares with it, to leave out what reading fills in.
 pub(super) fn default_schema(kind: &str) -> Json {
     match kind {
         // The arguments of a program are its words. Nothing else is accepted, so that a misspelled
@@ -427,7 +465,8 @@ pub(super) fn default_schema(kind: &str) -> Json {
     }
 }
 
-/// Fills the draft from the object that describes the command.
+/// Fills the draft from the object that describes the command. `fields` is the table of the object,
+/// by which its unknown members are told from the others.
 fn apply_description(draft: &mut Draft, described: Node<'_>, fields: &'static [Field]) {
     draft.description = extract::non_blank_text(described, "description");
     // A missing schema leaves room for the default.
@@ -447,6 +486,14 @@ fn apply_description(draft: &mut Draft, described: Node<'_>, fields: &'static [F
 }
 
 /// The server of a tool of type `mcp`; `None` if the section does not say where it is.
+///
+/// ```text
+/// transport │ connection.url │ server_command │ result
+/// websocket │ first          │ else           │ WebSocket
+/// sse       │ first          │ else           │ Sse
+/// other     │ –              │ if present     │ Stdio, with `server_args`
+/// other     │ if present     │ –              │ Sse
+/// ```
 fn read_server(tool: Node<'_>) -> Option<Server> {
     let section = extract::object(tool, "mcp_specific")?;
     let remote = extract::object(section, "connection");
@@ -491,7 +538,7 @@ fn read_variable(node: Node<'_>) -> Variable {
     }
 }
 
-/// A health check.
+/// A health check. Negative and broken time-outs count as missing; the table has reported them.
 fn read_health_check(node: Node<'_>) -> HealthCheck {
     HealthCheck {
         method: extract::text(node, "method"),
@@ -506,7 +553,8 @@ fn read_health_check(node: Node<'_>) -> HealthCheck {
 }
 
 /// The examples in a list, without items that are not objects. `mitigation` is in the table but not
-/// in the record, so it is kept with the unknown members.
+/// in the record, so it is kept with the unknown members. `list` may be of another type, and then
+/// has no items.
 fn read_examples(list: Node<'_>) -> Vec<Example> {
     let read = |node: Node<'_>| Example {
         scenario: extract::text(node, "scenario"),
@@ -531,6 +579,12 @@ fn read_error(node: Node<'_>) -> ExpectedError {
 
 /// An install check. Without a shell, operators and variables in it would be words of the program.
 /// Its output is not looked at, so throwing that away means nothing.
+///
+/// ```text
+/// gh --version                  gh, --version
+/// gh --version > /dev/null      gh, --version
+/// command -v gh && gh auth      no words: it needs a shell, and UNKNOWN_CHECK reports that
+/// ```
 fn read_install_check(line: String) -> InstallCheck {
     let mut words = command_words(&line);
     while let [.., last] = words.as_slice() {

@@ -7,6 +7,13 @@
 //! The tables follow the document from the outside in: the root, the tool, its commands, its
 //! knowledge, its examples, the sections of its types. The texts beside the fields are quoted by
 //! messages about them.
+//!
+//! ```text
+//! required(…)                  an error if missing, null or blank
+//! required(…).in_strict_mode() the same, and a warning with `--compat`
+//! optional(…)                  here: also null, see the import below
+//! .since("2.0")                states the version; the field is accepted in both
+//! ```
 
 use toolwright_source::{Finding, Member, Node, ValueKind, words};
 
@@ -31,6 +38,9 @@ pub(super) static ROOT: &[Field] =
 
 /// The fields of a tool, of all types and both versions. Whether the section of its `type` is
 /// present relates two values, so no table says it.
+///
+/// Type-specific sections are optional here. `NOT_RUNNABLE` notes the lack of the one that the type
+/// needs, and `MISMATCHED_SECTION` reports that of another type.
 pub(super) static TOOL: &[Field] = &[
     optional("schema_version", SCHEMA_VERSION, "the version of the schema: 1.0 or 2.0"),
     // Kebab-case is a convention, which the crate `check` warns about.
@@ -106,11 +116,11 @@ pub(super) static COMMAND: &[Field] = &[
     optional("outputSchema", FieldKind::Schema, "the JSON Schema of its result"),
 ];
 
-/// A command line, in `command_groups`.
+/// A command line, in `command_groups`. Its name is made from its words, see `commands`.
 pub(super) static GROUPED_COMMAND: &[Field] =
     &[required("command", TEXT, "the command line"), optional("description", TEXT, "what it does")];
 
-/// Functions that run around a call.
+/// Functions that run around a call. Whether the code parses is the business of the crate `check`.
 pub(super) static EXECUTABLE_KNOWLEDGE: &[Field] = &[
     optional(
         "helpers",
@@ -138,7 +148,8 @@ pub(super) static HELPER: &[Field] = &[
     optional("description", TEXT, "what it does"),
 ];
 
-/// A function that changes arguments before a call, or the result after it.
+/// A function that changes arguments before a call, or the result after it. Without `processes` no
+/// call runs it.
 pub(super) static PROCESSOR: &[Field] = &[
     required("id", TEXT, "its name, in kebab-case"),
     required("language", LANGUAGE, "`javascript`"),
@@ -149,7 +160,8 @@ pub(super) static PROCESSOR: &[Field] = &[
     optional("stage", choice(&["request", "response"]), "whether it works on arguments or results"),
 ];
 
-/// A function that refuses bad arguments before a call.
+/// A function that refuses bad arguments before a call. `checks` are free here, since the
+/// specification defines none; `UNKNOWN_CHECK` reports those that are not run.
 pub(super) static VALIDATOR: &[Field] = &[
     required("id", TEXT, "its name, in kebab-case"),
     required("validates", TEXT, "the command it judges"),
@@ -175,7 +187,7 @@ pub(super) static API_COMPLEXITY: &[Field] = &[
     ),
 ];
 
-/// A shape that a response may have.
+/// A shape that a response may have. The first whose `detection` matches is used.
 pub(super) static PAYLOAD_SCHEMA: &[Field] = &[
     required("type", TEXT, "the name of the shape"),
     required("detection", TEXT, "how to tell it from the others"),
@@ -220,7 +232,8 @@ pub(super) static EXPECTED_ERROR: &[Field] = &[
     optional("http_status", FieldKind::Any, "the status an API answers with"),
 ];
 
-/// Settings of type `mcp`: the server behind the tool.
+/// Settings of type `mcp`: the server behind the tool. Everything is optional, as tools in the wild
+/// name the server in one of several ways.
 pub(super) static MCP_SECTION: &[Field] = &[
     optional("server_command", TEXT, "the command line that starts the server, or its URL"),
     optional("server_args", TEXTS, "further arguments"),
@@ -247,7 +260,8 @@ static VARIABLE: &[Field] = &[
     optional("value", TEXT, "its value"),
 ];
 
-/// A call that succeeds if the server works.
+/// A call that succeeds if the server works. At the top level or in `mcp_specific`; the second
+/// takes precedence.
 pub(super) static HEALTH_CHECK: &[Field] = &[
     optional("method", TEXT, "how the server is asked"),
     optional("command", TEXT, "the command to call"),
@@ -270,7 +284,8 @@ pub(super) static LOCAL_SECTION: &[Field] = &[
     optional("dependencies", TEXTS, "packages it needs"),
 ];
 
-/// Settings of type `meta`: a helper that calls other tools.
+/// Settings of type `meta`: a helper that calls other tools. The helper is named as `helpers.ID` or
+/// by its id alone.
 pub(super) static META_SECTION: &[Field] = &[
     optional("aggregates", TEXTS, "the tools it calls"),
     optional("orchestration", TEXT, "the helper that calls them"),

@@ -3,6 +3,14 @@
 //!
 //! The lists skip items that are not objects, so the positions in the record and in the document
 //! can differ: `note_list` records where each one came from.
+//!
+//! ```text
+//! executable_knowledge.helpers, processors, validators  ─▶  knowledge.helpers, …
+//! api_complexity.payload_schemas, field_mappings        ─▶  knowledge.payloadSchemas, …
+//! anti_patterns                                         ─▶  knowledge.antiPatterns
+//! ```
+//!
+//! Code is kept as text: nothing here parses it.
 
 use toolwright_model::{
     AntiPattern, FieldMapping, Function, Json, Knowledge, KnowledgeStrategy, PayloadSchema,
@@ -15,7 +23,8 @@ use super::fields::{
 };
 use crate::{Field, extract};
 
-/// The knowledge of a tool, empty if it has none.
+/// The knowledge of a tool, empty if it has none. Never fails: a section of another type reads as
+/// empty.
 pub(super) fn read(tool: Node<'_>, origin: &mut Origin) -> Knowledge {
     let mut knowledge = Knowledge::default();
     let word = tool.get("knowledge_strategy").and_then(Node::text);
@@ -67,7 +76,8 @@ fn note_list(origin: &mut Origin, name: &str, list: Option<Node<'_>>) {
 }
 
 /// Notes the origin of the checks of each validator. The document groups checks into objects; the
-/// record has one check for each member.
+/// record has one check for each member. Without these notes a finding about the second check of an
+/// object would be shown at the next object.
 fn note_checks(code: Node<'_>, origin: &mut Origin) {
     let validators = RecordPath::root().child("knowledge").child("validators");
     for (n, validator) in extract::objects(code, "validators").enumerate() {
@@ -79,7 +89,8 @@ fn note_checks(code: Node<'_>, origin: &mut Origin) {
     }
 }
 
-/// One check, as the document writes it.
+/// One check, as the document writes it. `members` makes them, for the record and for its positions
+/// alike, so that both agree.
 struct CheckMember<'d> {
     /// Its key; `None` for an item that is not an object.
     name: Option<&'d str>,
@@ -112,7 +123,8 @@ fn members(check: Node<'_>) -> Vec<CheckMember<'_>> {
         .collect()
 }
 
-/// The part that helpers, processors and validators have in common.
+/// The part that helpers, processors and validators have in common. `fields` is the table of its
+/// kind; what is in no table is kept in `rest`.
 fn function(node: Node<'_>, fields: &'static [Field]) -> Function {
     Function {
         id: extract::text(node, "id"),
@@ -149,7 +161,8 @@ fn validator(node: Node<'_>) -> Validator {
     }
 }
 
-/// One check. Those that are not understood are kept and reported by the crate `check`.
+/// One check. Those that are not understood are kept and reported by the crate `check`. `Other`
+/// holds the check as an object with one member or, without a name, the value alone.
 fn read_check(check: CheckMember<'_>) -> ValidatorCheck {
     let CheckMember { name, value, field } = check;
     if let (Some(field), Some(format)) = (field, value.text()) {

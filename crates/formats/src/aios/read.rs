@@ -1,5 +1,11 @@
 //! Reads AIOS documents into the record: a toolset whose namespace is the id of the tool. The
 //! commands and the knowledge sections have files of their own.
+//!
+//! ```text
+//! root ─ root_tool ─▶ tool ─┬─ version: by `schema_version`, else by its sections
+//!                           ├─ shape: all findings about single values
+//!                           └─ read_tool ─▶ Toolset: id, name, …, knowledge, commands
+//! ```
 
 use std::sync::Arc;
 
@@ -14,7 +20,8 @@ use super::{CONVENTIONS, ID, commands, knowledge, version};
 use crate::findings::FindingList;
 use crate::{Reading, codes, extract, shape};
 
-/// Reads a document of either version: the tool under the root key `tool`, or at the root.
+/// Reads a document of either version: the tool under the root key `tool`, or at the root. The
+/// version becomes the dialect. It does not change what is read: it decides which checks apply.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let mut findings = FindingList::default();
     let mut origin = Origin::whole(document);
@@ -36,6 +43,7 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
 
 /// The value of `tool:`. Many published files leave out that key and start with its members, so the
 /// root itself is read as the tool then, with a finding that is only a warning with `--compat`.
+/// Keys beside `tool` are reported and not read.
 fn root_tool<'d>(root: Node<'d>, out: &mut FindingList) -> Node<'d> {
     let Some(tool) = root.get("tool") else {
         let message = "the root key `tool` is missing";
@@ -59,7 +67,8 @@ fn root_tool<'d>(root: Node<'d>, out: &mut FindingList) -> Node<'d> {
     tool
 }
 
-/// The toolset, and findings that need a parser and not a table.
+/// The toolset, and findings that need a parser and not a table. Where a part of the record has
+/// another name or place than in the document, that is noted in `origin`.
 fn read_tool(tool: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -> Toolset<Draft> {
     let mut toolset = Toolset {
         // An AIOS document is one tool to its author. In the record it is a toolset, because its

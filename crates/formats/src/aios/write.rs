@@ -14,6 +14,10 @@
 //! What reading fills in is not written: default schemas, and a command that is the tool itself. A
 //! toolset of another format gets version 2.0, and only what that version demands is made up for it
 //! (a version, the scenario of an example).
+//!
+//! A document that was read as AIOS is written such that reading it gives the same record. Fields
+//! that the record lacks are in `rest` and return to their places at the end (`put_rest`), so no
+//! function here has to know them.
 
 use serde_json::json;
 use toolwright_model::{
@@ -26,10 +30,11 @@ use toolwright_source::words::join_words;
 use super::ID;
 use crate::write::{ObjectWriter, object_of, put_rest};
 
-/// The version of a tool whose toolset has none.
+/// The version of a tool whose toolset has none. AIOS demands a version; this one promises nothing.
 const FIRST_VERSION: &str = "0.1.0";
 
-/// The toolset as a document.
+/// The toolset as a document. `crate::write` has refused a toolset without a namespace or a
+/// description, which the format demands.
 pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
     let binding = toolset.tools.first().map(|tool| &tool.details.binding);
     let kind = kind_of(toolset, binding);
@@ -60,7 +65,8 @@ pub(crate) fn write(toolset: &Toolset<Tool>) -> Json {
     value
 }
 
-/// The type: the written one, else that of the binding, else `mcp`.
+/// The type: the written one, else that of the binding, else `mcp`. All other bindings become
+/// `mcp`, whose section may be empty.
 fn kind_of<'t>(toolset: &'t Toolset<Tool>, binding: Option<&Binding>) -> &'t str {
     let written = toolset.rest.get(ID, "/tool/type").and_then(Json::as_str);
     written.unwrap_or(match binding {
@@ -73,6 +79,14 @@ fn kind_of<'t>(toolset: &'t Toolset<Tool>, binding: Option<&Binding>) -> &'t str
 
 /// The commands. One that is the tool itself, called by its id and without anything of its own, is
 /// not written: reading gives it back.
+///
+/// ```text
+/// `gh pr list`, named pr_list   ─▶  command_groups: {commands: [{command: gh pr list}]}
+/// `gh status`, named status     ─▶  tools: [{id: status, …}]
+/// `gh`, the tool itself         ─▶  nothing, if it is the only command
+/// ```
+///
+/// A line in `command_groups` has no place for schemas, so these are not written for it.
 fn write_commands(toolset: &Toolset<Tool>, kind: &str, out: &mut ObjectWriter) {
     let (mut described, mut lines) = (Vec::new(), Vec::new());
     for tool in &toolset.tools {
@@ -99,7 +113,8 @@ fn write_commands(toolset: &Toolset<Tool>, kind: &str, out: &mut ObjectWriter) {
 }
 
 /// Whether a tool is the only command of its toolset and has nothing of its own. Reading a document
-/// without commands makes exactly this tool.
+/// without commands makes exactly this tool. A tool of type `mcp` is never one: its server lists
+/// the commands.
 fn is_own_command(tool: &Tool, toolset: &Toolset<Tool>, kind: &str) -> bool {
     let is_default = match &tool.input {
         InputSchema::Written(schema) => kind != "mcp" && **schema == super::default_schema(kind),
@@ -113,7 +128,8 @@ fn is_own_command(tool: &Tool, toolset: &Toolset<Tool>, kind: &str) -> bool {
         && tool.output.is_none()
 }
 
-/// A command with its schemas, for `tools`.
+/// A command with its schemas, for `tools`. For `mcp`, every schema is written, because reading
+/// fills in none.
 fn write_command(tool: &Tool, kind: &str) -> Json {
     let mut command = ObjectWriter::default();
     command.put("id", tool.name.as_str());
@@ -128,7 +144,8 @@ fn write_command(tool: &Tool, kind: &str) -> Json {
     with_rest(command, tool)
 }
 
-/// A command with what was kept of it when it was read.
+/// A command with what was kept of it when it was read. What is put back never replaces what was
+/// written.
 fn with_rest(command: ObjectWriter, tool: &Tool) -> Json {
     let mut value = command.into_json();
     put_rest(&mut value, &tool.details.rest, ID, |_| true);
@@ -136,7 +153,8 @@ fn with_rest(command: ObjectWriter, tool: &Tool) -> Json {
 }
 
 /// The functions of the definition, each list only if it has any. A helper always states its
-/// runtime, because the specification demands it of helpers alone.
+/// runtime, because the specification demands it of helpers alone. `stage` is written only for
+/// `request`, as `response` is the default.
 fn write_functions(knowledge: &Knowledge) -> Object {
     let helpers = knowledge.helpers.iter().map(|helper| {
         let mut object = function(helper);
@@ -169,7 +187,8 @@ fn write_functions(knowledge: &Knowledge) -> Object {
     object.finish()
 }
 
-/// The start of a function; its code comes last, as it is the longest part.
+/// The start of a function; its code comes last, as it is the longest part. `finish_function` has
+/// to follow.
 fn function(function: &Function) -> ObjectWriter {
     let mut object = ObjectWriter::default();
     object.put_some("id", function.id.as_deref());
@@ -186,6 +205,7 @@ fn finish_function(mut object: ObjectWriter, function: &Function) -> Json {
 }
 
 /// What is known about the API behind the tool: shapes of payloads, mappings of fields, quirks.
+/// Each part is there only if it has anything.
 fn write_api(knowledge: &Knowledge) -> Object {
     let payload = |payload: &PayloadSchema| {
         let mut object = ObjectWriter::default();
@@ -217,6 +237,8 @@ fn write_api(knowledge: &Knowledge) -> Object {
 /// path [a]      ─▶  {a: mapping}
 /// path [g, a]   ─▶  {g: {a: mapping}}
 /// ```
+///
+/// A path of three names or more does not occur: reading makes one or two.
 fn field_mappings(mappings: &[FieldMapping]) -> Object {
     let mut all = Object::new();
     for mapping in mappings {
@@ -244,6 +266,8 @@ fn field_mappings(mappings: &[FieldMapping]) -> Object {
     all
 }
 
+/// All fields are optional here, though required by the format: a draft that lacked one was read
+/// all the same.
 fn anti_pattern(pattern: &AntiPattern) -> Json {
     let mut object = ObjectWriter::default();
     object.put_some("pattern", pattern.name.as_deref());
@@ -257,7 +281,8 @@ fn anti_pattern(pattern: &AntiPattern) -> Json {
 }
 
 /// The examples by command, and those of commands that do not exist. Version 2.0 demands a scenario
-/// and one outcome of each: an example of another format without one is left out.
+/// and one outcome of each: an example of another format without one is left out. What was read
+/// from AIOS is written as it was, even without a scenario.
 fn write_examples(toolset: &Toolset<Tool>, is_aios: bool) -> Object {
     let mut all = Object::new();
     for tool in &toolset.tools {
@@ -282,7 +307,7 @@ fn write_examples(toolset: &Toolset<Tool>, is_aios: bool) -> Object {
 }
 
 /// The scenario that the outcome of an example shows. The codes are those of the specification's
-/// own examples.
+/// own examples. `None` if there is no outcome, and so no scenario that could be stated.
 fn scenario(example: &Example) -> Option<&'static str> {
     let Some(error) = &example.error else { return example.output.as_ref().map(|_| "success") };
     Some(match error.code.as_deref() {
@@ -292,7 +317,8 @@ fn scenario(example: &Example) -> Option<&'static str> {
     })
 }
 
-/// One example by scenario, with the error it expects if it shows a failure.
+/// One example by scenario, with the error it expects if it shows a failure. What the record lacks
+/// of it (`mitigation`, `http_status`) is in `rest`.
 fn write_example(example: &Example) -> Json {
     let mut object = ObjectWriter::default();
     object.put_some("scenario", example.scenario.as_deref());
@@ -312,7 +338,8 @@ fn write_example(example: &Example) -> Json {
 }
 
 /// The section of the type: how the commands are run. The first command decides, because all share
-/// one binding; without commands, the server of the toolset is what is left.
+/// one binding; without commands, the server of the toolset is what is left. Empty sections are not
+/// written. A built-in tool or a body has no section: AIOS cannot run it.
 fn write_section(toolset: &Toolset<Tool>, binding: Option<&Binding>, out: &mut ObjectWriter) {
     let mut section = ObjectWriter::default();
     let server = match binding {
@@ -347,7 +374,8 @@ fn write_section(toolset: &Toolset<Tool>, binding: Option<&Binding>, out: &mut O
     out.put_object(name, section.finish());
 }
 
-/// How the server is reached. AIOS has no word for streamable HTTP; `sse` tries it first.
+/// How the server is reached. AIOS has no word for streamable HTTP; `sse` tries it first. Headers
+/// and the working directory are not written, as AIOS has no fields for them.
 fn write_server(server: &Server, section: &mut ObjectWriter) {
     match &server.connection {
         Connection::Stdio { command } => {
@@ -375,6 +403,7 @@ fn write_server(server: &Server, section: &mut ObjectWriter) {
     section.put_some("health_check", server.health_check.as_ref().map(health_check));
 }
 
+/// Members without a value are left out, so the default method stays a default.
 fn health_check(check: &HealthCheck) -> Json {
     let mut object = ObjectWriter::default();
     object.put_some("method", check.method.as_deref());

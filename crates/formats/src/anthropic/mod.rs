@@ -39,6 +39,8 @@ pub(crate) struct Anthropic;
 static CONVENTIONS: Conventions = Conventions { requires_object_input: true, ..Conventions::NONE };
 
 /// The fields of a tool (`ToolParam` of anthropic 2.8.0).
+///
+/// What is about a request and not about the tool (`cache_control`, `strict`) is kept in `rest`.
 static TOOL: &[Field] = &[
     required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
     optional("description", TEXT, "what the tool does, for the model to read"),
@@ -77,7 +79,8 @@ fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
 }
 
-/// Checks a tool that has a schema. Those of Anthropic have fields of their own, which change.
+/// Checks a tool that has a schema. Those of Anthropic have fields of their own, which change. A
+/// tool with an unknown `type` and a schema is checked as one of the user's.
 fn item(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if !is_server_tool(node) {
         shape::check_object(node, TOOL, out);
@@ -85,7 +88,7 @@ fn item(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
 }
 
 /// Whether it is a tool that Anthropic defines and, for most, runs: it has a type of its own and no
-/// schema.
+/// schema. Such a `type` has a date in it, so there is no list of them.
 fn is_server_tool(node: Node<'_>) -> bool {
     let kind = node.get("type").and_then(Node::text);
     kind.is_some_and(|kind| kind != "custom") && !node.has("input_schema")
@@ -131,7 +134,8 @@ impl Format for Anthropic {
     }
 }
 
-/// One tool. `index` is its place in the toolset.
+/// One tool. `index` is its place in the toolset. Items of `input_examples` that are not objects
+/// were reported, and have no place in the record.
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let tool =
         FunctionTool { item: node, function: node, input: node.get("input_schema"), output: None };

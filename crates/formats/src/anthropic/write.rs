@@ -1,4 +1,6 @@
 //! Writes Anthropic's tools: the list that a request has in `tools`. Examples keep their arguments.
+//!
+//! An example of a failure is not written: a model would take its arguments for good ones.
 
 use toolwright_model::{Json, Tool, Toolset};
 

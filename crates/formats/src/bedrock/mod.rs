@@ -36,6 +36,8 @@ pub(crate) struct Bedrock;
 static CONVENTIONS: Conventions = Conventions { requires_object_input: true, ..Conventions::NONE };
 
 /// The fields of a function (`ToolSpecification` of botocore 1.44.0).
+///
+/// The description must not be empty if it is there: the API refuses that.
 static TOOL_SPEC: &[Field] = &[
     required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
     optional("description", length(1, usize::MAX), "what the tool does, for the model to read"),
@@ -137,7 +139,8 @@ impl Format for Bedrock {
     }
 }
 
-/// One tool. `index` is its place in the toolset.
+/// One tool. `index` is its place in the toolset. An item without `toolSpec` was reported; its
+/// members are read in place of those of the function, so that its other mistakes are found, too.
 fn read_tool(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     let function = extract::object(node, "toolSpec").unwrap_or(node);
     let schema = extract::object(function, "inputSchema");

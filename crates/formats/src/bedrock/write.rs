@@ -1,4 +1,7 @@
 //! Writes the tools of Bedrock's Converse API: the list that `toolConfig.tools` has.
+//!
+//! The list is what a request has in `toolConfig.tools`. What was kept of a request returns around
+//! it, as far as it fits.
 
 use toolwright_model::{Json, Tool, Toolset};
 

@@ -1,6 +1,13 @@
 //! BTCP, the Browser Tool Calling Protocol: tools that run in a browser, one by one or gathered in
 //! a manifest. Bounds such as 64 characters or 300,000 milliseconds are the specification's; a test
 //! derives JSON Schemas from these tables and compares them with the published ones.
+//!
+//! ```text
+//! MANIFEST ─┬─ tools ────▶ TOOL ─ examples ─▶ EXAMPLE
+//!           ├─ provider ─▶ PROVIDER
+//!           └─ config ───▶ CONFIG
+//! LIST ──────── tools ────▶ TOOL      without a manifest
+//! ```
 
 mod read;
 mod write;
@@ -100,7 +107,8 @@ pub(crate) static PROVIDER: &[Field] = &[
     optional("icon", address(TextFormat::Uri), "the URL of an icon"),
 ];
 
-/// Limits that hold for all tools of a manifest.
+/// Limits that hold for all tools of a manifest. The `timeout` that a tool states itself takes
+/// precedence.
 pub(crate) static CONFIG: &[Field] = &[
     optional("timeout", TIMEOUT, "milliseconds a call may take"),
     // The isolation is a preference: the sandbox here is the same for all of them.
@@ -135,7 +143,8 @@ pub(crate) static MANIFEST: &[Field] = &[
 const ORIGINS: FieldKind = FieldKind::List { of: &pattern(&ORIGIN, 0, usize::MAX), min: 1 };
 
 /// The origins of the pages that the tools of a manifest work on, from the fields that only BTCP
-/// has; empty: all.
+/// has; empty: all. In lower case and without a slash at the end, so that they can be compared as
+/// texts.
 pub fn btcp_origins(rest: &Rest) -> Vec<String> {
     let listed = rest.get(ID, "/match").and_then(|list| list.as_array());
     let texts = listed.into_iter().flatten().filter_map(|item| item.as_str());

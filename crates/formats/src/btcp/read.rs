@@ -23,7 +23,8 @@ use super::{CONFIG, CONVENTIONS, EXAMPLE, ID, LIST, MANIFEST, PROVIDER, TOOL, TO
 use crate::findings::FindingList;
 use crate::{Field, Reading, codes, extract, shape};
 
-/// Reads a document in any of the forms.
+/// Reads a document in any of the forms. The dialect is the version of the protocol, as it is
+/// written.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
     let mut findings = FindingList::default();
@@ -47,6 +48,7 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
 
 /// Whether the document is a manifest. One that lacks `btcp` is recognised by any other field that
 /// only manifests have, so that the missing version is reported and not a dozen wrong fields.
+/// `tools` beside a `name` is a manifest; `tools` alone is a list.
 fn is_manifest(root: Node<'_>) -> bool {
     // `tools` alone proves nothing: a plain list of tools has it, too.
     let about_all = |field: &Field| field.name != "tools" && root.has(field.name);
@@ -55,6 +57,13 @@ fn is_manifest(root: Node<'_>) -> bool {
 
 /// Reports an unsupported version of the protocol. 1.0 is supported; a higher minor version is only
 /// a warning, because minor versions add optional fields, which are read as unknown ones.
+///
+/// ```text
+/// 1.0    fine
+/// 1.3    a warning
+/// 2.0    an error; the document is read all the same
+/// one    not here: the pattern reports it
+/// ```
 fn check_protocol(root: Node<'_>, out: &mut FindingList) {
     let Some(node) = root.get("btcp") else { return };
     let Some((major, minor)) = node.text().and_then(|text| text.split_once('.')) else { return };
@@ -77,6 +86,9 @@ fn check_protocol(root: Node<'_>, out: &mut FindingList) {
 }
 
 /// The toolset of a manifest.
+///
+/// Values out of range are left out of the record, and the defaults apply: a mistake must not raise
+/// a limit.
 fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
     let mut toolset = Toolset {
         namespace: extract::namespace(root, "name"),
@@ -145,7 +157,8 @@ fn read_manifest(root: Node<'_>, origin: &mut Origin) -> Toolset<Draft> {
     toolset
 }
 
-/// The toolset of one tool, or of a list of tools without a manifest around it.
+/// The toolset of one tool, or of a list of tools without a manifest around it. An unknown member
+/// of the list itself is kept, one of the response around it is not.
 fn read_tools(root: Node<'_>, origin: &mut Origin, findings: &mut FindingList) -> Toolset<Draft> {
     let mut toolset = Toolset::default();
     // A list may come as the result of a JSON-RPC response, `{"result": {"tools": […]}}`.

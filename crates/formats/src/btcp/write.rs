@@ -25,7 +25,8 @@ const PROTOCOL: &str = "1.0";
 /// The version of a manifest whose toolset has none.
 const FIRST_VERSION: &str = "0.1.0";
 
-/// The toolset as a manifest.
+/// The toolset as a manifest. A namespace is there: `crate::write` has refused a toolset without
+/// one.
 pub(crate) fn write_manifest(toolset: Toolset<Tool>) -> Json {
     let mut object = ObjectWriter::default();
     object.put("btcp", PROTOCOL);
@@ -64,7 +65,8 @@ fn manifest_name(namespace: &Namespace) -> String {
     name
 }
 
-/// The capabilities that the manifest declares: its own, or those that its tools need.
+/// The capabilities that the manifest declares: its own, or those that its tools need. In the order
+/// of their first mention.
 fn declared(toolset: &Toolset<Tool>) -> Json {
     let mut names: Vec<&str> = Vec::new();
     match &toolset.declares {
@@ -129,7 +131,8 @@ fn write_tool(tool: Tool) -> Json {
     value
 }
 
-/// The first `max` code points of a text.
+/// The first `max` code points of a text. Code points, as the bounds of BTCP count them; nothing
+/// marks the cut.
 fn shorten(text: &str, max: usize) -> &str {
     text.char_indices().nth(max).map_or(text, |(end, _)| &text[..end])
 }

@@ -42,6 +42,8 @@ pub(crate) struct Gemini;
 static CONVENTIONS: Conventions = Conventions { has_openapi_schemas: true, ..Conventions::NONE };
 
 /// The fields of a declaration (`FunctionDeclaration` of google-genai 3.1.0).
+///
+/// The spellings of Python are fields of their own.
 static DECLARATION: &[Field] = &[
     required("name", NAME, "what the function is called by"),
     optional_or_null("description", TEXT, "what it does, for the model to read"),
@@ -61,7 +63,8 @@ static DECLARATION: &[Field] = &[
 /// A list of declarations.
 const DECLARATIONS: FieldKind = FieldKind::List { of: &FieldKind::Object(DECLARATION), min: 0 };
 
-/// A tool: all functions of a request are in one.
+/// A tool: all functions of a request are in one. Google's own tools stand beside them and are
+/// reported as unknown fields, which are notes.
 static TOOL: &[Field] = &[
     optional("functionDeclarations", DECLARATIONS, "the functions"),
     optional("function_declarations", DECLARATIONS, "the functions (Python)"),
@@ -102,7 +105,8 @@ fn tools(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
 }
 
-/// Checks an item as what it looks like. An object that is neither is one of Google's own tools.
+/// Checks an item as what it looks like. An object that is neither is one of Google's own tools. An
+/// item that is not an object is checked as a declaration, which reports its type.
 fn item(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if LISTS.iter().any(|list| node.has(list)) {
         shape::check_object(node, TOOL, out);
@@ -122,7 +126,8 @@ fn name(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     }
 }
 
-/// Whether it is a declaration and not a tool of Google's own, which has no such field.
+/// Whether it is a declaration and not a tool of Google's own, which has no such field. A single
+/// known field is enough, so that a declaration without a name is still checked.
 fn is_declaration(node: Node<'_>) -> bool {
     DECLARATION.iter().any(|field| node.has(field.name))
 }
@@ -181,7 +186,8 @@ impl Format for Gemini {
     }
 }
 
-/// A schema in Gemini's variant, as JSON Schema.
+/// A schema in Gemini's variant, as JSON Schema. Types in upper case, `nullable` and enum values as
+/// texts become what JSON Schema has.
 fn to_plain(mut schema: Json) -> Json {
     to_json_schema(&mut schema, SchemaVariant::Gemini);
     schema
@@ -190,6 +196,11 @@ fn to_plain(mut schema: Json) -> Json {
 /// One declaration. `index` is its place in the toolset.
 ///
 /// With both kinds of schema, the other one is kept in `Rest`, and left out when it is written.
+///
+/// ```text
+/// name: notes:add   ─▶  namespace `notes`, name `add`
+/// name: add         ─▶  name `add`
+/// ```
 fn read_declaration(node: Node<'_>, index: usize, origin: &mut Origin) -> Draft {
     // JSON Schema first, as the field that says more.
     let find = |names: [&'static str; 3]| names.into_iter().find(|name| node.has(name));

@@ -16,7 +16,7 @@ pub(crate) enum SchemaField {
     OpenApi,
 }
 
-/// The toolset as a list with one tool.
+/// The toolset as a list with one tool. An empty toolset is one tool without functions.
 pub(crate) fn write(toolset: Toolset<Tool>, field: SchemaField) -> Json {
     let (input, output) = match field {
         SchemaField::JsonSchema => ("parametersJsonSchema", "responseJsonSchema"),

@@ -1,5 +1,8 @@
 //! Writes the document that an ikigai program prints for `--schema`. The format is one tool;
 //! several are written as `{"tools": […]}`, which only `--format ikigai` reads.
+//!
+//! The format has three fields, so all else that a tool has is lost or, if it was read from this
+//! format, in `rest`.
 
 use toolwright_model::{Json, Tool, Toolset};
 

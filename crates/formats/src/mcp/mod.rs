@@ -1,6 +1,13 @@
 //! MCP tools: one tool, a list of tools, or the response to `tools/list`, with or without the
 //! JSON-RPC envelope. toolfoundation's definitions are MCP tools with `namespace`, `version` and
 //! `tags`, so they share this table instead of being a format of their own.
+//!
+//! ```text
+//! VARIANT (mcp)    TOOL, LIST, ENVELOPE          read ─┐
+//! webmcp::VARIANT  its own tables, no envelope   read ─┴─▶ read::read, one reader for both
+//! ```
+//!
+//! Fields of all revisions are in one table: which revision a list is of cannot be seen in it.
 
 mod read;
 mod write;
@@ -48,6 +55,8 @@ impl Format for Mcp {
 }
 
 /// A format with the shape of MCP.
+///
+/// A difference that is not a table is a member here and never a test of the id.
 pub(crate) struct McpVariant {
     /// The name that `--format` takes.
     pub(crate) id: FormatId,
@@ -60,7 +69,8 @@ pub(crate) struct McpVariant {
     pub(crate) list: &'static [Field],
     /// The JSON-RPC response around that, if the format has one.
     pub(crate) envelope: Option<&'static [Field]>,
-    /// Whether a tool without a schema takes nothing, and is not a mistake.
+    /// Whether a tool without a schema takes nothing, and is not a mistake. For a schema that is
+    /// null, too.
     pub(crate) may_lack_input: bool,
 }
 
@@ -92,7 +102,7 @@ pub(crate) static ANNOTATIONS: &[Field] = &[
         .misspelled_as("openWorld"),
 ];
 
-/// An image of a tool.
+/// An image of a tool. The images are not fetched.
 pub(crate) static ICON: &[Field] = &[
     required("src", address(TextFormat::Uri), "the URL of the image"),
     optional("mimeType", TEXT, "its media type"),
@@ -100,7 +110,8 @@ pub(crate) static ICON: &[Field] = &[
     optional("theme", choice(&["light", "dark"]), "the background it is made for"),
 ];
 
-/// How a tool can be run. The record does not use it; it is kept for writing back.
+/// How a tool can be run. The record does not use it; it is kept for writing back. The executor of
+/// MCP servers reads it, to run calls as tasks.
 static EXECUTION: &[Field] = &[optional(
     "taskSupport",
     choice(&["forbidden", "optional", "required"]),
@@ -144,7 +155,7 @@ pub(crate) static LIST: &[Field] = &[
     optional("_meta", FREE, "free metadata"),
 ];
 
-/// The JSON-RPC response around that result.
+/// The JSON-RPC response around that result. `jsonrpc` is optional, as saved answers often lack it.
 pub(crate) static ENVELOPE: &[Field] = &[
     optional("jsonrpc", choice(&["2.0"]), "the version of JSON-RPC"),
     optional("id", FieldKind::Any, "the request it answers"),
@@ -158,7 +169,8 @@ const NAMESPACE: FieldKind = FieldKind::Custom {
     check: CustomCheck(namespace),
 };
 
-/// Checks a namespace. One that only some programs accept is a warning.
+/// Checks a namespace. One that only some programs accept is a warning. Not a pattern of a table,
+/// because there are two kinds of mistakes with different severities.
 fn namespace(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if node.kind() != ValueKind::String {
         return shape::report_wrong_type(node, "a string", out);

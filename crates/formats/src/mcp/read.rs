@@ -21,7 +21,8 @@ use crate::findings::FindingList;
 use crate::function_tools::no_parameters;
 use crate::{Reading, extract, shape};
 
-/// Reads a document in any of the four forms.
+/// Reads a document in any of the four forms. All forms give the same record, apart from what is
+/// kept around the list.
 pub(super) fn read(document: &Arc<Document>, variant: &'static McpVariant) -> Reading {
     let root = document.root();
     let mut findings = FindingList::default();
@@ -59,7 +60,7 @@ pub(super) fn read(document: &Arc<Document>, variant: &'static McpVariant) -> Re
 }
 
 /// Keeps everything around a list of tools, known fields included: the record has no place for
-/// `nextCursor` and `_meta`.
+/// `nextCursor` and `_meta`. `list` is the object that has `tools`; nothing is kept without one.
 fn keep_list(list: Option<Node<'_>>, format: FormatId, rest: &mut Rest) {
     let members = list.map(Node::members).unwrap_or_default();
     for member in members.iter().filter(|member| member.name() != "tools") {
@@ -68,7 +69,8 @@ fn keep_list(list: Option<Node<'_>>, format: FormatId, rest: &mut Rest) {
     }
 }
 
-/// One tool. `index` is its place in the toolset.
+/// One tool. `index` is its place in the toolset. A value that does not fit is missing or `Invalid`
+/// in the draft, and never ends the reading.
 fn read_tool(
     node: Node<'_>,
     index: usize,
@@ -135,7 +137,8 @@ fn read_tool(
 }
 
 /// The examples of a tool in the form that BTCP gives them. MCP does not define the field, so this
-/// returns `None`, and the field is kept as unknown, if a single item has another form.
+/// returns `None`, and the field is kept as unknown, if a single item has another form. All or
+/// nothing: a list that is read in part could not be written back as it was.
 fn examples(node: Node<'_>) -> Option<Vec<Example>> {
     let list = node.get("examples").filter(|list| list.kind() == ValueKind::List)?;
     let example = |item: Node<'_>| {
@@ -153,6 +156,13 @@ fn examples(node: Node<'_>) -> Option<Vec<Example>> {
 
 /// The hints, each unset if it is absent. One that is not a boolean, such as `"true"`, is read as
 /// the more dangerous one: policies and clients decide by it, and `check` reports it.
+///
+/// ```text
+/// readOnlyHint: "true"      not read-only
+/// destructiveHint: "no"     destructive
+/// idempotentHint: 1         not idempotent
+/// openWorldHint: "false"    open world
+/// ```
 fn read_annotations(node: Node<'_>) -> Annotations {
     let hint = |name, dangerous: bool| {
         let value = node.get(name).filter(|value| value.kind() != ValueKind::Null)?;

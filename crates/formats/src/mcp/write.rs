@@ -3,6 +3,11 @@
 //!
 //! What was kept when the document was read is put back: fields of the tool, and the object around
 //! the list. If the list was the result of a response, the response is written again.
+//!
+//! ```text
+//! toolset ─▶ {tools: […]} ─ put_rest ─▶ nextCursor, _meta, or the response around it
+//! tool    ─▶ {name, …}    ─ put_rest ─▶ unknown members, execution
+//! ```
 
 use serde_json::json;
 use toolwright_model::{Annotations, Example, Icon, Json, Namespace, Object, Tool, Toolset};
@@ -23,6 +28,9 @@ pub(crate) enum McpFields {
 }
 
 /// The toolset as a document.
+///
+/// Examples are written only where detection would still take the document for MCP's: the form is
+/// BTCP's, and MCP does not define the field.
 pub(crate) fn write(toolset: Toolset<Tool>, fields: McpFields) -> Json {
     // A tool with `examples` and no field that only MCP has is detected as BTCP's.
     let is_distinct = toolset.tools.iter().any(|tool| {
@@ -47,7 +55,8 @@ pub(crate) fn write(toolset: Toolset<Tool>, fields: McpFields) -> Json {
 }
 
 /// One tool. `inherited` is the namespace of the toolset, which MCP has no place for, so that each
-/// tool states it.
+/// tool states it. Capabilities and limits have no field in MCP and are losses, which `convert`
+/// reports.
 fn write_tool(
     tool: Tool,
     inherited: Option<&Namespace>,

@@ -50,6 +50,8 @@ pub(crate) struct OpenAi;
 static CONVENTIONS: Conventions = Conventions::NONE;
 
 /// A function of the chat shape, below `function`, and of `functions`.
+///
+/// `strict` is kept in `rest`: whether a schema is enforced is a setting of a request.
 static FUNCTION: &[Field] = &[
     required("name", pattern(&TOOL_NAME, 1, 128), "what the function is called by"),
     optional_or_null("description", TEXT, "what it does, for the model to read"),
@@ -63,7 +65,8 @@ static CHAT_TOOL: &[Field] = &[
     required("function", FieldKind::Object(FUNCTION), "the function"),
 ];
 
-/// A tool of the responses shape.
+/// A tool of the responses shape. Fields of the current API; a newer one is reported as unknown and
+/// kept.
 static RESPONSES_TOOL: &[Field] = &[
     required("type", choice(&["function"]), "`function`"),
     required("name", pattern(&TOOL_NAME, 1, 128), "what the function is called by"),
@@ -84,7 +87,8 @@ static NAMESPACE: &[Field] = &[
     required("tools", TOOLS, "its tools"),
 ];
 
-/// A request, as far as it is about tools.
+/// A request, as far as it is about tools. Other members of a request are unknown fields, which are
+/// notes.
 static REQUEST: &[Field] = &[
     required("tools", TOOLS, "the list of tools"),
     optional("model", FieldKind::Any, "the model that is asked"),
@@ -190,7 +194,7 @@ impl Format for OpenAi {
     }
 }
 
-/// The record while it is filled.
+/// The record while it is filled. One for each document.
 struct ToolsReader {
     toolset: Toolset<Draft>,
     origin: Origin,
@@ -199,7 +203,8 @@ struct ToolsReader {
 }
 
 impl ToolsReader {
-    /// One item of a list of tools.
+    /// One item of a list of tools. Tools of other types are kept in `rest`, so that writing the
+    /// list back loses nothing.
     fn read(&mut self, node: Node<'_>) {
         match table_of(node).map(|table| table.as_ptr()) {
             // Something else than an object was reported.
@@ -214,7 +219,8 @@ impl ToolsReader {
         }
     }
 
-    /// The tools of a namespace. Its description has no place in the record.
+    /// The tools of a namespace. Its description has no place in the record. Each item in it is
+    /// read as a function, whatever its type is.
     fn read_namespace(&mut self, node: Node<'_>) {
         let namespace =
             || extract::required_value(node, "name", |name| Namespace::parse(name.text()?).ok());
@@ -247,7 +253,8 @@ impl ToolsReader {
     }
 }
 
-/// The fields that the record does not have: `strict`, and those of no table.
+/// The fields that the record does not have: `strict`, and those of no table. Pointers are relative
+/// to the tool, and in the chat shape begin with `/function` for members of the function.
 fn rest(item: Node<'_>, function: Node<'_>, dialect: &str) -> Rest {
     let mut rest = Rest::default();
     let root = DocumentPath::root();

@@ -1,13 +1,16 @@
 //! Writes OpenAI's functions: the list that a request has in `tools`, in the chat shape or in that
 //! of responses. In responses `strict` is always written: left out, the API tries the strict mode
 //! and changes the schema.
+//!
+//! `strict` is an argument here and never taken from `rest`, since the schema was rewritten for the
+//! one mode or the other. Tools in a namespace are written by their names alone.
 
 use toolwright_model::{InputSchema, Json, Tool, ToolName, Toolset};
 
 use super::{ID, RESPONSES_TOOL};
 use crate::write::{ObjectWriter, put_rest, with_surroundings};
 
-/// The toolset in the chat shape.
+/// The toolset in the chat shape. The result's schema has no field in this shape.
 pub(crate) fn write_chat(toolset: Toolset<Tool>, strict: bool) -> Json {
     let write = |tool: Tool| {
         let mut function = function(tool.name, tool.description, tool.input);
@@ -28,7 +31,8 @@ pub(crate) fn write_chat(toolset: Toolset<Tool>, strict: bool) -> Json {
     with_surroundings(toolset.tools.into_iter().map(write).collect(), &toolset.rest, ID)
 }
 
-/// The toolset in the shape of responses.
+/// The toolset in the shape of responses. Kept members of a chat tool are below `/function/` and do
+/// not fit here.
 pub(crate) fn write_responses(toolset: Toolset<Tool>, strict: bool) -> Json {
     let write = |tool: Tool| {
         let mut object = ObjectWriter::default();

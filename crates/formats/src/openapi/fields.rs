@@ -3,6 +3,9 @@
 //!
 //! What is in no tool (`servers`, `security`, `callbacks`) is listed as well, so that it is not
 //! reported as unknown, and is not looked into.
+//!
+//! `since` names the version of OpenAPI that introduced a field; a document of an older version may
+//! have it all the same.
 
 use toolwright_source::{Node, ValueKind};
 
@@ -11,7 +14,8 @@ use crate::findings::FindingList;
 use crate::function_tools::check_items;
 use crate::shape;
 
-/// The methods whose operations are tools, in the order of the specification.
+/// The methods whose operations are tools, in the order of the specification. Members of a path
+/// item with other names are no operations.
 pub(super) const METHODS: [&str; 9] =
     ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
@@ -29,7 +33,7 @@ pub(super) static ROOT: &[Field] = &[
     optional("externalDocs", FieldKind::Any, "where to read more"),
 ];
 
-/// What the API is called.
+/// What the API is called. `version` is that of the API, any text.
 pub(super) static INFO: &[Field] = &[
     required("title", TEXT, "the name of the API"),
     optional("summary", TEXT, "a short summary").since("3.1"),
@@ -40,7 +44,7 @@ pub(super) static INFO: &[Field] = &[
     required("version", TEXT, "the version of the API"),
 ];
 
-/// The operations of one path.
+/// The operations of one path. Its keys are a closed set, so a misspelled method is reported.
 static PATH_ITEM: &[Field] = &[
     optional("$ref", TEXT, "another path item"),
     optional("summary", TEXT, "what all its operations are about"),
@@ -76,7 +80,8 @@ pub(super) static OPERATION: &[Field] = &[
     optional("servers", ANY_LIST, "where this operation is"),
 ];
 
-/// A parameter that is not a reference.
+/// A parameter that is not a reference. `schema` and `content` exclude each other; a parameter with
+/// neither accepts any value.
 pub(super) static PARAMETER: &[Field] = &[
     required("name", TEXT, "the name of the parameter"),
     required(
@@ -117,7 +122,7 @@ fn parameters(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
 }
 
 /// Checks a parameter. A reference has none of its fields, and the reader reports one that leads
-/// nowhere.
+/// nowhere. Its other members are not looked at.
 fn parameter(_: Node<'_>, node: Node<'_>, out: &mut FindingList) {
     if !node.has("$ref") {
         shape::check_object(node, PARAMETER, out);

@@ -14,10 +14,12 @@ use toolwright_source::{Node, Severity, ValueKind};
 use super::schemas::{Definitions, OpenApiSchemas, SchemaUse};
 use crate::extract;
 
-/// Headers that the specification says are not parameters.
+/// Headers that the specification says are not parameters. In lower case, since names of headers
+/// have no case (OpenAPI, Parameter Object).
 const NOT_PARAMETERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
-/// The schema of the arguments, and the value that each property came from.
+/// The schema of the arguments, and the value that each property came from. `properties` is in the
+/// order of the schema; the reader notes the origin of each.
 pub(super) struct OperationInput<'d> {
     pub(super) schema: Json,
     pub(super) properties: Vec<(String, Node<'d>)>,
@@ -26,7 +28,8 @@ pub(super) struct OperationInput<'d> {
 
 /// The input of an operation of `path_item`; `None` if the budget is spent.
 ///
-/// The object is closed, so that a misspelled parameter is refused.
+/// The object is closed, so that a misspelled parameter is refused. Path and query, headers and
+/// cookies alike become properties; the body comes last.
 pub(super) fn operation_input<'d>(
     path_item: Node<'d>,
     operation: Node<'d>,
@@ -89,6 +92,8 @@ struct Parameter<'d> {
 ///
 /// A parameter is identified by its name and its place, as the specification says: `id` in the path
 /// and `id` in the query are two.
+///
+/// Those without a name or a place were reported and are left out.
 fn parameters<'d>(
     path_item: Node<'d>,
     operation: Node<'d>,
@@ -117,7 +122,8 @@ fn parameters<'d>(
 
 /// The name of a property: that of the parameter, with its place if another one has it already.
 ///
-/// The second `id`, in the query, becomes `id_query`; one more becomes `id_query_2`.
+/// The second `id`, in the query, becomes `id_query`; one more becomes `id_query_2`. Deterministic,
+/// as it depends on the order of the parameters alone.
 fn free_name(name: &str, place: &str, properties: &Object) -> String {
     let with_place = format!("{name}_{place}");
     let numbered = (2..).map(|n| format!("{name}_{place}_{n}"));
@@ -128,7 +134,7 @@ fn free_name(name: &str, place: &str, properties: &Object) -> String {
 /// The schema of a parameter, with its description, and the value that it came from.
 ///
 /// A parameter has its schema under `schema` or, for a parameter that is itself a document, under
-/// `content`. Without either, any value is accepted.
+/// `content`. Without either, any value is accepted. `None` if the budget is spent.
 fn parameter_schema<'d>(
     parameter: Node<'d>,
     definitions: &mut Definitions<'d>,
@@ -157,6 +163,7 @@ fn describe(schema: &mut Json, owner: Node<'_>) {
 }
 
 /// The media type object whose schema describes a value: JSON if there is any, else the first one.
+/// Example: of `text/html` and `application/problem+json` the second.
 pub(super) fn json_media_type(content: Node<'_>) -> Option<Node<'_>> {
     let members = content.members();
     let is_json = |name: &str| {

@@ -10,6 +10,9 @@
 //!
 //! Each schema is complete: what it refers to in `components` is copied into it (`schemas`). The
 //! copies multiply, so their values are counted against `MAX_VALUES` for the whole document.
+//!
+//! A document of another version is not read at all: the report says which versions are, and an
+//! empty toolset follows.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,10 +35,12 @@ use crate::function_tools::keep_members;
 use crate::{MAX_ITEMS, Reading, codes, extract, shape};
 
 /// The most values that the schemas of all tools together have, with a copy of each definition for
-/// each tool that refers to it: some 200 MB.
+/// each tool that refers to it: some 200 MB. Reading stops at the operation that would exceed it;
+/// the tools before it stay.
 const MAX_VALUES: usize = 2_000_000;
 
-/// Reads a document: each operation with a method and a path becomes a tool.
+/// Reads a document: each operation with a method and a path becomes a tool. The version as it is
+/// written becomes the dialect.
 pub(super) fn read(document: &Arc<Document>) -> Reading {
     let root = document.root();
     let mut findings = FindingList::default();
@@ -58,7 +63,8 @@ pub(super) fn read(document: &Arc<Document>) -> Reading {
     Reading { format: ID, dialect, toolset, origin, findings: findings.into_vec() }
 }
 
-/// Versions 3.0 to 3.2. YAML reads `3.1` as a number, whose text is looked at all the same.
+/// Versions 3.0 to 3.2. YAML reads `3.1` as a number, whose text is looked at all the same. `3.1.0`
+/// and `3.1` are the same here; `3.10` is another minor version.
 fn is_supported(version: Option<&str>) -> bool {
     let parts = version.and_then(|version| version.split_once('.'));
     parts.is_some_and(|(major, rest)| {
@@ -66,7 +72,8 @@ fn is_supported(version: Option<&str>) -> bool {
     })
 }
 
-/// Reports a version that is not read, Swagger 2.0 first of all.
+/// Reports a version that is not read, Swagger 2.0 first of all. An error: without it the document
+/// would look like an API without operations.
 fn report_version(root: Node<'_>, version: Option<&str>, findings: &mut FindingList) {
     let key = if root.has("swagger") { "swagger" } else { "openapi" };
     let given = words::shorten(version.unwrap_or_default());
@@ -79,7 +86,8 @@ fn report_version(root: Node<'_>, version: Option<&str>, findings: &mut FindingL
     });
 }
 
-/// What the document says about the API as a whole.
+/// What the document says about the API as a whole. A document without `info` was reported by its
+/// table.
 fn read_info(root: Node<'_>, toolset: &mut Toolset<Draft>, origin: &mut Origin) {
     let Some(info) = extract::object(root, "info") else { return };
     toolset.title = extract::text(info, "title");
@@ -97,7 +105,8 @@ fn read_info(root: Node<'_>, toolset: &mut Toolset<Draft>, origin: &mut Origin) 
     keep_members(info, &["title", "description", "version"], &at, ID, &mut toolset.rest);
 }
 
-/// Keeps what the record does not have of the rest of the document.
+/// Keeps what the record does not have of the rest of the document. The pointers in `rest` are
+/// those of the document, so that a writer could put them back.
 fn keep_rest(root: Node<'_>, rest: &mut Rest) {
     let at = DocumentPath::root();
     // The schemas and parameters of `components` are in the tools that refer to them.
@@ -117,6 +126,8 @@ fn keep_rest(root: Node<'_>, rest: &mut Rest) {
 ///
 /// Stops at the first operation that exceeds a bound, with a finding: what follows would exceed it
 /// as well.
+///
+/// Paths in the order of the document, and for each path the methods as they stand there.
 fn read_operations(
     context: &mut OpenApiSchemas<'_>,
     toolset: &mut Toolset<Draft>,
@@ -161,6 +172,9 @@ fn read_operations(
 
 /// Reports the parameters, bodies, responses and paths that are references to nothing, or to
 /// another document. What they stand for is in no tool.
+///
+/// A parameter or body that is missing makes calls fail, so it is an error; a response or a path is
+/// a warning. The severity comes with each entry.
 fn report_unresolved(context: &OpenApiSchemas<'_>, findings: &mut FindingList) {
     let mut seen = HashSet::new();
     for (node, severity) in &context.unresolved {
@@ -195,6 +209,9 @@ fn report_unresolved(context: &OpenApiSchemas<'_>, findings: &mut FindingList) {
 /// ```
 ///
 /// The hash is of method and path.
+///
+/// Ids are not made distinct here: two equal ones are a mistake of the document, for the checks to
+/// report.
 fn operation_name(
     operation: Node<'_>,
     method: &str,
@@ -221,7 +238,8 @@ fn operation_name(
 /// The tool of an operation, without its name; `None` if the budget for schemas is spent.
 ///
 /// Its parts are elsewhere in the document, so the place of each is noted: an input schema is made
-/// of parameters, and a finding about a property has to be shown at its parameter.
+/// of parameters, and a finding about a property has to be shown at its parameter. `at` is the path
+/// of the tool in the record.
 fn read_operation<'d>(
     item: Node<'d>,
     operation: Node<'d>,
@@ -293,7 +311,8 @@ fn read_operation<'d>(
     })
 }
 
-/// Notes where definitions came from.
+/// Notes where definitions came from. A definition is in the record once for each schema that has
+/// it, and in the document once.
 fn note_definitions(origin: &mut Origin, schema: &RecordPath, definitions: &Definitions<'_>) {
     for (name, _, node) in &definitions.read {
         origin.note(schema.child("$defs").child(name), *node);
@@ -307,6 +326,9 @@ type OutputSchema<'d> = (Json, Node<'d>, Definitions<'d>);
 /// is declared; `None` if the budget is spent.
 ///
 /// "First" is by status code, not by position. Statuses such as `2XX` come after `200`.
+///
+/// `Some(None)` means that no response describes a result. `default` counts only without a success,
+/// since it usually describes errors.
 fn operation_output<'d>(
     operation: Node<'d>,
     context: &mut OpenApiSchemas<'d>,

@@ -7,6 +7,12 @@
 //!
 //! A reference is not replaced by what it refers to, because schemas may contain themselves. A
 //! reference that leads nowhere or out of the document stays as it is; the checks report it.
+//!
+//! ```text
+//! Definitions::schema ─ turn_reference ─▶ waiting ─ finish ─▶ read ─ add_to ─▶ $defs
+//!        ▲                                   │ schema of each, which may add more
+//!        └───────────────────────────────────┘
+//! ```
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -50,13 +56,15 @@ impl<'d> OpenApiSchemas<'d> {
         node
     }
 
-    /// The value that a reference inside the document leads to.
+    /// The value that a reference inside the document leads to. `None` for a reference to another
+    /// document, and for `#` alone.
     fn target(&self, reference: &str) -> Option<Node<'d>> {
         let pointer = reference.strip_prefix('#').filter(|pointer| pointer.starts_with('/'))?;
         self.root.find(&DocumentPath::parse(&percent_decoded(pointer)?)?)
     }
 
-    /// Whether a property of this schema is never sent in this direction.
+    /// Whether a property of this schema is never sent in this direction. The reference of a
+    /// property is followed once: `readOnly` stands in the schema that it names.
     fn is_left_out(&self, property: &Json, direction: SchemaUse) -> bool {
         let keyword = match direction {
             SchemaUse::Request => "readOnly",
@@ -69,7 +77,8 @@ impl<'d> OpenApiSchemas<'d> {
         }
     }
 
-    /// The schema as JSON Schema, or `None` if the budget is spent.
+    /// The schema as JSON Schema, or `None` if the budget is spent. Counted before anything else is
+    /// done with the copy.
     fn read(&mut self, node: Node<'d>) -> Option<Json> {
         let mut schema = node.to_json();
         self.budget = self.budget.checked_sub(count_values(&schema))?;
@@ -90,7 +99,7 @@ pub(super) enum SchemaUse {
 }
 
 /// A pointer in the fragment of a URI, without its escapes (RFC 6901, section 6); `None` if that is
-/// not a text.
+/// not a text. A `%` without two hexadecimal digits stays as it is.
 fn percent_decoded(pointer: &str) -> Option<Cow<'_, str>> {
     if !pointer.contains('%') {
         return Some(Cow::Borrowed(pointer));
@@ -113,7 +122,8 @@ fn percent_decoded(pointer: &str) -> Option<Cow<'_, str>> {
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
-/// How many values a value consists of.
+/// How many values a value consists of. The value itself counts. Recursive: documents nest at most
+/// 128 levels.
 fn count_values(value: &Json) -> usize {
     1 + match value {
         Json::Array(items) => items.iter().map(count_values).sum(),
@@ -122,7 +132,7 @@ fn count_values(value: &Json) -> usize {
     }
 }
 
-/// The definitions of one tool's schema.
+/// The definitions of one tool's schema. One for the input and one for the output of each tool.
 pub(super) struct Definitions<'d> {
     direction: SchemaUse,
     /// The name of each, by the pointer that refers to it.
@@ -175,7 +185,9 @@ impl<'d> Definitions<'d> {
         *reference = format!("#/$defs/{name}");
     }
 
-    /// The last word of the reference, of characters that need no escape in a pointer.
+    /// The last word of the reference, of characters that need no escape in a pointer. Example:
+    /// `#/components/schemas/Pet~1Owner` gives `Pet_1Owner`; a second one with the last word `Pet`
+    /// becomes `Pet_2`.
     fn free_name(&self, reference: &str) -> String {
         let last = reference.rsplit('/').next().unwrap_or_default();
         let allowed =
@@ -187,6 +199,7 @@ impl<'d> Definitions<'d> {
     }
 
     /// Reads the definitions, and those that they refer to. Returns `None` if the budget is spent.
+    /// Ends, because each reference is queued once.
     pub(super) fn finish(&mut self, context: &mut OpenApiSchemas<'d>) -> Option<()> {
         while let Some((name, node)) = self.waiting.pop() {
             let schema = self.schema(node, context)?;

@@ -1,6 +1,9 @@
 //! WebMCP: tools that a web page offers to the browser's agent. As JSON they have the shape of
 //! MCP's tools with fewer fields, so no key tells the two apart: this format is read only if
 //! `--format` names it. A tool without a schema takes nothing.
+//!
+//! The reader is MCP's, with other tables. `script` writes the JavaScript that registers the tools
+//! in a page.
 
 mod script;
 
@@ -26,7 +29,7 @@ pub(crate) struct WebMcp;
 /// Rules in which formats differ, for the checks that apply to all of them.
 static CONVENTIONS: Conventions = Conventions { requires_object_input: true, ..Conventions::NONE };
 
-/// The fields of a tool.
+/// The fields of a tool. Unlike MCP, a description is required and a schema is not.
 static TOOL: &[Field] = &[
     required("name", pattern(&TOOL_NAME, 1, 128), "what the tool is called by"),
     optional("title", TEXT, "a display name"),

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::task::AbortHandle;
 use toolwright_browser::{
     Browser, BrowserSettings, PageError, PageTool, Tab, TabInfo, WorkerCode, WorkerHost,
     find_browser,
@@ -32,8 +33,8 @@ use crate::environment::variable;
 /// Sessions are named by `page_session`; calls without a session share one name.
 pub(crate) struct BrowserSessions {
     browser: Browser,
-    /// The current tab of each session.
-    current: Mutex<HashMap<String, Tab>>,
+    /// The current tab of each session, and the task that passes on its changes.
+    current: Mutex<HashMap<String, (Tab, AbortHandle)>>,
     /// The origins that calls of each session were allowed for.
     allowed: Mutex<HashMap<String, HashSet<String>>>,
     /// Raised by every change of a page, of any session. Only that it changes counts, so the number
@@ -173,7 +174,7 @@ impl BrowserSessions {
     pub(crate) async fn page_tools(&self) -> Vec<(String, Vec<PageTool>)> {
         let mut tabs: Vec<(String, Tab)> = {
             let current = self.current();
-            current.iter().map(|(session, tab)| (session.clone(), tab.clone())).collect()
+            current.iter().map(|(session, (tab, _))| (session.clone(), tab.clone())).collect()
         };
         tabs.sort_by(|one, other| one.0.cmp(&other.0));
         let mut tools = Vec::new();
@@ -195,26 +196,36 @@ impl BrowserSessions {
         self.changes.send_modify(|number| *number += 1);
     }
 
-    fn current(&self) -> std::sync::MutexGuard<'_, HashMap<String, Tab>> {
+    fn current(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Tab, AbortHandle)>> {
         // Nothing panics while it holds the lock.
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes a tab the current one of its session, and passes on its changes from now on.
     ///
-    /// One task per tab passes its changes on, and ends when the tab does.
+    /// One task per session passes them on: it ends with the tab, or when another tab becomes the
+    /// current one, so that switching to and fro does not leave a task each time.
     fn follow(&self, session: &str, tab: &Tab) {
-        let old = self.current().insert(session.to_owned(), tab.clone());
-        if old.is_some_and(|old| old.number() == tab.number()) {
+        let mut current = self.current();
+        if let Some((old, passing_on)) = current.get_mut(session)
+            && old.number() == tab.number()
+            && !passing_on.is_finished()
+        {
+            *old = tab.clone();
             return;
         }
-        self.changed();
         let (mut of_tab, all) = (tab.page_tool_changes(), self.changes.clone());
-        tokio::spawn(async move {
+        let passing_on = tokio::spawn(async move {
             while of_tab.changed().await.is_ok() {
                 all.send_modify(|number| *number += 1);
             }
         });
+        let now = (tab.clone(), passing_on.abort_handle());
+        if let Some((_, old)) = current.insert(session.to_owned(), now) {
+            old.abort();
+        }
+        drop(current);
+        self.changed();
     }
 }
 
@@ -243,7 +254,9 @@ impl PageProvider for BrowserSessions {
 
     fn end_session<'a>(&'a self, session: &'a str) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            self.current().remove(session);
+            if let Some((_, passing_on)) = self.current().remove(session) {
+                passing_on.abort();
+            }
             self.allowed().remove(session);
             self.browser.end_session(session).await;
             self.changed();

@@ -369,6 +369,8 @@ struct BidiContext {
     has_rtl: bool,
     /// Whether every embedding and isolate is closed, in the right order.
     balanced: bool,
+    /// Whether an isolate turns its contents from right to left (U+2067).
+    has_rtl_isolate: bool,
 }
 
 impl BidiContext {
@@ -387,7 +389,8 @@ impl BidiContext {
             }
         }
         let has_rtl = chars.iter().any(|(_, c)| is_rtl(*c));
-        Self { has_rtl, balanced: balanced && open.is_empty() }
+        let has_rtl_isolate = chars.iter().any(|(_, c)| *c == '\u{2067}');
+        Self { has_rtl, balanced: balanced && open.is_empty(), has_rtl_isolate }
     }
 
     /// Whether the character at `at` is used as it should be.
@@ -400,7 +403,7 @@ impl BidiContext {
             // Message formatters put isolates around every value; in left-to-right text they
             // change nothing, unless one of them is right-to-left (U+2067).
             '\u{2068}' | '\u{2066}' | '\u{2069}' if !self.has_rtl => {
-                self.balanced && !chars.iter().any(|(_, c)| *c == '\u{2067}')
+                self.balanced && !self.has_rtl_isolate
             }
             _ => self.has_rtl && self.balanced,
         }

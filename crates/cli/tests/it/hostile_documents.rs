@@ -130,7 +130,33 @@ fn documents() -> Vec<HostileDocument> {
             format!("a: &a x\nname: 1\ninputSchema: {{}}\nlist: [{}]\n", "*a,".repeat(240_000)),
             "INVALID_TYPE",
         ),
+        // Each of these characters is judged by the whole text.
+        hostile(
+            "isolates.json",
+            format!(
+                "[{{\"name\": \"get_a\", \"description\": \"{}\", \"inputSchema\": {{}}}}, \
+                 {{\"name\": \"get_b\", \"inputSchema\": 7}}]",
+                "\u{2068}a\u{2069}".repeat(200_000)
+            ),
+            "INVALID_TYPE",
+        ),
+        hostile("names.json", references_with_one_last_word(8_000), "INVALID_SCHEMA"),
     ]
+}
+
+/// An OpenAPI document whose definitions would all have the same name, and a reference to nothing.
+fn references_with_one_last_word(count: usize) -> String {
+    let each = |one: &dyn Fn(usize) -> String| (0..count).map(one).collect::<Vec<_>>().join(",");
+    let properties =
+        each(&|n| format!("\"p{n}\":{{\"$ref\":\"#/components/schemas/S{n}/properties/Pet\"}}"));
+    let schemas = each(&|n| format!("\"S{n}\":{{\"properties\":{{\"Pet\":{{}}}}}}"));
+    format!(
+        "{{\"openapi\":\"3.1.0\",\"info\":{{\"title\":\"t\",\"version\":\"1\"}},\"paths\":{{\"/a\":{{\"post\":{{\
+         \"requestBody\":{{\"content\":{{\"application/json\":{{\"schema\":{{\"type\":\"object\",\
+         \"properties\":{{{properties}}}}}}}}}}},\
+         \"responses\":{{\"200\":{{\"$ref\":\"#/components/responses/None\"}}}}}}}}}},\
+         \"components\":{{\"schemas\":{{{schemas}}}}}}}"
+    )
 }
 
 #[test]

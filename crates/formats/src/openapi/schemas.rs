@@ -137,6 +137,11 @@ pub(super) struct Definitions<'d> {
     direction: SchemaUse,
     /// The name of each, by the pointer that refers to it.
     names: HashMap<String, String>,
+    /// How many names were made of each last word, so that the next one is not searched for: a
+    /// document may have ten thousand references with one last word.
+    numbers: HashMap<String, usize>,
+    /// All names.
+    taken: HashSet<String>,
     /// Those whose schema was not read yet.
     waiting: Vec<(String, Node<'d>)>,
     /// The schemas by name, with the values that they came from.
@@ -145,7 +150,14 @@ pub(super) struct Definitions<'d> {
 
 impl<'d> Definitions<'d> {
     pub(super) fn new(direction: SchemaUse) -> Definitions<'d> {
-        Definitions { direction, names: HashMap::new(), waiting: Vec::new(), read: Vec::new() }
+        Definitions {
+            direction,
+            names: HashMap::new(),
+            numbers: HashMap::new(),
+            taken: HashSet::new(),
+            waiting: Vec::new(),
+            read: Vec::new(),
+        }
     }
 
     /// The schema with its references turned to definitions; `None` if the budget is spent.
@@ -188,14 +200,19 @@ impl<'d> Definitions<'d> {
     /// The last word of the reference, of characters that need no escape in a pointer. Example:
     /// `#/components/schemas/Pet~1Owner` gives `Pet_1Owner`; a second one with the last word `Pet`
     /// becomes `Pet_2`.
-    fn free_name(&self, reference: &str) -> String {
+    fn free_name(&mut self, reference: &str) -> String {
         let last = reference.rsplit('/').next().unwrap_or_default();
         let allowed =
             |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         let base: String = last.chars().map(allowed).collect();
-        let is_free = |name: &String| self.names.values().all(|other| other != name);
-        let numbered = (2..).map(|n| format!("{base}_{n}"));
-        std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base)
+        let number = self.numbers.entry(base.clone()).or_default();
+        loop {
+            *number += 1;
+            let name = if *number == 1 { base.clone() } else { format!("{base}_{number}") };
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 
     /// Reads the definitions, and those that they refer to. Returns `None` if the budget is spent.

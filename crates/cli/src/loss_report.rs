@@ -26,7 +26,7 @@ use toolwright_source::{DocumentPath, Source};
 use toolwright_workspace::{Conversion, ExactRewrite, LoadedDocument, Loss, LossEffect, Witness};
 
 use crate::args::LossFormat;
-use crate::record_text::shorten;
+use crate::record_text::{markdown_code, shorten};
 use crate::report::plural;
 
 /// The longest value that the text shows. In characters. JSON has the whole value.
@@ -249,8 +249,10 @@ impl DocumentLosses<'_> {
     /// It has no groups: a table in a pull request is searched and not read from the top. The last
     /// column shows values by which a loss was proved; it is empty without any.
     fn markdown(&self, target: WriteTarget) -> String {
-        // A cell ends at a bar and at the end of the line.
+        // A cell ends at a bar and at the end of the line. What a definition says is code, so that
+        // nothing in it becomes a link or HTML.
         let cell = |text: &str| visible(text).replace('|', "\\|");
+        let code = |text: &str| markdown_code(&visible(text)).replace('|', "\\|");
         let mut text = format!("## Losses for `{}`\n\n", target.id());
         if self.conversion.losses.is_empty() {
             text.push_str("Nothing was lost.\n");
@@ -266,18 +268,19 @@ impl DocumentLosses<'_> {
                 .iter()
                 .map(|witness| {
                     let verb = if witness.source_accepts { "refused" } else { "accepted" };
-                    format!("`{}` is {verb}", shorten(&witness.value.to_string(), MAX_SHOWN))
+                    let value = code(&shorten(&witness.value.to_string(), MAX_SHOWN));
+                    format!("{value} is {verb}")
                 })
                 .collect();
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {} |",
-                cell(loss.tool.as_deref().unwrap_or("–")),
-                cell(&loss.part),
+                loss.tool.as_deref().map_or_else(|| "–".to_owned(), code),
+                code(&loss.part),
                 line.as_deref().unwrap_or("–"),
                 loss.effect.name(),
                 cell(&loss.reason),
-                cell(&shown.join("; "))
+                shown.join("; ")
             );
         }
         text

@@ -280,6 +280,15 @@ fn agent_text(out: &mut String, texts: &AgentTexts, tool: &Draft) {
     }
 }
 
+/// A code span whose fence does not occur in it (CommonMark, section 6.1): one backtick more than
+/// the longest run in the text, and a blank on both sides if there is any.
+pub(crate) fn markdown_code(text: &str) -> String {
+    let longest = text.split(|c: char| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if longest > 0 { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
 /// The text if it has at most `max` characters, otherwise its start and an ellipsis.
 pub(crate) fn shorten(text: &str, max: usize) -> String {
     if text.chars().count() <= max {

@@ -23,7 +23,7 @@ use toolwright_workspace::diff::{
     DefinitionsDiff, EditKind, PartChange, ToolDiff, ToolPresence, VersionCheck, VersionStep,
 };
 
-use crate::record_text::{one_line, shorten};
+use crate::record_text::{markdown_code, one_line, shorten};
 use crate::report::plural;
 
 /// Characters of a value that are shown.
@@ -83,24 +83,24 @@ pub(super) fn markdown(diff: &DefinitionsDiff) -> String {
             out,
             "\n### {} {} ({step})\n",
             tool.presence.name(),
-            code(&one_line(&tool.id))
+            markdown_code(&one_line(&tool.id))
         );
         for change in &tool.changes {
-            let _ = writeln!(out, "- {}", line(change, ShownLength::Short, code));
+            let _ = writeln!(out, "- {}", line(change, ShownLength::Short, markdown_code));
         }
     }
     for document in &diff.documents {
-        let (name, step) = (code(&one_line(&document.name)), document.step.name());
+        let (name, step) = (markdown_code(&one_line(&document.name)), document.step.name());
         let _ = writeln!(out, "\n### changed {name} ({step})\n");
         for change in &document.changes {
-            let _ = writeln!(out, "- {}", line(change, ShownLength::Short, code));
+            let _ = writeln!(out, "- {}", line(change, ShownLength::Short, markdown_code));
         }
     }
     if !diff.versions.is_empty() {
         out.push_str("\n| version of | from | to | needed | |\n|---|---|---|---|---|\n");
     }
     for check in &diff.versions {
-        let cell = |text: &str| code(&one_line(text)).replace('|', "\\|");
+        let cell = |text: &str| markdown_code(&one_line(text)).replace('|', "\\|");
         let mark = if check.is_taken() { "taken" } else { "**not taken**" };
         let (subject, old, new) = (cell(&check.subject), cell(&check.old), cell(&check.new));
         let _ = writeln!(out, "| {subject} | {old} | {new} | {} | {mark} |", check.demanded.name());
@@ -253,7 +253,7 @@ fn version_line(check: &VersionCheck) -> String {
     }
 }
 
-/// The counterpart of `code` for a terminal. Texts have no control characters by then.
+/// The counterpart of `markdown_code` for a terminal. Texts have no control characters by then.
 fn quoted(text: &str) -> String {
     format!("`{text}`")
 }
@@ -407,13 +407,4 @@ fn without_middle(text: &str, is_first: bool, is_last: bool) -> String {
     let start = words[..after].concat();
     let end = words[words.len() - before..].concat();
     format!("{start}… {end}").trim_end_matches(|c: char| is_last && c == ' ').to_owned()
-}
-
-/// A code span whose fence does not occur in it (CommonMark, section 6.1): one backtick more than
-/// the longest run in the text, and a blank on both sides if there is any.
-fn code(text: &str) -> String {
-    let longest = text.split(|c: char| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let pad = if longest > 0 { " " } else { "" };
-    format!("{fence}{pad}{text}{pad}{fence}")
 }

@@ -100,7 +100,7 @@ fn the_result_is_on_stdout_and_the_report_on_stderr() {
     );
     assert_eq!(report["names"]["fs:read.file"], json!(name));
     let markdown = convert(TOOL, &["--to", "anthropic", "--losses", "markdown"]).stderr;
-    assert!(markdown.contains("| fs:read.file | title | 2 | dropped |"), "{markdown}");
+    assert!(markdown.contains("| `fs:read.file` | `title` | 2 | dropped |"), "{markdown}");
     let none = convert(TOOL, &["--to", "anthropic", "--losses", "none"]);
     assert_eq!((none.stderr.as_str(), none.stdout), ("", run.stdout));
 }

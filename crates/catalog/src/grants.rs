@@ -762,6 +762,9 @@ impl CallPolicy for GrantPolicy {
             missing.retain(|_| terms.next().flatten().is_none());
         }
         let mut question = question_for(request, missing);
+        // The author of a definition chooses them, and clients show them as they are.
+        question.toolset = visible(&question.toolset);
+        question.tool = visible(&question.tool);
         question.may_elicit = settings.settings.elicit;
         if !asking.is_empty() {
             question.arguments = Some(shown_arguments(request.arguments));

@@ -13,7 +13,7 @@
 //!
 //! A `toolwright.toml` is treated in the same way: `check` is what a person types first in a
 //! repository of somebody else. `call` and `serve`, which start what they are told to use, read it
-//! without a question.
+//! without a question, unless another user has put it into a folder that everybody may write to.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use toolwright_model::{Connection, redacted_url};
 use toolwright_source::render::visible;
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::record::shown_connection;
-use toolwright_workspace::{Config, SourceArgument, SourcePlan, SourceSpec, SourceTarget};
+use toolwright_workspace::{SourceArgument, SourcePlan, SourceSpec, SourceTarget};
 
 use crate::args::SelectedSources;
 use crate::environment::variable;
@@ -30,6 +30,7 @@ use crate::messages::{print_note, print_plan_mistakes};
 use crate::question::{Answer, ask};
 use crate::record_text::{one_line, shorten};
 use crate::report::own_command_with;
+use crate::sources::found_configuration;
 
 /// The servers files that clients keep in the folder of a project, by precedence.
 const SERVERS_FILES: [&str; 2] = [".mcp.json", ".vscode/mcp.json"];
@@ -76,7 +77,7 @@ pub(crate) fn resolve(
     }
     let here = std::env::current_dir().context("cannot find the working directory")?;
     let options = selected.reading.options(false);
-    if let Some(path) = Config::find(&here) {
+    if let Some(path) = found_configuration(&here)? {
         let plan = SourcePlan::from_config(&path, options, &variable);
         // A configuration of limits and levels alone does not say what to read.
         if !plan.specs.is_empty() || !plan.diagnostics.is_empty() || !plan.failures.is_empty() {

@@ -11,6 +11,7 @@
 //! How a word is recognised and a configuration is read is in `toolwright_workspace`.
 
 use std::io::IsTerminal;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,6 +21,7 @@ use toolwright_catalog::{Catalog, EventListener, Planner};
 use toolwright_exec::{CallPolicy, ExecutorContext, Log, Runner};
 use toolwright_model::CallLimits;
 use toolwright_sandbox::JailPolicy;
+use toolwright_source::render::visible;
 use toolwright_source::{Diagnostic, Severity};
 use toolwright_workspace::{
     BrowserConfig, Config, LoadResult, ReadOptions, SourceArgument, SourcePlan, SourceSpec,
@@ -244,10 +246,32 @@ pub(crate) fn find_configuration(named: Option<&Path>) -> anyhow::Result<Option<
             }
             None => bail!("there is no configuration file `{}`", path.display()),
         },
-        None => {
-            Ok(Config::find(&std::env::current_dir().context("cannot find the working directory")?))
-        }
+        None => found_configuration(
+            &std::env::current_dir().context("cannot find the working directory")?,
+        ),
     }
+}
+
+/// The configuration of a folder that nobody has named.
+///
+/// # Errors
+/// If somebody else has put it into a folder that everybody may write to, such as `/tmp`: it would
+/// decide what this user starts anywhere below.
+pub(crate) fn found_configuration(from: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let Some(path) = Config::find(from) else { return Ok(None) };
+    let owner_of = |path: &Path| path.metadata().map(|metadata| metadata.uid()).ok();
+    let is_open = path.parent().and_then(|folder| folder.metadata().ok());
+    let is_open = is_open.is_some_and(|folder| folder.mode() & 0o002 != 0);
+    // The files of a process belong to its user. Root may change everything anyway.
+    let own = [owner_of(Path::new("/proc/self")), Some(0)];
+    if is_open && !own.contains(&owner_of(&path)) {
+        bail!(
+            "`{}` belongs to another user and lies in a folder that everybody may write to; to use \
+             it, name it with `--config`",
+            visible(&path.display().to_string())
+        );
+    }
+    Ok(Some(path))
 }
 
 /// The limits of the configuration, or the defaults without one. `eval` and `test` use them, so

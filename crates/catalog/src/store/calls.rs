@@ -1,20 +1,18 @@
-//! The table of calls: what a row holds, and how rows are put in, found and forgotten.
+//! The table of calls: what a row holds, and how rows are put in and found.
 //!
 //! ```text
 //! JournalLine (a line of JSON) ─ insert ─▶ table `calls` ─ find_calls ─▶ StoredCall
-//!                                              └─ forget_old
 //! ```
 //!
 //! A row is named by its run and number, so a line that is carried over twice is one row.
 
 use std::borrow::Cow;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, Row, params};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
-use toolwright_workspace::AuditSettings;
 
+use super::retention::DAY_IN_MICROS;
 use super::{Store, StoreError};
 
 /// Finds calls: from one row to another, then by the parts of a [`CallFilter`].
@@ -79,19 +77,26 @@ pub(super) struct JournalLine<'a, Steps> {
     pub(super) result_bytes: u64,
     #[serde(borrow)]
     pub(super) arguments: Option<Cow<'a, str>>,
+    /// For how many days it is kept. Lines of earlier versions have none.
+    pub(super) keep: Option<u64>,
     /// Most calls use none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) grants: Vec<String>,
 }
 
 impl JournalLine<'_, &RawValue> {
+    /// The time from which it is not kept any more.
+    fn ends(&self) -> Option<u64> {
+        Some(self.time.saturating_add(self.keep?.saturating_mul(DAY_IN_MICROS)))
+    }
+
     /// Puts the call into the table, unless it is there already: run and number are unique
     /// together, and a record may be carried over twice.
     pub(super) fn insert(&self, database: &Connection, run: &str) -> rusqlite::Result<()> {
         let mut insert = database.prepare_cached(
             "INSERT OR IGNORE INTO calls (run, number, time, agent, session, tool, tool_hash, \
-             toolset_hash, code, micros, steps, argument_bytes, result_bytes, arguments, grants) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             toolset_hash, code, micros, steps, argument_bytes, result_bytes, arguments, grants, \
+             ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         insert.execute(params![
             run,
@@ -109,6 +114,7 @@ impl JournalLine<'_, &RawValue> {
             self.result_bytes.cast_signed(),
             self.arguments,
             (!self.grants.is_empty()).then(|| Json::from(self.grants.clone()).to_string()),
+            self.ends().map(u64::cast_signed),
         ])?;
         Ok(())
     }
@@ -192,42 +198,5 @@ impl Store {
             }
         }
         Ok(last)
-    }
-
-    /// Removes calls that are older than the configuration keeps them, and the oldest ones of a
-    /// database that is too large.
-    ///
-    /// Called by the thread of the journal after it has carried records over.
-    ///
-    /// The size of the database is that of its used pages. Freed pages are returned to the system
-    /// step by step.
-    pub(super) fn forget_old(&self, settings: &AuditSettings) -> Result<(), StoreError> {
-        let oldest = SystemTime::now().checked_sub(settings.keep).unwrap_or(UNIX_EPOCH);
-        let since_1970 = oldest.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        let oldest = i64::try_from(since_1970.as_micros()).unwrap_or(i64::MAX);
-        let database = self.database();
-        let forget = || -> rusqlite::Result<()> {
-            let mut gone = database.execute("DELETE FROM calls WHERE time < ?", [oldest])?;
-            // Pages that are free already do not count: they are used again.
-            let used: i64 = database.query_row(
-                "SELECT (p.page_count - f.freelist_count) * s.page_size \
-                 FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s",
-                [],
-                |row| row.get(0),
-            )?;
-            if used.cast_unsigned() > settings.max_bytes {
-                // A quarter at once: the next time is far away.
-                gone += database.execute(
-                    "DELETE FROM calls WHERE rowid IN (SELECT rowid FROM calls ORDER BY time \
-                     LIMIT (SELECT count(*) / 4 + 1 FROM calls))",
-                    [],
-                )?;
-            }
-            if gone > 0 {
-                database.execute_batch("PRAGMA incremental_vacuum")?;
-            }
-            Ok(())
-        };
-        forget().map_err(|error| self.error(&error))
     }
 }

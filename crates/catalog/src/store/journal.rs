@@ -35,7 +35,7 @@ use toolwright_model::hex;
 use toolwright_workspace::{AuditSettings, RecordedArguments};
 
 use super::calls::JournalLine;
-use super::{Store, StoreError};
+use super::{Store, StoreError, retention};
 
 /// The folder of the journals, in that of the store.
 pub(super) const FOLDER: &str = "journals";
@@ -228,7 +228,8 @@ impl JournalShared {
             return Err(io::Error::other("the journal is full"));
         }
         line.clear();
-        write_line(line, *next, record, arguments.as_deref())?;
+        let keep = retention::days_of(&self.settings);
+        write_line(line, (*next, keep), record, arguments.as_deref())?;
         if let Err(error) = (&**file).write_all(line) {
             // Half a line would spoil the next one.
             let _ = file.set_len(*bytes);
@@ -272,6 +273,7 @@ impl JournalShared {
     fn carry_over_until_closed(&self) {
         // If this fails, so does what follows, and that is reported.
         let _ = self.store.carry_over_abandoned();
+        let _ = self.store.note_size(&self.settings);
         loop {
             let is_closed = self.wait_for_quiet();
             let result = self.carry_over_own(is_closed);
@@ -358,7 +360,14 @@ impl JournalShared {
                 file.file = Arc::new(new_locked_file(&path).map_err(fail)?);
             }
             drop(file);
-            return self.store.forget_old(&self.settings);
+            if let Some(evicted) = self.store.forget_old(&self.settings)? {
+                self.log.line(&format!(
+                    "the store has more than {} bytes: {} records of calls were removed before \
+                     their time (`max_bytes` under `[audit]`)",
+                    evicted.max_bytes, evicted.count
+                ));
+            }
+            return Ok(());
         }
     }
 }
@@ -481,12 +490,12 @@ fn microseconds(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Writes a record as one line.
+/// Writes a record as one line, with its number and the days for which it is kept.
 ///
 /// The sizes are recorded even if the arguments are not kept.
 fn write_line(
     line: &mut Vec<u8>,
-    number: u64,
+    (number, keep): (u64, u64),
     record: &CallRecord<'_>,
     arguments: Option<&str>,
 ) -> io::Result<()> {
@@ -504,6 +513,7 @@ fn write_line(
         argument_bytes: record.arguments.to_text().len() as u64,
         result_bytes: record.result_bytes as u64,
         arguments: arguments.map(Into::into),
+        keep: Some(keep),
         grants: record.grants.iter().map(ToString::to_string).collect(),
     };
     serde_json::to_writer(&mut *line, &call)?;

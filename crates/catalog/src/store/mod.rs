@@ -19,6 +19,7 @@ mod error;
 mod grants;
 mod journal;
 mod pins;
+mod retention;
 mod session_grants;
 
 use std::fs;
@@ -55,7 +56,8 @@ fn patience(path: &Path) -> Duration {
 /// What each version of the tables adds to the one before, beginning with version 1. A database
 /// with a higher version was made by a newer program. A step is never changed: databases that have
 /// taken it exist.
-const MIGRATIONS: &[&str] = &[CALLS, GRANTS, pins::TABLES, GRANTS_BY_ORIGIN, session_grants::TABLE];
+const MIGRATIONS: &[&str] =
+    &[CALLS, GRANTS, pins::TABLES, GRANTS_BY_ORIGIN, session_grants::TABLE, retention::TABLES];
 
 /// Version 1. `run` and `number` name a record; `rowid` is the order in which records arrived here.
 const CALLS: &str = "

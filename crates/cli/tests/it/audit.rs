@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Instant;
 
 use serde_json::{Value as Json, json};
 
@@ -46,6 +47,17 @@ impl AuditedProject {
 
     fn store(&self) -> PathBuf {
         self.path().join("state/toolwright/store.db")
+    }
+
+    /// Waits until a process writes to the database. Without pauses: that takes a millisecond.
+    fn wait_for_transfer(&self) {
+        let log = PathBuf::from(format!("{}-wal", self.store().display()));
+        let state = || log.metadata().ok().map(|it| (it.len(), it.modified().ok()));
+        let (before, began) = (state(), Instant::now());
+        while state() == before {
+            assert!(began.elapsed() < LONG, "nothing was carried over");
+            std::thread::yield_now();
+        }
     }
 
     /// The calls on record, with these arguments of `audit`.
@@ -304,6 +316,10 @@ fn after_a_kill_every_result_that_left_has_one_record() {
             client.answer(id);
             seen.insert(format!(r#"{{"text":"{round}-{n}"}}"#), 0);
         }
+        // In every fifth round while the records are carried over into the database.
+        if round % 5 == 4 {
+            project.wait_for_transfer();
+        }
         signal(client.pid(), "KILL");
         drop(client);
     }
@@ -374,13 +390,72 @@ fn records_go_after_the_days_that_they_are_kept() {
     }
     assert_eq!(project.calls(&[]).len(), 2);
     // One is a minute older than two days, one an hour younger.
-    let ago = "UPDATE calls SET time = time - 2 * 86400000000 - \
+    let ago = "UPDATE calls SET ends = ends - 2 * 86400000000 - \
                CASE WHEN arguments LIKE '%older%' THEN 60000000 ELSE -3600000000 END";
     sqlite(&project.store(), ago);
     assert_eq!(project.run(&["call", "up:echo", "text=new"]).code, 0);
     let calls = project.calls(&[]);
     let kept: Vec<&str> = calls.iter().filter_map(|call| call["arguments"].as_str()).collect();
     assert_eq!(kept, [r#"{"text": "nearly"}"#, r#"{"text": "new"}"#]);
+}
+
+/// The store is that of the user. A configuration, perhaps of somebody else or written by an agent,
+/// must not remove what was recorded under another one.
+#[test]
+fn another_configuration_does_not_remove_records() {
+    let project = AuditedProject::new("[audit]\narguments = \"full\"\n");
+    let file = project.path().join("toolwright.toml");
+    let config = std::fs::read_to_string(&file).expect("a file");
+    let other = "[audit]\narguments = \"full\"\nkeep_days = 1\nmax_bytes = 1048576\n";
+    let other = config.replace("[audit]\narguments = \"full\"\n", other);
+    std::fs::write(project.path().join("other.toml"), other).expect("a file");
+    let long = "x".repeat(8_000);
+    let mut client = project.client();
+    for n in 0..200 {
+        client.call("up__echo", json!({"text": format!("{n} {long}")}));
+    }
+    drop(client);
+    let kept = |text: &str| {
+        let calls = project.calls(&[]);
+        calls.iter().filter(|call| call["arguments"].to_string().contains(text)).count()
+    };
+    assert_eq!(kept("xxx"), 200);
+    // Three days later.
+    let later = "UPDATE calls SET time = time - 259200000000, ends = ends - 259200000000";
+    sqlite(&project.store(), later);
+    for text in ["one", "two"] {
+        let run =
+            project.run(&["call", "up:echo", &format!("text={text}"), "--config", "other.toml"]);
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    assert_eq!((kept("xxx"), kept("one"), kept("two")), (200, 1, 1));
+    // What was recorded under it is kept as long as it says, whoever looks.
+    sqlite(&project.store(), &format!("{later} WHERE arguments NOT LIKE '%xxx%'"));
+    assert_eq!(project.run(&["call", "up:echo", "text=three"]).code, 0);
+    assert_eq!((kept("xxx"), kept("one"), kept("three")), (200, 0, 1));
+}
+
+/// An agent that may call nothing must not push out the records of others by calls that fail.
+#[test]
+fn refused_calls_are_forgotten_before_those_that_ran() {
+    let project = AuditedProject::new("[audit]\narguments = \"full\"\nmax_bytes = 1048576\n");
+    let mut client = project.client();
+    let long = "x".repeat(8_000);
+    for n in 0..20 {
+        client.call("up__echo", json!({"text": format!("{n} ran")}));
+    }
+    for n in 0..300 {
+        let id = client.send_call("up__ecko", json!({"text": format!("{n} {long}")}));
+        client.answer(&id);
+    }
+    client.hang_up();
+    let (code, _, stderr) = client.end(LONG);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("records of calls were removed before their time"), "{stderr}");
+    let calls = project.calls(&[]);
+    assert!(calls.len() < 320, "{} records", calls.len());
+    let ran = calls.iter().filter(|call| call["code"] == "OK").count();
+    assert_eq!(ran, 20);
 }
 
 /// Whatever happens to the files of the store, the server goes on, ends when it should, and records
@@ -431,7 +506,7 @@ fn calls_go_on_when_the_store_is_free_again() {
 #[test]
 fn a_call_waits_for_a_store_that_is_locked_only_once() {
     let project = AuditedProject::new("");
-    let usual = std::time::Instant::now();
+    let usual = Instant::now();
     assert_eq!(project.run(&["call", "up:echo", "text=a"]).code, 0);
     let usual = usual.elapsed();
     let holder = rusqlite::Connection::open(project.store()).expect("a database");
@@ -441,7 +516,7 @@ fn a_call_waits_for_a_store_that_is_locked_only_once() {
     for (required, code) in [("true", 1), ("false", 0)] {
         std::fs::write(&file, format!("{config}[audit]\nrequired = {required}\n"))
             .expect("written");
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         let run = project.run(&["call", "up:echo", "text=b"]);
         // Five seconds each would be fifteen.
         let waited = began.elapsed().saturating_sub(usual).as_secs_f32();

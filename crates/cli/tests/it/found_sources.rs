@@ -2,6 +2,7 @@
 //! print where nobody can answer. Also a configuration that is named as a source.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -203,6 +204,43 @@ fn a_configuration_is_found_and_named() {
     }
     let (text, _) = answered(folder.path(), &["list"], "y\n");
     assert!(was_started(folder.path()) && text.contains("up:add"), "{text}");
+}
+
+/// What lies in `/tmp` could be anybody's, and would decide what is started in all folders below.
+#[test]
+fn a_configuration_of_another_user_in_an_open_folder_has_to_be_named() {
+    let folder = project(&[("toolwright.toml", CONFIG), ("sub/x.txt", "")]);
+    let path = folder.path().join("toolwright.toml");
+    // Only root can give a file away.
+    if std::os::unix::fs::chown(&path, Some(65_534), None).is_err() {
+        return;
+    }
+    let open = |mode| {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(folder.path(), mode).expect("its owner may");
+    };
+    let call = &["call", "up:add", "a=1", "b=2"][..];
+    open(0o1777);
+    for below in ["", "sub"] {
+        for args in [call, &["serve"], &["list"], &["check"], &["doctor"]] {
+            let refused = run(&folder.path().join(below), args);
+            assert_eq!(refused.code, 2, "{args:?}: {refused:?}");
+            refused.assert_on_stderr("toolwright.toml` belongs to another user and lies in a");
+            assert!(!was_started(folder.path()), "{args:?}");
+        }
+    }
+    let named = [call, &["--config", "toolwright.toml"]].concat();
+    assert_eq!(run(folder.path(), &named).code, 0);
+    assert!(was_started(folder.path()));
+    // Nobody else can put anything here.
+    open(0o755);
+    assert_eq!(run(folder.path(), call).code, 0);
+    assert!(was_started(folder.path()));
+    // One's own.
+    open(0o1777);
+    std::os::unix::fs::chown(&path, Some(0), None).expect("root may");
+    assert_eq!(run(folder.path(), call).code, 0);
+    assert!(was_started(folder.path()));
 }
 
 #[test]

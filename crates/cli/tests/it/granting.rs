@@ -648,6 +648,8 @@ fn a_store_of_the_first_version_gets_the_table_of_grants() {
     let store = office.path().join("state/toolwright/store.db");
     let database = rusqlite::Connection::open(&store).expect("a database");
     let older = "DROP TABLE pins; DROP TABLE seen_parts; DROP TABLE grants; \
+                 DROP TABLE retention; DROP INDEX calls_by_end; \
+                 ALTER TABLE calls DROP COLUMN ends; \
                  ALTER TABLE calls DROP COLUMN grants; PRAGMA user_version = 1";
     database.execute_batch(older).expect("an older store");
     drop(database);

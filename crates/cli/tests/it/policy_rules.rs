@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::client::{LONG, StdioClient, until};
 use crate::granting::{Office, answer_form, error};
+use crate::trusted_code::definition;
 
 /// A tool whose request processor changes what it is given: its script repeats what it gets.
 const SHELF: &str = "tool:
@@ -132,6 +133,26 @@ fn a_question_shows_what_arguments_hide() {
     let (message, code) = ask(&mut client, "a\u{202e}b\u{200b}c", "once");
     assert_eq!(code, "OK");
     assert!(message.ends_with(r#"Its arguments: {"text":"a\u{202e}b\u{200b}c"}"#), "{message}");
+}
+
+/// The author of a definition chooses its name.
+#[test]
+fn a_question_shows_what_names_hide() {
+    let office = Office::new("[[source]]\nname = \"met\"\npath = \"met\"\n");
+    std::fs::create_dir(office.path().join("met")).expect("a folder");
+    let met = definition("\"ev\\u202eil\\u200b\"", "cli", "executable: /bin/echo");
+    std::fs::write(office.path().join("met/it.yaml"), met).expect("a file");
+    let mut client = office.asking_client();
+    let name = client.names().into_iter().find(|name| name.starts_with("ev")).expect("a tool");
+    let id = client.send_call(&name, json!({"args": []}));
+    let message =
+        answer_form(&mut client, json!({"action": "accept", "content": {"decision": "session"}}));
+    assert!(message.contains(r"`ev\u{202e}il\u{200b}:hello`"), "{message}");
+    assert!(message.contains(r"`ev\u{202e}il\u{200b}`"), "{message}");
+    assert!(!message.contains(['\u{202e}', '\u{200b}']), "{message}");
+    assert_eq!(client.answer(&id)["result"]["isError"], false);
+    // It is granted to the toolset of that name.
+    assert_eq!(client.call(&name, json!({"args": []}))["isError"], false);
 }
 
 /// The configuration changes while a person is asked: the answer does not cover what it wants now.

@@ -16,10 +16,17 @@ use toolwright_exec::{
 };
 use toolwright_model::{Binding, Capability, Connection, Server, ServerSettings, Tool};
 
-/// Must not be reached.
-struct PanickingExecutor;
+/// Must not be reached. Its tools need something, also those of a source that was named.
+#[derive(Default)]
+struct PanickingExecutor {
+    needs: &'static [&'static str],
+}
 
 impl Executor for PanickingExecutor {
+    fn needs(&self, _: &Tool) -> &'static [&'static str] {
+        self.needs
+    }
+
     fn run<'a>(
         &'a self,
         call: Call<'a>,
@@ -191,7 +198,7 @@ fn code(result: &Result<Outcome, Failure>) -> &'static str {
 
 #[tokio::test]
 async fn no_kind_of_executor_is_reached_without_a_grant() {
-    let reached = kinds_with(|_| Arc::new(PanickingExecutor));
+    let reached = kinds_with(|_| Arc::<PanickingExecutor>::default());
     let answering = kinds_with(|_| Arc::new(AnsweringExecutor));
     let mut seen = HashSet::new();
     let needs = |binding: Binding| (binding, "printer:print");
@@ -235,6 +242,18 @@ async fn no_kind_of_executor_is_reached_without_a_grant() {
         }
     }
     assert_eq!(seen.len(), EXECUTORS.len(), "a kind of executor has no binding here: {seen:?}");
+    // What an executor itself knows that a tool needs, such as a built-in one of a browser.
+    let needing = kinds_with(|_| Arc::new(PanickingExecutor { needs: &["page:navigate"] }));
+    for binding in bindings() {
+        let undeclared = tool("undeclared", &binding, &[], true);
+        let id = undeclared.id.to_string();
+        let asking =
+            runner_with(needing, vec![undeclared]).with_policy(Arc::<AskingPolicy>::default());
+        let refusing = Person::new(GrantAnswer::No, Duration::ZERO);
+        let result = asking.call(CallRequest::new(&id), &refusing).await;
+        let found = (code(&result), refusing.was_asked());
+        assert_eq!(found, ("CAPABILITY_DENIED", 1), "{binding:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -61,7 +61,7 @@ fn tasks(strategy: &str) -> String {
   examples:
     echo:
       - {scenario: success, description: One, input: {assignees: [4]}, output: {ok: true}}
-      - {scenario: failure_invalid_param, input: {}, error: {code: E, message: assignees}}
+      - {scenario: failure_invalid_param, input: {}, error: {code: E, message: assignees}, mitigation: Name one}
   mcp_specific:
     server_command: "SERVER mcp good"
 "#
@@ -71,8 +71,12 @@ fn tasks(strategy: &str) -> String {
 
 /// What a client is given of the tool `echo`, and the text of the resource about it.
 fn given(strategy: &str) -> (String, Vec<Json>, Option<String>) {
+    given_by(&tasks(strategy))
+}
+
+fn given_by(definition: &str) -> (String, Vec<Json>, Option<String>) {
     let (folder, path) = configured("[[source]]\nname = \"tasks\"\npath = \"tasks.yaml\"\n");
-    std::fs::write(path.join("tasks.yaml"), tasks(strategy)).expect("a file");
+    std::fs::write(path.join("tasks.yaml"), definition).expect("a file");
     let mut client = StdioClient::start(folder.path(), &[], &[]);
     let tools = client.ask("tools/list", json!({}))["result"]["tools"].clone();
     let tools = tools.as_array().expect("a list").iter();
@@ -123,6 +127,9 @@ fn embedded_knowledge_is_in_the_description() {
     assert_eq!(description, expected);
     assert!(resources.iter().all(|it| it["uri"] != "toolwright://knowledge/tasks"));
     assert_eq!(text, None);
+    // A definition that names no strategy means this one.
+    let silent = tasks("embedded").replacen("  knowledge_strategy: embedded\n", "", 1);
+    assert_eq!(given_by(&silent), (description, resources, text));
 }
 
 #[test]
@@ -143,7 +150,7 @@ fn external_and_hybrid_knowledge_is_a_resource() {
         "An answer may be standard",
         "Different formats.",
         "## Examples of echo\n\n- One: `{\"assignees\":[4]}` → `{\"ok\":true}`",
-        "→ error: E: assignees",
+        "→ error: E: assignees. Mitigation: Name one",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -291,6 +298,16 @@ fn tags_examples_and_deprecation_reach_agents() {
     let called = run(folder.path(), &["call", "shop:getTotal", "prices:=[1]"]);
     assert_eq!(called.code, 0, "{called:?}");
     assert_eq!(called.stderr, "toolwright: `shop:getTotal` is deprecated: use getSum\n");
+    // However much its author writes.
+    let long = manifest().replace("use getSum", &"use getSum ".repeat(10_000));
+    std::fs::write(path.join("shop.json"), long).expect("a file");
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let tool = client.ask("tools/list", json!({}))["result"]["tools"][0].clone();
+    assert!(tool["description"].as_str().is_some_and(|text| text.starts_with("Deprecated: use")));
+    assert!(tool.to_string().len() < 3_000, "{}", tool.to_string().len());
+    let called = run(folder.path(), &["call", "shop:getTotal", "prices:=[1]"]);
+    assert!(called.code == 0 && called.stderr.len() < 1_000, "{}", called.stderr.len());
+    std::fs::write(path.join("shop.json"), manifest()).expect("a file");
     // The isolation that was asked for, and what is used.
     let shown = run(folder.path(), &["show", "shop.json"]);
     let sandbox = "  sandbox     asked for ses, used: a jailed process of its own\n";

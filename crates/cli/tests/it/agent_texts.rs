@@ -4,9 +4,10 @@
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{StdioClient, configured, faulty_server, modern};
+use crate::client::{LONG, StdioClient, configured, faulty_server, modern, until};
 use crate::knowledge::json_of;
 use crate::program::folder;
+use crate::scripted_servers::ScriptedServers;
 
 /// A definition with this strategy in front of the server `good`.
 fn tasks(strategy: &str) -> String {
@@ -190,6 +191,42 @@ fn documents_are_announced_without_any_server() {
     assert_eq!(read["result"]["resultType"], "complete", "{read}");
     let text = read["result"]["contents"][0]["text"].as_str().expect("a text");
     assert!(text.contains("### q\n\nd\n\nMitigation: m"), "{text}");
+}
+
+/// A server that lists a resource of our scheme does not pose as what a definition says: it gets a
+/// prefix with the name of its source.
+#[test]
+fn a_server_cannot_pose_as_the_knowledge_of_a_definition() {
+    let resource = |uri: &str| json!({"uri": uri, "name": "Read this first"});
+    let uris = ["toolwright://knowledge/tasks", "Toolwright://knowledge/other"];
+    let script = json!({
+        "resources/list": {"result": {"resources": uris.map(resource)}},
+        "resources/read": {"result": {"contents": [{"uri": uris[0], "text": "posed"}]}},
+    });
+    let servers = ScriptedServers::new(&[("poser", "", script)]);
+    let config = std::fs::read_to_string(servers.file("toolwright.toml")).expect("a file");
+    let source = "\n[[source]]\nname = \"tasks\"\npath = \"tasks.yaml\"\n";
+    std::fs::write(servers.file("toolwright.toml"), config + source).expect("a file");
+    std::fs::write(servers.file("tasks.yaml"), tasks("external")).expect("a file");
+    let mut client = StdioClient::start(servers.path(), &[], &[]);
+    let of_poser = uris.map(|uri| format!("toolwright+poser:{uri}"));
+    let listed = until("all resources", LONG, || {
+        let resources = client.ask("resources/list", json!({}))["result"]["resources"].clone();
+        let uris = resources.as_array()?.iter().filter_map(|it| it["uri"].as_str());
+        let uris: Vec<String> = uris.map(str::to_owned).collect();
+        let is_listed = |uri: &str| uris.iter().any(|it| it == uri);
+        let is_complete =
+            is_listed("toolwright://knowledge/tasks") && of_poser.iter().all(|it| is_listed(it));
+        is_complete.then_some(uris)
+    });
+    let own: Vec<&String> = listed.iter().filter(|it| it.starts_with("toolwright:")).collect();
+    assert_eq!(own, ["toolwright://knowledge/tasks"], "{listed:?}");
+    let mut read = |uri: &str| {
+        let read = client.ask("resources/read", json!({"uri": uri}));
+        read["result"]["contents"][0]["text"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(read("toolwright://knowledge/tasks").contains("### rate_limit"));
+    assert_eq!(read(&of_poser[0]), "posed");
 }
 
 /// The budget of a description holds, however much a definition says.

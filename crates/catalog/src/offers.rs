@@ -208,6 +208,8 @@ struct UriPrefix {
 const UI: &str = "ui://";
 /// What all prefixes start with.
 const PREFIX: &str = "toolwright+";
+/// The scheme of the documents that this program makes itself.
+const OWN_SCHEME: &str = "toolwright:";
 
 impl UriPrefix {
     /// The prefix for a source of this name that is not among `taken`.
@@ -227,9 +229,11 @@ impl UriPrefix {
         UriPrefix { scheme: format!("{PREFIX}{tag}:"), ui: format!("{UI}{PREFIX}{tag}/") }
     }
 
-    /// Whether a URI starts like a prefix of any server.
+    /// Whether a URI starts like a prefix of any server, or like a document of this program.
     fn is_in(uri: &str) -> bool {
+        let scheme = uri.get(..OWN_SCHEME.len());
         uri.strip_prefix(UI).unwrap_or(uri).starts_with(PREFIX)
+            || scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(OWN_SCHEME))
     }
 
     /// The URI or template with the prefix.
@@ -327,8 +331,9 @@ impl Offers {
                 *counts.entry(key).or_default() += 1;
             }
         }
-        // A URI that looks like a renamed one is renamed, too: otherwise a server could list the
-        // one that the resource of another server gets.
+        // A URI that looks like a renamed one or like ours is renamed, too: otherwise a server
+        // could list the one that the resource of another server gets, or pose as what its
+        // definition says.
         let is_shared =
             |key: &&str| counts.get(key).is_some_and(|count| *count > 1) || UriPrefix::is_in(key);
         for source in sources {

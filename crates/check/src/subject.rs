@@ -34,6 +34,8 @@ pub struct Subject<'a> {
     origin: &'a Origin,
     /// The APIs that the tools are going to be sent to.
     targets: TargetSet,
+    /// Whether other documents could define what this one names, and were not read.
+    pub(crate) is_beside_unread: bool,
     /// One entry for each tool, in the order of the record.
     schemas: OnceLock<Vec<CompiledSchemas>>,
     /// Set by [`analyze_functions`].
@@ -173,6 +175,7 @@ impl<'a> Subject<'a> {
             toolset,
             origin,
             targets: TargetSet::default(),
+            is_beside_unread: false,
             schemas: OnceLock::new(),
             functions: OnceLock::new(),
         }
@@ -182,6 +185,13 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn for_targets(mut self, targets: TargetSet) -> Subject<'a> {
         self.targets = targets;
+        self
+    }
+
+    /// The same subject, beside documents that were not read.
+    #[must_use]
+    pub fn beside_unread(mut self, is_beside_unread: bool) -> Subject<'a> {
+        self.is_beside_unread = is_beside_unread;
         self
     }
 

@@ -241,7 +241,7 @@ async fn call(
     // Before the call, so that it is read although the call may take long.
     let deprecated = tool.map(|entry| &entry.tool.details.deprecation);
     if let Some(deprecation) = deprecated.filter(|it| it.deprecated) {
-        let message = deprecation.message.as_deref().map(str::trim).unwrap_or_default();
+        let message = deprecation.shown_message().unwrap_or_default();
         let separator = if message.is_empty() { "" } else { ": " };
         messages::print_note(&format!("`{}` is deprecated{separator}{message}", request.id));
     }

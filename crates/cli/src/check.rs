@@ -248,7 +248,8 @@ fn check(
         true => configured_check.targets,
         false => args.target.iter().filter_map(|id| VendorTarget::by_id(id)).collect(),
     };
-    let options = CheckOptions {
+    let mut options = CheckOptions {
+        left_out: false,
         read: ReadOptions { targets, ..args.selected.reading.options(true) },
         tokens: configured_check.tokens,
         selection: CodeSelection::new(&args.select, &args.ignore, levels, ignores)?,
@@ -271,6 +272,7 @@ fn check(
             plan_to_check(configured_plan(args)?, targets)
         })?;
         let not_started = SkippedSources::of(&mut plan, args);
+        options.left_out = not_started.has_some();
         let load = sources::load_plan(plan, line)?;
         let report = workspace.check_loaded(load, &[], &options);
         return Ok((with_fixes(report, fixes), not_started));
@@ -300,6 +302,7 @@ fn check(
     if args.no_start {
         not_started.servers += in_folders().servers();
     }
+    options.left_out = not_started.has_some();
     let mut load = sources::load_plan(plan, line)?;
     if !files_in_folders.is_empty() {
         load.failures.retain(|failure| !matches!(failure, LoadError::NoDefinitions(_)));
@@ -393,6 +396,10 @@ impl SkippedSources {
         }
         let servers = plan.servers();
         SkippedSources { servers, programs: without_live(plan), asked: true }
+    }
+
+    fn has_some(&self) -> bool {
+        self.servers + self.programs > 0
     }
 
     /// The line that reports it; empty without the option.

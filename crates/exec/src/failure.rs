@@ -54,7 +54,7 @@ pub struct Failure {
     pub suggestion: Box<str>,
     /// Every wrong value, for `INPUT_INVALID`, `OUTPUT_INVALID` and `VALIDATION_FAILED`.
     pub errors: Box<[ValueError]>,
-    /// At most one anti-pattern and one quirk.
+    /// What fits best to each error.
     pub advice: Box<[KnowledgeAdvice]>,
     /// The code that a JavaScript body gave its `BTCPError`, as its author wrote it.
     pub tool_code: Option<Box<str>>,

@@ -19,7 +19,7 @@ use crate::{
     Runner, code,
 };
 
-/// Tools of the same name that a message lists.
+/// Tools that a message lists.
 const MAX_CANDIDATES: usize = 10;
 
 /// All calls that one call of an agent may cause have been made.
@@ -143,7 +143,12 @@ impl<'a> InnerCaller<'a> {
                 );
                 let help = match aggregates {
                     [] => "name it in `aggregates`, which is empty".to_owned(),
-                    named => format!("name it in `aggregates`, beside `{}`", named.join("`, `")),
+                    named => {
+                        let listed = &named[..named.len().min(MAX_CANDIDATES)];
+                        let more = if listed.len() < named.len() { ", …" } else { "" };
+                        let listed = listed.join("`, `");
+                        format!("name it in `aggregates`, beside `{listed}`{more}")
+                    }
                 };
                 refused(Some(Failure::new(&code::TOOL_NOT_FOUND, message).suggest(help)))
             }

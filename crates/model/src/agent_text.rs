@@ -57,6 +57,8 @@ pub struct AgentTexts {
 #[derive(Clone, Debug)]
 struct AgentNote {
     text: String,
+    /// Its characters, counted once: every tool of the toolset asks.
+    length: usize,
     /// The commands that it names; of others it says nothing. Empty: it is about all.
     names: BTreeSet<String>,
 }
@@ -98,11 +100,9 @@ impl AgentTexts {
     pub fn description(&self, tool: &ServedTool<'_>) -> Option<String> {
         let mut parts = Vec::new();
         if tool.deprecation.deprecated {
-            parts.push(match tool.deprecation.message.as_deref().map(str::trim) {
-                Some(message) if !message.is_empty() => {
-                    format!("Deprecated: {}", shortened(message, MAX_DEPRECATION))
-                }
-                _ => "Deprecated.".to_owned(),
+            parts.push(match tool.deprecation.shown_message() {
+                Some(message) => format!("Deprecated: {message}"),
+                None => "Deprecated.".to_owned(),
             });
         }
         parts.extend(tool.description.map(str::to_owned));
@@ -114,14 +114,24 @@ impl AgentTexts {
         if budget > 0 {
             let is_about =
                 |note: &&AgentNote| note.names.is_empty() || note.names.contains(tool.name);
-            let notes = self.notes.iter().filter(is_about).map(|note| note.text.as_str());
+            let notes = self.notes.iter().filter(is_about);
+            let notes = notes.map(|note| (note.text.as_str(), note.length));
             let example = example(tool.examples);
-            parts.extend(within(example.as_deref().into_iter().chain(notes), budget));
+            let example = example.as_deref().map(|text| (text, text.chars().count()));
+            parts.extend(within(example.into_iter().chain(notes), budget));
         }
         if let Some(uri) = &self.document {
             parts.push(format!("Known mistakes and examples: read the resource {uri}"));
         }
         (!parts.is_empty()).then(|| parts.join("\n\n"))
+    }
+}
+
+impl Deprecation {
+    /// The message as agents and callers get it, cut if it is long; `None` if it is blank.
+    pub fn shown_message(&self) -> Option<String> {
+        let message = self.message.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
+        Some(shortened(message, MAX_DEPRECATION))
     }
 }
 
@@ -208,7 +218,11 @@ pub fn knowledge_document<'a>(
                 }
                 (None, None) => String::new(),
             };
-            Some(format!("- {}: `{input}`{outcome}", one_line(what.unwrap_or("example"))))
+            let mut shown =
+                format!("- {}: `{input}`{outcome}", one_line(what.unwrap_or("example")));
+            let mitigation = example.rest.get("mitigation").and_then(crate::Json::as_str);
+            push(&mut shown, ". Mitigation: ", &mitigation.map(str::to_owned));
+            Some(shown)
         });
         section(&format!("Examples of {name}"), shown.collect());
     }
@@ -278,7 +292,8 @@ impl AgentNote {
     fn new(text: &str, texts: &[&Option<String>], commands: &CommandNames) -> AgentNote {
         let texts = texts.iter().filter_map(|text| text.as_deref());
         let names = commands_named_in(texts, commands).map(str::to_owned).collect();
-        AgentNote { text: shortened(text, MAX_NOTE), names }
+        let text = shortened(text, MAX_NOTE);
+        AgentNote { length: text.chars().count(), text, names }
     }
 }
 
@@ -351,11 +366,10 @@ pub fn commands_named_in<'t>(
     words.filter(move |word| is_distinct(word) && commands.contains(*word))
 }
 
-/// The notes that fit into a budget of characters, and how many do not.
-fn within<'n>(notes: impl Iterator<Item = &'n str>, budget: usize) -> Vec<String> {
+/// The notes that fit into a budget of characters, and how many do not. Each comes with its length.
+fn within<'n>(notes: impl Iterator<Item = (&'n str, usize)>, budget: usize) -> Vec<String> {
     let (mut left, mut rest, mut kept) = (budget, 0, Vec::new());
-    for note in notes {
-        let length = note.chars().count();
+    for (note, length) in notes {
         if length <= left {
             left -= length;
             kept.push(note.to_owned());
@@ -462,7 +476,7 @@ mod tests {
     #[test]
     fn notes_beyond_the_budget_are_counted() {
         let notes = ["a".repeat(900), "b".repeat(900), "c".repeat(900), "d".repeat(100)];
-        let kept = within(notes.iter().map(String::as_str), 2_000);
+        let kept = within(notes.iter().map(|note| (note.as_str(), note.len())), 2_000);
         assert_eq!(kept[..3].iter().map(String::len).collect::<Vec<_>>(), [900, 900, 100]);
         assert_eq!(kept[3], "(1 more of such notes does not fit here)");
     }

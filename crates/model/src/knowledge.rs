@@ -113,8 +113,7 @@ pub enum ProcessorStage {
 pub struct Processor {
     /// Its id and its code, which gets `data` and `fields` and returns the new data.
     pub function: Function,
-    /// The command whose calls it is applied to. Without one it runs only when other functions call
-    /// it.
+    /// The command whose calls it is applied to. Without one no call runs it; `eval` does.
     pub processes: Option<String>,
     /// Which data it changes.
     pub stage: ProcessorStage,

@@ -86,7 +86,7 @@ pub(crate) fn of_functions<'a>(
     // its own: it never gave a thought to its result.
     if returns.found + returns.unknown > 0 {
         for body in functions.iter().flatten().filter_map(|function| block_of(*function)) {
-            if can_complete(&body.statements) {
+            if ControlFlow::of_list(&body.statements).completes {
                 let brace = Span::new(body.span.end.saturating_sub(1), body.span.end);
                 returns.add(ReturnShape::Other, brace);
             }
@@ -112,38 +112,157 @@ fn block_of<'a>(function: FunctionNode<'a>) -> Option<&'a FunctionBody<'a>> {
     }
 }
 
-/// Whether control can reach the end of these statements. Where only running the code could tell,
-/// the answer is no: calls that never return, loops without a visible end, `switch` with a default.
-///
-/// One level of statements at a time, with recursion into blocks: the parser has built the tree by
-/// recursion as well, in the process that is made for it.
-fn can_complete(statements: &[Statement]) -> bool {
-    statements.iter().all(|statement| match statement {
-        Statement::ReturnStatement(_)
-        | Statement::ThrowStatement(_)
-        | Statement::BreakStatement(_)
-        | Statement::ContinueStatement(_) => false,
-        Statement::BlockStatement(block) => can_complete(&block.body),
-        Statement::IfStatement(choice) => {
-            let alternate = choice.alternate.as_ref();
-            can_complete(std::slice::from_ref(&choice.consequent))
-                || alternate.is_none_or(|other| can_complete(std::slice::from_ref(other)))
+/// Labels of one function that are followed. More are those of hostile code.
+const MAX_LABELS: usize = 100;
+
+/// Where control can go from the end of a statement.
+#[derive(Default)]
+struct ControlFlow<'a> {
+    /// To what follows.
+    completes: bool,
+    /// Out of the innermost loop or `switch`.
+    breaks: bool,
+    /// To the next round of the innermost loop.
+    continues: bool,
+    /// Out of the statements with these labels.
+    labels: Vec<&'a str>,
+}
+
+impl<'a> ControlFlow<'a> {
+    fn to_next() -> ControlFlow<'a> {
+        ControlFlow { completes: true, ..ControlFlow::default() }
+    }
+
+    /// Adds where a part leads besides what follows it.
+    fn add_jumps(&mut self, part: &ControlFlow<'a>) {
+        self.breaks |= part.breaks;
+        self.continues |= part.continues;
+        let new = part.labels.iter().filter(|label| !self.labels.contains(label));
+        let new: Vec<&str> =
+            new.take(MAX_LABELS.saturating_sub(self.labels.len())).copied().collect();
+        self.labels.extend(new);
+    }
+
+    /// The flow of one part or another.
+    fn or(mut self, other: &ControlFlow<'a>) -> ControlFlow<'a> {
+        self.add_jumps(other);
+        self.completes |= other.completes;
+        self
+    }
+
+    /// That of a loop with this body, which the test may end (`ends`) unless it is always true.
+    fn of_loop(body: ControlFlow<'a>, ends: bool) -> ControlFlow<'a> {
+        let completes = ends || body.breaks;
+        ControlFlow { completes, breaks: false, continues: false, labels: body.labels }
+    }
+
+    /// That of statements one after the other.
+    fn of_list(statements: &'a [Statement<'a>]) -> ControlFlow<'a> {
+        let mut flow = ControlFlow::to_next();
+        for statement in statements {
+            let next = ControlFlow::of(statement);
+            flow.add_jumps(&next);
+            if !next.completes {
+                flow.completes = false;
+                break;
+            }
         }
-        Statement::TryStatement(attempt) => {
-            let handled = attempt.handler.as_ref().is_some_and(|it| can_complete(&it.body.body));
-            (can_complete(&attempt.block.body) || handled)
-                && attempt.finalizer.as_ref().is_none_or(|last| can_complete(&last.body))
+        flow
+    }
+
+    /// That of one statement. Where only running the code could tell, control does not go on: calls
+    /// that never return, for example.
+    fn of(statement: &'a Statement<'a>) -> ControlFlow<'a> {
+        match statement {
+            Statement::ReturnStatement(_) | Statement::ThrowStatement(_) => ControlFlow::default(),
+            Statement::BreakStatement(jump) => match &jump.label {
+                Some(label) => {
+                    ControlFlow { labels: vec![label.name.as_str()], ..ControlFlow::default() }
+                }
+                None => ControlFlow { breaks: true, ..ControlFlow::default() },
+            },
+            Statement::ContinueStatement(_) => {
+                ControlFlow { continues: true, ..ControlFlow::default() }
+            }
+            Statement::BlockStatement(block) => ControlFlow::of_list(&block.body),
+            Statement::IfStatement(choice) => {
+                let other = choice.alternate.as_ref();
+                let other = other.map_or_else(ControlFlow::to_next, ControlFlow::of);
+                ControlFlow::of(&choice.consequent).or(&other)
+            }
+            Statement::TryStatement(attempt) => {
+                let mut flow = ControlFlow::of_list(&attempt.block.body);
+                if let Some(handler) = &attempt.handler {
+                    flow = flow.or(&ControlFlow::of_list(&handler.body.body));
+                }
+                match &attempt.finalizer {
+                    Some(last) => {
+                        let last = ControlFlow::of_list(&last.body);
+                        // What leaves the last block leaves all of it.
+                        if !last.completes {
+                            return last;
+                        }
+                        flow.add_jumps(&last);
+                        flow
+                    }
+                    None => flow,
+                }
+            }
+            Statement::SwitchStatement(choice) => {
+                let mut flow = ControlFlow::default();
+                // The end of a case is the start of the next; that of the last one is the end.
+                let mut last = true;
+                for case in &choice.cases {
+                    let case = ControlFlow::of_list(&case.consequent);
+                    flow.add_jumps(&case);
+                    last = case.completes;
+                }
+                let has_default = choice.cases.iter().any(|case| case.test.is_none());
+                flow.completes = last || !has_default || flow.breaks;
+                ControlFlow { breaks: false, ..flow }
+            }
+            Statement::WhileStatement(repeat) => {
+                let ends = constant(&repeat.test) != Some(true);
+                ControlFlow::of_loop(ControlFlow::of(&repeat.body), ends)
+            }
+            Statement::DoWhileStatement(repeat) => {
+                let body = ControlFlow::of(&repeat.body);
+                let is_tested = body.completes || body.continues;
+                let ends = is_tested && constant(&repeat.test) != Some(true);
+                ControlFlow::of_loop(body, ends)
+            }
+            Statement::ForStatement(repeat) => {
+                let test = repeat.test.as_ref();
+                let ends = test.is_some_and(|test| constant(test) != Some(true));
+                ControlFlow::of_loop(ControlFlow::of(&repeat.body), ends)
+            }
+            Statement::ForInStatement(repeat) => {
+                ControlFlow::of_loop(ControlFlow::of(&repeat.body), true)
+            }
+            Statement::ForOfStatement(repeat) => {
+                ControlFlow::of_loop(ControlFlow::of(&repeat.body), true)
+            }
+            Statement::LabeledStatement(labeled) => {
+                let mut flow = ControlFlow::of(&labeled.body);
+                let own = labeled.label.name.as_str();
+                flow.completes |= flow.labels.contains(&own);
+                flow.labels.retain(|label| *label != own);
+                flow
+            }
+            Statement::WithStatement(inner) => ControlFlow::of(&inner.body),
+            _ => ControlFlow::to_next(),
         }
-        Statement::SwitchStatement(choice) => choice.cases.iter().all(|case| case.test.is_some()),
-        Statement::WhileStatement(repeat) => !repeat.test.is_literal(),
-        Statement::DoWhileStatement(repeat) => {
-            !repeat.test.is_literal() && can_complete(std::slice::from_ref(&repeat.body))
-        }
-        Statement::ForStatement(repeat) => repeat.test.is_some(),
-        Statement::LabeledStatement(labeled) => can_complete(std::slice::from_ref(&labeled.body)),
-        Statement::WithStatement(inner) => can_complete(std::slice::from_ref(&inner.body)),
-        _ => true,
-    })
+    }
+}
+
+/// What a test always is, if it is written as a number or a boolean.
+fn constant(test: &Expression) -> Option<bool> {
+    match test {
+        Expression::BooleanLiteral(literal) => Some(literal.value),
+        Expression::NumericLiteral(literal) => Some(literal.value != 0.0),
+        // `while ("text")`: nobody writes it, so nothing is said about it.
+        other => other.is_literal().then_some(true),
+    }
 }
 
 /// What an expression can evaluate to, for scripts whose value is the result itself.

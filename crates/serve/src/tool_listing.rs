@@ -228,7 +228,7 @@ fn describe(
     }
     meta.extend(examples(entry).map(|examples| (EXAMPLES_KEY.to_owned(), examples)));
     if details.deprecation.deprecated {
-        let message = details.deprecation.message.as_ref();
+        let message = details.deprecation.shown_message();
         meta.insert(DEPRECATED_KEY.into(), message.map_or(json!(true), |text| json!(text)));
     }
     add("_meta", Some(Json::Object(meta)));

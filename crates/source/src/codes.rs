@@ -76,7 +76,8 @@ crate::codes! {
     TOO_LARGE Error
     "The document has more than 16 MiB, more than 1,000,000 values or comments, more than \
      50,000 comments in a row, or aliases that repeat more than 250,000 values; or a list has \
-     more items than are read. Reading stops there."
+     more items than are read, or what says how a tool is run is too large for the number of its \
+     commands. Reading stops there."
     INVALID_ENCODING Error
     "Definitions are UTF-8, with or without a byte order mark. Save the file as UTF-8."
     NUMBER_PRECISION Warning

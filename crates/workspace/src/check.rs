@@ -37,6 +37,8 @@ pub struct CheckOptions {
     pub try_fixes: bool,
     /// Whether all sources are checked.
     pub coverage: Coverage,
+    /// Whether sources were left out, because they would have to be started.
+    pub left_out: bool,
     /// Whether records are kept whole for the caller, which takes more memory.
     pub keep_records: bool,
 }
@@ -121,6 +123,8 @@ impl Workspace {
         scripts: &[PathBuf],
         options: &CheckOptions,
     ) -> CheckReport {
+        let beside_unread = options.left_out || !load.failures.is_empty();
+        load.documents.iter_mut().for_each(|it| it.options.beside_unread = beside_unread);
         // Scripts have no record, so no repair touches them.
         self.check_scripts(scripts, &mut load);
         let selection = &options.selection;
@@ -236,10 +240,8 @@ impl Workspace {
             .enumerate()
             .filter_map(|(n, document)| Some((n, document.reading.as_ref()?)))
             .collect();
-        let subjects: Vec<_> = read
-            .iter()
-            .map(|(n, reading)| self.subject(reading, documents[*n].options.targets))
-            .collect();
+        let subjects: Vec<_> =
+            read.iter().map(|(n, reading)| self.subject(reading, documents[*n].options)).collect();
         let found = toolwright_check::check_together(&subjects);
         let located = found.into_iter().map(|(n, finding)| {
             let (document, reading) = read[n];

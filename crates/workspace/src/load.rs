@@ -112,6 +112,8 @@ pub struct ReadOptions {
     pub scope: RuleScope,
     /// The APIs that the tools are going to be sent to. With none, no rule is about them.
     pub targets: TargetSet,
+    /// Whether something that is used together with it was not read, and may define what it names.
+    pub beside_unread: bool,
 }
 
 /// How a file came to be read. On a walk, most files are not definitions and are skipped silently.
@@ -274,11 +276,8 @@ impl Workspace {
         if !matches!(mode, ReadMode::Strict) {
             readings.iter_mut().flatten().for_each(tolerate_schemas);
         }
-        let subjects: Vec<Subject<'_>> = readings
-            .iter()
-            .flatten()
-            .map(|reading| self.subject(reading, options.targets))
-            .collect();
+        let subjects: Vec<Subject<'_>> =
+            readings.iter().flatten().map(|reading| self.subject(reading, options)).collect();
         let found = if options.rules {
             toolwright_check::check_each(&subjects, &*self.analyzer, options.scope)
         } else {
@@ -333,7 +332,7 @@ impl Workspace {
     ) {
         let read = documents.iter().filter_map(|it| Some((it.reading.as_ref()?, it.options)));
         let subjects: Vec<Subject<'_>> =
-            read.map(|(reading, options)| self.subject(reading, options.targets)).collect();
+            read.map(|(reading, options)| self.subject(reading, options)).collect();
         let found = toolwright_check::check_each(&subjects, &*self.analyzer, scope);
         drop(subjects);
         let with_record = documents.iter_mut().filter(|document| document.reading.is_some());
@@ -351,9 +350,9 @@ impl Workspace {
     }
 
     /// A reading as the rules see it.
-    pub fn subject<'a>(&'a self, reading: &'a Reading, targets: TargetSet) -> Subject<'a> {
+    pub fn subject<'a>(&'a self, reading: &'a Reading, options: ReadOptions) -> Subject<'a> {
         let subject = Subject::new(reading.dialect.as_deref(), &reading.toolset, &reading.origin);
-        subject.for_targets(targets)
+        subject.for_targets(options.targets).beside_unread(options.beside_unread)
     }
 }
 

@@ -30,6 +30,7 @@ use toolwright_source::{Diagnostic, RecordFinding, Source, Span};
 use super::forbidden_file_access::FORBIDDEN_FILE_ACCESS;
 use super::forbidden_require::FORBIDDEN_REQUIRE;
 use super::locale_dependent::LOCALE_DEPENDENT;
+use super::model_instruction::BodyInstructions;
 use super::no_entry_point::NO_ENTRY_POINT;
 use super::page_api_unavailable::page_diagnostics;
 use crate::Subject;
@@ -147,7 +148,8 @@ pub fn check_scripts(
 }
 
 /// What is wrong with the bodies of BTCP tools, each a file of its own: syntax, modules and files
-/// that the sandbox does not have, no default export, codes of errors that are not UPPER_SNAKE.
+/// that the sandbox does not have, no default export, codes of errors that are not UPPER_SNAKE,
+/// texts that attack a model.
 ///
 /// Bodies that work on a page are also checked for what pages have and tools do not. The names that
 /// a body may use without declaring them depend on `place`.
@@ -166,12 +168,14 @@ pub fn check_bodies(
         document,
     });
     let facts = analyzer.analyze_all(&bodies.collect::<Vec<_>>());
+    let mut instructions = BodyInstructions::of(sources);
     let found = sources.iter().zip(facts).map(|(source, facts)| {
         let mut missing = match place {
             BodyPlace::Page => page_diagnostics(source, &facts),
             BodyPlace::Sandbox | BodyPlace::FullPage => Vec::new(),
         };
         missing.extend(body_diagnostics(source, facts));
+        missing.extend(instructions.diagnostics(source));
         missing
     });
     found.collect()

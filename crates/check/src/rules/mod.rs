@@ -72,6 +72,7 @@ pub(crate) mod unresolved_reference;
 mod unsatisfiable_schema;
 mod unused_capability;
 mod unused_definition;
+mod unused_parameter;
 mod vendor_incompatible;
 mod verbs;
 mod version_feature_mismatch;
@@ -123,6 +124,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &unknown_health_check::RULE,
     &unresolved_reference::RULE,
     &unused_capability::RULE,
+    &unused_parameter::RULE,
     &version_feature_mismatch::RULE,
     // Last: its warnings can be many, and must not push out those of other rules.
     &vendor_incompatible::RULE,

@@ -6,7 +6,8 @@
 //! What counts as an instruction is in `tool_poisoning::instructions`; here is only how it is
 //! reported: each sentence once for each tool that has it, and outside of tools only if no tool has
 //! it. The rule has no fix: a person must decide whether the definition can be trusted at all.
-//! Silent about code and about short texts.
+//! Of code the texts in it are read, because errors and results are made of them. Silent about
+//! short texts.
 //!
 //! ```text
 //! texts ─ check_text, one by one ─▶ in a tool ─────▶ reported, if the sentence is new there
@@ -19,15 +20,19 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use toolwright_model::ToolName;
-use toolwright_source::{DocumentPath, Finding, Node};
+use toolwright_source::{Diagnostic, DocumentPath, Finding, Node, Source, Span};
 
 use crate::Subject;
 use crate::report::Report;
 use crate::subject::ToolPath;
-use crate::tool_poisoning::InstructionDetector;
+use crate::tool_poisoning::{InstructionDetector, SuspiciousText, code_texts};
 
+/// Instructions in one body that are reported.
+const MAX_IN_BODY: usize = 20;
 /// Shorter texts, in bytes, cannot hold a verb with its object, and most texts are short: names,
 /// types, enum values. Skipping them saves most of the work. In scripts without spaces, twelve
 /// bytes are four characters.
@@ -61,6 +66,41 @@ toolwright_source::codes! {
     )
 }
 
+/// The instructions in the texts of bodies, each a file of its own that is named like its tool.
+pub(super) struct BodyInstructions {
+    detector: InstructionDetector,
+}
+
+impl BodyInstructions {
+    pub(super) fn of(bodies: &[Arc<Source>]) -> BodyInstructions {
+        let stem = |source: &Arc<Source>| {
+            Path::new(source.name()).file_stem()?.to_str().map(str::to_owned)
+        };
+        let names: Vec<String> = bodies.iter().filter_map(stem).collect();
+        let detector = InstructionDetector::for_tools(names.iter().map(String::as_str));
+        BodyInstructions { detector }
+    }
+
+    /// Those of one body.
+    pub(super) fn diagnostics(&mut self, source: &Arc<Source>) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for part in code_texts(source.text()) {
+            let text = source.text().get(part.clone()).unwrap_or_default();
+            if text.len() < MIN_TEXT_BYTES || found.len() >= MAX_IN_BODY {
+                continue;
+            }
+            for SuspiciousText { range, message, help } in self.detector.find(text) {
+                let span = Span::new(part.start + range.start, part.start + range.end);
+                let mut diagnostic = Diagnostic::at(&MODEL_INSTRUCTION, source, span, message);
+                diagnostic.help.extend(help);
+                found.push(diagnostic);
+            }
+        }
+        found.truncate(MAX_IN_BODY);
+        found
+    }
+}
+
 /// The instructions of one document. One for each document, as the memory of sentences must not
 /// reach the next one.
 pub(super) struct InstructionReport<'s, 'd> {
@@ -87,17 +127,31 @@ impl<'s, 'd> InstructionReport<'s, 'd> {
         }
     }
 
+    /// Reports each instruction in the texts of some code, which errors and results are made of.
+    pub(super) fn check_code(&mut self, node: Node<'_>, code: &str, out: &mut Report<'_>) {
+        for part in code_texts(code) {
+            self.check_part(node, code, part, out);
+        }
+    }
+
     /// Reports each instruction in the text of a value, at its range. `text` is decoded, and ranges
     /// count its bytes.
     pub(super) fn check_text(&mut self, node: Node<'_>, text: &str, out: &mut Report<'_>) {
-        if text.len() < MIN_TEXT_BYTES {
+        self.check_part(node, text, 0..text.len(), out);
+    }
+
+    /// The same for a part of the text.
+    fn check_part(&mut self, node: Node<'_>, text: &str, part: Range<usize>, out: &mut Report<'_>) {
+        let start = part.start;
+        let Some(text) = text.get(part).filter(|text| text.len() >= MIN_TEXT_BYTES) else {
             return;
-        }
+        };
         for hit in self.detector.find(text) {
             let sentences = sentences_at(text, &hit.range);
             let at = node.pointer();
+            let within = start + hit.range.start..start + hit.range.end;
             let mut finding =
-                Finding::new(&MODEL_INSTRUCTION, at.clone(), hit.message).within(hit.range);
+                Finding::new(&MODEL_INSTRUCTION, at.clone(), hit.message).within(within);
             // The detector chooses the help, because it depends on the kind of instruction.
             finding.help.extend(hit.help);
             let is_within = |tool: &DocumentPath| at == *tool || at.below(tool).is_some();

@@ -61,8 +61,8 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 enum TextUse {
     /// Anything that a model may read. All rules apply.
     Prose,
-    /// JavaScript of an AIOS function. It runs in the sandbox and is not sent to a model, so only
-    /// hidden characters matter.
+    /// JavaScript of an AIOS function. It is not sent to a model itself, but the texts in it may
+    /// be, as errors and results: these are searched for instructions.
     Code,
     /// The address of a schema. Such addresses may look as random as a key, so the search for
     /// secrets leaves them out.
@@ -143,8 +143,9 @@ impl TextWalk<'_, '_> {
         if self.may_hide_text {
             hidden_text::check_text(node, words, out);
         }
-        if text != TextUse::Code {
-            self.instructions.check_text(node, words, out);
+        match text {
+            TextUse::Code => self.instructions.check_code(node, words, out),
+            TextUse::Prose | TextUse::Address => self.instructions.check_text(node, words, out),
         }
         if text == TextUse::Prose {
             secret_in_definition::check_text(node, words, label, out);

@@ -14,7 +14,8 @@
 //! commands that the document need not list, so no reference to a command is questioned.
 //!
 //! Silent about: lists that are malformed or were not read to their end (they may define anything),
-//! and whether what a meta tool aggregates exists if it is checked alone, which is a note.
+//! and whether what a meta tool aggregates exists if it is checked alone, or if other sources were
+//! not read, which is a note.
 //!
 //! ```text
 //! helpers.extract-palce   near an id ..... help, and an unsafe repair that writes the id
@@ -55,8 +56,8 @@ toolwright_source::codes! {
          error refers to a validator; `validates`, `processes`, the keys of `examples` and the \
          health check refer to commands. `aggregates` of a meta tool refers to other \
          documents, by the id of a tool's toolset or as `toolset:tool`; a file that is checked \
-         alone cannot show that, which is a note. The code of functions refers to helpers as \
-         `helpers.ID`, with the id as it is or in camelCase. The commands of a tool are those under `commands` and \
+         alone, or beside sources that were not read, cannot show that, which is a note. The \
+         code of functions refers to helpers as `helpers.ID`, with the id as it is or in camelCase. The commands of a tool are those under `commands` and \
          `tools`. Without these, examples and validators define the commands, and their names \
          are not checked."
     => (
@@ -193,6 +194,11 @@ fn check_aggregates(subjects: &[Subject<'_>], report: &mut dyn FnMut(usize, Reco
             }
             let message = format!("`{}` is not among the tools that are loaded", shorten(named));
             let finding = RecordFinding::new(&UNRESOLVED_REFERENCE, at, message);
+            if subject.is_beside_unread {
+                let help = "not everything that is used together was read, and it may be there";
+                report(n, finding.severity(Severity::Info).help(help));
+                continue;
+            }
             report(
                 n,
                 match suggestion(named.as_str()) {

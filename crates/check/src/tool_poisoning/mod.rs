@@ -15,7 +15,8 @@
 //! `features` cuts that into tokens and their combinations, and `scorer` adds up the weights that
 //! `data/weights.bin` has for them. `fit`, which is compiled for tests only, makes that file from
 //! the texts in `crates/check/tests/tool_poisoning`. `host_markup` looks for another form;
-//! `encoded_text` and `spelled_out` decode what is judged then like any text.
+//! `encoded_text` and `spelled_out` decode what is judged then like any text. `code_texts` finds
+//! the texts in JavaScript.
 //!
 //! Nothing here depends on what a tool is, where the text stands or how severe a finding is; the
 //! files in `rules/` decide that.
@@ -25,6 +26,7 @@
 
 use std::ops::Range;
 
+mod code_texts;
 mod common_words;
 mod encoded_text;
 mod features;
@@ -41,6 +43,7 @@ mod spelled_out;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use code_texts::code_texts;
 pub(crate) use hidden_text::{can_hide_text, find_hidden_text};
 pub(crate) use instructions::InstructionDetector;
 pub(crate) use lookalike_names::skeleton;

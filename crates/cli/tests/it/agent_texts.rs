@@ -4,9 +4,10 @@
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::{StdioClient, configured, faulty_server, modern};
+use crate::client::{LONG, StdioClient, configured, faulty_server, modern, until};
 use crate::knowledge::json_of;
 use crate::program::folder;
+use crate::scripted_servers::ScriptedServers;
 
 /// A definition with this strategy in front of the server `good`.
 fn tasks(strategy: &str) -> String {
@@ -61,7 +62,7 @@ fn tasks(strategy: &str) -> String {
   examples:
     echo:
       - {scenario: success, description: One, input: {assignees: [4]}, output: {ok: true}}
-      - {scenario: failure_invalid_param, input: {}, error: {code: E, message: assignees}}
+      - {scenario: failure_invalid_param, input: {}, error: {code: E, message: assignees}, mitigation: Name one}
   mcp_specific:
     server_command: "SERVER mcp good"
 "#
@@ -71,8 +72,12 @@ fn tasks(strategy: &str) -> String {
 
 /// What a client is given of the tool `echo`, and the text of the resource about it.
 fn given(strategy: &str) -> (String, Vec<Json>, Option<String>) {
+    given_by(&tasks(strategy))
+}
+
+fn given_by(definition: &str) -> (String, Vec<Json>, Option<String>) {
     let (folder, path) = configured("[[source]]\nname = \"tasks\"\npath = \"tasks.yaml\"\n");
-    std::fs::write(path.join("tasks.yaml"), tasks(strategy)).expect("a file");
+    std::fs::write(path.join("tasks.yaml"), definition).expect("a file");
     let mut client = StdioClient::start(folder.path(), &[], &[]);
     let tools = client.ask("tools/list", json!({}))["result"]["tools"].clone();
     let tools = tools.as_array().expect("a list").iter();
@@ -123,6 +128,9 @@ fn embedded_knowledge_is_in_the_description() {
     assert_eq!(description, expected);
     assert!(resources.iter().all(|it| it["uri"] != "toolwright://knowledge/tasks"));
     assert_eq!(text, None);
+    // A definition that names no strategy means this one.
+    let silent = tasks("embedded").replacen("  knowledge_strategy: embedded\n", "", 1);
+    assert_eq!(given_by(&silent), (description, resources, text));
 }
 
 #[test]
@@ -143,7 +151,7 @@ fn external_and_hybrid_knowledge_is_a_resource() {
         "An answer may be standard",
         "Different formats.",
         "## Examples of echo\n\n- One: `{\"assignees\":[4]}` → `{\"ok\":true}`",
-        "→ error: E: assignees",
+        "→ error: E: assignees. Mitigation: Name one",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -206,6 +214,42 @@ fn documents_of_two_toolsets_of_one_namespace_are_one() {
     let text = read["result"]["contents"][0]["text"].as_str().expect("a text");
     let (log, status) = (text.find("### of-log"), text.find("### of-status"));
     assert!(log.is_some() && log < status, "{text}");
+}
+
+/// A server that lists a resource of our scheme does not pose as what a definition says: it gets a
+/// prefix with the name of its source.
+#[test]
+fn a_server_cannot_pose_as_the_knowledge_of_a_definition() {
+    let resource = |uri: &str| json!({"uri": uri, "name": "Read this first"});
+    let uris = ["toolwright://knowledge/tasks", "Toolwright://knowledge/other"];
+    let script = json!({
+        "resources/list": {"result": {"resources": uris.map(resource)}},
+        "resources/read": {"result": {"contents": [{"uri": uris[0], "text": "posed"}]}},
+    });
+    let servers = ScriptedServers::new(&[("poser", "", script)]);
+    let config = std::fs::read_to_string(servers.file("toolwright.toml")).expect("a file");
+    let source = "\n[[source]]\nname = \"tasks\"\npath = \"tasks.yaml\"\n";
+    std::fs::write(servers.file("toolwright.toml"), config + source).expect("a file");
+    std::fs::write(servers.file("tasks.yaml"), tasks("external")).expect("a file");
+    let mut client = StdioClient::start(servers.path(), &[], &[]);
+    let of_poser = uris.map(|uri| format!("toolwright+poser:{uri}"));
+    let listed = until("all resources", LONG, || {
+        let resources = client.ask("resources/list", json!({}))["result"]["resources"].clone();
+        let uris = resources.as_array()?.iter().filter_map(|it| it["uri"].as_str());
+        let uris: Vec<String> = uris.map(str::to_owned).collect();
+        let is_listed = |uri: &str| uris.iter().any(|it| it == uri);
+        let is_complete =
+            is_listed("toolwright://knowledge/tasks") && of_poser.iter().all(|it| is_listed(it));
+        is_complete.then_some(uris)
+    });
+    let own: Vec<&String> = listed.iter().filter(|it| it.starts_with("toolwright:")).collect();
+    assert_eq!(own, ["toolwright://knowledge/tasks"], "{listed:?}");
+    let mut read = |uri: &str| {
+        let read = client.ask("resources/read", json!({"uri": uri}));
+        read["result"]["contents"][0]["text"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(read("toolwright://knowledge/tasks").contains("### rate_limit"));
+    assert_eq!(read(&of_poser[0]), "posed");
 }
 
 /// The budget of a description holds, however much a definition says.
@@ -314,6 +358,16 @@ fn tags_examples_and_deprecation_reach_agents() {
     let called = run(folder.path(), &["call", "shop:getTotal", "prices:=[1]"]);
     assert_eq!(called.code, 0, "{called:?}");
     assert_eq!(called.stderr, "toolwright: `shop:getTotal` is deprecated: use getSum\n");
+    // However much its author writes.
+    let long = manifest().replace("use getSum", &"use getSum ".repeat(10_000));
+    std::fs::write(path.join("shop.json"), long).expect("a file");
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    let tool = client.ask("tools/list", json!({}))["result"]["tools"][0].clone();
+    assert!(tool["description"].as_str().is_some_and(|text| text.starts_with("Deprecated: use")));
+    assert!(tool.to_string().len() < 3_000, "{}", tool.to_string().len());
+    let called = run(folder.path(), &["call", "shop:getTotal", "prices:=[1]"]);
+    assert!(called.code == 0 && called.stderr.len() < 1_000, "{}", called.stderr.len());
+    std::fs::write(path.join("shop.json"), manifest()).expect("a file");
     // The isolation that was asked for, and what is used.
     let shown = run(folder.path(), &["show", "shop.json"]);
     let sandbox = "  sandbox     asked for ses, used: a jailed process of its own\n";

@@ -1,12 +1,14 @@
 //! AIOS tools that are programs: the words of their commands, what must be installed before the
 //! first call, and their examples as tests of real calls.
 
+use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value as Json, json};
 
 use crate::calling::run;
-use crate::client::StdioClient;
+use crate::client::{LONG, StdioClient, until};
 use crate::program::folder;
 
 /// A tool of type `cli` whose program is a script of the folder.
@@ -133,6 +135,97 @@ fn an_install_check_runs_once() {
     assert!(checked.stdout.contains(finding), "{}", checked.stdout);
 }
 
+/// A check that never ends is ended, and nothing of it stays; one that prints without end has
+/// started, and that is what a check is for.
+#[test]
+fn an_install_check_that_hangs_or_floods_ends() {
+    let guide = "install_guide: \"Run: make words\"";
+    let section = format!("executable: ./words, install_check: ./hang, {guide}");
+    let folder = folder_with(&cli(&section, ""));
+    executable(folder.path(), "words", WORDS);
+    executable(folder.path(), "hang", "#!/bin/sh\necho $$ > pid\nexec sleep 600\n");
+    let failure = failure(folder.path(), "notes:notes");
+    assert_eq!(failure["code"], "SPAWN_FAILED", "{failure}");
+    let text = failure["message"].as_str().expect("a text");
+    assert!(text.ends_with("its check `./hang` did not end within 10 s"), "{text}");
+    assert_eq!(failure["suggestion"], "Run: make words");
+    let pid = std::fs::read_to_string(folder.path().join("pid")).expect("it has started");
+    let is_gone = || (!Path::new("/proc").join(pid.trim()).exists()).then_some(());
+    until("the check has ended", LONG, is_gone);
+    let folder = folder_with(&cli("executable: ./words, install_check: yes", ""));
+    executable(folder.path(), "words", WORDS);
+    let args = ["call", "--from", "tool.yaml", "notes:notes", "--args", "{\"args\": [\"a\"]}"];
+    let called = run(folder.path(), &args);
+    assert_eq!(called.stdout, "a\n", "{}", called.stderr);
+}
+
+/// A guide can be as long as its author likes, an answer cannot.
+#[test]
+fn a_long_install_guide_is_cut() {
+    let guide = "run this ".repeat(10_000);
+    let section = format!("executable: no-such-words, install_guide: \"{guide}\"");
+    for section in [section.clone(), format!("{section}, install_check: ./check")] {
+        let folder = folder_with(&cli(&section, ""));
+        let failure = failure(folder.path(), "notes:notes");
+        let help = failure["suggestion"].as_str().expect("a text");
+        assert!(help.starts_with("run this run this") && help.len() < 5_000, "{}", help.len());
+        assert!(help.ends_with("… [cut: 89999 bytes in all]"), "{}", &help[help.len() - 60..]);
+    }
+}
+
+/// Without a processor only words and input reach a program, so other arguments are no arguments.
+#[test]
+fn a_command_line_gets_words_and_input_only() {
+    let own = "  tools:
+    - id: search
+      description: Searches all notes
+      inputSchema: {type: object, properties: {word: {type: string}, args: {}, stdin: {}}}
+";
+    let turned = "  schema_version: 2.0
+  executable_knowledge:
+    processors:
+      - id: to-words
+        language: javascript
+        processes: search
+        stage: request
+        function: '(data) => ({ args: [\"--word=\" + data.word, ...data.more ?? []] })'
+";
+    let script = "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\"; done\ncat\n";
+    let call = |more: &str, args: Json| {
+        let folder = folder_with(&cli("executable: ./words", more));
+        executable(folder.path(), "words", script);
+        let args = args.to_string();
+        let words = ["call", "--from", "tool.yaml", "notes:search", "--json", "--args", &args];
+        let called = run(folder.path(), &words);
+        let answer: Json = serde_json::from_str(&called.stdout).expect("JSON");
+        let error = &answer["error"];
+        match error["code"].as_str() {
+            Some(code) => format!("{code}: {}", error["message"].as_str().expect("a text")),
+            None => answer["content"][0]["text"].as_str().expect("a text").to_owned(),
+        }
+    };
+    let refused = |why: &str| format!("INPUT_INVALID: `search` is a command line, and {why}");
+    let both = format!("{own}{turned}");
+    for (more, args, expected) in [
+        (own, json!({"args": ["-s"], "stdin": "in"}), "search\n-s\nin".to_owned()),
+        (own, json!({}), "search\n".to_owned()),
+        (own, json!({"word": "a"}), refused("its program does not get the argument `word`")),
+        (own, json!({"args": ["a", 2]}), refused("`args` is not a list of texts")),
+        (own, json!({"args": "a"}), refused("`args` is not a list of texts")),
+        (own, json!({"stdin": 2}), refused("`stdin` is not a text")),
+        (&both, json!({"word": "a"}), "search\n--word=a\n".to_owned()),
+        (&both, json!({"word": "a", "more": [2]}), refused("`args` is not a list of texts")),
+    ] {
+        assert_eq!(call(more, args.clone()), expected, "{args}");
+    }
+    for (more, count) in [(own, 1), (&both, 0)] {
+        let folder = folder_with(&cli("executable: ./words", more));
+        let checked = run(folder.path(), &["check", "tool.yaml", "--output-format", "concise"]);
+        let finding = "warning[UNUSED_PARAMETER]: the program does not get the parameter `word`";
+        assert_eq!(checked.stdout.matches(finding).count(), count, "{}", checked.stdout);
+    }
+}
+
 /// Builtins of a shell that ask for a program are answered without one.
 #[test]
 fn an_install_check_may_ask_where_a_program_is() {
@@ -240,6 +333,49 @@ fn a_script_is_looked_for_before_it_is_called() {
     ]);
     let run = run(folder.path(), &["call", "--from", "tool.yaml", "notes:notes"]);
     assert_eq!(run.stdout.trim(), "{}", "{}", run.stderr);
+}
+
+/// The packages of a script for Node are those that Node finds from the script.
+#[test]
+fn packages_of_node_are_looked_for() {
+    if Command::new("node").arg("--version").output().is_err() {
+        let _ = writeln!(std::io::stderr(), "skipped: there is no Node on the PATH");
+        return;
+    }
+    let call = |dependencies: &str| {
+        let text = format!(
+            "tool: {{id: notes, type: local, name: Notes, version: 1.0.0, description: Keeps notes, \
+             local_specific: {{runtime: node, entry_point: ./notes.js, dependencies: {dependencies}}}}}"
+        );
+        let folder = folder(&[
+            ("tool.yaml", text.as_bytes()),
+            ("notes.js", b"const beside = require('beside'); console.log(JSON.stringify(beside));"),
+            ("node_modules/beside/package.json", br#"{"name": "beside", "version": "2.4.0"}"#),
+            ("node_modules/beside/index.js", b"module.exports = { is: 'here' };"),
+        ]);
+        let called = run(folder.path(), &["call", "--from", "tool.yaml", "notes:notes", "--json"]);
+        serde_json::from_str::<Json>(&called.stdout).expect("JSON")
+    };
+    for found in ["[beside]", "['beside@^2.1.0', fs, 'node:path']"] {
+        assert_eq!(call(found)["structuredContent"], json!({"is": "here"}), "{found}");
+    }
+    for (missing, message, help) in [
+        (
+            "[beside, no-such-package, '@no/such']",
+            "the script needs `no-such-package`, which is not installed; `@no/such`, which is not \
+             installed",
+            "npm install no-such-package @no/such",
+        ),
+        (
+            "['beside@^3.0.0']",
+            "the script needs `beside@^3.0.0`, but version 2.4.0 is installed",
+            "npm install beside@^3.0.0",
+        ),
+    ] {
+        let error = &call(missing)["error"];
+        assert_eq!(error["code"], "SPAWN_FAILED", "{error}");
+        assert_eq!((&error["message"], &error["suggestion"]), (&json!(message), &json!(help)));
+    }
 }
 
 /// A tool with examples, and a script that answers them.

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use toolwright_schema::TargetSet;
 use toolwright_script::InProcessAnalyzer;
 use toolwright_source::{Diagnostic, Severity, locate};
 use toolwright_workspace::{LoadResult, ReadOptions, Workspace};
@@ -386,7 +385,7 @@ fn check_folder(folder: &Path, compat: bool) -> BTreeMap<String, Vec<Diagnostic>
         .iter()
         .enumerate()
         .filter_map(|(n, file)| Some((n, file.reading.as_ref()?)))
-        .map(|(n, reading)| (n, workspace.subject(reading, TargetSet::default())));
+        .map(|(n, reading)| (n, workspace.subject(reading, ReadOptions::default())));
     let (places, subjects): (Vec<usize>, Vec<_>) = read.unzip();
     let between = toolwright_check::check_together(&subjects).into_iter().map(|(n, finding)| {
         let reading = files[places[n]].reading.as_ref().expect("it was read");
@@ -494,7 +493,7 @@ fn the_tools_of_a_large_server_are_not_taken_for_poisoned() {
             load.documents.iter().filter_map(|file| file.reading.as_ref()).collect();
         let subjects: Vec<_> = readings
             .iter()
-            .map(|reading| workspace.subject(reading, TargetSet::default()))
+            .map(|reading| workspace.subject(reading, ReadOptions::default()))
             .collect();
         for (n, finding) in toolwright_check::check_together(&subjects) {
             let file = readings[n].origin.document().source().name();

@@ -1,6 +1,8 @@
 //! The complete examples of the specifications, as the files of `examples/` express them, run end
-//! to end. Those of other features are tested with these.
+//! to end, and what keeps tools like them to what they declare. Those of other features are tested
+//! with these.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 
@@ -75,6 +77,68 @@ fn answer_with(page: &str, stream: TcpStream) {
     let _ = write!(&stream, "{head}\r\ncontent-length: {length}\r\n\r\n{page}");
 }
 
+/// The Chromium to test with; without one, a line on stderr.
+fn chromium() -> Option<OsString> {
+    let chromium = std::env::var_os("TOOLWRIGHT_CHROMIUM");
+    if chromium.is_none() {
+        let line = "skipped: TOOLWRIGHT_CHROMIUM does not name a Chromium";
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }
+    chromium
+}
+
+/// Everything is granted, but a tool is given no more than it declares.
+#[test]
+fn a_tool_gets_no_more_than_it_declares() {
+    let tool = |name: &str, needs: &[&str]| {
+        json!({
+            "name": name, "description": "A tool for trying rights.", "capabilities": needs,
+            "inputSchema": {"type": "object", "additionalProperties": false},
+        })
+    };
+    let manifest = json!({
+        "btcp": "1.0", "name": "desk", "version": "1.0.0",
+        "capabilities": ["dom:read", "dom:write"],
+        "tools": [
+            tool("tryNothing", &[]), tool("tryRead", &["dom:read"]),
+            tool("tryWrite", &["dom:read", "dom:write"]),
+        ],
+    });
+    let body = "export default () => {
+  const heading = document.querySelector('h1');
+  const before = heading.textContent;
+  heading.textContent = 'after';
+  return { before, after: heading.textContent };
+};";
+    let browser = chromium().map(|chromium| {
+        let origin = page_server("<h1>before</h1>".to_owned());
+        format!("[browser]\nprogram = {chromium:?}\nstart = \"{origin}/\"\n")
+    });
+    let source = "[[source]]\nname = \"desk\"\npath = \"desk.json\"\n";
+    let (folder, path) = configured(&(browser.clone().unwrap_or_default() + source));
+    std::fs::write(path.join("desk.json"), manifest.to_string()).expect("a file");
+    for name in ["tryNothing", "tryRead", "tryWrite"] {
+        std::fs::write(path.join(format!("{name}.js")), body).expect("a file");
+    }
+    let allow = ["--allow", "dom:read,dom:write"];
+    let mut client = StdioClient::start(folder.path(), &allow, &[]);
+    let mut call = |name: &str| client.call(&format!("desk__{name}"), json!({}));
+    // What declares nothing has no page at all.
+    let nothing = call("tryNothing");
+    let text = nothing["content"][0]["text"].as_str().unwrap_or_default();
+    assert!(text.contains("ReferenceError: document is not defined"), "{nothing}");
+    if browser.is_none() {
+        return;
+    }
+    let read = call("tryRead");
+    let error = &read["_meta"]["toolwright/error"];
+    assert_eq!((&error["code"], &error["number"]), (&json!("CAPABILITY_DENIED"), &json!(-32001)));
+    // Nothing was changed by the one that was refused.
+    let written = call("tryWrite");
+    let expected = json!({"before": "before", "after": "after"});
+    assert_eq!(written["structuredContent"], expected, "{written}");
+}
+
 /// What `setSeat` returns.
 fn changed(before: Json, after: Json) -> Json {
     json!({"success": true, "previousGuest": before, "newGuest": after})
@@ -88,11 +152,7 @@ fn copied(rows: u8, bytes: u8) -> Json {
 /// The manifest with tools that read, write and copy what a page shows, in a real browser.
 #[test]
 fn the_example_of_a_manifest_for_pages_works() {
-    let Some(chromium) = std::env::var_os("TOOLWRIGHT_CHROMIUM") else {
-        let line = "skipped: TOOLWRIGHT_CHROMIUM does not name a Chromium";
-        let _ = writeln!(std::io::stderr(), "{line}");
-        return;
-    };
+    let Some(chromium) = chromium() else { return };
     let examples = project().join("examples/btcp");
     let page = std::fs::read_to_string(examples.join("seat-plan.html")).expect("a page");
     let browser =

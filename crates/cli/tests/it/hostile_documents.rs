@@ -35,6 +35,20 @@ fn documents() -> Vec<HostileDocument> {
         (0..1_000_000).fold(String::new(), |text, n| text + "k" + &n.to_string() + ": 1\n");
     let hostile =
         |name, text: String, code| HostileDocument { name, text: text.into_bytes(), code };
+    // Ten thousand commands, each with what the section says.
+    let shared = |kind: &str, section: String| {
+        let commands = (0..10_000).map(|n| format!("c{n}")).collect::<Vec<_>>().join(",");
+        format!(
+            "tool: {{id: x, type: {kind}, name: X, version: 1.0.0, description: Does much, \
+             {kind}_specific: {{{section}}}, commands: [{commands}]}}"
+        )
+    };
+    let guide = format!("executable: x, install_guide: {}", "x".repeat(1 << 20));
+    let dependencies = format!("entry_point: x, dependencies: [{}]", "a,".repeat(10_000));
+    let check = format!(
+        "server_command: x, health_check: {{command: c1, expected_response: {{a: {}}}}}",
+        "x".repeat(1 << 20)
+    );
     vec![
         hostile("laughs.yaml", format!("tool: &t\n  id: x\n{laughs}"), "TOO_LARGE"),
         hostile(
@@ -53,6 +67,9 @@ fn documents() -> Vec<HostileDocument> {
             format!("{{name: \"{}\", inputSchema: 7}}", "x ".repeat(8_000_000)),
             "INVALID_TYPE",
         ),
+        hostile("shared-guide.yaml", shared("cli", guide), "TOO_LARGE"),
+        hostile("shared-dependencies.yaml", shared("local", dependencies), "TOO_LARGE"),
+        hostile("shared-check.yaml", shared("mcp", check), "TOO_LARGE"),
         hostile("deep-list.json", "[".repeat(deep), "TOO_DEEP"),
         hostile("deep-object.json", "{\"a\":".repeat(deep), "TOO_DEEP"),
         hostile("deep-flow.yaml", "[".repeat(deep), "TOO_DEEP"),

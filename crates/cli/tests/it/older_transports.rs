@@ -7,13 +7,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::{Message, accept_hdr};
 
 use crate::calling::run;
-use crate::client::{LONG, StdioClient, configured, faulty_server};
+use crate::client::{LONG, StdioClient, configured, faulty_server, until};
 use crate::program::{Run, folder};
 use crate::serving::server;
 
@@ -39,7 +40,12 @@ enum Mode {
     Flood,
     /// Has no such transport.
     Missing,
+    /// Is not well before its fourth connection.
+    Recovering,
 }
+
+/// The connection from which on a server of [`Mode::Recovering`] is well.
+const WELL: usize = 4;
 
 /// The answer of a server with the tools `echo` and `status`; `None` for notifications.
 fn answer(message: &Json) -> Option<Json> {
@@ -213,6 +219,9 @@ impl OldServer {
                     Mode::Noisy => {
                         let _ = socket.send(Message::text("not json"));
                         answer.to_string()
+                    }
+                    Mode::Recovering if seen.lock().expect("no thread panicked").len() < WELL => {
+                        answer.to_string().replace("ok", "starting")
                     }
                     _ => answer.to_string(),
                 };
@@ -420,6 +429,30 @@ fn health_checks_decide_whether_a_source_is_up() {
         assert_eq!(doctor.code, 1, "{doctor:?}");
         assert!(doctor.stdout.contains("failed") && doctor.stdout.contains(problem), "{doctor:?}");
     }
+}
+
+/// A source that fails its check is tried again after pauses that grow, and is there once it is
+/// well.
+#[test]
+fn a_source_that_fails_its_health_check_is_tried_again() {
+    let socket = OldServer::websocket(Mode::Recovering);
+    let connection = format!("server_command: '{}'\n    transport: websocket", socket.ws_url());
+    let check = "{command: status, expected_response: {status: ok}}";
+    let (folder, path) = configured("[[source]]\nname = \"old\"\npath = \"old.yaml\"\n");
+    std::fs::write(path.join("old.yaml"), definition(&connection, check)).expect("a file");
+    let begin = Instant::now();
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    until("the server is well", LONG, || {
+        let answer = client.call("old__echo", json!({"n": 1}));
+        let text = answer["content"][0]["text"].as_str().unwrap_or_default();
+        let is_down = text.contains("its health check `status` failed: the answer is `{\"status\"");
+        assert!(is_down || text == "{\"n\":1}", "{answer}");
+        (!is_down).then_some(())
+    });
+    // The attempts are at 0, 250, 750 and 1750 ms, or later.
+    let (elapsed, attempts) = (begin.elapsed(), socket.seen.lock().expect("no panic").len());
+    assert!(elapsed >= Duration::from_millis(1750), "{attempts} attempts in {elapsed:?}");
+    assert_eq!(attempts, WELL);
 }
 
 /// A health check that hangs, floods or cannot be answered takes down its own source alone.

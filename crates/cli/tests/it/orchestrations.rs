@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value as Json, json};
 
-use crate::client::{LONG, StdioClient, run_with, until};
+use crate::client::{LONG, StdioClient, faulty_server, run_with, until};
 use crate::program::{Run, folder, project};
 
 /// The definition of a meta tool whose helper has this code.
@@ -337,6 +337,16 @@ fn what_a_meta_tool_aggregates_is_looked_for_in_the_other_documents() {
     assert_eq!(found[0]["message"], "`parts` is not defined in this file");
     assert!(found[0]["help"][0].as_str().expect("help").contains("`toolwright check` with"));
     assert_eq!(alone.code, 0, "{}", alone.stdout);
+    // Nor where a source was not read: its server may have the tool.
+    let server = format!("[[source]]\nname = \"part\"\ncommand = [\"{}\"]\n", faulty_server());
+    let path = folder.path().join("toolwright.toml");
+    let config = std::fs::read_to_string(&path).expect("a file") + &server;
+    std::fs::write(path, config).expect("a file");
+    let args = ["check", "--no-start", "--notes", "--output-format", "concise"];
+    let checked = run(folder.path(), &args);
+    let note = "note[UNRESOLVED_REFERENCE]: `part` is not among the tools that are loaded";
+    assert!(checked.stdout.contains(note), "{}", checked.stdout);
+    assert!(!checked.stdout.contains("warning[UNRESOLVED_REFERENCE]"), "{}", checked.stdout);
 }
 
 /// A bare name means the only aggregated tool that has it.

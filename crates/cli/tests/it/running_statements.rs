@@ -119,6 +119,58 @@ fn code_reaches_neither_the_host_nor_another_call() {
     }
 }
 
+/// What every function of a definition does to its surroundings, and what it finds of others.
+const TRACES: &str = "(args) => {
+            const host = ['require', 'process', 'fetch', 'setTimeout', 'Deno', 'std', 'os']
+              .filter((name) => name in globalThis);
+            globalThis.calls = (globalThis.calls ?? 0) + 1;
+            Object.prototype.traces = (({}).traces ?? 0) + 1;
+            const found = [...host, calls, ({}).traces, args.n];
+            args.n = 'changed';
+            return FOUND;
+          }";
+
+/// Functions of one definition share nothing either, and what they do to their arguments stays with
+/// them.
+#[test]
+fn functions_share_nothing_but_what_they_return() {
+    let function = |id: &str, keys: &str, found: &str| {
+        let code = TRACES.replace("FOUND", found);
+        format!(
+            "      - id: {id}\n        language: javascript\n        {keys}\n        function: |\n          {code}\n"
+        )
+    };
+    let verdict = "{ valid: found.join() === '1,1,1', errors: [] }";
+    let definition = format!(
+        "tool:
+  schema_version: 2.0
+  id: desk
+  type: local
+  name: Desk
+  version: 1.0.0
+  description: Repeats its input
+  commands: [repeat]
+  local_specific: {{runtime: sh, entry_point: ./desk.sh}}
+  executable_knowledge:
+    validators:
+{}{}    processors:
+{}{}",
+        function("first", "validates: repeat", verdict),
+        function("second", "validates: repeat", verdict),
+        function("before", "processes: repeat\n        stage: request", "{ n: 1, before: found }"),
+        function("after", "processes: repeat", "{ before: data.before, after: found }"),
+    );
+    let (folder, path) = configured("[[source]]\nname = \"desk\"\npath = \"desk.yaml\"\n");
+    std::fs::write(path.join("desk.yaml"), definition).expect("a file");
+    std::fs::write(path.join("desk.sh"), "cat").expect("a file");
+    let mut client = StdioClient::start(folder.path(), &[], &[]);
+    for _ in 0..3 {
+        let answer = client.call("desk__repeat", json!({"n": 1}));
+        let expected = json!({"before": [1, 1, 1], "after": [1, 1, 1]});
+        assert_eq!(answer["structuredContent"], expected, "{answer}");
+    }
+}
+
 /// A tool that leaves a file when it runs, behind a validator with a check.
 const MARKING: &str = "tool:
   schema_version: 2.0
@@ -328,6 +380,34 @@ fn a_tool_is_displayed_by_its_title() {
     assert_eq!(find("all")["title"], "The title");
     assert_eq!(find("hint")["annotations"]["title"], "The hint");
     assert_eq!(find("bare")["title"], json!(null));
+}
+
+/// The name of an AIOS tool, and the provider of a manifest, are for people.
+#[test]
+fn names_of_toolsets_and_providers_are_shown() {
+    let tool = json!({"name": "getOne", "inputSchema": {"type": "object"}});
+    let mut page: Json = serde_json::from_str(&manifest(tool, &json!(null))).expect("JSON");
+    page["provider"] = json!({
+        "name": "Desk Works", "url": "https://desk.example", "contact": "help@desk.example",
+    });
+    let notes = "tool: {id: notes-cli, type: cli, name: Notes of All, version: 1.0.0, description: \
+                 Keeps notes, cli_specific: {executable: notes}}";
+    let folder =
+        folder(&[("page.json", page.to_string().as_bytes()), ("notes.yaml", notes.as_bytes())]);
+    for (file, row, at, expected) in [
+        (
+            "page.json",
+            "  provider    Desk Works, https://desk.example, help@desk.example",
+            "/provider/name",
+            "Desk Works",
+        ),
+        ("notes.yaml", "  title       Notes of All", "/title", "Notes of All"),
+    ] {
+        let shown = run(folder.path(), &["show", file]);
+        assert!(shown.stdout.lines().any(|line| line == row), "{file}: {}", shown.stdout);
+        let json = json_of(&run(folder.path(), &["show", file, "--json"]));
+        assert_eq!(json["toolsets"][0].pointer(at), Some(&json!(expected)), "{file}: {json}");
+    }
 }
 
 #[test]

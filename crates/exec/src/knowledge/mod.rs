@@ -182,8 +182,8 @@ impl RunnableKnowledge {
         self.processors(command, ProcessorStage::Request).next().is_some()
     }
 
-    /// The definition's anti-pattern and quirk about the same mistake as these errors, at most one
-    /// of each. Takes up to a tenth of a second with the longest lists of lessons.
+    /// For each of these errors, the definition's anti-pattern and quirk about the same mistake, at
+    /// most six in all. Takes up to a tenth of a second with the longest lists of lessons.
     pub fn advice(
         &self,
         command: &str,

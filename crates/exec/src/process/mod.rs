@@ -20,11 +20,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::process::Command;
-use toolwright_model::Binding;
+use toolwright_model::{Binding, ToolName};
 
+use crate::capped_texts::shorten;
 use crate::offload::{WorkSize, offload};
 use crate::{
-    BoxFuture, Call, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json, Outcome, code,
+    BoxFuture, Call, CallArguments, Executor, ExecutorContext, ExecutorKind, Failure, Host, Json,
+    Outcome, code,
 };
 use program::{ProgramExit, run_program};
 use requirements::MetRequirements;
@@ -60,6 +62,10 @@ const NO_EXECUTABLE_FORMAT: i32 = 8;
 const LOGGED_ANSWER: usize = 400;
 /// Characters of the last line on stderr that go into a message.
 const STDERR_LINE: usize = 300;
+/// Characters of an install guide in an answer.
+const MAX_GUIDE: usize = 4_000;
+/// Characters of the name of an argument in a message.
+const MAX_NAME: usize = 200;
 
 /// Every call starts a process; only what was found to be installed is remembered.
 ///
@@ -92,7 +98,7 @@ impl Executor for ProcessExecutor {
                 let failure = cannot_start(&invocation.program, &error);
                 match binding {
                     Binding::Command { install_guide: Some(guide), .. } => {
-                        failure.suggest(guide.trim())
+                        failure.suggest(shown_guide(guide))
                     }
                     _ => failure,
                 }
@@ -167,14 +173,10 @@ impl Invocation {
             }
             Binding::Command { executable, words, .. } => {
                 let mut arguments: Vec<String> = words.iter().map(checked).collect();
-                // The AIOS reader gives every command line the same input schema: `args` is a list
-                // of texts, `stdin` a text. So there is nothing else to look at.
-                let given =
-                    call.arguments.get("args").and_then(Json::as_array).into_iter().flatten();
-                arguments.extend(given.filter_map(Json::as_str).map(str::to_owned));
-                let input = call.arguments.get("stdin").and_then(Json::as_str).unwrap_or_default();
+                let (given, input) = words_and_input(&call.tool.name, call.arguments)?;
+                arguments.extend(given);
                 let (file, program) = (file(executable), executable.clone());
-                Ok(Invocation { program, file, arguments, input: input.into() })
+                Ok(Invocation { program, file, arguments, input })
             }
             // Not reached through the runner: `EXECUTOR.accepts` lists the same bindings.
             other => {
@@ -187,6 +189,45 @@ impl Invocation {
             }
         }
     }
+}
+
+/// What a call of a command line gives its program: the words after the command, and the bytes for
+/// stdin. A definition may have a schema of its own and a processor that changes the arguments, so
+/// there may be others: a program that runs without them does something else than was asked for.
+fn words_and_input(
+    name: &ToolName,
+    arguments: &CallArguments,
+) -> Result<(Vec<String>, Vec<u8>), Failure> {
+    let wrong = |what: &str| {
+        let message = format!("`{name}` is a command line, and {what}");
+        Failure::new(&code::INPUT_INVALID, message)
+            .suggest("pass the words after the command as `args`, and `stdin` as a text")
+    };
+    let members = arguments.as_object().into_iter().flatten();
+    let other = members.map(|(name, _)| name).find(|name| !["args", "stdin"].contains(&&***name));
+    if let Some(other) = other {
+        let other = shorten(other, MAX_NAME);
+        return Err(wrong(&format!("its program does not get the argument `{other}`")));
+    }
+    let words = match arguments.get("args") {
+        None | Some(Json::Null) => Some(Vec::new()),
+        Some(Json::Array(words)) => {
+            words.iter().map(|word| word.as_str().map(str::to_owned)).collect()
+        }
+        Some(_) => None,
+    };
+    let input = match arguments.get("stdin") {
+        None | Some(Json::Null) => Some(String::new()),
+        Some(input) => input.as_str().map(str::to_owned),
+    };
+    let words = words.ok_or_else(|| wrong("`args` is not a list of texts"))?;
+    let input = input.ok_or_else(|| wrong("`stdin` is not a text"))?;
+    Ok((words, input.into_bytes()))
+}
+
+/// The guide of a definition, as help in an answer.
+fn shown_guide(guide: &str) -> String {
+    shorten(guide.trim(), MAX_GUIDE).into_owned()
 }
 
 /// The failure of a program that could not be started. Names the program only, not its arguments,

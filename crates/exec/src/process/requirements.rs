@@ -29,7 +29,7 @@ use toolwright_model::{Binding, InstallCheck};
 
 use super::program::run_program;
 use super::version_ranges::{Dependency, RangeNotation};
-use super::{STDERR_LINE, describe_exit};
+use super::{STDERR_LINE, describe_exit, shown_guide};
 use crate::{Failure, Json, code};
 
 /// How long a check may take. Most print a version, which takes milliseconds.
@@ -89,7 +89,7 @@ impl MetRequirements {
                 let run = || check_installed(executable, check, environment);
                 let met = cell.get_or_try_init(run).await;
                 met.map(drop).map_err(|failure| match install_guide {
-                    Some(guide) => failure.suggest(guide.trim()),
+                    Some(guide) => failure.suggest(shown_guide(guide)),
                     None => failure.suggest(format!("install `{executable}`")),
                 })
             }

@@ -27,7 +27,9 @@ use toolwright_model::{
     InputSchema, InstallCheck, Json, Rest, Server, ServerSettings, ToolName, Toolset, Variable,
 };
 use toolwright_source::codes::TOO_LARGE;
-use toolwright_source::{DocumentPath, Finding, Node, Origin, RecordPath, ValueKind, words};
+use toolwright_source::{
+    DocumentPath, Finding, MAX_BYTES, MAX_NODES, Node, Origin, RecordPath, ValueKind, words,
+};
 
 use super::ID;
 use super::fields::{COMMAND, EXAMPLE, EXPECTED_ERROR, GROUPED_COMMAND};
@@ -64,10 +66,20 @@ pub(super) fn read(
         findings.push(Finding::new(&TOO_LARGE, tool.pointer(), message).on_key());
         commands.truncate(MAX_ITEMS);
     }
+    let section = tool_type(tool).and_then(|kind| tool.get(&format!("{kind}_specific")));
+    let too_large = section.filter(|section| is_too_large_for(*section, tool, commands.len()));
+    if let Some(section) = too_large {
+        let message = format!(
+            "the section is repeated for each of the {} commands, which makes more than {} MiB or \
+             {MAX_NODES} values",
+            commands.len(),
+            MAX_BYTES >> 20
+        );
+        findings.push(Finding::new(&TOO_LARGE, section.pointer(), message).on_key());
+    }
     // Once for all commands: with thousands of them, reading the server for each would be slow, and
     // each would have a server of its own.
-    let host = CommandContext::of(tool);
-    let section = tool_type(tool).and_then(|kind| tool.get(&format!("{kind}_specific")));
+    let host = CommandContext::of(tool, too_large.is_none());
     let mut examples = tool.get("examples").map(Node::members).unwrap_or_default();
     examples.truncate(MAX_ITEMS);
     // A map, because a hostile document has thousands of commands and of examples, and a scan for
@@ -340,19 +352,57 @@ fn referenced_names(tool: Node<'_>) -> Vec<(&str, Node<'_>)> {
     names
 }
 
+/// Whether what says how a tool is run is too large to be repeated for every command, as bindings
+/// and records do. The bounds are those of a document: a guide of a mebibyte and ten thousand
+/// commands would be ten gigabytes.
+fn is_too_large_for(section: Node<'_>, tool: Node<'_>, commands: usize) -> bool {
+    let mut left =
+        SharedSize { bytes: MAX_BYTES / commands.max(1), nodes: MAX_NODES / commands.max(1) };
+    !left.takes(section) || !health_check(tool).is_none_or(|check| left.takes(check))
+}
+
+/// What is left for the values of a shared part.
+struct SharedSize {
+    bytes: usize,
+    nodes: usize,
+}
+
+impl SharedSize {
+    /// Whether a value fits. The recursion is bounded: documents nest at most 128 levels.
+    fn takes(&mut self, node: Node<'_>) -> bool {
+        let own = match node.kind() {
+            ValueKind::String => node.raw().len(),
+            _ => 0,
+        };
+        let (Some(bytes), Some(nodes)) = (self.bytes.checked_sub(own), self.nodes.checked_sub(1))
+        else {
+            return false;
+        };
+        (self.bytes, self.nodes) = (bytes, nodes);
+        match node.kind() {
+            ValueKind::List => node.items().all(|item| self.takes(item)),
+            ValueKind::Map => node.members().iter().all(|member| self.takes(member.value)),
+            _ => true,
+        }
+    }
+}
+
 /// The parts of a tool that all its commands share.
 struct CommandContext<'d> {
     tool: Node<'d>,
+    /// Whether the section of its type can be read; without it the commands are unbound.
+    has_section: bool,
     /// The server of a tool of type `mcp`.
     server: Option<Arc<Server>>,
 }
 
 impl<'d> CommandContext<'d> {
     /// Reads the shared parts once for all commands. Called once for each document.
-    fn of(tool: Node<'d>) -> CommandContext<'d> {
+    fn of(tool: Node<'d>, has_section: bool) -> CommandContext<'d> {
         // The section of another type has no effect, so its server is not read.
-        let server = (tool_type(tool) == Some("mcp")).then(|| read_server(tool)).flatten();
-        CommandContext { tool, server: server.map(Arc::new) }
+        let is_server = has_section && tool_type(tool) == Some("mcp");
+        let server = is_server.then(|| read_server(tool)).flatten();
+        CommandContext { tool, has_section, server: server.map(Arc::new) }
     }
 
     /// The draft of one command.
@@ -407,7 +457,7 @@ impl<'d> CommandContext<'d> {
     /// meta   orchestration                       Orchestration: the helper calls the others
     /// ```
     fn binding(&self, command: &AiosCommand<'_>) -> Binding {
-        let section = |name| extract::object(self.tool, name);
+        let section = |name| extract::object(self.tool, name).filter(|_| self.has_section);
         // `?` inside the closures: without the field that running needs, the tool is unbound, and
         // NOT_RUNNABLE reports that.
         let bound = match tool_type(self.tool) {

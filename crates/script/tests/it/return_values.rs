@@ -87,3 +87,48 @@ fn values_that_are_not_verdicts_have_positions() {
         assert_eq!(found, wrong, "{code}");
     }
 }
+
+/// A function that can end without a `return` gives `undefined`, which is reported at its brace.
+#[test]
+fn every_way_out_of_a_function_is_looked_at() {
+    for (block, falls_off) in [
+        ("if (a) return V;", true),
+        ("if (a) return V; else return V;", false),
+        ("if (a) { return V } else { throw new Error() }", false),
+        ("while (a) return V;", true),
+        ("while (true) { if (a) return V; }", false),
+        ("while (1) { if (a) return V; break; }", true),
+        ("while (true) { for (const b of a) { if (b) break; } if (a) return V; }", false),
+        ("while (true) { switch (a) { case 1: break; default: return V } }", false),
+        ("while (0) return V;", true),
+        ("for (;;) { if (a) return V; }", false),
+        ("for (;;) { if (a) break; return V; }", true),
+        ("for (; true;) { if (a) return V; }", false),
+        ("for (const b of a) return V;", true),
+        ("out: for (;;) { for (;;) { if (a) break out; return V; } }", true),
+        ("out: for (;;) { for (;;) { if (a) continue out; return V; } }", false),
+        ("out: { if (a) break out; return V; }", true),
+        ("out: { if (a) return V; throw new Error(); }", false),
+        ("do { return V; } while (0);", false),
+        ("do { if (a) continue; return V; } while (b);", true),
+        ("do { if (a) return V; } while (true);", false),
+        ("switch (a) { case 1: return V; }", true),
+        ("switch (a) { case 1: return V; default: return V; }", false),
+        ("switch (a) { case 1: case 2: return V; default: throw new Error(); }", false),
+        ("switch (a) { case 1: break; default: return V; }", true),
+        ("switch (a) { default: return V; case 1: }", true),
+        ("switch (a) { case 1: b(); default: return V; }", false),
+        ("try { return V; } catch { }", true),
+        ("try { return V; } catch { return V; }", false),
+        ("try { a(); } finally { return V; }", false),
+        ("try { return V; } finally { a(); }", false),
+        ("while (true) { try { break; } finally { return V; } }", false),
+        ("return V; a();", false),
+    ] {
+        let block = block.replace('V', "{ valid: true, errors: [] }");
+        let code = format!("function v(a, b) {{ {block} }}");
+        let returns = function(&code).returns;
+        let at_brace = code.len() - 1..code.len();
+        assert_eq!(returns.wrong.contains(&at_brace), falls_off, "{code}: {returns:?}");
+    }
+}

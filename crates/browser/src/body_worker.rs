@@ -28,7 +28,6 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use crate::connection::{DebuggerConnection, DebuggerEvent};
-use crate::page_target::page_error;
 use crate::running::RunningBrowser;
 use crate::{Json, PageError, PageErrorCode};
 
@@ -259,7 +258,7 @@ async fn make_target(
         call("Fetch.enable", json!({ "patterns": [{ "urlPattern": "*" }] })),
         call("Inspector.enable", json!({})),
     );
-    fetch.and(inspector).map_err(|error| page_error(&error))?;
+    fetch.and(inspector).map_err(|error| running.error_of(&error))?;
     Ok(guard)
 }
 

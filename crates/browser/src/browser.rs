@@ -1,8 +1,8 @@
 //! The browser as a whole: started on first use, shared by all sessions, restarted after a crash.
 //!
 //! Each session has its own tabs. Without a configured profile it also has its own cookies and
-//! storage; with one, all sessions use what the person is signed in to. A task ends a browser that
-//! nobody used for a while and one that takes too much memory.
+//! storage; with one, all sessions use what the person is signed in to. Two tasks end a browser that
+//! nobody used for a while, that takes too much memory, or that does not answer any more.
 //!
 //! ```text
 //! Browser ─▶ SharedBrowser ─┬─ state: the running browser, the tabs of each session   (async lock)
@@ -38,6 +38,13 @@ const MAX_TABS: usize = 20;
 
 /// How often memory and idle time are looked at.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How often the browser is asked whether it answers, while calls wait for it.
+const ANSWER_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long it may take to answer that. One that was stopped, or that has to store what a worker
+/// floods it with, would keep the calls of all sessions waiting.
+const HANG_TIME: Duration = Duration::from_secs(10);
 
 /// How long the page that new tabs open may take.
 const START_PAGE_TIME: Duration = Duration::from_secs(15);
@@ -334,6 +341,7 @@ impl SharedBrowser {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&running));
         state.running = Some(Arc::clone(&running));
         tokio::spawn(watch(Arc::downgrade(self), Arc::downgrade(&running)));
+        tokio::spawn(watch_answers(Arc::downgrade(self), Arc::downgrade(&running)));
         if self.settings.profile.is_some() {
             running.deny_downloads(None).await?;
         }
@@ -450,6 +458,28 @@ async fn watch(shared: Weak<SharedBrowser>, running: Weak<RunningBrowser>) {
                 shared.end_running(&mut state, why, false).await;
                 return;
             }
+        }
+    }
+}
+
+/// Ends a browser that does not answer while calls wait for it.
+async fn watch_answers(shared: Weak<SharedBrowser>, running: Weak<RunningBrowser>) {
+    loop {
+        tokio::time::sleep(ANSWER_INTERVAL).await;
+        let (Some(shared), Some(running)) = (shared.upgrade(), running.upgrade()) else { return };
+        if running.has_ended() {
+            return;
+        }
+        if shared.usage.calls.load(Ordering::Relaxed) == 0 {
+            continue;
+        }
+        let question = running.call("Browser.getVersion", json!({}));
+        if tokio::time::timeout(HANG_TIME, question).await.is_err() {
+            let why =
+                format!("the browser did not answer for {} s, and was ended", HANG_TIME.as_secs());
+            shared.log(&format!("browser: {why}"));
+            running.end(&why, true).await;
+            return;
         }
     }
 }

@@ -19,8 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{ChildStdin, ChildStdout};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::Json;
@@ -94,6 +93,21 @@ impl CommandTable {
     fn lock(&self) -> MutexGuard<'_, OpenCalls> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Fails the open calls, and those to come. No call fails before the handler knows, so that a
+    /// caller that retries at once sees that the browser has ended.
+    fn end(&self, handler: &dyn EventHandler) {
+        // Taken first: the handler fails what it finds as calls of pages that are gone.
+        let mut failed = std::mem::take(&mut self.lock().by_id);
+        handler.on_end();
+        let mut open = self.lock();
+        open.has_ended = true;
+        failed.extend(open.by_id.drain());
+        drop(open);
+        for call in failed.into_values() {
+            let _ = call.reply.send(Err(CommandError::BrowserEnded));
+        }
+    }
 }
 
 /// Removes a call that its caller has given up.
@@ -108,17 +122,25 @@ impl Drop for CallGuard<'_> {
 impl DebuggerConnection {
     /// Speaks over these pipes until they close.
     pub(crate) fn open(
-        input: ChildStdin,
-        output: ChildStdout,
+        input: impl AsyncWrite + Unpin + Send + 'static,
+        output: impl AsyncRead + Unpin + Send + 'static,
         handler: Arc<dyn EventHandler>,
     ) -> DebuggerConnection {
         let (outgoing, waiting) = mpsc::channel(MOST_WAITING);
         let connection = DebuggerConnection { outgoing, calls: Arc::default() };
-        tokio::spawn(write_messages(input, waiting));
+        let (writing, of_writer) = (Arc::clone(&connection.calls), Arc::clone(&handler));
+        tokio::spawn(async move {
+            // A browser that was killed reads no more, and may be noticed here first.
+            if let Err(waiting) = write_messages(input, waiting).await {
+                writing.end(&*of_writer);
+                // Only now: calls fail as soon as the queue is gone.
+                drop(waiting);
+            }
+        });
         let reading = connection.clone();
         tokio::spawn(async move {
             reading.read_messages(BufReader::with_capacity(64 * 1024, output), &*handler).await;
-            reading.end(&*handler);
+            reading.calls.end(&*handler);
         });
         connection
     }
@@ -174,7 +196,11 @@ impl DebuggerConnection {
 
     /// A message that cannot be read fails its call, if its id can be found at the start; an event
     /// is skipped. The connection goes on.
-    async fn read_messages(&self, mut output: BufReader<ChildStdout>, handler: &dyn EventHandler) {
+    async fn read_messages(
+        &self,
+        mut output: impl AsyncBufRead + Unpin,
+        handler: &dyn EventHandler,
+    ) {
         let mut message = Vec::new();
         while let Some(is_whole) = next_message(&mut output, &mut message).await {
             let parsed = if is_whole {
@@ -193,19 +219,6 @@ impl DebuggerConnection {
             // One long message does not keep its memory for the rest of the connection.
             message.clear();
             message.shrink_to(256 * 1024);
-        }
-    }
-
-    /// Fails the open calls, and those to come. Notifies the handler first, so that a caller that
-    /// retries at once sees that the browser has ended.
-    fn end(&self, handler: &dyn EventHandler) {
-        let mut open = self.calls.lock();
-        open.has_ended = true;
-        let failed = std::mem::take(&mut open.by_id);
-        drop(open);
-        handler.on_end();
-        for call in failed.into_values() {
-            let _ = call.reply.send(Err(CommandError::BrowserEnded));
         }
     }
 
@@ -243,13 +256,18 @@ fn message_bytes(id: u64, session: Option<&str>, method: &str, params: Json) -> 
     bytes
 }
 
-/// Ends with the pipe; callers learn of that from the reading side.
-async fn write_messages(mut input: ChildStdin, mut waiting: mpsc::Receiver<Vec<u8>>) {
+/// Writes until the connection is dropped. If the other side of the pipe is closed before, returns
+/// the queue.
+async fn write_messages(
+    mut input: impl AsyncWrite + Unpin,
+    mut waiting: mpsc::Receiver<Vec<u8>>,
+) -> Result<(), mpsc::Receiver<Vec<u8>>> {
     while let Some(message) = waiting.recv().await {
         if input.write_all(&message).await.is_err() {
-            return;
+            return Err(waiting);
         }
     }
+    Ok(())
 }
 
 /// Reads a message without its NUL byte; `None` at the end. Returns whether it is whole: of one
@@ -285,6 +303,8 @@ fn id_at_start(message: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
 
     #[tokio::test]
@@ -301,6 +321,50 @@ mod tests {
         assert_eq!(message, br#"{"id":8}"#);
         message.clear();
         assert_eq!(next_message(&mut input, &mut message).await, None);
+    }
+
+    /// Notes when it is told of the end, a while after it is asked to take note.
+    #[derive(Default)]
+    struct SlowHandler(AtomicBool);
+
+    impl EventHandler for SlowHandler {
+        fn on_event(&self, _: &DebuggerConnection, _: &DebuggerEvent<'_>) {}
+
+        fn on_end(&self) {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn no_call_fails_before_the_end_is_known() {
+        // The two pipes of a browser that is killed close one after the other.
+        for is_read in [true, false] {
+            let handler = Arc::<SlowHandler>::default();
+            let (input, read_end) = tokio::io::duplex(64);
+            let (write_end, output) = tokio::io::duplex(64);
+            let known: Arc<dyn EventHandler> = Arc::<SlowHandler>::clone(&handler);
+            let connection = DebuggerConnection::open(input, output, known);
+            let kept: Box<dyn Send> = match is_read {
+                true => {
+                    drop(write_end);
+                    Box::new(read_end)
+                }
+                false => {
+                    drop(read_end);
+                    Box::new(write_end)
+                }
+            };
+            let calls = (0..20).map(|_| async {
+                let answer = connection.call(Some("page"), "Page.enable", json!({})).await;
+                assert!(handler.0.load(Ordering::SeqCst), "{is_read}: {answer:?}");
+                answer
+            });
+            for answer in futures::future::join_all(calls).await {
+                assert_eq!(answer, Err(CommandError::BrowserEnded), "{is_read}");
+            }
+            drop(kept);
+        }
     }
 
     #[test]

@@ -68,9 +68,17 @@ pub(crate) struct PageTarget {
 #[derive(Default)]
 pub(crate) struct PageReports {
     /// At most `MOST_NOTICES`, the oldest are dropped: pages can cause any number of them.
-    notices: Mutex<VecDeque<String>>,
+    notices: Mutex<VecDeque<PageNotice>>,
     /// Raised when the page adds or removes a WebMCP tool, and with every navigation.
     pub(crate) tool_changes: watch::Sender<u64>,
+}
+
+/// Something that happened to a page.
+#[derive(PartialEq)]
+struct PageNotice {
+    /// The origin of the page whose words these are; `None`: they are ours.
+    origin: Option<String>,
+    text: String,
 }
 
 /// What is known about the page. A copy that was taken is out of date at once; decisions that need
@@ -115,19 +123,30 @@ pub(crate) struct BrokerCall<'a> {
 
 impl PageReports {
     /// Keeps a notice, unless the same is the last one: pages repeat dialogs.
-    pub(crate) fn notice(&self, text: String) {
+    fn keep(&self, notice: PageNotice) {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
-        if notices.back() == Some(&text) {
+        if notices.back() == Some(&notice) {
             return;
         }
         if notices.len() == MOST_NOTICES {
             notices.pop_front();
         }
-        notices.push_back(text);
+        notices.push_back(notice);
     }
 
-    pub(crate) fn take_notices(&self) -> Vec<String> {
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    /// Keeps a notice that says nothing of a page.
+    pub(crate) fn notice(&self, text: String) {
+        self.keep(PageNotice { origin: None, text });
+    }
+
+    /// Takes the notices for those who may see pages of this origin; others stay.
+    pub(crate) fn take_notices(&self, origin: &str) -> Vec<String> {
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_theirs =
+            |notice: &PageNotice| notice.origin.as_ref().is_none_or(|own| own == origin);
+        let (taken, left) = notices.drain(..).partition::<VecDeque<_>, _>(is_theirs);
+        *notices = left;
+        taken.into_iter().map(|notice| notice.text).collect()
     }
 }
 
@@ -393,7 +412,7 @@ impl PageTarget {
             "Page.loadEventFired" => self.change(|state| state.is_loaded = true),
             "Page.javascriptDialogOpening" => self.on_dialog(text("/type"), text("/message")),
             "Page.windowOpen" => {
-                self.reports.notice(format!("a new window was refused: {}", shorten(text("/url"))));
+                self.notice(format!("a new window was refused: {}", shorten(text("/url"))));
             }
             "Fetch.requestPaused" => self.on_request(text("/requestId"), params),
             "Inspector.targetCrashed" => self.on_gone(|state| state.has_crashed = true),
@@ -431,8 +450,11 @@ impl PageTarget {
         self.connection.fail_calls_of(&self.session);
     }
 
+    /// Keeps a notice with words of the page that is open.
     pub(crate) fn notice(&self, text: String) {
-        self.reports.notice(text);
+        let origin = url::Url::parse(&self.lock().url).map(|url| url.origin());
+        let origin = origin.map_or_else(|_| "null".to_owned(), |it| it.ascii_serialization());
+        self.reports.keep(PageNotice { origin: Some(origin), text });
     }
 
     /// The main frame has another document. Requests are refused before they leave; the check here
@@ -465,7 +487,7 @@ impl PageTarget {
         let accept = kind == "beforeunload";
         if !accept {
             let message = shorten(message);
-            self.reports.notice(format!("a dialog ({kind}) of the page was dismissed: {message}"));
+            self.notice(format!("a dialog ({kind}) of the page was dismissed: {message}"));
         }
         let params = json!({ "accept": accept });
         self.connection.post(Some(&self.session), "Page.handleJavaScriptDialog", params);

@@ -31,7 +31,8 @@ use crate::{BrowserSettings, PageError, PageErrorCode};
 /// in between, code that does nothing but allocate would fill the machine. A killed browser leaves
 /// its temporary files, so they are in a temporary profile, which is removed; except if the address
 /// of the socket among them would be too long there. Crash handlers outlive a browser, so they are
-/// killed; the brackets keep `grep` from finding itself.
+/// killed; the brackets keep `grep` from finding itself. The other processes of a browser may write
+/// for a moment after its first one has ended, so the profile is removed until it is gone.
 const SCRIPT: &str = r#"
 profile=$1 temporary=$2
 ulimit -d "$3" 2>/dev/null || :
@@ -54,8 +55,11 @@ status=$?
 grep -las -e "--[d]atabase=$profile/" /proc/[0-9]*/cmdline | while IFS=/ read -r _ _ pid _; do
   kill -9 "$pid" 2>/dev/null
 done
-if [ "$temporary" = yes ]; then
-  cd / && rm -rf -- "$profile"
+if [ "$temporary" = yes ] && cd /; then
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    rm -rf -- "$profile" 2>/dev/null && break
+    sleep 0.2
+  done
 fi
 exit $status
 "#;

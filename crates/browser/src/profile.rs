@@ -57,28 +57,32 @@ impl ProfileFolder {
     pub(crate) fn open(configured: Option<&Path>) -> Result<ProfileFolder, PageError> {
         let is_root = is_root();
         match configured {
-            None => ProfileFolder::new_temporary(is_root),
+            None => ProfileFolder::new_temporary(&std::env::temp_dir(), is_root),
             Some(path) => ProfileFolder::open_configured(path, is_root),
         }
     }
 
     /// The folder is locked after it is made. `remove_stale` of another program could come between,
     /// which is why it leaves folders alone that are younger than `LOCKED_AFTER`.
-    fn new_temporary(is_root: bool) -> Result<ProfileFolder, PageError> {
+    fn new_temporary(around: &Path, is_root: bool) -> Result<ProfileFolder, PageError> {
         let user = is_root.then(nobody);
-        remove_stale(&std::env::temp_dir(), user);
+        remove_stale(around, user);
         let failed = |error| failed(Path::new("a temporary folder"), &error);
         let folder = tempfile::Builder::new()
             .prefix(TEMPORARY)
             .permissions(fs::Permissions::from_mode(0o700))
-            .tempdir()
+            .tempdir_in(around)
             .map_err(failed)?;
         let lock = fs::File::open(folder.path()).map_err(failed)?;
         lock.lock().map_err(failed)?;
         if let Some(user) = user {
             user.give(folder.path())?;
         }
-        Ok(ProfileFolder { path: folder.keep(), is_temporary: true, user, _lock: Some(lock) })
+        let path = folder.path().to_owned();
+        let profile = ProfileFolder { path, is_temporary: true, user, _lock: Some(lock) };
+        profile.check_reachable()?;
+        let _ = folder.keep();
+        Ok(profile)
     }
 
     /// Prepares the configured folder for the user that the browser runs as; see the table above.
@@ -282,6 +286,22 @@ mod tests {
         let error = ProfileFolder::open(Some(&taken)).expect_err("refused");
         assert!(error.message.contains("belongs to root"), "{error}");
         assert_eq!(owner(&taken.join(OWN_FOLDER)), 0);
+    }
+
+    #[test]
+    fn a_temporary_folder_that_the_user_cannot_enter_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let closed = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(folder.path(), closed).expect("permissions");
+        let made = ProfileFolder::new_temporary(folder.path(), is_root());
+        if is_root() {
+            let error = made.expect_err("root does not run it").message;
+            let place = folder.path().display().to_string();
+            assert!(error.contains("cannot enter") && error.contains(&place), "{error}");
+            assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+        } else {
+            assert!(made.is_ok());
+        }
     }
 
     #[test]

@@ -105,8 +105,7 @@ impl RunningBrowser {
     pub(crate) async fn call(&self, method: &str, params: Json) -> Result<Json, PageError> {
         match timeout(COMMAND_TIMEOUT, self.connection.call(None, method, params)).await {
             Ok(Ok(result)) => Ok(result),
-            Ok(Err(CommandError::BrowserEnded)) => Err(self.ended_error()),
-            Ok(Err(error)) => Err(page_error(&error)),
+            Ok(Err(error)) => Err(self.error_of(&error)),
             Err(_) => Err(PageError::new(
                 PageErrorCode::Timeout,
                 format!("the browser did not answer `{method}` in time"),
@@ -210,7 +209,7 @@ impl RunningBrowser {
         self.events.pages().insert(session, Arc::downgrade(&page));
         match timeout(COMMAND_TIMEOUT, page.prepare()).await {
             Ok(Ok(())) => Ok(page),
-            Ok(Err(error)) => Err(page_error(&error)),
+            Ok(Err(error)) => Err(self.error_of(&error)),
             Err(_) => {
                 Err(PageError::new(PageErrorCode::Timeout, "a new page did not answer in time"))
             }
@@ -236,6 +235,14 @@ impl RunningBrowser {
     pub(crate) fn ended_error(&self) -> PageError {
         let why = self.events.ended.get().map_or("the browser ended", String::as_str);
         PageError::new(PageErrorCode::BrowserFailed, why)
+    }
+
+    /// Why a command failed.
+    pub(crate) fn error_of(&self, error: &CommandError) -> PageError {
+        match error {
+            CommandError::BrowserEnded => self.ended_error(),
+            other => page_error(other),
+        }
     }
 
     /// Bytes of resident memory.

@@ -500,9 +500,10 @@ impl Tab {
     }
 
     /// What happened since the last call that callers may want to report: dialogs that were
-    /// dismissed, popups and downloads that were refused, navigations that were refused.
-    pub fn take_notices(&self) -> Vec<String> {
-        self.inner.reports.take_notices()
+    /// dismissed, popups and downloads that were refused, navigations that were refused. Words of
+    /// pages of other origins than this one are kept for later.
+    pub fn take_notices(&self, origin: &str) -> Vec<String> {
+        self.inner.reports.take_notices(origin)
     }
 
     /// Waits until the page is closed, by a person or with the browser.

@@ -112,6 +112,25 @@ async fn a_killed_browser_is_started_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_browser_that_does_not_answer_is_started_again() {
+    let server = TestSite::page("<p>x</p>");
+    let Some((browser, tab)) = open(&server, "/").await else { return };
+    let page = Page { tab: &tab, origin: server.origin() };
+    let stopped = browser_processes();
+    for (pid, _) in &stopped {
+        Command::new("kill").args(["-STOP", &pid.to_string()]).status().unwrap();
+    }
+    let error = page.ask("dom.text", json!(["p"])).await.unwrap_err();
+    assert_eq!(error.code, PageErrorCode::BrowserFailed, "{error}");
+    assert!(error.message.contains("did not answer"), "{error}");
+    let tab = browser.tab("session").await.unwrap();
+    tab.navigate(&server.url("/"), LONG).await.unwrap();
+    let page = Page { tab: &tab, origin: server.origin() };
+    assert_eq!(page.get("dom.text", json!(["p"])).await, "x");
+    wait_until_gone(&stopped);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_configured_profile_is_kept_and_used_by_one_browser() {
     let server = TestSite::page("<p>x</p>");
     let Some(mut settings) = settings() else { return };

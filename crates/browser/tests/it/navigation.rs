@@ -38,9 +38,9 @@ async fn only_allowed_origins_are_opened() {
         // The page that was there is still there.
         assert_eq!(page.get("dom.text", json!(["p"])).await, "here", "{address}");
     }
-    tab.take_notices();
+    tab.take_notices(&server.origin());
     page.get("dom.click", json!(["#out"])).await;
-    let notices = eventually(|| tab.take_notices()).await;
+    let notices = eventually(|| tab.take_notices(&server.origin())).await;
     assert!(notices[0].contains("a navigation was refused"), "{notices:?}");
     assert_eq!(page.get("dom.text", json!(["p"])).await, "here");
     assert_eq!(other.hits(), Vec::<String>::new());
@@ -71,9 +71,9 @@ async fn private_addresses_are_opened_only_if_they_are_named() {
         assert_eq!(error.code, PageErrorCode::OriginRefused, "{address}: {error}");
         assert_eq!(page.get("dom.text", json!(["p"])).await, "here", "{address}");
     }
-    tab.take_notices();
+    tab.take_notices(&server.origin());
     page.get("dom.click", json!(["#out"])).await;
-    let notices = eventually(|| tab.take_notices()).await;
+    let notices = eventually(|| tab.take_notices(&server.origin())).await;
     assert!(notices[0].contains("this machine or its network"), "{notices:?}");
     let error = page.ask("fetch", json!([number])).await.unwrap_err();
     assert_eq!(error.code, PageErrorCode::OriginRefused, "{error}");
@@ -174,12 +174,14 @@ async fn dialogs_windows_and_downloads_are_refused_and_reported() {
     let page = Page { tab: &tab, origin: server.origin() };
     page.get("dom.click", json!(["#ask"])).await;
     assert_eq!(page.get("dom.text", json!(["#log"])).await, ",false,");
-    let notices = tab.take_notices();
+    // Not for those who see another page.
+    assert_eq!(tab.take_notices(&other.origin()), Vec::<String>::new());
+    let notices = tab.take_notices(&server.origin());
     assert_eq!(notices.len(), 3, "{notices:?}");
     assert_eq!(notices[0], "a dialog (alert) of the page was dismissed: hello");
     for (target, expected) in [("#open", "window"), ("#blank", "window"), ("#save", "download")] {
         page.get("dom.click", json!([target])).await;
-        let notices = eventually(|| tab.take_notices()).await;
+        let notices = eventually(|| tab.take_notices(&server.origin())).await;
         assert!(notices[0].contains(expected), "{target}: {notices:?}");
     }
     assert_eq!(browser.tabs("session").await.len(), 1);

@@ -148,7 +148,7 @@ impl BrowserToolset {
         tab.navigate(url, call.budget.remaining()).await?;
         self.0.changed();
         self.leave_other_origin(&tab, call).await?;
-        Ok(with_notices(self.tabs(session).await, &tab))
+        Ok(with_notices(self.tabs(session).await, &tab, call))
     }
 
     /// Leaves a page of another origin than the one that was granted: a redirect may lead there.
@@ -208,7 +208,7 @@ impl BrowserToolset {
         tab.back(call.origin.unwrap_or_default(), call.budget.remaining()).await?;
         self.0.changed();
         self.leave_other_origin(&tab, call).await?;
-        Ok(with_notices(self.tabs(session).await, &tab))
+        Ok(with_notices(self.tabs(session).await, &tab, call))
     }
 
     /// The result is only `found`. The origin is compared before and after, because the page may
@@ -219,7 +219,7 @@ impl BrowserToolset {
         check_origin(&tab, call).await?;
         tab.wait_for(selector, call.budget.remaining()).await?;
         check_origin(&tab, call).await?;
-        Ok(with_notices(Outcome::json(json!({ "found": true })), &tab))
+        Ok(with_notices(Outcome::json(json!({ "found": true })), &tab, call))
     }
 
     /// The second check is necessary: a page may navigate between the first one and the picture.
@@ -323,9 +323,10 @@ fn number(call: &BuiltinCall<'_>) -> u32 {
     number as u32
 }
 
-/// What happened to the page meanwhile, such as a dialog that was dismissed, as remarks.
-pub(super) fn with_notices(mut outcome: Outcome, tab: &Tab) -> Outcome {
-    outcome.warnings.extend(tab.take_notices());
+/// What happened to the page meanwhile, such as a dialog that was dismissed, as remarks. Not what
+/// pages said that are of another origin than the one that the call was allowed for.
+pub(super) fn with_notices(mut outcome: Outcome, tab: &Tab, call: &BuiltinCall<'_>) -> Outcome {
+    outcome.warnings.extend(tab.take_notices(call.origin.unwrap_or_default()));
     outcome
 }
 

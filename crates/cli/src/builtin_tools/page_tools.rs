@@ -146,7 +146,7 @@ impl BuiltinToolset for PageToolset {
             let (origin, time) = (call.origin.unwrap_or_default(), call.budget.remaining());
             let arguments: &Json = call.arguments;
             let value = tab.call_page_tool(&tool.name, arguments, origin, time).await;
-            Ok(with_notices(outcome_of(value.map_err(failed)?), &tab))
+            Ok(with_notices(outcome_of(value.map_err(failed)?), &tab, &call))
         })
     }
 }

@@ -6,20 +6,21 @@
 //! ```
 //!
 //! The limits protect the reader of the output as well as the process: a hostile document of 16 MiB
-//! can break a rule a million times. Notes have a limit of their own, so that thousands of hints
-//! about style cannot push out an error that a later rule finds.
+//! can break a rule a million times. Each code has a limit of its own in each severity, so that
+//! thousands of findings of one kind push out neither an error that a later rule finds nor an
+//! attack that somebody wants to hide behind them.
 
 use std::collections::BTreeSet;
 
-use toolwright_source::{Finding, Origin, RecordFinding, Severity};
+use toolwright_source::{DiagnosticCode, Finding, Origin, RecordFinding, Severity};
 
 use crate::rule::RuleScope;
 
-/// The most errors and warnings that the rules report about one document. A person corrects the
-/// first ones and checks again.
+/// The most errors, and the most warnings, of one code that the rules report about one document. A
+/// person corrects the first ones and checks again.
 pub const MAX_FINDINGS: usize = 1_000;
-/// The most findings of severity `Info` that the rules report about one document. Half of the other
-/// limit, as notes are advice.
+/// The most notes of one code that the rules report about one document. Half of the other limit, as
+/// notes are advice.
 pub const MAX_NOTES: usize = 500;
 
 /// The findings about one document so far. Rules only add to it. One for each document and run.
@@ -31,8 +32,8 @@ pub(crate) struct Report<'a> {
     scope: RuleScope,
     /// Errors, warnings and notes, in the order they were reported.
     list: Vec<Finding>,
-    /// How many of `list` are notes.
-    notes: usize,
+    /// How many of `list` have which code and severity.
+    counts: Vec<(&'static str, Severity, usize)>,
     /// Whether a finding was dropped because of a limit, or a rule stopped early.
     is_truncated: bool,
 }
@@ -40,7 +41,7 @@ pub(crate) struct Report<'a> {
 impl<'a> Report<'a> {
     /// An empty report about the document of `origin`.
     pub(crate) fn new(origin: &'a Origin, scope: RuleScope) -> Report<'a> {
-        Report { origin, scope, list: Vec::new(), notes: 0, is_truncated: false }
+        Report { origin, scope, list: Vec::new(), counts: Vec::new(), is_truncated: false }
     }
 
     /// Whether only errors are needed, so that a rule with several codes can leave out the others.
@@ -79,17 +80,31 @@ impl<'a> Report<'a> {
     /// Counts the finding against its limit. Returns false, and remembers that something was left
     /// out, if the limit is reached.
     fn has_room_for(&mut self, finding: &Finding) -> bool {
-        let is_note = finding.severity == Severity::Info;
-        let has_room = if is_note { self.notes < MAX_NOTES } else { !self.is_full() };
-        self.notes += usize::from(is_note && has_room);
+        let (name, severity) = (finding.code.name, finding.severity);
+        let limit = if severity == Severity::Info { MAX_NOTES } else { MAX_FINDINGS };
+        let known = self.counts.iter().position(|count| (count.0, count.1) == (name, severity));
+        let known = known.unwrap_or_else(|| {
+            self.counts.push((name, severity, 0));
+            self.counts.len() - 1
+        });
+        let count = &mut self.counts[known].2;
+        let has_room = *count < limit;
+        *count += usize::from(has_room);
         self.is_truncated |= !has_room;
         has_room
     }
 
-    /// Whether the limit on errors and warnings is reached, so that a rule with much work per value
-    /// should stop. Asking counts as leaving something out, because the caller stops then.
-    pub(crate) fn is_full(&mut self) -> bool {
-        let is_full = self.list.len() - self.notes >= MAX_FINDINGS;
+    /// Whether the limit on errors or warnings of a code is reached, so that a rule with much work
+    /// per value should stop. Asking counts as leaving something out, because the caller stops
+    /// then.
+    pub(crate) fn is_full(&mut self, code: &DiagnosticCode) -> bool {
+        // Nearly always.
+        if self.list.len() < MAX_FINDINGS {
+            return false;
+        }
+        let is_full = self.counts.iter().any(|(name, severity, count)| {
+            *name == code.name && *severity != Severity::Info && *count >= MAX_FINDINGS
+        });
         self.is_truncated |= is_full;
         is_full
     }
@@ -115,8 +130,8 @@ impl<'a> Report<'a> {
         self.list.retain(|_| is_new.next() == Some(true));
         if let Some(last) = self.list.last_mut().filter(|_| self.is_truncated) {
             last.help.push(format!(
-                "there are more findings; only the first {MAX_FINDINGS} findings and {MAX_NOTES} \
-                 notes are reported"
+                "there are more findings; only the first {MAX_FINDINGS} of a code, and {MAX_NOTES} \
+                 notes of it, are reported"
             ));
         }
         self.list

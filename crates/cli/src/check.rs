@@ -315,8 +315,14 @@ fn check(
 /// looked into: what lies there belongs to other projects, or to none. Written as paths below the
 /// named folder, without `./`. Only files that list servers count.
 fn servers_files_in_folders(words: &[String], options: ReadOptions) -> Vec<String> {
-    const NAMES: [&str; 5] =
-        [".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json", ".gemini/settings.json"];
+    const NAMES: [&str; 6] = [
+        ".mcp.json",
+        "mcp.json",
+        ".vscode/mcp.json",
+        ".cursor/mcp.json",
+        ".gemini/settings.json",
+        ".zed/settings.json",
+    ];
     let folders = words.iter().map(Path::new).filter(|path| path.is_dir());
     let files = folders.flat_map(|folder| NAMES.map(|name| folder.join(name)));
     // `check .` names `.mcp.json` as a person would.

@@ -270,6 +270,17 @@ pub fn looks_like_definition(text: &str) -> bool {
         || text.lines().any(|line| line.trim_end() == "tool:")
 }
 
+/// Whether every member looks like a server of a servers file, so that only the key around them is
+/// missing.
+fn is_bare_server_map(root: Node<'_>) -> bool {
+    let members = root.members();
+    let is_server =
+        |entry: &Node<'_>| ["command", "url", "httpUrl"].iter().any(|key| entry.has(key));
+    root.kind() == ValueKind::Map
+        && !members.is_empty()
+        && members.iter().all(|member| is_server(&member.value))
+}
+
 /// Detects the format of a document. Never fails: a document of no format, or of several, gets a
 /// finding that says what was looked for.
 pub fn detect(document: &Document) -> DetectionResult {
@@ -291,6 +302,10 @@ pub fn detect(document: &Document) -> DetectionResult {
             at,
             format!("not a known format: the document has {what}"),
         );
+        if is_bare_server_map(root) {
+            let help = "servers belong under `mcpServers`: `{\"mcpServers\": {…}}`";
+            return DetectionResult::Unreadable(finding.help(help));
+        }
         let finding = finding.help(format!("looked for {RECOGNISED_KEYS}"));
         return DetectionResult::Unreadable(
             finding.help("`--format` names the format if you know it"),

@@ -1,36 +1,48 @@
 //! The list that readers report to. It has a bound, so that a hostile document of 16 MiB with a
 //! million mistakes costs neither memory nor a page of output that no one reads, and it removes
-//! duplicates.
+//! duplicates. Each code has a bound of its own in each severity, so that a thousand unknown fields
+//! do not push out an error.
 
 use std::collections::HashSet;
 
-use toolwright_source::Finding;
+use toolwright_source::{Finding, Severity};
 
-/// Findings kept for one document.
+/// Findings of one code and severity that are kept for one document.
 pub(crate) const MAX_FINDINGS: usize = 1_000;
+/// Findings that are dropped before the checks of a document end: what they cost is bounded, too.
+const MAX_DROPPED: usize = 20_000;
 
 /// Findings in the order they were reported.
 #[derive(Default)]
 pub(crate) struct FindingList {
     list: Vec<Finding>,
-    /// Whether a finding was dropped because the list was full.
-    truncated: bool,
+    /// How many of `list` have which code and severity.
+    counts: Vec<(&'static str, Severity, usize)>,
+    /// How many findings were dropped because of a bound.
+    dropped: usize,
 }
 
 impl FindingList {
-    /// Adds a finding, or drops it if the list is full.
+    /// Adds a finding, or drops it if there are enough like it.
     pub(crate) fn push(&mut self, finding: Finding) {
-        if !self.is_full() {
+        let (name, severity) = (finding.code.name, finding.severity);
+        let known = self.counts.iter().position(|count| (count.0, count.1) == (name, severity));
+        let known = known.unwrap_or_else(|| {
+            self.counts.push((name, severity, 0));
+            self.counts.len() - 1
+        });
+        let count = &mut self.counts[known].2;
+        if *count < MAX_FINDINGS {
+            *count += 1;
             self.list.push(finding);
+        } else {
+            self.dropped += 1;
         }
     }
 
-    /// Whether further findings would be dropped. Checks call this first to save the work of
-    /// building a message. It also records the truncation: the caller asks because it has something
-    /// to report.
-    pub(crate) fn is_full(&mut self) -> bool {
-        self.truncated |= self.list.len() >= MAX_FINDINGS;
-        self.truncated
+    /// Whether so much was dropped that the checks should end.
+    pub(crate) fn is_full(&self) -> bool {
+        self.dropped >= MAX_DROPPED
     }
 
     /// How many findings there are so far, for [`FindingList::mark_tolerable_from`].
@@ -50,9 +62,9 @@ impl FindingList {
         // The message belongs to the identity: one place can have two mistakes of the same code.
         let mut seen = HashSet::new();
         self.list.retain(|f| seen.insert((f.code.name, f.at.clone(), f.message.clone())));
-        if let Some(last) = self.list.last_mut().filter(|_| self.truncated) {
+        if let Some(last) = self.list.last_mut().filter(|_| self.dropped > 0) {
             last.help.push(format!(
-                "there are more findings; only the first {MAX_FINDINGS} are reported"
+                "there are more findings; only the first {MAX_FINDINGS} of a code are reported"
             ));
         }
         self.list

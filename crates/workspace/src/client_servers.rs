@@ -27,7 +27,8 @@ use crate::files;
 use crate::server_rules::{
     ReferenceStyle, SecretVariables, WrittenServer, WrittenText, check_server, replaced,
 };
-use crate::variables::variable_for;
+use crate::servers_file::lost_settings;
+use crate::variables::{variable_for, with_braces};
 
 /// Servers that are taken over. A file with more is not one that a person wrote.
 const MAX_SERVERS: usize = 1_000;
@@ -186,6 +187,13 @@ fn collect_file(
                 continue;
             }
         };
+        for (key, help) in lost_settings() {
+            if entry.get(key).is_some_and(|value| !value.is_null()) {
+                let place = format!("the server `{}` of {origin}", shorten(name));
+                let why = format!("a configuration has no such setting; {help}");
+                config.left_out.push(left_out(key, &place, &why));
+            }
+        }
         match collected.iter_mut().find(|known| known.server.is_same(&server)) {
             Some(known) => {
                 if !known.origins.contains(&origin) {
@@ -398,23 +406,13 @@ fn directory(text: &str) -> Result<String, String> {
 fn references(text: &str, client: &Client) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once('$') {
-        out += before;
-        let input = after.strip_prefix("{input:").and_then(|after| after.split_once('}'));
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let word = &after[..after.find(|c: char| !is_word(c)).unwrap_or(after.len())];
-        if let Some((id, behind)) = input {
-            out += &format!("${{{}}}", variable_for(id));
-            rest = behind;
-        } else if client.id == "gemini" && word.starts_with(|c: char| !c.is_ascii_digit()) {
-            out += &format!("${{{word}}}");
-            rest = &after[word.len()..];
-        } else {
-            out.push('$');
-            rest = after;
-        }
+    while let Some((before, after)) = rest.split_once("${input:") {
+        let Some((id, behind)) = after.split_once('}') else { break };
+        out += &format!("{before}${{{}}}", variable_for(id));
+        rest = behind;
     }
-    out + rest
+    out += rest;
+    if client.id == "gemini" { with_braces(&out) } else { out }
 }
 
 /// The settings of a server that a text stands in.

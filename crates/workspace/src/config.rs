@@ -273,6 +273,15 @@ impl ConfigReader<'_, '_> {
     ///
     /// The order of the tables here is that of reading only: diagnostics are sorted afterwards.
     fn read(mut self, root: &DeTable<'_>) -> Config {
+        // A finding for each of its keys would hide what is wrong.
+        let codex = root.get_key_value("mcp_servers");
+        if let Some((key, _)) = codex.filter(|_| !root.contains_key("source")) {
+            let at = DocumentPath::root().child("mcp_servers");
+            let message = "this is a configuration of Codex, not of Toolwright";
+            let help = "`toolwright init` writes the servers of Codex into a `toolwright.toml`";
+            self.problems.add(&INVALID_SOURCE, key.span(), &at, message).help.push(help.to_owned());
+            return Config::default();
+        }
         for (key, _) in members_in_order(root) {
             if !table_names().any(|name| name == key.get_ref()) {
                 report_unknown_key(key, table_names(), &DocumentPath::root(), self.problems);

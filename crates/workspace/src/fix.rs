@@ -269,8 +269,8 @@ fn fixes_of<'d>(diagnostics: &[&'d Diagnostic]) -> Vec<&'d Fix> {
 struct FindingCounts {
     /// The count, and whether the finding is a note.
     by_message: HashMap<(&'static str, String), (usize, bool)>,
-    notes: usize,
-    others: usize,
+    /// The count by code, of notes and of other findings.
+    by_code: HashMap<(&'static str, bool), usize>,
 }
 
 impl FindingCounts {
@@ -278,11 +278,11 @@ impl FindingCounts {
         self.by_message.get(&(code, message.to_owned())).map_or(0, |(count, _)| *count)
     }
 
-    /// Whether the list was cut at its bound: then removing one finding makes room for another that
-    /// is not new.
-    fn is_cut(&self, notes: bool) -> bool {
-        // Notes and other findings have separate bounds in `check`.
-        if notes { self.notes >= MAX_NOTES } else { self.others >= MAX_FINDINGS }
+    /// Whether the findings of a code were cut at their bound: then removing one makes room for
+    /// another that is not new.
+    fn is_cut(&self, code: &'static str, is_note: bool) -> bool {
+        let bound = if is_note { MAX_NOTES } else { MAX_FINDINGS };
+        self.by_code.get(&(code, is_note)).is_some_and(|count| *count >= bound)
     }
 }
 
@@ -326,7 +326,7 @@ impl<'a> FixTrial<'a> {
         let mut counts = FindingCounts::default();
         for diagnostic in diagnostics.iter().filter(|d| !is_about_silence(d)) {
             let is_note = diagnostic.severity == Severity::Info;
-            *if is_note { &mut counts.notes } else { &mut counts.others } += 1;
+            *counts.by_code.entry((diagnostic.code.name, is_note)).or_default() += 1;
             if !self.selection.is_off(diagnostic.code.name) {
                 let key = (diagnostic.code.name, diagnostic.message.clone());
                 counts.by_message.entry(key).or_insert((0, is_note)).0 += 1;
@@ -350,7 +350,7 @@ impl<'a> FixTrial<'a> {
             let is_it = |d: &&&Diagnostic| d.code.name == *code && d.message == *message;
             let removed = repairs.iter().filter(is_it).count();
             let allowed = self.before.count(code, message).saturating_sub(removed);
-            *count <= allowed || self.before.is_cut(*is_note)
+            *count <= allowed || self.before.is_cut(code, *is_note)
         })
     }
 

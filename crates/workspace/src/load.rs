@@ -468,6 +468,7 @@ fn start_beside_document(reading: &mut Reading) {
 /// Reads the schemas of a document as they are meant, where that is evident, and reports what is
 /// wrong with them.
 fn tolerate_schemas(reading: &mut Reading) {
+    let mut room = toolwright_check::MAX_FINDINGS;
     for (n, tool) in reading.toolset.tools.iter_mut().enumerate() {
         for side in [SchemaSide::Input, SchemaSide::Output] {
             let schema = match side {
@@ -476,8 +477,9 @@ fn tolerate_schemas(reading: &mut Reading) {
             };
             let Some(tolerated) = schema.and_then(toolwright_schema::tolerate) else { continue };
             let at = RecordPath::path(&[&"tools", &n, &side.field()]);
-            let room = toolwright_check::MAX_FINDINGS.saturating_sub(reading.findings.len());
-            reading.findings.extend(tolerated.mistakes.iter().take(room).map(|mistake| {
+            let mistakes = tolerated.mistakes.iter().take(room);
+            room -= mistakes.len();
+            reading.findings.extend(mistakes.map(|mistake| {
                 let mut finding = toolwright_check::tolerated_schema_finding(mistake, &at);
                 // What is done about it, in place of what the author could do.
                 finding.help =

@@ -7,11 +7,13 @@
 //! | VS Code, `settings.json` | `{"mcp": {"servers": {name: {…}}}}` |
 //! | VS Code, `*.code-workspace` | the same, at the root or below `settings` |
 //! | Zed, `settings.json` | `{"context_servers": {name: {…}}}` |
+//! | Gemini CLI, `.gemini/settings.json` | `{"mcpServers": {name: {…}}}`, and `$VAR` |
 //!
 //! There is no specification of these files, only the documentation of each client. The keys of all
 //! clients are accepted in every file, because users copy entries from one to the other. A bad
 //! entry is reported and left out; the others stay. Comments and trailing commas are read in the
-//! files of VS Code and Zed, which allow them, and are errors in all others.
+//! files of VS Code and Zed, and comments in those of Gemini CLI, which allow them; they are errors
+//! in all others.
 //!
 //! What is wrong with a server that could be started, such as a secret in its settings, is not
 //! found here but in `server_rules`, which gets the texts as they are written
@@ -28,6 +30,7 @@
 
 mod shape;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use toolwright_formats::MAX_ITEMS;
@@ -52,6 +55,7 @@ use crate::codes::{
 };
 use crate::server_rules::{masked_text, masked_words};
 use crate::text_forms::{can_be_variable, is_address, is_header_name};
+use crate::variables::with_braces;
 use crate::{VariableScope, expand};
 
 /// Findings kept for one file: further ones would not help its author, and the file may be hostile.
@@ -73,6 +77,14 @@ pub struct NamedServer {
     pub at: DocumentPath,
 }
 
+/// The settings of other clients that a server misses here, each with what to write instead.
+pub(crate) fn lost_settings() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SERVER_KEYS.iter().filter_map(|(key, form)| match form {
+        ServerKeyForm::IgnoredWithWarning(help) => Some((*key, *help)),
+        _ => None,
+    })
+}
+
 /// The values that a key of an entry accepts, and what becomes of them.
 #[derive(Clone, Copy)]
 enum ServerKeyForm {
@@ -89,11 +101,17 @@ enum ServerKeyForm {
     /// The same for HTTP headers.
     Headers,
     /// A setting of another client without which the server behaves differently, so that ignoring
-    /// it is reported.
-    IgnoredWithWarning,
+    /// it is reported, with what to write instead.
+    IgnoredWithWarning(&'static str),
     /// A setting of another client that makes no difference here.
     Ignored,
 }
+
+/// What to write instead of a file of variables.
+const VARIABLES: &str = "put the variables into `env`, as `${VAR}` if they are secret";
+
+/// What to write instead of a setting that makes headers.
+const HEADERS: &str = "put the header into `headers`, as `${VAR}` if it is secret";
 
 /// The keys of an entry, of all clients together.
 const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
@@ -101,7 +119,9 @@ const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
     ("args", ServerKeyForm::Texts),
     ("env", ServerKeyForm::Variables),
     // The server would start without its variables and fail in a way that is hard to explain.
-    ("envFile", ServerKeyForm::IgnoredWithWarning), // VS Code
+    ("envFile", ServerKeyForm::IgnoredWithWarning(VARIABLES)), // VS Code, Cursor
+    ("headersHelper", ServerKeyForm::IgnoredWithWarning(HEADERS)), // Claude Code
+    ("authProviderType", ServerKeyForm::IgnoredWithWarning(HEADERS)), // Gemini CLI
     ("cwd", ServerKeyForm::Text),
     ("type", ServerKeyForm::Transport),
     ("transport", ServerKeyForm::Transport),
@@ -118,14 +138,19 @@ const SERVER_KEYS: &[(&str, ServerKeyForm)] = &[
     ("timeout", ServerKeyForm::Ignored),
     ("description", ServerKeyForm::Ignored),
     ("oauth", ServerKeyForm::Ignored),
+    ("auth", ServerKeyForm::Ignored),  // Cursor, the same as `oauth`
+    ("tools", ServerKeyForm::Ignored), // Copilot, the tools that it offers
+    ("watchPaths", ServerKeyForm::Ignored), // Roo Code
     ("gallery", ServerKeyForm::Ignored),
     ("version", ServerKeyForm::Ignored),
     ("dev", ServerKeyForm::Ignored),
     ("sandbox", ServerKeyForm::Ignored),
     ("sandboxEnabled", ServerKeyForm::Ignored),
-    ("trust", ServerKeyForm::Ignored), // Gemini CLI, with the next two
+    ("trust", ServerKeyForm::Ignored), // Gemini CLI, with the next four
     ("includeTools", ServerKeyForm::Ignored),
     ("excludeTools", ServerKeyForm::Ignored),
+    ("targetAudience", ServerKeyForm::Ignored),
+    ("targetServiceAccount", ServerKeyForm::Ignored),
     ("source", ServerKeyForm::Ignored), // Zed, with the next one
     ("settings", ServerKeyForm::Ignored),
 ];
@@ -165,12 +190,13 @@ pub fn read_servers(
     scope: &VariableScope<'_>,
 ) -> (Vec<NamedServer>, Vec<Finding>) {
     // Not a finding: the caller knows whether the document was meant to list servers.
-    let Some((node, client)) = servers_and_client(document.root()) else {
+    let Some((node, client)) = servers_and_client(document) else {
         return (Vec::new(), Vec::new());
     };
     let inputs = (client == FileClient::VsCode)
         .then(|| inputs(document.root()).into_iter().map(|(id, _)| id).collect());
-    let mut reader = ServersReader { scope, inputs, findings: Vec::new(), names: HashSet::new() };
+    let (findings, names) = (Vec::new(), HashSet::new());
+    let mut reader = ServersReader { scope, client, inputs, findings, names };
     let mut list = Vec::new();
     if node.kind() == ValueKind::Map {
         // The last of several members with the same key counts, and a pointer can lead only to it.
@@ -188,6 +214,7 @@ pub fn read_servers(
 /// Reads the entries one by one.
 struct ServersReader<'d, 'r, 'v> {
     scope: &'r VariableScope<'v>,
+    client: FileClient,
     /// The ids that `${input:id}` can name, in a file of VS Code.
     inputs: Option<Vec<&'d str>>,
     findings: Vec<Finding>,
@@ -319,12 +346,10 @@ impl ServersReader<'_, '_, '_> {
                 self.check_texts(value, can_be_variable, "an environment variable")
             }
             ServerKeyForm::Headers => self.check_texts(value, is_header_name, "a header"),
-            ServerKeyForm::IgnoredWithWarning => {
+            ServerKeyForm::IgnoredWithWarning(help) => {
                 let message = format!("`{name}` is not read here");
                 let finding = Finding::new(&IGNORED_SETTING, value.pointer(), message).on_key();
-                self.report(
-                    finding.help("put the variables into `env`, as `${VAR}` if they are secret"),
-                );
+                self.report(finding.help(*help));
             }
         }
     }
@@ -490,7 +515,11 @@ impl<'d> ServerValues<'d, '_, '_, '_, '_> {
             self.reader.report(finding.help(help));
             return None;
         }
-        match expand(value.raw(), self.reader.scope) {
+        let text = match self.reader.client {
+            FileClient::Gemini => Cow::Owned(with_braces(value.raw())),
+            _ => Cow::Borrowed(value.raw()),
+        };
+        match expand(&text, self.reader.scope) {
             Ok(text) => Some(text),
             // A user who switched a server off need not have its variables set.
             Err(_) if self.disabled => Some(value.raw().to_owned()),

@@ -1,20 +1,24 @@
 //! Expands references to variables in the settings of servers, as MCP clients do.
 //!
-//! | reference | Claude Code | VS Code | Cursor |
-//! |---|---|---|---|
-//! | `${VAR}`, `${VAR:-default}` | yes | – | – |
-//! | `${env:VAR}` | – | yes | yes |
-//! | `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}` | – | yes | yes |
-//! | `${pathSeparator}`, `${/}` | – | yes | yes |
-//! | `${input:id}` | – | asks the user; here the variable `ID`, or its default | – |
+//! | reference | Claude Code | VS Code | Cursor | Gemini CLI |
+//! |---|---|---|---|---|
+//! | `${VAR}` | yes | – | – | yes |
+//! | `${VAR:-default}` | yes | – | – | – |
+//! | `$VAR` | – | – | – | yes |
+//! | `${env:VAR}` | – | yes | yes | – |
+//! | `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}` | – | yes | yes | – |
+//! | `${pathSeparator}`, `${/}` | – | yes | yes | – |
+//! | `${input:id}` | – | asks the user; here the variable `ID`, or its default | – | – |
 //!
-//! No two clients give one reference different meanings, so all of them are supported everywhere.
+//! No two clients give one reference different meanings, so all of them are supported everywhere,
+//! but for `$VAR`: in the files of other clients it is text, such as the argument of a shell. Where
+//! Gemini CLI wrote the file, [`with_braces`] makes it the first form.
 //! One difference is deliberate: an unset variable is an error. Claude Code passes the reference on
 //! as it is written and VS Code passes nothing; a server that gets `${TOKEN}` as its token fails
 //! later and with a worse message.
 //!
-//! `$VAR` and `$$` have no meaning to any client and stay as they are. The result of an expansion
-//! is not expanded again, so the value of a variable cannot refer to another one.
+//! `$$` has no meaning to any client and stays as it is. The result of an expansion is not expanded
+//! again, so the value of a variable cannot refer to another one.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
@@ -101,6 +105,23 @@ pub(crate) fn variable_for(id: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let name: String = id.chars().map(word).collect();
     if is_variable_name(&name) { name } else { format!("INPUT_{name}") }
+}
+
+/// A text of Gemini CLI with `${NAME}` for every `$NAME`.
+pub(crate) fn with_braces(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let (word, behind) = after.split_at(after.find(|c| !is_word(c)).unwrap_or(after.len()));
+        out += before;
+        match is_variable_name(word) {
+            true => out += &format!("${{{word}}}"),
+            false => out += &format!("${word}"),
+        }
+        rest = behind;
+    }
+    out + rest
 }
 
 /// The text with every reference expanded.

@@ -78,7 +78,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         // AIOS 1.0 does not define the fields of examples: `input` need not be the arguments.
         // `is_full` stops the rule early: each input costs a validation, and a hostile document has
         // thousands of examples.
-        if out.is_full() || (subject.has_scenarios() && !by_scenario) {
+        if out.is_full(&EXAMPLE_INPUT_INVALID) || (subject.has_scenarios() && !by_scenario) {
             return;
         }
         // A schema that the reader filled in describes how the tool is run, not what its author

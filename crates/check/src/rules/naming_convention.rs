@@ -124,7 +124,7 @@ fn is_named_by_id(subject: &Subject<'_>, tool: ToolPath) -> bool {
 /// servers and scripts define these names.
 fn check_aios_commands(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
-        if out.is_full() {
+        if out.is_full(&NAMING_CONVENTION) {
             return;
         }
         let Some(name) = tool.name.ok().map(|name| name.as_str()) else { continue };
@@ -211,7 +211,9 @@ fn check_functions(
     let ids: HashSet<&str> =
         functions.iter().filter_map(|function| function.id.as_deref()).collect();
     for (n, function) in functions.iter().enumerate() {
-        let Some(id) = misnamed_id(function).filter(|_| !out.is_full()) else { continue };
+        let Some(id) = misnamed_id(function).filter(|_| !out.is_full(&NAMING_CONVENTION)) else {
+            continue;
+        };
         let at = list.child(n).child("id");
         let finding =
             finding(at.clone(), format!("{kind} id `{}` is not in kebab-case", shorten(id)));

@@ -58,7 +58,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     for (at, tool) in subject.tools() {
         let tags = &tool.details.tags;
         for (n, change) in tags.changes() {
-            if out.is_full() {
+            if out.is_full(&TAG_NOT_NORMALIZED) {
                 return;
             }
             // `n` counts the tags that are texts. The reader noted the origin of each if the list

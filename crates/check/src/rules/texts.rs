@@ -85,7 +85,7 @@ impl TextWalk<'_, '_> {
     /// is, if the definition names one. The recursion is bounded: documents nest at most 128
     /// levels.
     fn value(&mut self, node: Node<'_>, text: TextUse, label: Option<&str>, out: &mut Report<'_>) {
-        if self.is_alias(node) || out.is_full() {
+        if self.is_alias(node) || out.is_full(&model_instruction::MODEL_INSTRUCTION) {
             return;
         }
         match node.kind() {

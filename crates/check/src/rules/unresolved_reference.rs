@@ -326,7 +326,7 @@ impl<'a> DefinedIds<'a> {
         out: &mut Report<'_>,
     ) {
         // `is_full` comes last, because asking counts as leaving something out.
-        if !id.trim().is_empty() && !self.has(id) && !out.is_full() {
+        if !id.trim().is_empty() && !self.has(id) && !out.is_full(&UNRESOLVED_REFERENCE) {
             let at = at();
             let edit = |meant: &str| Some(Edit::Replace(at.clone(), Json::from(written(meant))));
             out.push(self.undefined_finding(id, at.clone(), edit));
@@ -402,7 +402,7 @@ fn check_helper_calls(subject: &Subject<'_>, out: &mut Report<'_>) {
     let defined = DefinedIds::new("helper", names.map(Some));
     for function in subject.functions().iter().filter(|it| it.script.problems.is_empty()) {
         for used in function.script.helper_names.iter().filter(|used| !defined.has(&used.name)) {
-            if !out.is_full() {
+            if !out.is_full(&UNRESOLVED_REFERENCE) {
                 let finding = defined.undefined_finding(&used.name, function.at.clone(), |_| None);
                 out.push(finding.within(used.range.clone()));
             }
@@ -480,7 +480,7 @@ fn check_command_references(subject: &Subject<'_>, defined: &DefinedIds<'_>, out
         );
     }
     for (command, _) in &subject.toolset.stray_examples {
-        if out.is_full() {
+        if out.is_full(&UNRESOLVED_REFERENCE) {
             return;
         }
         let at = RecordPath::root().child("strayExamples").child(command);

@@ -59,7 +59,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         return;
     }
     for (at, tool) in subject.tools() {
-        if out.is_full() {
+        if out.is_full(&VENDOR_INCOMPATIBLE) {
             return;
         }
         if let Some(name) = tool.name.ok() {
@@ -69,7 +69,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
     }
     let mut counts: Vec<(usize, SchemaCounts)> = Vec::new();
     for (tool, schema) in parameters::valid_input_schemas(subject) {
-        if out.is_full() {
+        if out.is_full(&VENDOR_INCOMPATIBLE) {
             return;
         }
         counts.push((tool, SchemaCounts::of(schema)));

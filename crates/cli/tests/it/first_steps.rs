@@ -469,6 +469,59 @@ fn the_servers_files_of_a_folder_are_checked_and_not_started() {
     assert!(!here.path().join("started").exists());
 }
 
+/// The key that is missing around the servers is named, instead of the keys of definitions.
+#[test]
+fn servers_without_the_key_around_them_are_recognised() {
+    let text = r#"{"git": {"command": "git-server"}, "web": {"url": "https://mcp.example/mcp"}}"#;
+    let here = folder(&[(".mcp.json", text.as_bytes())]);
+    let run = run(here.path(), &["check", ".mcp.json"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stdout.contains("servers belong under `mcpServers`"), "{run:?}");
+    assert!(!run.stdout.contains("looked for"), "{run:?}");
+}
+
+/// A list that this program cannot read is reported as such, with whom to tell.
+#[test]
+fn a_list_that_nests_too_deeply_is_named_as_such() {
+    let deep =
+        format!("{}{}", r#"{"properties":{"a":"#.repeat(100), "{}".to_owned() + &"}}".repeat(100));
+    let here = folder(&[]);
+    let server = format!(
+        r#"#!/bin/sh
+while read -r line; do
+  id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) result='{{"protocolVersion":"2025-06-18","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"s","version":"1"}}}}' ;;
+    *'"tools/list"'*) result='{{"tools":[{{"name":"t","inputSchema":{deep}}}]}}' ;;
+    *'"id"'*) printf '{{"jsonrpc":"2.0","id":%s,"error":{{"code":-32601,"message":"no"}}}}\n' "$id"; continue ;;
+    *) continue ;;
+  esac
+  printf '{{"jsonrpc":"2.0","id":%s,"result":%s}}\n' "$id" "$result"
+done
+"#
+    );
+    script(&here.path().join("server"), &server);
+    let run = run(here.path(), &["check", "--", "./server"]);
+    let message = "the server's list of tools cannot be read: recursion limit exceeded";
+    assert!(run.code == 2 && run.stderr.contains(message), "{run:?}");
+    assert!(run.stderr.contains("report it to the author of the server"), "{run:?}");
+}
+
+/// One finding says whose file it is, not one for each of its keys.
+#[test]
+fn a_configuration_of_codex_is_named() {
+    let codex = "model = \"m\"\n[mcp_servers.up]\ncommand = \"./server\"\nargs = [\"--x\"]\n";
+    let here = folder(&[("config.toml", codex.as_bytes())]);
+    for command in ["check", "list"] {
+        let run = run(here.path(), &[command, "config.toml"]);
+        assert_ne!(run.code, 0, "{run:?}");
+        let all = format!("{}{}", run.stdout, run.stderr);
+        let message = "this is a configuration of Codex, not of Toolwright";
+        assert_eq!(all.matches("error[").count(), 1, "{all}");
+        assert!(all.contains(message) && all.contains("`toolwright init`"), "{all}");
+    }
+}
+
 /// Nothing else shows what takes so long: on a terminal a line that changes, otherwise one line.
 #[test]
 fn a_silent_server_is_named_after_a_while() {

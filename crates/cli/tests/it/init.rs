@@ -11,6 +11,7 @@ use crate::found_sources::answered_in;
 const COLLECTED: &str = r#"# Written by `toolwright init` from the settings of MCP clients on this machine.
 # `toolwright check toolwright.toml` checks these servers, `toolwright serve` serves them as one.
 # `off` of Claude Desktop (~/.config/Claude/claude_desktop_config.json) is left out: it is switched off
+# `envFile` of the server `remote` of Cursor (~/.cursor/mcp.json) is left out: a configuration has no such setting; put the variables into `env`, as `${VAR}` if they are secret
 # `extension` of Zed (~/.config/zed/settings.json) is left out: it has neither a command nor an address
 # `toolwright` of Gemini CLI (~/.gemini/settings.json) is left out: it is Toolwright itself
 
@@ -110,7 +111,8 @@ fn init_collects_the_servers_of_all_clients() {
             ".cursor/mcp.json",
             json!({"mcpServers": {
                 "files": {"command": "npx", "args": ["-y", "other@2.0.0"]},
-                "remote": {"url": "https://example.com/mcp", "headers": {"X-Team": "blue"}},
+                "remote": {"url": "https://example.com/mcp", "headers": {"X-Team": "blue"},
+                    "envFile": ".env"},
             }}),
         ),
         (

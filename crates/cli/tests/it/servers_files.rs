@@ -279,6 +279,13 @@ fn comments_are_read_in_files_of_vs_code_and_zed() {
             "3:57 error[INVALID_SYNTAX]"
         ]
     );
+    // Gemini CLI drops comments, and reads what is left as plain JSON.
+    assert_eq!(
+        findings(".gemini/settings.json", &text),
+        ["3:43 error[INVALID_SYNTAX]", "3:45 error[INVALID_SYNTAX]", "3:57 error[INVALID_SYNTAX]"]
+    );
+    let gemini = "{ // mine\n \"mcpServers\": /* all */ {\"a\": {\"command\": \"my-server\"}}}";
+    assert_eq!(findings(".gemini/settings.json", gemini), [""; 0]);
     let folder = with_file(".mcp.json", &text);
     let shown =
         run(folder.path(), &["check", "--no-start", "--output-format", "json", ".mcp.json"]);
@@ -316,6 +323,37 @@ fn inputs_of_vs_code_are_variables() {
     let misspelled = call(r#"{"type": "promptString", "id": "api-key"}"#, "${input:api-kye}");
     assert!(misspelled.stderr.contains("`inputs` has no input `api-kye`"), "{misspelled:?}");
     assert!(misspelled.stderr.contains("did you mean `api-key`?"), "{misspelled:?}");
+}
+
+/// Gemini CLI has references without braces; for other clients they are text.
+#[test]
+fn variables_of_gemini_have_no_braces() {
+    let entry = json!({
+        "command": faulty_server(), "args": ["mcp", "good"], "trust": false, "timeout": 30_000,
+        "includeTools": ["env"], "env": {"API_KEY": "$TOKEN", "A": "a$TOKEN-${WORD}$5"}
+    });
+    let text = json!({"theme": "Dracula", "mcpServers": {"up": entry}}).to_string();
+    let folder = with_file(".gemini/settings.json", &text);
+    std::fs::write(folder.path().join("mcp.json"), &text).expect("a file");
+    let called = |file: &str, variables: &[(&str, &str)]| {
+        run_with(folder.path(), &["call", "up:env", "--from", file], variables, "")
+    };
+    let variables = [("TOKEN", "sesame"), ("WORD", "street")];
+    for (file, key, other) in [
+        (".gemini/settings.json", "sesame", "asesame-street$5"),
+        ("mcp.json", "$TOKEN", "a$TOKEN-street$5"),
+    ] {
+        let run = called(file, &variables);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{file}: {run:?}");
+        let answer: Json = serde_json::from_str(&run.stdout).expect("JSON");
+        let shown = (&answer["env"]["API_KEY"], &answer["env"]["A"]);
+        assert_eq!(shown, (&json!(key), &json!(other)), "{file}");
+    }
+    let unset = called(".gemini/settings.json", &variables[1..]);
+    assert!(unset.stderr.contains("environment variable `TOKEN` is not set"), "{unset:?}");
+    let check = ["check", "--no-start", "--notes", "--output-format", "concise"];
+    let found = run(folder.path(), &[&check[..], &[".gemini/settings.json"]].concat());
+    assert!(!found.stdout.contains("LITERAL_SECRET"), "{found:?}");
 }
 
 /// Zed keeps its servers elsewhere and has had two forms for them.

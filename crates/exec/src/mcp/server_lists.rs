@@ -146,6 +146,9 @@ const MAX_PAGES: usize = 1_000;
 /// How many items one list may have.
 const MAX_ITEMS: usize = 10_000;
 
+/// What to do about a list that cannot be used.
+const BROKEN_SERVER: &str = "report it to the author of the server, or leave the server out";
+
 /// All items of a list of the server behind this connection.
 pub(super) async fn collect_pages(
     kind: ListKind,
@@ -153,7 +156,8 @@ pub(super) async fn collect_pages(
 ) -> Result<Vec<Json>, RequestError> {
     let what = kind.member();
     let too_large = |what: String| {
-        RequestError::Failed(Failure::new(&code::OUTPUT_TOO_LARGE, format!("the server's {what}")))
+        let failure = Failure::new(&code::OUTPUT_TOO_LARGE, format!("the server's {what}"));
+        RequestError::Failed(failure.suggest(BROKEN_SERVER))
     };
     let mut items: Vec<Json> = Vec::new();
     // Counted over all pages: each is bounded by the transport, their sum is bounded here.
@@ -167,8 +171,15 @@ pub(super) async fn collect_pages(
             return Err(too_large(format!("list of {what} has more than {MAX_MESSAGE} bytes")));
         }
         let length = WorkSize::of_bytes(text.get().len());
-        let page: Json =
-            offload(length, move || serde_json::from_str(text.get()).unwrap_or_default()).await;
+        let page: serde_json::Result<Json> =
+            offload(length, move || serde_json::from_str(text.get())).await;
+        // It is JSON, or it would not have come here, but may nest more deeply than is read.
+        let page = page.map_err(|error| {
+            let message = format!("the server's list of {what} cannot be read: {error}");
+            RequestError::Failed(
+                Failure::new(&code::OUTPUT_INVALID, message).suggest(BROKEN_SERVER),
+            )
+        })?;
         let Json::Object(mut page) = page else { return Err(not_a_list(kind)) };
         match page.remove(kind.member()) {
             // Items are not parsed here. One that is malformed must not hide the others.
@@ -192,5 +203,5 @@ pub(super) async fn collect_pages(
 fn not_a_list(kind: ListKind) -> RequestError {
     let (method, member) = (kind.method(), kind.member());
     let message = format!("the server's answer to `{method}` has no list `{member}`");
-    RequestError::Failed(Failure::new(&code::OUTPUT_INVALID, message))
+    RequestError::Failed(Failure::new(&code::OUTPUT_INVALID, message).suggest(BROKEN_SERVER))
 }

@@ -20,7 +20,10 @@ pub fn github(d: &Diagnostic) -> String {
     };
     let file = d.file().map_or(String::new(), |(source, span)| {
         let lines = span.map_or(String::new(), |span| lines(&Utf16Region::of(source, span)));
-        format!("file={}{lines},", property(&visible(source.name())))
+        // GitHub compares it with the paths of the repository, which have no `./` in front.
+        let name = source.name();
+        let name = name.strip_prefix("./").unwrap_or(name);
+        format!("file={}{lines},", property(&visible(name)))
     });
     format!("::{command} {file}title={}::{}", property(d.code.name), data(&message_with_help(d)))
 }

@@ -8,7 +8,7 @@
 //!        └─ written_server ──▶ its texts with their places, for `server_rules`
 //! ```
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toolwright_formats::MAX_ITEMS;
 use toolwright_source::words::nearest_word;
@@ -22,16 +22,18 @@ use crate::variables::variable_for;
 /// Whether the document lists servers. Whether the entries are valid does not matter here: a file
 /// with mistakes must still be read as what it is.
 pub fn is_servers_file(document: &Document) -> bool {
-    servers_and_client(document.root()).is_some()
+    servers_and_client(document).is_some()
 }
 
-/// The client whose file it is, as far as the shape tells.
+/// The client whose file it is, as far as the shape and the path tell.
 ///
 /// It decides which JSON is allowed, how references are written, and whether there are `inputs`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileClient {
     VsCode,
     Zed,
+    /// Gemini CLI, whose file has the shape of the others and is known by its path.
+    Gemini,
     /// Claude Code, Cursor and most others.
     Other,
 }
@@ -39,9 +41,14 @@ pub(super) enum FileClient {
 /// The object that holds the servers, and the client that keeps them there. A value of `mcpServers`
 /// that is not an object is returned too, to be reported; the other keys are common words, so there
 /// only an object counts.
-pub(super) fn servers_and_client(root: Node<'_>) -> Option<(Node<'_>, FileClient)> {
+pub(super) fn servers_and_client(document: &Document) -> Option<(Node<'_>, FileClient)> {
+    let root = document.root();
     let object = |node: &Node<'_>| node.kind() == ValueKind::Map;
-    let other = root.get("mcpServers").map(|node| (node, FileClient::Other));
+    let client = || match absolute_path(document).ends_with(".gemini/settings.json") {
+        true => FileClient::Gemini,
+        false => FileClient::Other,
+    };
+    let other = root.get("mcpServers").map(|node| (node, client()));
     let code = || {
         root.get("servers")
             .filter(object)
@@ -50,6 +57,12 @@ pub(super) fn servers_and_client(root: Node<'_>) -> Option<(Node<'_>, FileClient
     };
     let zed = || root.get("context_servers").filter(object).map(|node| (node, FileClient::Zed));
     other.or_else(|| code().map(|node| (node, FileClient::VsCode))).or_else(zed)
+}
+
+/// Where the file is, whatever the working directory is: some clients are known by a folder.
+fn absolute_path(document: &Document) -> PathBuf {
+    let name = document.source().name();
+    std::path::absolute(name).unwrap_or_else(|_| name.into())
 }
 
 /// Parses a servers file in the dialect of JSON that its own client reads, or as YAML. Returns the
@@ -70,7 +83,7 @@ pub(crate) fn parse(path: &Path) -> Result<(Document, Vec<Diagnostic>), LoadErro
             _ => Syntax::Jsonc,
         }
     })?;
-    let client = servers_and_client(document.root()).map(|(_, client)| client);
+    let client = servers_and_client(&document).map(|(_, client)| client);
     let relaxed = document.problems().to_vec();
     if document.syntax() == Syntax::Yaml
         || matches!(client, Some(FileClient::VsCode | FileClient::Zed))
@@ -80,13 +93,23 @@ pub(crate) fn parse(path: &Path) -> Result<(Document, Vec<Diagnostic>), LoadErro
     // Which client it is is known only after parsing. These files are small.
     let source = document.source();
     let strict = Document::parse(source.name(), source.with_text(source.text()), Syntax::Json);
+    let is_gemini = client == Some(FileClient::Gemini);
+    let is_comment = |problem: &&Diagnostic| {
+        problem.span.is_some_and(|span| matches!(source.slice(span), "//" | "/*"))
+    };
     let help = |problem: &Diagnostic| {
         let is_relaxed = relaxed.iter().any(|other| other.span == problem.span);
-        let text = "the client of this file reads plain JSON; only VS Code and Zed allow comments \
-                    and trailing commas in theirs";
+        let text = match is_gemini {
+            true => "Gemini CLI allows comments in this file, but no trailing commas",
+            false => {
+                "the client of this file reads plain JSON; only VS Code and Zed allow comments and \
+                 trailing commas in theirs, and Gemini CLI comments"
+            }
+        };
         if is_relaxed { problem.clone() } else { problem.clone().help(text) }
     };
-    let problems = strict.problems().iter().map(help).collect();
+    let problems = strict.problems().iter().filter(|p| !(is_gemini && is_comment(p))).map(help);
+    let problems = problems.collect();
     Ok((strict, problems))
 }
 
@@ -98,9 +121,8 @@ pub(crate) fn parse(path: &Path) -> Result<(Document, Vec<Diagnostic>), LoadErro
 /// `${env:VAR}` in files of VS Code and Cursor. Cursor's file has no shape of its own and is
 /// recognised by its folder.
 pub(crate) fn written_servers(document: &Document) -> Vec<WrittenServer<DocumentPath>> {
-    let Some((node, client)) = servers_and_client(document.root()) else { return Vec::new() };
-    let is_cursor =
-        Path::new(document.source().name()).components().any(|c| c.as_os_str() == ".cursor");
+    let Some((node, client)) = servers_and_client(document) else { return Vec::new() };
+    let is_cursor = absolute_path(document).components().any(|c| c.as_os_str() == ".cursor");
     let style = match client == FileClient::VsCode || is_cursor {
         true => ReferenceStyle::Env,
         false => ReferenceStyle::Plain,
@@ -262,7 +284,7 @@ pub(super) fn unknown_input(text: &str, inputs: &[&str]) -> Option<(String, Stri
 
 /// The name of the server whose entry is at or around `path`; `None` outside of the entries.
 pub(crate) fn server_around(document: &Document, path: &DocumentPath) -> Option<String> {
-    let (entries, _) = servers_and_client(document.root())?;
+    let (entries, _) = servers_and_client(document)?;
     let key = path.below(&entries.pointer())?.tokens().next()?.into_owned();
     Some(namespace_of(&key))
 }

@@ -81,7 +81,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
         let declared = schema.and_then(|schema| schema.get("properties")).and_then(Json::as_object);
         let names = declared.into_iter().flat_map(|declared| declared.keys());
         for name in names.filter(|name| !GIVEN.contains(&name.as_str())) {
-            if out.is_full() {
+            if out.is_full(&UNUSED_PARAMETER) {
                 return;
             }
             let message = format!("the program does not get the parameter `{}`", shorten(name));

@@ -297,7 +297,7 @@ impl FaultyHttpServer {
             }
             if message["method"].is_null() {
                 if self.mode == "loses-answers"
-                    && self.answers_so_far.fetch_add(1, Ordering::SeqCst) % 2 == 0
+                    && self.answers_so_far.fetch_add(1, Ordering::SeqCst).is_multiple_of(2)
                 {
                     return Ok(AfterReply::Close);
                 }

@@ -20,6 +20,7 @@
 //! a person is asked (`policy`).
 
 use std::pin::pin;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -106,6 +107,8 @@ pub struct Runner {
     /// What agents may do; `None`: nothing is granted.
     policy: Option<Arc<dyn CallPolicy>>,
     questions: OpenQuestions,
+    /// Calls that are running, those that tools make included.
+    pub(crate) running: AtomicUsize,
     context: ExecutorContext,
 }
 
@@ -128,6 +131,7 @@ impl Runner {
             audit: None,
             policy: None,
             questions: OpenQuestions::default(),
+            running: AtomicUsize::new(0),
             context,
         }
     }
@@ -215,7 +219,7 @@ impl Runner {
         if let Err(Failure { code, message, detail: Some(detail), .. }) = &result {
             self.context.log.line(&format!("{}: {}: {message}: {detail}", request.id, code.name));
         }
-        record.finish(result)
+        record.finish(result).await
     }
 
     /// Keeps the record of a call that failed before it could be made.
@@ -228,7 +232,7 @@ impl Runner {
         failure: Failure,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
-        RecordInProgress::begin(self, self.audit.clone(), request, host)?.finish(Err(failure))
+        Err(RecordInProgress::begin(self, self.audit.clone(), request, host)?.refuse(failure))
     }
 
     /// The steps of a call, in their order.

@@ -1,17 +1,22 @@
 //! The journal of one process: its calls that are not in the database yet, one JSON object a line.
 //!
 //! ```text
-//! record ─ one write ─▶ journals/<run> ─ carry_over ─▶ store.db ─▶ the journal is emptied
+//! add ─▶ lines ─ one write ─▶ journals/<run> ─ carry_over ─▶ store.db ─▶ the journal is emptied
 //! ```
 //!
 //! The file is locked as long as its process lives. A journal that nobody has locked is that of a
 //! process that was killed: the next one carries it over and removes it. A last line without its
 //! end was being written when the process died; its result never left.
 //!
+//! Records of calls that end together are written together: a write takes as long as half of all
+//! else that is done with a record. No result leaves before its record is written.
+//!
 //! A thread carries the records over when no call was made for a second, or when the journal is
 //! large: under load, records cost their write and nothing else. The same thread carries over what
-//! killed processes have left, so that the start does not wait for it.
+//! killed processes have left, and stops when a call is made: to carry over the records of a long
+//! load takes seconds, in which the calls of this process would have half of two processors.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -41,6 +46,9 @@ const LARGE: u64 = 128 << 20;
 /// The records of one transaction: a fraction of a second, in which other processes of the user
 /// wait if they write to the database.
 const RECORDS_PER_TRANSACTION: usize = 10_000;
+/// The bytes of a killed process that are carried over by one that ends before it was idle: a
+/// moment. More would delay its end, and a later one or `toolwright audit` does it.
+const SMALL: u64 = 1 << 20;
 /// The bytes above which nothing is added: the database has been out of order for long.
 const MAX_JOURNAL: u64 = 256 << 20;
 /// The pause before the database is tried again.
@@ -72,12 +80,35 @@ struct JournalShared {
 
 struct JournalFile {
     file: Arc<File>,
+    /// Those that are written.
     bytes: u64,
     /// The number of the next record.
     next: u64,
     is_closed: bool,
-    /// Reused for every line.
-    line: Vec<u8>,
+    /// Records that were added and not written yet.
+    lines: Vec<u8>,
+    /// The number of the first of them.
+    first: u64,
+    /// Records that could not be written, and why, until their calls ask.
+    lost: HashMap<u64, Arc<str>>,
+}
+
+impl JournalFile {
+    /// Writes what was added.
+    fn write_lines(&mut self) {
+        if let Err(error) = (&*self.file).write_all(&self.lines) {
+            // Half a line would spoil the next one.
+            let _ = self.file.set_len(self.bytes);
+            let why: Arc<str> = error.to_string().into();
+            self.lost.extend((self.first..self.next).map(|number| (number, Arc::clone(&why))));
+        } else {
+            self.bytes += self.lines.len() as u64;
+        }
+        self.first = self.next;
+        self.lines.clear();
+        // Arguments may have been long.
+        self.lines.shrink_to(MAX_ARGUMENTS);
+    }
 }
 
 impl Journal {
@@ -101,7 +132,9 @@ impl Journal {
             bytes: 0,
             next: 0,
             is_closed: false,
-            line: Vec::new(),
+            lines: Vec::new(),
+            first: 0,
+            lost: HashMap::new(),
         };
         let shared = Arc::new(JournalShared {
             store,
@@ -149,19 +182,22 @@ impl AuditLog for Journal {
         self.shared.settings.arguments == RecordedArguments::Full
     }
 
-    fn record(&self, record: &CallRecord<'_>) -> Result<(), AuditError> {
-        let written = self.shared.append(record);
-        match written {
-            Err(error) if self.shared.settings.required => {
-                Err(AuditError(format!("the journal of calls cannot be written: {error}")))
-            }
-            _ => Ok(()),
+    fn add(&self, record: &CallRecord<'_>) -> Result<Option<u64>, AuditError> {
+        match self.shared.add(record) {
+            Ok(number) => Ok(Some(number)),
+            Err(error) => self.shared.accept_loss(&error).map(|()| None),
         }
+    }
+
+    fn write(&self, number: u64) -> Result<(), AuditError> {
+        let written = self.shared.write(number);
+        written.or_else(|error| self.shared.accept_loss(&error))
     }
 
     fn close(&self) {
         {
             let mut file = self.shared.file();
+            file.write_lines();
             file.is_closed = true;
             self.shared.wake.notify_all();
         }
@@ -188,30 +224,49 @@ impl JournalShared {
         self.store.folder.join(FOLDER).join(&self.run)
     }
 
-    fn append(&self, record: &CallRecord<'_>) -> io::Result<()> {
+    /// Adds a record to those that are written next. Returns its number.
+    fn add(&self, record: &CallRecord<'_>) -> io::Result<u64> {
         let arguments = self.arguments(record);
-        let mut own = self.file();
-        let JournalFile { file, bytes, next, line, is_closed } = &mut *own;
-        if *is_closed {
+        let mut file = self.file();
+        if file.is_closed {
             return Err(io::Error::other("the store is closed"));
         }
-        if *bytes > MAX_JOURNAL {
+        if file.bytes > MAX_JOURNAL {
             return Err(io::Error::other("the journal is full"));
         }
-        line.clear();
-        write_line(line, *next, record, arguments.as_deref())?;
-        if let Err(error) = (&**file).write_all(line) {
-            // Half a line would spoil the next one.
-            let _ = file.set_len(*bytes);
+        let number = file.next;
+        let before = file.lines.len();
+        if let Err(error) = write_line(&mut file.lines, number, record, arguments.as_deref()) {
+            file.lines.truncate(before);
             return Err(error);
         }
-        *next += 1;
-        *bytes += line.len() as u64;
-        // The thread sleeps while there is nothing to carry over.
-        if *next == 1 || *bytes == line.len() as u64 || *bytes > LARGE {
-            self.wake.notify_all();
+        file.next += 1;
+        Ok(number)
+    }
+
+    /// Writes the record with this number, and all others that were added.
+    fn write(&self, number: u64) -> io::Result<()> {
+        let mut file = self.file();
+        if number >= file.first {
+            let was_empty = file.bytes == 0;
+            file.write_lines();
+            // The thread sleeps while there is nothing to carry over.
+            if was_empty || file.bytes > LARGE {
+                self.wake.notify_all();
+            }
         }
-        Ok(())
+        match file.lost.remove(&number) {
+            Some(why) => Err(io::Error::other(&*why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether calls go on although a record is not kept.
+    fn accept_loss(&self, error: &io::Error) -> Result<(), AuditError> {
+        match self.settings.required {
+            true => Err(AuditError(format!("the journal of calls cannot be written: {error}"))),
+            false => Ok(()),
+        }
     }
 
     /// What is kept of the arguments.
@@ -237,14 +292,39 @@ impl JournalShared {
 
     /// The work of the thread.
     fn carry_over_until_closed(&self) {
-        // If this fails, so does what follows, and that is reported.
-        let _ = self.store.carry_over_abandoned();
+        // Those of killed processes; `None` before the first look.
+        let mut abandoned: Option<Vec<OtherJournal>> = None;
         loop {
-            let is_closed = self.wait_for_quiet();
+            let has_more = abandoned.as_ref().is_none_or(|left| !left.is_empty());
+            let is_closed = self.wait_for_quiet(has_more);
             let result = self.carry_over_own(is_closed);
             let is_down = result.is_err();
+            if has_more && !is_down {
+                let others = || self.store.journals().unwrap_or_default();
+                self.carry_over_abandoned(abandoned.get_or_insert_with(others), is_closed);
+            }
             self.note_trouble(result.err());
             if is_closed || (is_down && self.is_closed_within(RETRY)) {
+                return;
+            }
+        }
+    }
+
+    /// Carries over what killed processes have left, as long as no call is made, and removes it
+    /// from the list.
+    fn carry_over_abandoned(&self, left: &mut Vec<OtherJournal>, is_closed: bool) {
+        let seen = self.file().next;
+        while let Some(journal) = left.last_mut() {
+            let is_done = match is_closed && journal.bytes_left() > SMALL {
+                true => true,
+                // A journal that cannot be read is not worth more than one attempt.
+                false => self.store.carry_over_part_of_abandoned(journal).unwrap_or(true),
+            };
+            if is_done {
+                left.pop();
+            }
+            let file = self.file();
+            if !is_closed && (file.is_closed || file.next != seen) {
                 return;
             }
         }
@@ -268,15 +348,15 @@ impl JournalShared {
     }
 
     /// Waits until there are records, and no further one for a second or very many of them.
-    /// Returns whether this is the end.
-    fn wait_for_quiet(&self) -> bool {
+    /// `has_more`: does not wait for a first record. Returns whether this is the end.
+    fn wait_for_quiet(&self, has_more: bool) -> bool {
         let mut file = self.file();
         loop {
             if file.is_closed || file.bytes > LARGE {
                 return file.is_closed;
             }
             // After trouble it is tried again, also if there is nothing to carry over.
-            if file.bytes == 0 && !self.has_trouble.load(Ordering::Relaxed) {
+            if file.bytes == 0 && !has_more && !self.has_trouble.load(Ordering::Relaxed) {
                 file = self.wake.wait(file).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
@@ -293,15 +373,15 @@ impl JournalShared {
     fn carry_over_own(&self, is_last: bool) -> Result<(), StoreError> {
         let path = self.path();
         let fail = |error: io::Error| StoreError::folder(&path, &error);
+        // Trouble ends when the database can be written again, and only then.
+        if !is_last && self.file().bytes == 0 && !self.has_trouble.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let mut reached = 0;
         loop {
             // By its handle: the file may have been removed.
             let own = Arc::clone(&self.file().file);
-            reached = self.store.carry_over(
-                JournalReader { file: &own, at: reached },
-                &path,
-                &self.run,
-            )?;
+            reached = self.store.carry_over(&own, reached, &path, &self.run)?;
             let mut file = self.file();
             // Calls that came meanwhile are carried over in the next round.
             if file.bytes > reached {
@@ -336,6 +416,20 @@ impl Read for JournalReader<'_> {
     }
 }
 
+/// The journal of another process, which may live.
+struct OtherJournal {
+    path: PathBuf,
+    run: String,
+    /// Where the first record begins that was not carried over.
+    at: u64,
+}
+
+impl OtherJournal {
+    fn bytes_left(&self) -> u64 {
+        fs::metadata(&self.path).map_or(0, |data| data.len().saturating_sub(self.at))
+    }
+}
+
 impl Store {
     /// Puts the records of all journals into the database: those of running processes, too, which
     /// keep theirs, and those of dead ones, which are removed.
@@ -343,71 +437,93 @@ impl Store {
     /// # Errors
     /// If the database cannot be written.
     pub fn carry_over_all(&self) -> Result<(), StoreError> {
-        for (path, run) in self.journals()? {
+        for mut journal in self.journals()? {
             // If it is gone, its process has ended meanwhile, and carried it over itself.
-            let Ok(file) = File::open(&path) else { continue };
-            self.carry_over(JournalReader { file: &file, at: 0 }, &path, &run)?;
-        }
-        self.carry_over_abandoned()
-    }
-
-    /// Puts the journals of processes that were killed into the database, and removes them.
-    fn carry_over_abandoned(&self) -> Result<(), StoreError> {
-        for (path, run) in self.journals()? {
-            // A process that carries over the same one holds the lock meanwhile.
-            let Ok(file) = File::open(&path) else { continue };
-            if file.try_lock().is_ok() {
-                self.carry_over(JournalReader { file: &file, at: 0 }, &path, &run)?;
-                fs::remove_file(&path).map_err(|error| StoreError::folder(&path, &error))?;
-            }
+            let Ok(file) = File::open(&journal.path) else { continue };
+            journal.at = self.carry_over(&file, 0, &journal.path, &journal.run)?;
+            while !self.carry_over_part_of_abandoned(&mut journal)? {}
         }
         Ok(())
     }
 
-    fn journals(&self) -> Result<Vec<(PathBuf, String)>, StoreError> {
+    /// Puts the next records of a process that was killed into the database, and removes the
+    /// journal after the last one. Returns whether nothing is left to do.
+    fn carry_over_part_of_abandoned(&self, own: &mut OtherJournal) -> Result<bool, StoreError> {
+        // A process that carries over the same one holds the lock meanwhile.
+        let Ok(file) = File::open(&own.path) else { return Ok(true) };
+        if file.try_lock().is_err() {
+            return Ok(true);
+        }
+        let (end, is_whole) = self.carry_over_part(&file, own.at, &own.path, &own.run)?;
+        own.at = end;
+        if is_whole {
+            fs::remove_file(&own.path).map_err(|error| StoreError::folder(&own.path, &error))?;
+        }
+        Ok(is_whole)
+    }
+
+    fn journals(&self) -> Result<Vec<OtherJournal>, StoreError> {
         let folder = self.folder.join(FOLDER);
         let entries = fs::read_dir(&folder).map_err(|error| StoreError::folder(&folder, &error))?;
         let journals = entries.flatten().filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let is_journal = !name.starts_with('.') && entry.file_type().ok()?.is_file();
-            is_journal.then(|| (entry.path(), name))
+            let run = entry.file_name().into_string().ok()?;
+            let is_journal = !run.starts_with('.') && entry.file_type().ok()?.is_file();
+            is_journal.then(|| OtherJournal { path: entry.path(), run, at: 0 })
         });
         Ok(journals.collect())
     }
 
-    /// Puts the complete lines of a journal into the database. Returns where the last one ends.
-    /// `path` is for messages.
+    /// Puts the complete lines of a journal from `at` on into the database. Returns where the last
+    /// one ends. `path` is for messages.
     fn carry_over(
         &self,
-        journal: JournalReader<'_>,
+        journal: &File,
+        mut at: u64,
         path: &Path,
         run: &str,
     ) -> Result<u64, StoreError> {
-        let fail = |error: io::Error| StoreError::folder(path, &error);
-        let mut end = journal.at;
-        let mut lines = BufReader::new(journal);
-        let mut line = Vec::new();
-        let write = |error| self.error(&error);
         loop {
-            let mut database = self.database();
-            let transaction = database
-                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-                .map_err(write)?;
-            for _ in 0..RECORDS_PER_TRANSACTION {
-                line.clear();
-                let read = lines.read_until(b'\n', &mut line).map_err(fail)?;
-                if read == 0 || line.last() != Some(&b'\n') {
-                    transaction.commit().map_err(write)?;
-                    return Ok(end);
-                }
-                // A line that was damaged by something else is not worth losing the others.
-                if let Ok(call) = serde_json::from_slice::<JournalLine<&RawValue>>(&line) {
-                    call.insert(&transaction, run).map_err(write)?;
-                }
-                end += read as u64;
+            let (end, is_whole) = self.carry_over_part(journal, at, path, run)?;
+            if is_whole {
+                return Ok(end);
             }
-            transaction.commit().map_err(write)?;
+            at = end;
         }
+    }
+
+    /// Does so in one transaction. Also returns whether no complete line is left.
+    fn carry_over_part(
+        &self,
+        journal: &File,
+        at: u64,
+        path: &Path,
+        run: &str,
+    ) -> Result<(u64, bool), StoreError> {
+        let fail = |error: io::Error| StoreError::folder(path, &error);
+        let write = |error| self.error(&error);
+        let mut end = at;
+        let mut lines = BufReader::new(JournalReader { file: journal, at });
+        let mut line = Vec::new();
+        let mut database = self.database();
+        let transaction = database
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(write)?;
+        let mut is_whole = false;
+        for _ in 0..RECORDS_PER_TRANSACTION {
+            line.clear();
+            let read = lines.read_until(b'\n', &mut line).map_err(fail)?;
+            is_whole = read == 0 || line.last() != Some(&b'\n');
+            if is_whole {
+                break;
+            }
+            // A line that was damaged by something else is not worth losing the others.
+            if let Ok(call) = serde_json::from_slice::<JournalLine<&RawValue>>(&line) {
+                call.insert(&transaction, run).map_err(write)?;
+            }
+            end += read as u64;
+        }
+        transaction.commit().map_err(write)?;
+        Ok((end, is_whole))
     }
 }
 

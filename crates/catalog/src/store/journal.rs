@@ -569,3 +569,133 @@ fn write_line(
     line.push(b'\n');
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Instant, SystemTime};
+
+    use tempfile::TempDir;
+    use toolwright_exec::{CallArguments, OK};
+
+    use super::*;
+    use crate::store::{CallFilter, StoredCall};
+
+    fn open(folder: &TempDir) -> Journal {
+        Journal::open(folder.path(), AuditSettings::default(), Log::default()).expect("a store")
+    }
+
+    fn add(journal: &Journal, tool: &str) -> u64 {
+        let arguments = CallArguments::from(serde_json::json!({}));
+        let record = CallRecord {
+            time: SystemTime::now(),
+            agent: "local",
+            session: None,
+            tool,
+            tool_hash: None,
+            toolset_hash: None,
+            code: OK,
+            total: Duration::ZERO,
+            steps: [None; CallStep::ALL.len()],
+            grants: &[],
+            arguments: &arguments,
+            secrets: Vec::new(),
+            result_bytes: 0,
+        };
+        journal.add(&record).expect("it is open").expect("it has a number")
+    }
+
+    /// The tools of all calls in the database.
+    fn tools(folder: &TempDir) -> Vec<String> {
+        let store = Store::open(folder.path()).expect("a store");
+        let mut tools = Vec::new();
+        let mut each = |call: StoredCall| {
+            tools.push(call.tool);
+            true
+        };
+        store.find_calls(&CallFilter::default(), 0, &mut each).expect("it can be read");
+        tools
+    }
+
+    /// Leaves a journal behind as a process does that is killed. Returns its path.
+    fn leave_journal(folder: &TempDir, records: u64) -> PathBuf {
+        let journal = open(folder);
+        for _ in 0..records {
+            let number = add(&journal, "left");
+            journal.shared.write(number).expect("it can be written");
+        }
+        let text = fs::read(journal.shared.path()).expect("it has a name");
+        drop(journal);
+        // What it has carried over when it was closed was never made.
+        fs::remove_file(folder.path().join("store.db")).expect("it was made");
+        let path = folder.path().join(FOLDER).join("killed");
+        fs::write(&path, text).expect("it can be written");
+        path
+    }
+
+    #[test]
+    fn one_write_is_for_all_records_that_were_added() {
+        let folder = TempDir::new().expect("a folder");
+        let journal = open(&folder);
+        let path = journal.shared.path();
+        let numbers = ["a", "b", "c"].map(|tool| add(&journal, tool));
+        assert_eq!(fs::read(&path).expect("it exists"), b"");
+        journal.write(numbers[1]).expect("written");
+        let lines = fs::read_to_string(&path).expect("it exists");
+        assert_eq!(lines.lines().count(), 3);
+        journal.write(numbers[0]).expect("written before");
+        journal.write(numbers[2]).expect("written before");
+        assert_eq!(fs::read_to_string(&path).expect("it exists"), lines);
+        add(&journal, "d");
+        drop(journal);
+        assert_eq!(tools(&folder), ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn each_call_of_a_write_that_fails_learns_of_it() {
+        let folder = TempDir::new().expect("a folder");
+        let journal = open(&folder);
+        let (a, b) = (add(&journal, "a"), add(&journal, "b"));
+        let unwritable = File::open(journal.shared.path()).expect("it exists");
+        let good = std::mem::replace(&mut journal.shared.file().file, Arc::new(unwritable));
+        journal.write(b).expect_err("it cannot be written");
+        journal.shared.file().file = good;
+        let c = add(&journal, "c");
+        journal.write(c).expect("it can be written again");
+        journal.write(a).expect_err("it was lost with the other");
+        assert!(journal.shared.file().lost.is_empty());
+        drop(journal);
+        assert_eq!(tools(&folder), ["c"]);
+    }
+
+    #[test]
+    fn an_idle_process_carries_over_what_a_killed_one_has_left() {
+        let folder = TempDir::new().expect("a folder");
+        let path = leave_journal(&folder, 3_000);
+        let journal = open(&folder);
+        let began = Instant::now();
+        while path.exists() {
+            assert!(began.elapsed() < Duration::from_secs(60), "it is still there");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        drop(journal);
+        assert_eq!(tools(&folder).len(), 3_000);
+    }
+
+    #[test]
+    fn a_process_that_ends_at_once_carries_over_only_what_takes_a_moment() {
+        let folder = TempDir::new().expect("a folder");
+        let path = leave_journal(&folder, 10);
+        drop(open(&folder));
+        assert!(!path.exists());
+        assert_eq!(tools(&folder).len(), 10);
+        let folder = TempDir::new().expect("a folder");
+        let path = leave_journal(&folder, 20_000);
+        assert!(fs::metadata(&path).expect("it exists").len() > SMALL);
+        drop(open(&folder));
+        assert!(path.exists());
+        let store = Store::open(folder.path()).expect("a store");
+        store.carry_over_all().expect("it can be written");
+        assert!(!path.exists());
+        assert_eq!(tools(&folder).len(), 20_000);
+    }
+}

@@ -182,13 +182,14 @@ impl<'a> RecordInProgress<'a> {
         })
     }
 
-    /// Notes that a step has ended, and the next one begins. The times of a step that is taken in
-    /// two parts are added up.
-    pub(crate) fn end_step(&mut self, step: CallStep) {
+    /// Notes that a step has ended, and the next one begins. Returns how long it took. The times of
+    /// a step that is taken in two parts are added up.
+    pub(crate) fn end_step(&mut self, step: CallStep) -> Duration {
         let now = now();
         let part = now.saturating_duration_since(self.step_began);
         *self.steps[step as usize].get_or_insert_default() += part;
         self.step_began = now;
+        part
     }
 
     /// Keeps the record, and returns the result that may leave now. Waits for other calls that end

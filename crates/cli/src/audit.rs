@@ -112,8 +112,12 @@ impl AuditLog for RetryingJournal {
         self.journal().is_ok_and(AuditLog::keeps_arguments)
     }
 
-    fn record(&self, record: &CallRecord<'_>) -> Result<(), AuditError> {
-        self.journal()?.record(record)
+    fn add(&self, record: &CallRecord<'_>) -> Result<Option<u64>, AuditError> {
+        self.journal()?.add(record)
+    }
+
+    fn write(&self, number: u64) -> Result<(), AuditError> {
+        self.journal()?.write(number)
     }
 
     fn close(&self) {

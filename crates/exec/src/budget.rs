@@ -4,10 +4,12 @@
 //! enforces the first two itself. An executor reads them to pass them on, such as to the sandbox.
 //! A tool cannot buy itself more time than the cap: only the deadline before it moves.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::ConcurrencyLimit;
@@ -39,22 +41,30 @@ pub struct Budget {
 pub struct CallAllowance {
     /// Levels that are left below this call.
     levels: u8,
-    left: Arc<AtomicU32>,
-    /// Cancelled by the first call beyond the number.
-    used_up: CancellationToken,
+    shared: Arc<SharedAllowance>,
     /// The toolsets whose permits the callers of this call hold.
     permits: Vec<Arc<ConcurrencyLimit>>,
+}
+
+/// What all calls below one call of an agent share.
+#[derive(Debug)]
+struct SharedAllowance {
+    left: AtomicU32,
+    /// Set by the first call beyond the number.
+    is_used_up: AtomicBool,
+    used_up: Notify,
 }
 
 impl Default for CallAllowance {
     /// The allowance of a call that no tool makes.
     fn default() -> CallAllowance {
-        CallAllowance {
-            levels: MAX_CALL_DEPTH,
-            left: Arc::new(AtomicU32::new(MAX_INNER_CALLS)),
-            used_up: CancellationToken::new(),
-            permits: Vec::new(),
-        }
+        let shared = SharedAllowance {
+            left: AtomicU32::new(MAX_INNER_CALLS),
+            is_used_up: AtomicBool::new(false),
+            used_up: Notify::new(),
+        };
+        let (shared, permits) = (Arc::new(shared), Vec::new());
+        CallAllowance { levels: MAX_CALL_DEPTH, shared, permits }
     }
 }
 
@@ -80,8 +90,10 @@ impl CallAllowance {
         toolset: &Arc<ConcurrencyLimit>,
     ) -> Result<CallAllowance, CallRefusal> {
         let take_one = |left: u32| left.checked_sub(1);
-        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take_one).is_err() {
-            self.used_up.cancel();
+        let SharedAllowance { left, is_used_up, used_up } = &*self.shared;
+        if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take_one).is_err() {
+            is_used_up.store(true, Ordering::Release);
+            used_up.notify_waiters();
             return Err(CallRefusal::Used);
         }
         let Some(levels) = self.levels.checked_sub(1) else {
@@ -95,12 +107,17 @@ impl CallAllowance {
     /// Waits until a call at any level was refused because all are used up. Then all tools that
     /// made calls end, so that none of them goes on with half of its results.
     pub(crate) async fn used_up(&self) {
-        self.used_up.cancelled().await;
+        // From before the flag is read: it may be set in between.
+        let mut notified = pin!(self.shared.used_up.notified());
+        notified.as_mut().enable();
+        if !self.is_used_up() {
+            notified.await;
+        }
     }
 
     /// Whether [`CallAllowance::used_up`] would return at once.
     pub(crate) fn is_used_up(&self) -> bool {
-        self.used_up.is_cancelled()
+        self.shared.is_used_up.load(Ordering::Acquire)
     }
 
     /// Whether a caller of this call holds a permit of the toolset. The call then runs under that
@@ -177,9 +194,9 @@ impl CallClock {
     /// A deadline that is `idle` after the last sign of life, but never later than `cap` from the
     /// start. `used` is the time since then.
     pub fn moving(idle: Duration, cap: Duration, used: Duration) -> CallClock {
-        let cap_time = cap;
-        let cap = now() + cap.saturating_sub(used);
-        let deadline = (now() + idle).min(cap);
+        let (now, cap_time) = (now(), cap);
+        let cap = now + cap.saturating_sub(used);
+        let deadline = (now + idle).min(cap);
         CallClock {
             allowed: idle,
             idle,
@@ -241,10 +258,11 @@ impl CallClock {
     pub async fn expired(&self) {
         loop {
             let deadline = self.deadline();
-            if deadline <= now() {
+            tokio::time::sleep_until(deadline.into()).await;
+            // It has not moved meanwhile.
+            if self.deadline() <= deadline {
                 return;
             }
-            tokio::time::sleep_until(deadline.into()).await;
         }
     }
 }

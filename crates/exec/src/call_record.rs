@@ -1,17 +1,19 @@
 //! The record of one call: who called which tool, how it ended and how long each step took.
 //!
 //! ```text
-//! Runner::call ─ RecordInProgress ─ steps … ─ finish ─▶ AuditLog::record ─▶ result leaves
-//!                       └ dropped: the caller went away ─▶ AuditLog::record (CANCELLED)
+//! Runner::call ─ RecordInProgress ─ steps … ─ finish ─▶ AuditLog::add, write ─▶ result leaves
+//!                       └ dropped: the caller went away ─▶ the same, as CANCELLED
 //! ```
 //!
-//! The record is kept before the result leaves, so every result that a caller saw has one. If it
-//! cannot be kept, the result is withheld. A record has no secret in it: arguments are in it only
-//! if the configuration asks for them.
+//! The record is written before the result leaves, so every result that a caller saw has one. If it
+//! cannot be written, the result is withheld. Calls that end at the same moment are written
+//! together. A record has no secret in it: arguments are in it only if the configuration asks for
+//! them.
 //!
 //! Not here: where records are kept (the crate `catalog` implements [`AuditLog`]).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
 use toolwright_model::ContentHash;
@@ -104,12 +106,19 @@ pub trait AuditLog: Send + Sync {
     /// Whether records are to have the arguments.
     fn keeps_arguments(&self) -> bool;
 
-    /// Keeps a record so that it survives the end of this process. Called on the threads that calls
-    /// share, so it takes microseconds.
+    /// Adds a record to those that are written next, and returns its number for
+    /// [`AuditLog::write`]; `None` if it is lost, and calls are made without records.
     ///
     /// # Errors
     /// If the record is not kept.
-    fn record(&self, record: &CallRecord<'_>) -> Result<(), AuditError>;
+    fn add(&self, record: &CallRecord<'_>) -> Result<Option<u64>, AuditError>;
+
+    /// Writes all records that were added, so that they survive the end of this process. Called
+    /// once for each number, on the threads that calls share, so it takes microseconds.
+    ///
+    /// # Errors
+    /// If the record with this number is not kept.
+    fn write(&self, number: u64) -> Result<(), AuditError>;
 
     /// No more calls follow. May take some time.
     fn close(&self) {}
@@ -129,7 +138,17 @@ pub(crate) struct RecordInProgress<'a> {
     /// When the step that runs began.
     step_began: Instant,
     steps: [Option<Duration>; 5],
-    is_recorded: bool,
+    state: RecordState,
+}
+
+/// How far a record is.
+enum RecordState {
+    /// The call runs.
+    Open,
+    /// The record has this number, and nobody has asked for it to be written.
+    Added(u64),
+    /// Nothing is left to do.
+    Kept,
 }
 
 impl<'a> RecordInProgress<'a> {
@@ -147,6 +166,7 @@ impl<'a> RecordInProgress<'a> {
             log.ready().map_err(|error| unavailable("the call is not made", &error))?;
         }
         let began = now();
+        runner.running.fetch_add(1, Ordering::Relaxed);
         Ok(RecordInProgress {
             runner,
             log,
@@ -158,34 +178,52 @@ impl<'a> RecordInProgress<'a> {
             began,
             step_began: began,
             steps: [None; 5],
-            is_recorded: false,
+            state: RecordState::Open,
         })
     }
 
-    /// Notes that a step has ended, and the next one begins. The times of a step that is taken in
-    /// two parts are added up.
-    pub(crate) fn end_step(&mut self, step: CallStep) {
+    /// Notes that a step has ended, and the next one begins. Returns how long it took. The times of
+    /// a step that is taken in two parts are added up.
+    pub(crate) fn end_step(&mut self, step: CallStep) -> Duration {
         let now = now();
         let part = now.saturating_duration_since(self.step_began);
         *self.steps[step as usize].get_or_insert_default() += part;
         self.step_began = now;
+        part
     }
 
-    /// Keeps the record, and returns the result that may leave now.
-    pub(crate) fn finish(mut self, result: Result<Outcome, Failure>) -> Result<Outcome, Failure> {
-        let (code, bytes) = match &result {
-            Ok(outcome) if outcome.is_error => (code::TOOL_FAILED.name, outcome.full_size()),
-            Ok(outcome) => (OK, outcome.full_size()),
-            Err(failure) => (failure.code.name, 0),
+    /// Keeps the record, and returns the result that may leave now. Waits for other calls that end
+    /// at this moment, so that one write is enough for all of them.
+    pub(crate) async fn finish(
+        mut self,
+        result: Result<Outcome, Failure>,
+    ) -> Result<Outcome, Failure> {
+        let added = match &result {
+            Ok(outcome) if outcome.is_error => {
+                self.add(code::TOOL_FAILED.name, outcome.full_size())
+            }
+            Ok(outcome) => self.add(OK, outcome.full_size()),
+            Err(failure) => self.add(failure.code.name, 0),
         };
-        match self.keep(code, bytes) {
+        if self.runner.running.load(Ordering::Relaxed) > 1 {
+            tokio::task::yield_now().await;
+        }
+        match added.and_then(|()| self.write()) {
             Ok(()) => result,
             Err(error) => Err(unavailable("the call was made and its result is withheld", &error)),
         }
     }
 
-    fn keep(&mut self, code: &'static str, result_bytes: usize) -> Result<(), AuditError> {
-        self.is_recorded = true;
+    /// Keeps the record of a call that is not made, and returns why.
+    pub(crate) fn refuse(mut self, failure: Failure) -> Failure {
+        match self.add(failure.code.name, 0).and_then(|()| self.write()) {
+            Ok(()) => failure,
+            Err(error) => unavailable("the call is not made", &error),
+        }
+    }
+
+    fn add(&mut self, code: &'static str, result_bytes: usize) -> Result<(), AuditError> {
+        self.state = RecordState::Kept;
         let Some(log) = &self.log else { return Ok(()) };
         let tool = self.tool.as_ref();
         let id = tool.map(|tool| tool.id.to_string());
@@ -210,16 +248,28 @@ impl<'a> RecordInProgress<'a> {
             secrets,
             result_bytes,
         };
-        log.record(&record)
+        if let Some(number) = log.add(&record)? {
+            self.state = RecordState::Added(number);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), AuditError> {
+        match (&self.log, std::mem::replace(&mut self.state, RecordState::Kept)) {
+            (Some(log), RecordState::Added(number)) => log.write(number),
+            _ => Ok(()),
+        }
     }
 }
 
 impl Drop for RecordInProgress<'_> {
     fn drop(&mut self) {
-        if !self.is_recorded {
-            // Nobody waits for the result any more, so nobody can be told of an error.
-            let _ = self.keep(code::CANCELLED.name, 0);
+        // Nobody waits for the result any more, so nobody can be told of an error.
+        if let RecordState::Open = self.state {
+            let _ = self.add(code::CANCELLED.name, 0);
         }
+        let _ = self.write();
+        self.runner.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

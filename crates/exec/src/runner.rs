@@ -20,6 +20,7 @@
 //! a person is asked (`policy`).
 
 use std::pin::pin;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -76,6 +77,11 @@ pub struct CallRequest {
 impl CallRequest {
     /// A call without arguments (an empty object) and without a time limit of its own, started now.
     pub fn new(id: impl Into<String>) -> CallRequest {
+        CallRequest::cancelled_by(CancellationToken::new(), id)
+    }
+
+    /// The same for a caller that has a token.
+    pub fn cancelled_by(cancel: CancellationToken, id: impl Into<String>) -> CallRequest {
         CallRequest {
             id: id.into(),
             arguments: Json::Object(serde_json::Map::new()).into(),
@@ -83,7 +89,7 @@ impl CallRequest {
             defaults: false,
             more: Arc::default(),
             task: TaskMode::default(),
-            cancel: CancellationToken::new(),
+            cancel,
             started: now(),
             calls: CallAllowance::default(),
         }
@@ -106,6 +112,8 @@ pub struct Runner {
     /// What agents may do; `None`: nothing is granted.
     policy: Option<Arc<dyn CallPolicy>>,
     questions: OpenQuestions,
+    /// Calls that are running, those that tools make included.
+    pub(crate) running: AtomicUsize,
     context: ExecutorContext,
 }
 
@@ -128,6 +136,7 @@ impl Runner {
             audit: None,
             policy: None,
             questions: OpenQuestions::default(),
+            running: AtomicUsize::new(0),
             context,
         }
     }
@@ -209,13 +218,25 @@ impl Runner {
     /// # Errors
     /// The failure of the first step that did not succeed.
     pub async fn call(&self, request: CallRequest, host: &dyn Host) -> Result<Outcome, Failure> {
-        let mut record = RecordInProgress::begin(self, self.audit.clone(), &request, host)?;
-        let result = self.take_steps(&request, host, &mut record).await;
+        self.call_borrowed(&request, host).await
+    }
+
+    /// The same for a caller that needs the request afterwards.
+    ///
+    /// # Errors
+    /// As for [`Runner::call`].
+    pub async fn call_borrowed(
+        &self,
+        request: &CallRequest,
+        host: &dyn Host,
+    ) -> Result<Outcome, Failure> {
+        let mut record = RecordInProgress::begin(self, self.audit.clone(), request, host)?;
+        let result = self.take_steps(request, host, &mut record).await;
         // The caller never sees the detail, so the log is the only place to find it.
         if let Err(Failure { code, message, detail: Some(detail), .. }) = &result {
             self.context.log.line(&format!("{}: {}: {message}: {detail}", request.id, code.name));
         }
-        record.finish(result)
+        record.finish(result).await
     }
 
     /// Keeps the record of a call that failed before it could be made.
@@ -228,7 +249,7 @@ impl Runner {
         failure: Failure,
         host: &dyn Host,
     ) -> Result<Outcome, Failure> {
-        RecordInProgress::begin(self, self.audit.clone(), request, host)?.finish(Err(failure))
+        Err(RecordInProgress::begin(self, self.audit.clone(), request, host)?.refuse(failure))
     }
 
     /// The steps of a call, in their order.
@@ -266,7 +287,6 @@ impl Runner {
             used += now().saturating_duration_since(began);
         }
         record.end_step(CallStep::Check);
-        let began = now();
         let origin = match self.works_on_page(&tool) {
             true => {
                 let budget = time.budget(request, &limits, used);
@@ -285,8 +305,7 @@ impl Runner {
             },
         };
         record.grants = self.apply_policy(judged, request, host).await?;
-        time.started += now().saturating_duration_since(began);
-        record.end_step(CallStep::Policy);
+        time.started += record.end_step(CallStep::Policy);
         let (mut warnings, mut prepared) = (Vec::new(), None);
         if let Some(own) = &knowledge {
             let budget = time.budget(request, &limits, used);
@@ -301,12 +320,10 @@ impl Runner {
             record.end_step(CallStep::Check);
         }
         if let Some(arguments) = &prepared {
-            let began = now();
             let judged = PolicyCheck { arguments, scope: PolicyScope::Rules, ..judged };
             let rules = Box::pin(self.apply_policy(judged, request, host)).await?;
             record.grants.extend(rules);
-            time.started += now().saturating_duration_since(began);
-            record.end_step(CallStep::Policy);
+            time.started += record.end_step(CallStep::Policy);
         }
         // From here on the call occupies a place of its toolset, until `permit` is dropped. A call
         // that another one of the toolset waits for is in that one's place.

@@ -10,6 +10,7 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 /// Parses JSON text. Unlike `serde_json`, rejects an object in which a name appears twice.
@@ -82,10 +83,15 @@ impl<'de> Visitor<'de> for UniqueNames {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(name) = members.next_key::<String>()? {
-            if map.contains_key(&name) {
-                return Err(A::Error::custom(format_args!("the name `{name}` appears twice")));
+            match map.entry(name) {
+                Entry::Vacant(place) => {
+                    place.insert(members.next_value_seed(self)?);
+                }
+                Entry::Occupied(own) => {
+                    let name = own.key();
+                    return Err(A::Error::custom(format_args!("the name `{name}` appears twice")));
+                }
             }
-            map.insert(name, members.next_value_seed(self)?);
         }
         Ok(Value::Object(map))
     }

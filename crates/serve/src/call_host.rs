@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::join_all;
 use serde_json::{Map, Value as Json, json};
-use tokio::sync::mpsc;
 use toolwright_exec::{
     BoxFuture, ClientAnswer, ClientAsker, GivenReason, GrantAnswer, GrantQuestion, Host, Progress,
     ServerRequest, SessionNumber,
@@ -29,6 +28,7 @@ use crate::client_session::ClientSession;
 use crate::grant_questions;
 use crate::log_level::MessageLevel;
 use crate::protocol_codes::MISSING_CAPABILITY;
+use crate::request_queue::{MessageSender, WeakMessageSender, message_queue};
 use crate::suspended_calls::QuestionQueue;
 
 /// Messages that may wait for a client that reads slowly; further progress and log messages are
@@ -40,9 +40,8 @@ pub(crate) const MAX_QUEUED: usize = 256;
 /// Dropped with the request. When the last sender of `queue` is gone, the loop that forwards
 /// messages ends, and the response is sent after it.
 pub(crate) struct RequestLink {
-    /// Messages to the client, on the stream of its request. Vectors, because `Bytes` are larger:
-    /// the queue is made for every call, and would be too large to be allocated quickly.
-    pub(crate) queue: mpsc::Sender<Vec<u8>>,
+    /// Messages to the client, on the stream of its request.
+    pub(crate) queue: MessageSender,
     /// Set if the client wants progress.
     pub(crate) progress_token: Option<Json>,
     /// The lowest level of log messages that the client wants; `None` for no messages at all.
@@ -131,7 +130,7 @@ impl CallHost {
 /// future is dropped, the client is notified that the question is withdrawn.
 async fn ask_client(
     session: Arc<ClientSession>,
-    queue: mpsc::Sender<Vec<u8>>,
+    queue: MessageSender,
     request: ServerRequest,
 ) -> ClientAnswer {
     let (id, answer) = session.open_question();
@@ -164,9 +163,9 @@ pub(crate) fn asker_beyond_calls(session: &Arc<ClientSession>) -> ClientAsker {
             if let Some(error) = missing_capability(&capabilities, &request) {
                 return Err(error);
             }
-            let (queue, mut messages) = mpsc::channel::<Vec<u8>>(1);
+            let (queue, mut messages) = message_queue(1);
             let sending = async {
-                while let Some(message) = messages.recv().await {
+                while let Some(message) = messages.receive().await {
                     session.sink.send(message.into()).await;
                 }
             };
@@ -182,7 +181,7 @@ pub(crate) fn asker_beyond_calls(session: &Arc<ClientSession>) -> ClientAsker {
 struct OpenQuestion {
     session: Arc<ClientSession>,
     id: i64,
-    queue: mpsc::WeakSender<Vec<u8>>,
+    queue: WeakMessageSender,
     /// What the server said.
     withdrawal: GivenReason,
 }
@@ -346,19 +345,21 @@ pub(crate) fn missing_capability(capabilities: &Json, request: &ServerRequest) -
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
     use toolwright_exec::LOCAL_AGENT;
 
     use super::*;
     use crate::message_sink::NullSink;
+    use crate::request_queue::MessageReceiver;
 
     fn request(method: &str, params: Json) -> ServerRequest {
         let withdrawal = GivenReason::default();
         ServerRequest { key: None, source: "s".into(), method: method.into(), params, withdrawal }
     }
 
-    fn host(capabilities: Json) -> (Arc<ClientSession>, CallHost, mpsc::Receiver<Vec<u8>>) {
+    fn host(capabilities: Json) -> (Arc<ClientSession>, CallHost, MessageReceiver) {
         let session = ClientSession::new(SessionNumber(1), Arc::new(NullSink), LOCAL_AGENT);
-        let (queue, messages) = mpsc::channel(MAX_QUEUED);
+        let (queue, messages) = message_queue(MAX_QUEUED);
         let link =
             RequestLink { queue, progress_token: None, log_level: Some(MessageLevel::Warning) };
         let (own, mode) = (Arc::clone(&session), AskMode::Requests);
@@ -380,7 +381,7 @@ mod tests {
         let client = async {
             let mut asked = Vec::new();
             for _ in 0..2 {
-                let message = messages.recv().await.expect("a question");
+                let message = messages.receive().await.expect("a question");
                 let Ok(Message::Request(request)) = Message::parse(&message) else { panic!() };
                 asked.push(request);
             }
@@ -403,7 +404,7 @@ mod tests {
     async fn a_question_of_a_dropped_call_is_withdrawn() {
         let (_, host, mut messages) = host(json!({"elicitation": {}}));
         let asking = host.ask(vec![request("elicitation/create", json!({}))]);
-        let asked = async { messages.recv().await.expect("the question") };
+        let asked = async { messages.receive().await.expect("the question") };
         let id = tokio::select! {
             _ = asking => panic!("nobody answers"),
             question = asked => match Message::parse(&question) {
@@ -412,7 +413,7 @@ mod tests {
             },
         };
         let Ok(Message::Notification(withdrawn)) =
-            Message::parse(&messages.recv().await.expect("a notification"))
+            Message::parse(&messages.receive().await.expect("a notification"))
         else {
             panic!()
         };
@@ -426,9 +427,9 @@ mod tests {
         let (_, host, mut messages) = host(json!({}));
         host.log(&json!({"level": "info", "data": "no"}));
         host.log(&json!({"level": "error", "data": "yes"}));
-        let sent = messages.try_recv().expect("one message");
+        let sent = messages.receive().now_or_never().flatten().expect("one message");
         assert!(String::from_utf8_lossy(&sent).contains("yes"));
-        assert!(messages.try_recv().is_err());
+        assert!(messages.receive().now_or_never().is_none());
     }
 
     #[test]

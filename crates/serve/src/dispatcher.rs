@@ -28,7 +28,6 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use toolwright_catalog::{OfferedCapabilities, Offers};
@@ -37,15 +36,51 @@ use toolwright_mcp::{RequestId, Revision, RpcError, RpcNotification, RpcRequest,
 
 use crate::Gateway;
 use crate::call_host::{AskMode, CallHost, MAX_QUEUED, RequestLink, asker_beyond_calls};
-use crate::client_session::{ClientHandshake, ClientSession};
+use crate::client_session::{ClientHandshake, ClientSession, RegisteredRequest};
+use crate::gateway::RunningRequest;
 use crate::log_level::MessageLevel;
 use crate::message_sink::MessageSink;
 use crate::request_params::{RequestMeta, RequestParams, invalid_params};
+use crate::request_queue::{MessageReceiver, message_queue};
 use crate::request_terms::{RequestTerms, supported_versions, unknown_method};
 use crate::result_body::{ResultBody, RpcReply};
 use crate::suspended_calls::{
     DetachedCall, GATHER_TIME, MethodResult, QuestionQueue, QuestionRound, SuspendedCall,
 };
+
+/// A request that was registered and is not answered yet.
+pub(crate) struct AcceptedRequest {
+    gateway: Gateway,
+    session: Arc<ClientSession>,
+    request: RpcRequest,
+    sink: Arc<dyn MessageSink>,
+    cancel: CancellationToken,
+    reason: GivenReason,
+    registered: RegisteredRequest,
+    /// Whether its handshake is valid, if it is one.
+    greeted: Result<(), RpcError>,
+    running: Option<RunningRequest>,
+}
+
+impl AcceptedRequest {
+    /// Answers it, see [`Gateway::answer`].
+    pub(crate) async fn answer(self) -> Option<RpcReply> {
+        let AcceptedRequest { gateway, session, request, sink, cancel, reason, .. } = self;
+        let id = request.id.clone();
+        let outcome = match self.greeted {
+            Err(error) => Err(error),
+            Ok(()) => gateway.dispatch(&session, request, sink, (&cancel, &reason)).await,
+        };
+        drop(self.registered);
+        // By the specification, a cancelled request gets no response.
+        if cancel.is_cancelled() {
+            return None;
+        }
+        let mut reply = RpcReply::write(id, outcome).await;
+        reply.running = self.running;
+        Some(reply)
+    }
+}
 
 /// Methods that may wait for an answer of the person.
 const ASKING: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
@@ -76,9 +111,6 @@ impl Gateway {
     /// Answers a request. The messages of its call go to `sink` before the future ends with the
     /// response; `None` if the request was cancelled.
     ///
-    /// The request is registered and a handshake is noted before the future is polled: the next
-    /// message of the client may refer to them.
-    ///
     /// Boxed, because it has five thousand bytes: those who pass it on, spawn it or wait for it
     /// would copy all of them each time, together a hundred thousand bytes for a short call.
     pub(crate) fn answer(
@@ -87,8 +119,18 @@ impl Gateway {
         request: RpcRequest,
         sink: Arc<dyn MessageSink>,
     ) -> BoxFuture<'static, Option<RpcReply>> {
+        Box::pin(self.accept_request(session, request, sink).answer())
+    }
+
+    /// Registers a request and notes a handshake, before it is answered: the next message of the
+    /// client may refer to them.
+    pub(crate) fn accept_request(
+        &self,
+        session: &Arc<ClientSession>,
+        request: RpcRequest,
+        sink: Arc<dyn MessageSink>,
+    ) -> AcceptedRequest {
         let cancel = CancellationToken::new();
-        session.touch();
         let reason = GivenReason::default();
         // The end of the session cancels what is registered. A child of its token would do the
         // same, for a lock of the token at both ends of every request.
@@ -97,24 +139,20 @@ impl Gateway {
             cancel.cancel();
         }
         let greeted = (request.method == "initialize").then(|| note_handshake(session, &request));
-        let (gateway, session) = (self.clone(), Arc::clone(session));
         // Subscriptions never end, so the end of the program does not wait for them.
         let running = (request.method != "subscriptions/listen").then(|| self.track_request());
-        Box::pin(async move {
-            let id = request.id.clone();
-            let outcome = match greeted.transpose() {
-                Err(error) => Err(error),
-                Ok(_) => gateway.dispatch(&session, request, sink, (&cancel, &reason)).await,
-            };
-            drop(registered);
-            // By the specification, a cancelled request gets no response.
-            if cancel.is_cancelled() {
-                return None;
-            }
-            let mut reply = RpcReply::write(id, outcome).await;
-            reply.running = running;
-            Some(reply)
-        })
+        let (gateway, session) = (self.clone(), Arc::clone(session));
+        AcceptedRequest {
+            gateway,
+            session,
+            request,
+            sink,
+            cancel,
+            reason,
+            registered,
+            greeted: greeted.transpose().map(drop),
+            running,
+        }
     }
 
     /// Takes a message without a response.
@@ -238,7 +276,7 @@ impl Gateway {
         raw: Option<&RawValue>,
         sink: Arc<dyn MessageSink>,
     ) -> MethodResult {
-        let (queue, messages) = mpsc::channel(MAX_QUEUED);
+        let (queue, messages) = message_queue(MAX_QUEUED);
         let link = RequestLink {
             queue,
             progress_token: given_meta.progress_token().cloned(),
@@ -589,8 +627,8 @@ fn forwarded_meta(context: &RequestContext<'_>, given: &RequestMeta) -> Option<M
 }
 
 /// Sends queued messages until all senders are gone.
-async fn forward(mut messages: mpsc::Receiver<Vec<u8>>, sink: &dyn MessageSink) {
-    while let Some(message) = messages.recv().await {
+async fn forward(mut messages: MessageReceiver, sink: &dyn MessageSink) {
+    while let Some(message) = messages.receive().await {
         sink.send(message.into()).await;
     }
 }

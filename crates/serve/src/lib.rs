@@ -45,6 +45,7 @@ mod offered_items;
 mod options;
 mod protocol_codes;
 mod request_params;
+mod request_queue;
 mod request_terms;
 mod resource_subscriptions;
 mod result_body;

@@ -181,13 +181,12 @@ impl RpcReply {
 
 /// The bytes of a response with a result.
 fn response_bytes(id: &RequestId, body: &ResultBody) -> Vec<u8> {
-    let id = id.to_json().to_string();
     // Nearly all results fit, so that the text is not moved while it grows.
     let mut text = Vec::with_capacity(1024);
-    for part in [r#"{"jsonrpc":"2.0","id":"#, &id, r#","result":"#] {
-        text.extend_from_slice(part.as_bytes());
-    }
-    let written = match body {
+    text.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    let written = serde_json::to_writer(&mut text, &id.to_json());
+    text.extend_from_slice(br#","result":"#);
+    let written = written.and_then(|()| match body {
         ResultBody::Json(value) => serde_json::to_writer(&mut text, value),
         ResultBody::Tool(result) => serde_json::to_writer(&mut text, result),
         ResultBody::EndedTask { state, result } => {
@@ -197,7 +196,7 @@ fn response_bytes(id: &RequestId, body: &ResultBody) -> Vec<u8> {
             text.extend_from_slice(result.as_bytes());
             Ok(())
         }
-    };
+    });
     written.expect("a JSON value has no map keys but strings, and memory takes all bytes");
     text.push(b'}');
     text

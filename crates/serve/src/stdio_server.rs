@@ -14,15 +14,15 @@
 //! may finish for two seconds. The program is asked to end: three. A write fails: nobody reads
 //! results, so calls are aborted at once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, join_all};
 use hyper::body::Bytes;
 use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 use toolwright_exec::LOCAL_AGENT;
 use toolwright_mcp::{
@@ -33,6 +33,7 @@ use toolwright_mcp::{
 use crate::Gateway;
 use crate::busy_polling::BusyPolling;
 use crate::client_session::ClientSession;
+use crate::dispatcher::AcceptedRequest;
 use crate::message_sink::MessageSink;
 use crate::result_body::RpcReply;
 use crate::standard_streams::{InputStream, OutputStream, standard_streams};
@@ -45,6 +46,8 @@ const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long running calls may continue when the client has closed its end. Shorter than [`GRACE`],
 /// because a client that closes both ends does not read the results.
 const GRACE_AFTER_EOF: Duration = Duration::from_secs(2);
+/// How many tasks are kept for later requests.
+const MAX_IDLE: usize = 64;
 
 /// Serves one client until it closes its end, or until `until` is cancelled.
 ///
@@ -61,6 +64,7 @@ pub async fn serve(gateway: Gateway, until: CancellationToken) {
         session,
         sink,
         wakeful: Arc::clone(&wakeful),
+        idle: std::sync::Mutex::default(),
     });
     let staying_awake = {
         let gateway = gateway.clone();
@@ -83,6 +87,7 @@ pub async fn serve(gateway: Gateway, until: CancellationToken) {
     }
     staying_awake.abort();
     gateway.end_session(&client.session);
+    client.idle().drain(..).for_each(|task| task.wake(None));
 }
 
 /// Waits for `until`, and then until the running requests have ended or [`GRACE`] is over.
@@ -173,11 +178,34 @@ struct StdioConnection {
     sink: Arc<StdoutWriter>,
     /// Keeps a worker thread from sleeping for a moment after each message, see `busy_polling`.
     wakeful: Arc<BusyPolling>,
+    /// Tasks that have answered a request and wait for another one. A new task for every request
+    /// would be allocated and freed with all that a call may need to wait for: five thousand bytes.
+    idle: std::sync::Mutex<Vec<Arc<IdleTask>>>,
+}
+
+/// A task that waits for a request.
+#[derive(Default)]
+struct IdleTask {
+    next: std::sync::Mutex<Option<AcceptedRequest>>,
+    woken: Notify,
+}
+
+impl IdleTask {
+    /// Lets the task answer a request, or end.
+    fn wake(&self, request: Option<AcceptedRequest>) {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = request;
+        self.woken.notify_one();
+    }
+
+    async fn next(&self) -> Option<AcceptedRequest> {
+        self.woken.notified().await;
+        self.next.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 impl StdioConnection {
     /// Reads and answers messages until the end of input.
-    async fn read(&self, mut lines: MessageLines<InputStream>) {
+    async fn read(self: &Arc<Self>, mut lines: MessageLines<InputStream>) {
         while let Some(line) = lines.next().await {
             match line {
                 MessageLine::Complete(line) => self.accept_line(line).await,
@@ -193,36 +221,24 @@ impl StdioConnection {
     /// Takes one line. Requests are answered in tasks, because the next line must be read while
     /// they run. Only `initialize` is answered first: a client that does not wait for the answer
     /// must still get it before all others.
-    async fn accept_line(&self, line: &[u8]) {
+    async fn accept_line(self: &Arc<Self>, line: &[u8]) {
         let line = line.trim_ascii();
         // Some clients end their messages with an empty line.
         if line.is_empty() {
             return;
         }
         match Message::parse(line) {
-            Ok(message) => {
-                let is_handshake =
-                    matches!(&message, Message::Request(it) if it.method == "initialize");
-                let Some(reply) = self.accept(message) else { return };
-                let (gateway, sink) = (self.gateway.clone(), Arc::clone(&self.sink));
-                let wakeful = Arc::clone(&self.wakeful);
-                self.wakeful.stay_awake(&gateway);
-                let answering = async move {
-                    if let Some(RpcReply { bytes, running, .. }) = reply.await {
-                        sink.queue.push(bytes);
-                        match gateway.running_requests() > 1 {
-                            true => sink.write_later(&gateway),
-                            false => sink.write_queued().await,
-                        }
-                        drop(running);
-                        wakeful.stay_awake(&gateway);
-                    }
-                };
+            Ok(Message::Request(request)) => {
+                let is_handshake = request.method == "initialize";
+                let sink = Arc::clone(&self.sink) as Arc<dyn MessageSink>;
+                let request = self.gateway.accept_request(&self.session, request, sink);
+                self.wakeful.stay_awake(&self.gateway);
                 match is_handshake {
-                    true => answering.await,
-                    false => drop(tokio::spawn(answering)),
+                    true => self.respond(request).await,
+                    false => self.respond_in_task(request),
                 }
             }
+            Ok(message) => drop(self.accept(message)),
             // Neither is a batch of so many parsed.
             Err(malformed @ MalformedMessage::TooManyValues(_)) => {
                 self.send(&Message::Response(malformed.to_response("line")));
@@ -232,6 +248,48 @@ impl StdioConnection {
                 None => self.send(&Message::Response(malformed.to_response("line"))),
             },
         }
+    }
+
+    /// Answers a request in a task that was kept, or in a new one.
+    fn respond_in_task(self: &Arc<Self>, request: AcceptedRequest) {
+        let kept = self.idle().pop();
+        match kept {
+            Some(task) => task.wake(Some(request)),
+            None => drop(tokio::spawn(Arc::clone(self).respond_to_all(request))),
+        }
+    }
+
+    /// The work of a task: answers a request, and those that follow.
+    async fn respond_to_all(self: Arc<Self>, first: AcceptedRequest) {
+        let own = Arc::new(IdleTask::default());
+        let mut next = Some(first);
+        while let Some(request) = next {
+            self.respond(request).await;
+            {
+                let mut idle = self.idle();
+                if idle.len() >= MAX_IDLE || self.session.ended.is_cancelled() {
+                    return;
+                }
+                idle.push(Arc::clone(&own));
+            }
+            next = own.next().await;
+        }
+    }
+
+    /// Answers a request and sends the response.
+    async fn respond(&self, request: AcceptedRequest) {
+        let Some(RpcReply { bytes, running, .. }) = request.answer().await else { return };
+        self.sink.queue.push(bytes);
+        match self.gateway.running_requests() > 1 {
+            true => self.sink.write_later(&self.gateway),
+            false => self.sink.write_queued().await,
+        }
+        drop(running);
+        self.wakeful.stay_awake(&self.gateway);
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Arc<IdleTask>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes one message. Returns the future response to a request.

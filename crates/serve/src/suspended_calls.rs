@@ -232,6 +232,7 @@ mod tests {
     use crate::call_host::{AskMode, RequestLink};
     use crate::client_session::ClientSession;
     use crate::message_sink::NullSink;
+    use crate::request_queue::message_queue;
 
     fn request(key: Option<&str>) -> ServerRequest {
         ServerRequest {
@@ -274,7 +275,7 @@ mod tests {
         let (ended, end) = oneshot::channel();
         let (queue, mut rounds) = QuestionQueue::new();
         let owner = ClientSession::new(SessionNumber(session), Arc::new(NullSink), LOCAL_AGENT);
-        let (link, _) = mpsc::channel(1);
+        let (link, _) = message_queue(1);
         let link = RequestLink { queue: link, progress_token: None, log_level: None };
         let mode = AskMode::Suspension(queue);
         let (able, reason) = (Arc::new(json!({"elicitation": {}})), GivenReason::default());

@@ -98,8 +98,7 @@ impl Gateway {
             return Ok(Box::pin(self.read_stored_result(context, arguments)).await);
         }
         // `run_tool` fills in the id when the tool is known.
-        let mut call = CallRequest::new("");
-        call.cancel = context.cancel.clone();
+        let mut call = CallRequest::cancelled_by(context.cancel.clone(), "");
         call.task = task_mode(context)?;
         if !context.params.rest.is_empty() {
             let others = context.params.rest.iter();
@@ -167,7 +166,7 @@ impl Gateway {
         }
         // Dropping the runner's future ends the work of the tool.
         tokio::select! {
-            result = runner.call(request.clone(), host) => Ok((tool, result?)),
+            result = runner.call_borrowed(request, host) => Ok((tool, result?)),
             () = self.aborted().cancelled() => Err(self.aborted_call(&request.id)),
         }
     }

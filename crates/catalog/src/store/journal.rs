@@ -1,24 +1,29 @@
 //! The journal of one process: its calls that are not in the database yet, one JSON object a line.
 //!
 //! ```text
-//! record ─ one write ─▶ journals/<run> ─ carry_over ─▶ store.db ─▶ the journal is emptied
+//! add ─▶ lines ─ one write ─▶ journals/<run> ─ carry_over ─▶ store.db ─▶ the journal is emptied
 //! ```
 //!
 //! The file is locked as long as its process lives. A journal that nobody has locked is that of a
 //! process that was killed: the next one carries it over and removes it. A last line without its
 //! end was being written when the process died; its result never left.
 //!
-//! A thread carries the records over when no call was made for a second, or when the journal is
-//! large: under load, records cost their write and nothing else. The same thread carries over what
-//! killed processes have left, so that the start does not wait for it.
-//!
 //! Records are named by run and number, and the table ignores a name that it has. So every step may
 //! be repeated: a process that dies between writing to the database and emptying its journal leaves
 //! both, and nothing is counted twice.
 //!
+//! Records of calls that end together are written together: a write takes as long as half of all
+//! else that is done with a record. No result leaves before its record is written.
+//!
+//! A thread carries the records over when no call was made for a second, or when the journal is
+//! large: under load, records cost their write and nothing else. The same thread carries over what
+//! killed processes have left, and stops when a call is made: to carry over the records of a long
+//! load takes seconds, in which the calls of this process would have half of two processors.
+//!
 //! If records cannot be kept, `[audit] required` decides: calls are refused, or go on without a
 //! record. Either way the log gets one line when it begins and one when it ends.
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -48,6 +53,9 @@ const LARGE: u64 = 128 << 20;
 /// The records of one transaction: a fraction of a second, in which other processes of the user
 /// wait if they write to the database.
 const RECORDS_PER_TRANSACTION: usize = 10_000;
+/// The bytes of a killed process that are carried over by one that ends before it was idle: a
+/// moment. More would delay its end, and a later one or `toolwright audit` does it.
+const SMALL: u64 = 1 << 20;
 /// The bytes above which nothing is added: the database has been out of order for long.
 const MAX_JOURNAL: u64 = 256 << 20;
 /// The pause before the database is tried again.
@@ -57,42 +65,57 @@ const MAX_ARGUMENTS: usize = 64 << 10;
 /// Bytes of an id that are kept. Callers can make up any.
 const MAX_ID: usize = 300;
 
-/// Keeps the records of this process. `record` runs on the thread of a call and costs one write;
-/// everything else is done by a thread named `journal`. Dropping it closes it and waits for that
-/// thread.
+/// Keeps the records of this process.
 pub struct Journal {
     shared: Arc<JournalShared>,
-    /// Taken by the first `close`.
     carrier: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Shared by calls and the thread. Locks are taken one at a time.
 struct JournalShared {
     store: Store,
     settings: AuditSettings,
-    /// The name of this process in records: nobody else has it. Also the name of the file.
+    /// The name of this process in records: nobody else has it.
     run: String,
     file: Mutex<JournalFile>,
     /// Wakes the thread that carries records over.
     wake: Condvar,
     /// Why records cannot be carried over at present.
     trouble: Mutex<Option<StoreError>>,
-    /// The same as whether `trouble` is set, for calls, which look at it each time.
     has_trouble: AtomicBool,
     log: Log,
 }
 
-/// What a call needs to write its record, under one lock: numbers in the file are in order.
 struct JournalFile {
     file: Arc<File>,
-    /// The length of the file; also where half a line is cut off.
+    /// Those that are written.
     bytes: u64,
     /// The number of the next record.
     next: u64,
-    /// Records that come later are refused. Set once.
     is_closed: bool,
-    /// Reused for every line.
-    line: Vec<u8>,
+    /// Records that were added and not written yet.
+    lines: Vec<u8>,
+    /// The number of the first of them.
+    first: u64,
+    /// Records that could not be written, and why, until their calls ask.
+    lost: HashMap<u64, Arc<str>>,
+}
+
+impl JournalFile {
+    /// Writes what was added.
+    fn write_lines(&mut self) {
+        if let Err(error) = (&*self.file).write_all(&self.lines) {
+            // Half a line would spoil the next one.
+            let _ = self.file.set_len(self.bytes);
+            let why: Arc<str> = error.to_string().into();
+            self.lost.extend((self.first..self.next).map(|number| (number, Arc::clone(&why))));
+        } else {
+            self.bytes += self.lines.len() as u64;
+        }
+        self.first = self.next;
+        self.lines.clear();
+        // Arguments may have been long.
+        self.lines.shrink_to(MAX_ARGUMENTS);
+    }
 }
 
 impl Journal {
@@ -101,9 +124,6 @@ impl Journal {
     ///
     /// # Errors
     /// If the store cannot be used.
-    ///
-    /// The file is made and locked before the thread starts, so no other process takes it for an
-    /// abandoned one.
     pub fn open(folder: &Path, settings: AuditSettings, log: Log) -> Result<Journal, StoreError> {
         let store = Store::open(folder)?;
         let mut name = [0; 12];
@@ -119,7 +139,9 @@ impl Journal {
             bytes: 0,
             next: 0,
             is_closed: false,
-            line: Vec::new(),
+            lines: Vec::new(),
+            first: 0,
+            lost: HashMap::new(),
         };
         let shared = Arc::new(JournalShared {
             store,
@@ -153,7 +175,6 @@ fn new_locked_file(path: &Path) -> io::Result<File> {
 }
 
 impl AuditLog for Journal {
-    /// Asked before a call: with `required` it must not run if it could not be recorded.
     fn ready(&self) -> Result<(), AuditError> {
         if !self.shared.has_trouble.load(Ordering::Relaxed) {
             return Ok(());
@@ -168,21 +189,22 @@ impl AuditLog for Journal {
         self.shared.settings.arguments == RecordedArguments::Full
     }
 
-    /// Without `required` a record that cannot be written is lost.
-    fn record(&self, record: &CallRecord<'_>) -> Result<(), AuditError> {
-        let written = self.shared.append(record);
-        match written {
-            Err(error) if self.shared.settings.required => {
-                Err(AuditError(format!("the journal of calls cannot be written: {error}")))
-            }
-            _ => Ok(()),
+    fn add(&self, record: &CallRecord<'_>) -> Result<Option<u64>, AuditError> {
+        match self.shared.add(record) {
+            Ok(number) => Ok(Some(number)),
+            Err(error) => self.shared.accept_loss(&error).map(|()| None),
         }
     }
 
-    /// May be called twice: the second time there is no thread to wait for.
+    fn write(&self, number: u64) -> Result<(), AuditError> {
+        let written = self.shared.write(number);
+        written.or_else(|error| self.shared.accept_loss(&error))
+    }
+
     fn close(&self) {
         {
             let mut file = self.shared.file();
+            file.write_lines();
             file.is_closed = true;
             self.shared.wake.notify_all();
         }
@@ -205,47 +227,63 @@ impl JournalShared {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file of this process, by its name. It may have been removed by somebody.
     fn path(&self) -> PathBuf {
         self.store.folder.join(FOLDER).join(&self.run)
     }
 
-    /// One `write` of a whole line with its end. A crash can therefore leave at most one incomplete
-    /// line, at the end, which the reader does not take.
+    /// Adds a record to those that are written next. Returns its number.
     ///
     /// # Errors
-    /// If the journal is closed or full, or the disk is.
-    ///
-    /// The lock is held for the write, so lines of different calls never mix.
-    fn append(&self, record: &CallRecord<'_>) -> io::Result<()> {
+    /// If the journal is closed or full.
+    fn add(&self, record: &CallRecord<'_>) -> io::Result<u64> {
         let arguments = self.arguments(record);
-        let mut own = self.file();
-        let JournalFile { file, bytes, next, line, is_closed } = &mut *own;
-        if *is_closed {
+        let mut file = self.file();
+        if file.is_closed {
             return Err(io::Error::other("the store is closed"));
         }
-        if *bytes > MAX_JOURNAL {
+        if file.bytes > MAX_JOURNAL {
             return Err(io::Error::other("the journal is full"));
         }
-        line.clear();
+        let number = file.next;
+        let before = file.lines.len();
         let keep = retention::days_of(&self.settings);
-        write_line(line, (*next, keep), record, arguments.as_deref())?;
-        if let Err(error) = (&**file).write_all(line) {
-            // Half a line would spoil the next one.
-            let _ = file.set_len(*bytes);
+        let numbers = (number, keep);
+        if let Err(error) = write_line(&mut file.lines, numbers, record, arguments.as_deref()) {
+            file.lines.truncate(before);
             return Err(error);
         }
-        *next += 1;
-        *bytes += line.len() as u64;
-        // The thread sleeps while there is nothing to carry over.
-        if *next == 1 || *bytes == line.len() as u64 || *bytes > LARGE {
-            self.wake.notify_all();
-        }
-        Ok(())
+        file.next += 1;
+        Ok(number)
     }
 
-    /// What is kept of the arguments, by `[audit] arguments`: nothing, a hash, or the text. In the
-    /// text, the values of secrets are replaced wherever they occur.
+    /// Writes the record with this number, and all others that were added, with one `write` of
+    /// whole lines. A crash can leave at most one incomplete line, at the end, which the reader does
+    /// not take.
+    fn write(&self, number: u64) -> io::Result<()> {
+        let mut file = self.file();
+        if number >= file.first {
+            let was_empty = file.bytes == 0;
+            file.write_lines();
+            // The thread sleeps while there is nothing to carry over.
+            if was_empty || file.bytes > LARGE {
+                self.wake.notify_all();
+            }
+        }
+        match file.lost.remove(&number) {
+            Some(why) => Err(io::Error::other(&*why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether calls go on although a record is not kept.
+    fn accept_loss(&self, error: &io::Error) -> Result<(), AuditError> {
+        match self.settings.required {
+            true => Err(AuditError(format!("the journal of calls cannot be written: {error}"))),
+            false => Ok(()),
+        }
+    }
+
+    /// What is kept of the arguments.
     fn arguments(&self, record: &CallRecord<'_>) -> Option<String> {
         let text = match self.settings.arguments {
             RecordedArguments::None => return None,
@@ -267,19 +305,42 @@ impl JournalShared {
     }
 
     /// The work of the thread.
-    ///
-    /// A round waits for records, puts them into the database and tells calls whether that worked.
-    /// At the end there is one last round; if it fails, the journal stays for the next process.
     fn carry_over_until_closed(&self) {
         // If this fails, so does what follows, and that is reported.
-        let _ = self.store.carry_over_abandoned();
         let _ = self.store.note_size(&self.settings);
+        // Those of killed processes; `None` before the first look.
+        let mut abandoned: Option<Vec<OtherJournal>> = None;
         loop {
-            let is_closed = self.wait_for_quiet();
+            let has_more = abandoned.as_ref().is_none_or(|left| !left.is_empty());
+            let is_closed = self.wait_for_quiet(has_more);
             let result = self.carry_over_own(is_closed);
             let is_down = result.is_err();
+            if has_more && !is_down {
+                let others = || self.store.journals().unwrap_or_default();
+                self.carry_over_abandoned(abandoned.get_or_insert_with(others), is_closed);
+            }
             self.note_trouble(result.err());
             if is_closed || (is_down && self.is_closed_within(RETRY)) {
+                return;
+            }
+        }
+    }
+
+    /// Carries over what killed processes have left, as long as no call is made, and removes it
+    /// from the list.
+    fn carry_over_abandoned(&self, left: &mut Vec<OtherJournal>, is_closed: bool) {
+        let seen = self.file().next;
+        while let Some(journal) = left.last_mut() {
+            let is_done = match is_closed && journal.bytes_left() > SMALL {
+                true => true,
+                // A journal that cannot be read is not worth more than one attempt.
+                false => self.store.carry_over_part_of_abandoned(journal).unwrap_or(true),
+            };
+            if is_done {
+                left.pop();
+            }
+            let file = self.file();
+            if !is_closed && (file.is_closed || file.next != seen) {
                 return;
             }
         }
@@ -303,17 +364,15 @@ impl JournalShared {
     }
 
     /// Waits until there are records, and no further one for a second or very many of them.
-    /// Returns whether this is the end.
-    ///
-    /// The journal is looked at every `QUIET`: as long as its number grows, calls are under way.
-    fn wait_for_quiet(&self) -> bool {
+    /// `has_more`: does not wait for a first record. Returns whether this is the end.
+    fn wait_for_quiet(&self, has_more: bool) -> bool {
         let mut file = self.file();
         loop {
             if file.is_closed || file.bytes > LARGE {
                 return file.is_closed;
             }
             // After trouble it is tried again, also if there is nothing to carry over.
-            if file.bytes == 0 && !self.has_trouble.load(Ordering::Relaxed) {
+            if file.bytes == 0 && !has_more && !self.has_trouble.load(Ordering::Relaxed) {
                 file = self.wake.wait(file).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
@@ -327,24 +386,18 @@ impl JournalShared {
     }
 
     /// Puts the records of this process into the database, and empties the journal.
-    ///
-    /// Reads without the lock, and takes it only to empty the file, after it has seen that nothing
-    /// was added. A call therefore waits for a truncation at most, never for the database.
-    ///
-    /// # Errors
-    /// If the database or the file cannot be written. The journal keeps everything then.
     fn carry_over_own(&self, is_last: bool) -> Result<(), StoreError> {
         let path = self.path();
         let fail = |error: io::Error| StoreError::folder(&path, &error);
+        // Trouble ends when the database can be written again, and only then.
+        if !is_last && self.file().bytes == 0 && !self.has_trouble.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let mut reached = 0;
         loop {
             // By its handle: the file may have been removed.
             let own = Arc::clone(&self.file().file);
-            reached = self.store.carry_over(
-                JournalReader { file: &own, at: reached },
-                &path,
-                &self.run,
-            )?;
+            reached = self.store.carry_over(&own, reached, &path, &self.run)?;
             let mut file = self.file();
             // Calls that came meanwhile are carried over in the next round.
             if file.bytes > reached {
@@ -373,8 +426,6 @@ impl JournalShared {
 }
 
 /// Reads a journal from a position on, whatever its process writes meanwhile.
-///
-/// It has a position of its own, so appending through the same handle is not disturbed.
 struct JournalReader<'f> {
     file: &'f File,
     at: u64,
@@ -388,90 +439,114 @@ impl Read for JournalReader<'_> {
     }
 }
 
+/// The journal of another process, which may live.
+struct OtherJournal {
+    path: PathBuf,
+    run: String,
+    /// Where the first record begins that was not carried over.
+    at: u64,
+}
+
+impl OtherJournal {
+    fn bytes_left(&self) -> u64 {
+        fs::metadata(&self.path).map_or(0, |data| data.len().saturating_sub(self.at))
+    }
+}
+
 impl Store {
     /// Puts the records of all journals into the database: those of running processes, too, which
     /// keep theirs, and those of dead ones, which are removed.
     ///
     /// # Errors
     /// If the database cannot be written.
-    ///
-    /// Called by commands that read the table, such as `audit`, so that they see calls of a moment
-    /// ago.
     pub fn carry_over_all(&self) -> Result<(), StoreError> {
-        for (path, run) in self.journals()? {
+        for mut journal in self.journals()? {
             // If it is gone, its process has ended meanwhile, and carried it over itself.
-            let Ok(file) = File::open(&path) else { continue };
-            self.carry_over(JournalReader { file: &file, at: 0 }, &path, &run)?;
-        }
-        self.carry_over_abandoned()
-    }
-
-    /// Puts the journals of processes that were killed into the database, and removes them.
-    ///
-    /// The lock of a file tells whether its process lives, since the system releases it at the end
-    /// of the process, however that ends.
-    fn carry_over_abandoned(&self) -> Result<(), StoreError> {
-        for (path, run) in self.journals()? {
-            // A process that carries over the same one holds the lock meanwhile.
-            let Ok(file) = File::open(&path) else { continue };
-            if file.try_lock().is_ok() {
-                self.carry_over(JournalReader { file: &file, at: 0 }, &path, &run)?;
-                fs::remove_file(&path).map_err(|error| StoreError::folder(&path, &error))?;
-            }
+            let Ok(file) = File::open(&journal.path) else { continue };
+            journal.at = self.carry_over(&file, 0, &journal.path, &journal.run)?;
+            while !self.carry_over_part_of_abandoned(&mut journal)? {}
         }
         Ok(())
     }
 
-    /// The files in the folder of journals. A hidden one is being made and has no records yet.
-    fn journals(&self) -> Result<Vec<(PathBuf, String)>, StoreError> {
+    /// Puts the next records of a process that was killed into the database, and removes the
+    /// journal after the last one. Returns whether nothing is left to do.
+    fn carry_over_part_of_abandoned(&self, own: &mut OtherJournal) -> Result<bool, StoreError> {
+        // A process that carries over the same one holds the lock meanwhile.
+        let Ok(file) = File::open(&own.path) else { return Ok(true) };
+        if file.try_lock().is_err() {
+            return Ok(true);
+        }
+        let (end, is_whole) = self.carry_over_part(&file, own.at, &own.path, &own.run)?;
+        own.at = end;
+        if is_whole {
+            fs::remove_file(&own.path).map_err(|error| StoreError::folder(&own.path, &error))?;
+        }
+        Ok(is_whole)
+    }
+
+    fn journals(&self) -> Result<Vec<OtherJournal>, StoreError> {
         let folder = self.folder.join(FOLDER);
         let entries = fs::read_dir(&folder).map_err(|error| StoreError::folder(&folder, &error))?;
         let journals = entries.flatten().filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let is_journal = !name.starts_with('.') && entry.file_type().ok()?.is_file();
-            is_journal.then(|| (entry.path(), name))
+            let run = entry.file_name().into_string().ok()?;
+            let is_journal = !run.starts_with('.') && entry.file_type().ok()?.is_file();
+            is_journal.then(|| OtherJournal { path: entry.path(), run, at: 0 })
         });
         Ok(journals.collect())
     }
 
-    /// Puts the complete lines of a journal into the database. Returns where the last one ends.
-    /// `path` is for messages.
-    ///
-    /// Each transaction takes `RECORDS_PER_TRANSACTION` lines, so that other processes are not
-    /// locked out for long.
-    ///
-    /// Stops before a last line without its end: its process is writing it, or died while it did.
+    /// Puts the complete lines of a journal from `at` on into the database. Returns where the last
+    /// one ends. `path` is for messages.
     fn carry_over(
         &self,
-        journal: JournalReader<'_>,
+        journal: &File,
+        mut at: u64,
         path: &Path,
         run: &str,
     ) -> Result<u64, StoreError> {
-        let fail = |error: io::Error| StoreError::folder(path, &error);
-        let mut end = journal.at;
-        let mut lines = BufReader::new(journal);
-        let mut line = Vec::new();
-        let write = |error| self.error(&error);
         loop {
-            let mut database = self.database();
-            let transaction = database
-                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-                .map_err(write)?;
-            for _ in 0..RECORDS_PER_TRANSACTION {
-                line.clear();
-                let read = lines.read_until(b'\n', &mut line).map_err(fail)?;
-                if read == 0 || line.last() != Some(&b'\n') {
-                    transaction.commit().map_err(write)?;
-                    return Ok(end);
-                }
-                // A line that was damaged by something else is not worth losing the others.
-                if let Ok(call) = serde_json::from_slice::<JournalLine<&RawValue>>(&line) {
-                    call.insert(&transaction, run).map_err(write)?;
-                }
-                end += read as u64;
+            let (end, is_whole) = self.carry_over_part(journal, at, path, run)?;
+            if is_whole {
+                return Ok(end);
             }
-            transaction.commit().map_err(write)?;
+            at = end;
         }
+    }
+
+    /// Does so in one transaction. Also returns whether no complete line is left.
+    fn carry_over_part(
+        &self,
+        journal: &File,
+        at: u64,
+        path: &Path,
+        run: &str,
+    ) -> Result<(u64, bool), StoreError> {
+        let fail = |error: io::Error| StoreError::folder(path, &error);
+        let write = |error| self.error(&error);
+        let mut end = at;
+        let mut lines = BufReader::new(JournalReader { file: journal, at });
+        let mut line = Vec::new();
+        let mut database = self.database();
+        let transaction = database
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(write)?;
+        let mut is_whole = false;
+        for _ in 0..RECORDS_PER_TRANSACTION {
+            line.clear();
+            let read = lines.read_until(b'\n', &mut line).map_err(fail)?;
+            is_whole = read == 0 || line.last() != Some(&b'\n');
+            if is_whole {
+                break;
+            }
+            // A line that was damaged by something else is not worth losing the others.
+            if let Ok(call) = serde_json::from_slice::<JournalLine<&RawValue>>(&line) {
+                call.insert(&transaction, run).map_err(write)?;
+            }
+            end += read as u64;
+        }
+        transaction.commit().map_err(write)?;
+        Ok((end, is_whole))
     }
 }
 
@@ -519,4 +594,134 @@ fn write_line(
     serde_json::to_writer(&mut *line, &call)?;
     line.push(b'\n');
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Instant, SystemTime};
+
+    use tempfile::TempDir;
+    use toolwright_exec::{CallArguments, OK};
+
+    use super::*;
+    use crate::store::{CallFilter, StoredCall};
+
+    fn open(folder: &TempDir) -> Journal {
+        Journal::open(folder.path(), AuditSettings::default(), Log::default()).expect("a store")
+    }
+
+    fn add(journal: &Journal, tool: &str) -> u64 {
+        let arguments = CallArguments::from(serde_json::json!({}));
+        let record = CallRecord {
+            time: SystemTime::now(),
+            agent: "local",
+            session: None,
+            tool,
+            tool_hash: None,
+            toolset_hash: None,
+            code: OK,
+            total: Duration::ZERO,
+            steps: [None; CallStep::ALL.len()],
+            grants: &[],
+            arguments: &arguments,
+            secrets: Vec::new(),
+            result_bytes: 0,
+        };
+        journal.add(&record).expect("it is open").expect("it has a number")
+    }
+
+    /// The tools of all calls in the database.
+    fn tools(folder: &TempDir) -> Vec<String> {
+        let store = Store::open(folder.path()).expect("a store");
+        let mut tools = Vec::new();
+        let mut each = |call: StoredCall| {
+            tools.push(call.tool);
+            true
+        };
+        store.find_calls(&CallFilter::default(), 0, &mut each).expect("it can be read");
+        tools
+    }
+
+    /// Leaves a journal behind as a process does that is killed. Returns its path.
+    fn leave_journal(folder: &TempDir, records: u64) -> PathBuf {
+        let journal = open(folder);
+        for _ in 0..records {
+            let number = add(&journal, "left");
+            journal.shared.write(number).expect("it can be written");
+        }
+        let text = fs::read(journal.shared.path()).expect("it has a name");
+        drop(journal);
+        // What it has carried over when it was closed was never made.
+        fs::remove_file(folder.path().join("store.db")).expect("it was made");
+        let path = folder.path().join(FOLDER).join("killed");
+        fs::write(&path, text).expect("it can be written");
+        path
+    }
+
+    #[test]
+    fn one_write_is_for_all_records_that_were_added() {
+        let folder = TempDir::new().expect("a folder");
+        let journal = open(&folder);
+        let path = journal.shared.path();
+        let numbers = ["a", "b", "c"].map(|tool| add(&journal, tool));
+        assert_eq!(fs::read(&path).expect("it exists"), b"");
+        journal.write(numbers[1]).expect("written");
+        let lines = fs::read_to_string(&path).expect("it exists");
+        assert_eq!(lines.lines().count(), 3);
+        journal.write(numbers[0]).expect("written before");
+        journal.write(numbers[2]).expect("written before");
+        assert_eq!(fs::read_to_string(&path).expect("it exists"), lines);
+        add(&journal, "d");
+        drop(journal);
+        assert_eq!(tools(&folder), ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn each_call_of_a_write_that_fails_learns_of_it() {
+        let folder = TempDir::new().expect("a folder");
+        let journal = open(&folder);
+        let (a, b) = (add(&journal, "a"), add(&journal, "b"));
+        let unwritable = File::open(journal.shared.path()).expect("it exists");
+        let good = std::mem::replace(&mut journal.shared.file().file, Arc::new(unwritable));
+        journal.write(b).expect_err("it cannot be written");
+        journal.shared.file().file = good;
+        let c = add(&journal, "c");
+        journal.write(c).expect("it can be written again");
+        journal.write(a).expect_err("it was lost with the other");
+        assert!(journal.shared.file().lost.is_empty());
+        drop(journal);
+        assert_eq!(tools(&folder), ["c"]);
+    }
+
+    #[test]
+    fn an_idle_process_carries_over_what_a_killed_one_has_left() {
+        let folder = TempDir::new().expect("a folder");
+        let path = leave_journal(&folder, 3_000);
+        let journal = open(&folder);
+        let began = Instant::now();
+        while path.exists() {
+            assert!(began.elapsed() < Duration::from_secs(60), "it is still there");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        drop(journal);
+        assert_eq!(tools(&folder).len(), 3_000);
+    }
+
+    #[test]
+    fn a_process_that_ends_at_once_carries_over_only_what_takes_a_moment() {
+        let folder = TempDir::new().expect("a folder");
+        let path = leave_journal(&folder, 10);
+        drop(open(&folder));
+        assert!(!path.exists());
+        assert_eq!(tools(&folder).len(), 10);
+        let folder = TempDir::new().expect("a folder");
+        let path = leave_journal(&folder, 20_000);
+        assert!(fs::metadata(&path).expect("it exists").len() > SMALL);
+        drop(open(&folder));
+        assert!(path.exists());
+        let store = Store::open(folder.path()).expect("a store");
+        store.carry_over_all().expect("it can be written");
+        assert!(!path.exists());
+        assert_eq!(tools(&folder).len(), 20_000);
+    }
 }

@@ -5,27 +5,30 @@ use serde_json::Value;
 
 use super::choices::requires_unknown;
 use super::merge::{listed_values, merge};
-use super::source_tree::{BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, is_assertion};
+use super::source_tree::{BOTH, NameFilter, NodeContent, NodeKeyword, NodeKeywords, SchemaNode};
 use super::types::TypeSet;
 use super::words::{add_words, keyword_words};
 use super::{ChangeAction, Rewriter, TooLarge};
 use crate::restore::same_json;
 
-/// Whether normalizing a node does something about the keyword. Most nodes have none of these.
-fn is_normalized(name: &str) -> bool {
-    matches!(
-        name,
-        BOTH | "oneOf"
-            | "$ref"
-            | "allOf"
-            | "unevaluatedProperties"
-            | "unevaluatedItems"
-            // With `required`, no value may match.
-            | "additionalProperties"
-            | "not"
-            | "if"
-            | "dependentRequired"
-    )
+/// The keywords that normalizing a node does something about. Most nodes have none of these.
+const NORMALIZED: NameFilter = NameFilter::of_all(&[
+    BOTH,
+    "oneOf",
+    "$ref",
+    "allOf",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    // With `required`, no value may match.
+    "additionalProperties",
+    "not",
+    "if",
+    "dependentRequired",
+]);
+
+/// Whether normalizing a node certainly changes nothing.
+pub(super) fn is_normal(keywords: &NodeKeywords) -> bool {
+    !keywords.may_have_any(NORMALIZED)
 }
 
 /// A node that has been normalized.
@@ -59,8 +62,8 @@ impl<'t> Rewriter<'t> {
             SchemaNode::Nothing(_) => return Ok(NormalNode::Nothing),
             SchemaNode::Keywords(keywords) => NodeKeywords::clone(keywords),
         };
-        if !keywords.list.iter().any(|keyword| is_normalized(&keyword.name)) {
-            return Ok(match keywords.list.is_empty() {
+        if is_normal(&keywords) {
+            return Ok(match keywords.is_empty() {
                 true => NormalNode::All,
                 false => NormalNode::Keywords(keywords),
             });
@@ -106,7 +109,7 @@ impl<'t> Rewriter<'t> {
             return Ok(NormalNode::Nothing);
         }
         self.conditions_to_choices(&mut keywords);
-        Ok(match keywords.list.is_empty() {
+        Ok(match keywords.is_empty() {
             true => NormalNode::All,
             false => NormalNode::Keywords(keywords),
         })
@@ -181,7 +184,7 @@ impl<'t> Rewriter<'t> {
             let reason = "nothing is evaluated elsewhere, so a simpler keyword means the same";
             self.record(keyword.place, name, ChangeAction::Rewritten, reason);
             if !keywords.has(other) {
-                keywords.list.push(NodeKeyword { name: other.into(), ..keyword });
+                keywords.push(NodeKeyword { name: other.into(), ..keyword });
             }
         }
     }
@@ -189,8 +192,8 @@ impl<'t> Rewriter<'t> {
     /// Removes the values of `not` from those that are listed; `false` if none is left.
     fn subtract_not(&mut self, keywords: &mut NodeKeywords<'t>) -> bool {
         let excluded = keywords.one("not").and_then(SchemaNode::keywords).and_then(|not| {
-            let only_values = not.list.iter().all(|keyword| {
-                !is_assertion(&keyword.name) || matches!(&*keyword.name, "enum" | "const")
+            let only_values = not.iter().all(|keyword| {
+                !keyword.is_assertion() || matches!(&*keyword.name, "enum" | "const")
             });
             listed_values(not).filter(|_| only_values)
         });

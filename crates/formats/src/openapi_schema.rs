@@ -220,31 +220,41 @@ fn allow_null(members: &mut Object) {
 pub(crate) fn from_json_schema(schema: &mut Json) {
     each_subschema(schema, &mut |members| {
         take_null(members);
-        if let Some(Json::String(name)) = members.get_mut("type")
-            && TYPES.contains(&name.as_str())
-        {
-            *name = name.to_ascii_uppercase();
-        }
-        let is_text = |value: &Json| value.is_string();
-        if let Some(Json::Array(values)) = members.get_mut("enum")
-            && values.iter().all(|value| is_text(value) || value.is_number())
-            && !values.iter().all(is_text)
-        {
-            for value in values {
-                if value.is_number() {
-                    *value = Json::String(value.to_string());
+        let (mut has_numbers, mut example) = (false, None);
+        // One pass over a few keywords: looking each one up would hash it.
+        for (keyword, value) in members.iter_mut() {
+            match (keyword.as_str(), value) {
+                ("type", Json::String(name)) if TYPES.contains(&name.as_str()) => {
+                    name.make_ascii_uppercase();
                 }
+                ("enum", Json::Array(values)) => has_numbers = numbers_to_texts(values),
+                ("examples", Json::Array(examples)) => {
+                    if let [only] = examples.as_mut_slice() {
+                        example = Some(std::mem::take(only));
+                    }
+                }
+                _ => {}
             }
+        }
+        if has_numbers {
             members.entry("format").or_insert_with(|| json!("enum"));
         }
-        if let Some(Json::Array(examples)) = members.get_mut("examples")
-            && let [example] = examples.as_mut_slice()
-        {
-            let example = std::mem::take(example);
+        if let Some(example) = example {
             members.shift_remove("examples");
             members.insert("example".to_owned(), example);
         }
     });
+}
+
+/// Turns the numbers among texts into texts; `false` if there are none, or if there are others.
+fn numbers_to_texts(values: &mut [Json]) -> bool {
+    let has_others = values.iter().any(|value| !value.is_string() && !value.is_number());
+    let mut numbers = values.iter_mut().filter(|value| value.is_number()).peekable();
+    if has_others || numbers.peek().is_none() {
+        return false;
+    }
+    numbers.for_each(|number| *number = Json::String(number.to_string()));
+    true
 }
 
 /// Replaces null among the types, the branches and the values by `nullable`.
@@ -255,26 +265,16 @@ pub(crate) fn from_json_schema(schema: &mut Json) {
 /// ```
 fn take_null(members: &mut Object) {
     let mut is_nullable = false;
-    if let Some(Json::Array(types)) = members.get("type")
-        && let [Json::String(a), Json::String(b)] = types.as_slice()
-        && (a == "null" || b == "null")
-    {
-        let name = if a == "null" { b.clone() } else { a.clone() };
-        members["type"] = Json::String(name);
-        is_nullable = true;
-    }
-    let null = json!({"type": "null"});
-    if let Some(Json::Array(branches)) = members.get_mut("anyOf")
-        && branches.contains(&null)
-    {
-        // Nothing may stand beside `anyOf`, so one of the branches has it.
-        let mut others = branches.iter_mut().filter(|branch| **branch != null);
-        let plain = others.find_map(|branch| {
-            branch.as_object_mut().filter(|members| !members.contains_key("anyOf"))
-        });
-        if let Some(branch) = plain {
-            branch.insert("nullable".to_owned(), Json::Bool(true));
-            branches.retain(|branch| *branch != null);
+    for (keyword, value) in members.iter_mut() {
+        match (keyword.as_str(), value) {
+            ("type", value) => {
+                if let Some(name) = type_beside_null(value) {
+                    *value = Json::String(name);
+                    is_nullable = true;
+                }
+            }
+            ("anyOf", Json::Array(branches)) => take_null_branch(branches),
+            _ => {}
         }
     }
     if is_nullable {
@@ -282,5 +282,37 @@ fn take_null(members: &mut Object) {
             values.retain(|value| !value.is_null());
         }
         members.insert("nullable".to_owned(), Json::Bool(true));
+    }
+}
+
+/// The other one of two types of which one is null.
+fn type_beside_null(types: &mut Json) -> Option<String> {
+    let Json::Array(types) = types else { return None };
+    match types.as_mut_slice() {
+        [Json::String(null), Json::String(name)] | [Json::String(name), Json::String(null)]
+            if null == "null" =>
+        {
+            Some(std::mem::take(name))
+        }
+        _ => None,
+    }
+}
+
+/// Removes the branch that is null. Nothing may stand beside `anyOf`, so one of the other branches
+/// states it.
+fn take_null_branch(branches: &mut Vec<Json>) {
+    let is_null = |branch: &Json| {
+        let members = branch.as_object().filter(|members| members.len() == 1);
+        members.is_some_and(|members| members.get("type").is_some_and(|kind| kind == "null"))
+    };
+    if !branches.iter().any(is_null) {
+        return;
+    }
+    let mut others = branches.iter_mut().filter(|branch| !is_null(branch));
+    let plain = others
+        .find_map(|branch| branch.as_object_mut().filter(|members| !members.contains_key("anyOf")));
+    if let Some(branch) = plain {
+        branch.insert("nullable".to_owned(), Json::Bool(true));
+        branches.retain(|branch| !is_null(branch));
     }
 }

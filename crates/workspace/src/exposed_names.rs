@@ -45,33 +45,34 @@ impl ExposedNames {
 
     /// Chooses a free name for an id and puts it into the table.
     fn assign(&mut self, id: &str, shape: &NameShape) -> String {
-        let mut name = replace_unsupported(id, shape);
+        let is_supported = |c: char| c == ':' || shape.allows(c);
+        let may_start = id.chars().next().is_some_and(|first| shape.may_start_with(first));
+        let is_supported = may_start && id.chars().all(is_supported);
+        // Most ids are names already.
+        let mut name = match is_supported && !id.contains(':') {
+            true => id.to_owned(),
+            false => replace_unsupported(id, shape),
+        };
         // A name with replaced characters always has the hash, not only on a collision: otherwise
         // `a.b` would be `a_b` until a tool `a_b` appears, and a client that still uses the old
         // name would call the wrong tool.
-        let is_supported = |c: char| c == ':' || shape.allows(c);
-        let may_start = id.chars().next().is_some_and(|first| shape.may_start_with(first));
         // Nine bytes are `_` and eight hexadecimal digits. All characters are ASCII by now, so
         // `truncate` cannot split one.
-        if name.len() > shape.max
-            || !id.chars().all(is_supported)
-            || !may_start
-            || self.ids.contains_key(&name)
-        {
+        if !is_supported || name.len() > shape.max || self.ids.contains_key(&name) {
             name.truncate(shape.max - 9);
             name = format!("{name}_{:08x}", short_hash(id));
-        }
-        // Two ids with the same hash: hash with a counter until the name is free.
-        for n in 2.. {
-            if !self.ids.contains_key(&name) {
-                break;
+            // Two ids with the same hash: hash with a counter until the name is free.
+            for n in 2.. {
+                if !self.ids.contains_key(&name) {
+                    break;
+                }
+                name = format!(
+                    "{:.*}_{:08x}",
+                    shape.max - 9,
+                    replace_unsupported(id, shape),
+                    short_hash(&format!("{id}#{n}"))
+                );
             }
-            name = format!(
-                "{:.*}_{:08x}",
-                shape.max - 9,
-                replace_unsupported(id, shape),
-                short_hash(&format!("{id}#{n}"))
-            );
         }
         self.ids.insert(name.clone(), id.to_owned());
         name

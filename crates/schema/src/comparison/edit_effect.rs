@@ -141,7 +141,7 @@ impl<'a> EditedSchema<'a> {
             LastForm { schema: last, restorer: &self.restorer, has_steps: !self.steps.is_empty() };
         let direction = alone.and_then(|alone| EditDirection::of(self.first, alone, at));
         // What such an edit cannot do is the doing of others.
-        let only_widens = only_widens || matches!(direction, Some(EditDirection::OnlyWidens));
+        let possible = if only_widens { Some(EditDirection::OnlyWidens) } else { direction };
         let found = alone.and_then(|alone| self.within_whole(alone, &last, None, direction));
         if let Some(found) = found {
             let mut effect = found.effect;
@@ -166,7 +166,7 @@ impl<'a> EditedSchema<'a> {
         if self.whole().is_equal() {
             return self.whole().clone();
         }
-        let part = EditedPart::new(self.first, at, only_widens);
+        let part = EditedPart::new(self.first, at, possible);
         let part = part.as_ref();
         if let (Some(part), Some(_)) = (part, alone)
             && let Some(found) = self.share_of(part, alone, &last)

@@ -15,6 +15,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::edit_direction::EditDirection;
 use crate::{Schema, pointer};
 
 /// The part of the first schema that an edit is about.
@@ -23,16 +24,20 @@ pub(super) struct EditedPart {
     part: Option<Schema>,
     /// Refuses every value that has anything at the place.
     place: Schema,
+    /// Whether a value that is accepted now can be the doing of the edit.
+    can_widen: bool,
     /// Whether a value that is refused now can be the doing of the edit.
     can_narrow: bool,
 }
 
 impl EditedPart {
-    /// `None` if the place does not always apply to the same part of a value.
-    ///
-    /// `only_widens` states that the edit adds no rule: then a value that is refused now is not its
-    /// doing, where the part always applies.
-    pub(super) fn new(first: &Value, at: &str, only_widens: bool) -> Option<EditedPart> {
+    /// `None` if the place does not always apply to the same part of a value. `direction` is the
+    /// only one that the edit can have, if that is known.
+    pub(super) fn new(
+        first: &Value,
+        at: &str,
+        direction: Option<EditDirection>,
+    ) -> Option<EditedPart> {
         let tokens: Vec<String> = at
             .split('/')
             .skip(1)
@@ -44,7 +49,13 @@ impl EditedPart {
             None => None,
         };
         let place = Schema::compile(&with_definitions(cut.place, first)).ok()?;
-        Some(EditedPart { part, place, can_narrow: !(only_widens && cut.always_applies) })
+        let only_widens = direction == Some(EditDirection::OnlyWidens);
+        Some(EditedPart {
+            part,
+            place,
+            can_widen: direction != Some(EditDirection::OnlyNarrows),
+            can_narrow: !(only_widens && cut.always_applies),
+        })
     }
 
     /// Whether the edit has a share in it that a value is accepted, or refused, now.
@@ -60,7 +71,7 @@ impl EditedPart {
         let refuses = |schema: &Schema| matches!(schema.try_is_valid(value), Ok(false));
         let is_there = refuses(&self.place);
         match is_accepted {
-            true => is_there && self.part.as_ref().is_none_or(refuses),
+            true => self.can_widen && is_there && self.part.as_ref().is_none_or(refuses),
             false => is_there && self.can_narrow,
         }
     }
@@ -284,13 +295,16 @@ mod tests {
             ("/propertyNames/maxLength", json!({ "long": 1 }), json!({ "a": [1] })),
         ];
         for (at, own, other) in cases {
-            let part = EditedPart::new(&schema, at, true).expect(at);
+            let part = EditedPart::new(&schema, at, Some(EditDirection::OnlyWidens)).expect(at);
             assert!(part.explains(&own, true), "{at}: {own}");
             assert!(!part.explains(&other, true), "{at}: {other}");
         }
         // An object that an edit has closed.
-        let closed = EditedPart::new(&schema, "/properties/e", false).expect("a place");
+        let narrows = Some(EditDirection::OnlyNarrows);
+        let closed = EditedPart::new(&schema, "/properties/e", narrows).expect("a place");
         assert!(closed.explains(&json!({ "e": { "z": "" } }), false));
         assert!(!closed.explains(&json!({ "z": 1 }), false));
+        // What is accepted now is the doing of others.
+        assert!(!closed.explains(&json!({ "e": { "y": 1 } }), true));
     }
 }

@@ -30,7 +30,7 @@ use self::flat_schema::{
     MAX_ALTERNATIVES, count, has_type, is_flat_assertion, item_schema, number, object, product,
     strings, types_of,
 };
-use crate::{measure, pointer};
+use crate::{Schema, measure, pointer};
 
 /// References and branches followed in place, and nested values built.
 const MAX_NESTING: usize = 12;
@@ -152,7 +152,18 @@ impl<'a> InstanceBuilder<'a> {
     /// taken.
     fn smallest_within(&self, schema: &Value, depth: usize) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
-        self.expand(schema, depth).iter().find_map(|flat| self.smallest_flat_within(flat, depth))
+        let flats = self.expand(schema, depth);
+        let mut found = flats.iter().filter_map(|flat| self.smallest_flat_within(flat, depth));
+        let first = found.next()?;
+        if !may_match_several(schema, &flats, &first) {
+            return Some(first);
+        }
+        let Ok(compiled) = Schema::compile(schema) else { return Some(first) };
+        let is_valid = |value: &Value| compiled.is_valid(value);
+        match is_valid(&first) {
+            true => Some(first),
+            false => found.find(is_valid).or(Some(first)),
+        }
     }
 
     /// A small instance of a flat schema.
@@ -203,7 +214,7 @@ impl<'a> InstanceBuilder<'a> {
             let mut item = self.smallest_within(wanted, depth)?;
             // `uniqueItems`, and the smallest instance is there already.
             if unique && items.contains(&item) {
-                item = self.another(own, &items, depth)?;
+                item = self.another(wanted, &items, depth)?;
             }
             items.push(item);
         }
@@ -431,6 +442,13 @@ impl MemberPlace {
             MemberPlace::Whole => value,
         }
     }
+}
+
+/// Whether a value for one branch of `oneOf` may match another one, too, so that it is none of the
+/// whole. Branches of different types are the usual case.
+fn may_match_several(schema: &Value, flats: &[FlatSchema], value: &Value) -> bool {
+    let is_choice = schema.as_object().is_some_and(|members| members.contains_key("oneOf"));
+    is_choice && flats.iter().filter(|flat| has_type(value, &types_of(flat))).nth(1).is_some()
 }
 
 /// The text with its last character repeated until it is `length` characters long.

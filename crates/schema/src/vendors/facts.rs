@@ -37,6 +37,14 @@ pub(super) struct VendorFact {
     pub note: &'static str,
 }
 
+impl VendorFact {
+    /// Whether it is about keywords that describe without restricting.
+    pub(super) fn is_annotation(&self) -> bool {
+        // Facts are statics, so the address tells them apart.
+        std::ptr::eq(self, &ANNOTATION)
+    }
+}
+
 /// A fact; the arguments of the macro are the letters of the row.
 macro_rules! fact {
     ($($letter:ident)*, $note:expr) => {
@@ -364,45 +372,12 @@ pub(super) const OLLAMA_FIELDS: [&str; 8] =
 /// The fact about a keyword wherever it is and whatever its value; `None` for keywords that every
 /// target accepts, or whose facts depend on the value.
 pub(super) fn of_keyword(keyword: &str) -> Option<&'static VendorFact> {
-    Some(match keyword {
-        "patternProperties" => &PATTERN_PROPERTIES,
-        "minProperties" | "maxProperties" => &PROPERTY_COUNT,
-        "propertyNames" => &PROPERTY_NAMES,
-        "prefixItems" => &PREFIX_ITEMS,
-        "additionalItems" => &ADDITIONAL_ITEMS,
-        "maxItems" => &MAX_ITEMS,
-        "uniqueItems" | "contains" | "minContains" | "maxContains" => &UNIQUE_CONTAINS,
-        "minimum" | "maximum" => &MINIMUM_MAXIMUM,
-        "exclusiveMinimum" | "exclusiveMaximum" => &EXCLUSIVE_BOUND,
-        "multipleOf" => &MULTIPLE_OF,
-        "minLength" | "maxLength" => &LENGTH,
-        "const" => &CONST,
-        "oneOf" => &ONE_OF,
-        "allOf" => &ALL_OF,
-        "not" | "if" | "then" | "else" | "dependentRequired" | "dependentSchemas"
-        | "dependencies" => &CONDITION,
-        "$dynamicRef"
-        | "$dynamicAnchor"
-        | "$vocabulary"
-        | "unevaluatedItems"
-        | "unevaluatedProperties" => &DYNAMIC_UNEVALUATED,
-        "$defs" | "definitions" => &DEFINITIONS,
-        "default" => &DEFAULT,
-        "nullable" => &NULLABLE,
-        "$schema" | "$id" | "$anchor" | "$comment" | "examples" | "readOnly" | "writeOnly"
-        | "deprecated" | "contentEncoding" | "contentMediaType" | "contentSchema" => &ANNOTATION,
-        // Fields of G1; the JSON mapping of protocol buffers accepts both spellings of a field.
-        "anyOf" | "description" | "enum" | "example" | "format" | "items" | "minItems"
-        | "pattern" | "properties" | "propertyOrdering" | "required" | "title" | "type"
-        | "any_of" | "max_items" | "max_length" | "max_properties" | "min_items" | "min_length"
-        | "min_properties" | "property_ordering" => return None,
-        _ => &NO_FIELD,
-    })
+    super::keywords::traits_of(keyword).fact
 }
 
 /// Keywords that describe without restricting. That a target drops one is not worth a finding.
 pub(super) fn is_annotation(keyword: &str) -> bool {
-    of_keyword(keyword).is_some_and(|fact| std::ptr::eq(fact, &ANNOTATION))
+    of_keyword(keyword).is_some_and(VendorFact::is_annotation)
 }
 
 /// Who states what a target accepts, in a few words, for reports of changes.

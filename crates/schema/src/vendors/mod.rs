@@ -12,11 +12,13 @@
 //! ```
 
 mod facts;
+mod keywords;
 mod limits;
 mod recursion;
 mod rewrite;
 mod rules;
 mod targets;
+mod type_set;
 
 use serde_json::{Map, Value};
 

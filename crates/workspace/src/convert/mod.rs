@@ -421,7 +421,7 @@ fn unchanged(reading: &Reading, text: String) -> Conversion {
     let named =
         reading.toolset.tools.iter().filter_map(|draft| Some((draft.id(namespace)?, draft)));
     let (names, ids): (Vec<String>, Vec<VersionedId<'_>>) = named
-        .map(|(id, draft)| (id.name.to_string(), (id.to_string(), draft.version.ok())))
+        .map(|(id, draft)| (id.name.to_string(), (id.to_string().into(), draft.version.ok())))
         .unzip();
     let tools = with_versions(ids).into_iter().zip(names);
     let tool = |(id, name)| ConvertedTool { id, name, steps: Vec::new() };

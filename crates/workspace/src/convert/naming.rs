@@ -10,6 +10,7 @@
 //! Names are chosen for all tools of a request together, in an order that does not depend on that
 //! of the tools: the same set of tools gets the same names every time.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use toolwright_formats::WriteTarget;
@@ -19,15 +20,15 @@ use super::loss::{LossEffect, LossList};
 use crate::ExposedNames;
 
 /// The id of a tool, and the version that it declares.
-pub(crate) type VersionedId<'t> = (String, Option<&'t Version>);
+pub(crate) type VersionedId<'t> = (Cow<'t, str>, Option<&'t Version>);
 
 /// The ids of tools as `call` takes them: `a:b:1.0.0` for a tool that has several versions.
 pub(crate) fn with_versions(tools: Vec<VersionedId<'_>>) -> Vec<String> {
     let versions = versions_of_repeated(&tools);
     let several: HashSet<String> = versions.keys().map(|id| (*id).to_owned()).collect();
     let id = |(id, version): VersionedId<'_>| match version {
-        Some(version) if several.contains(&id) => format!("{id}:{}", version.release()),
-        _ => id,
+        Some(version) if several.contains(&*id) => format!("{id}:{}", version.release()),
+        _ => id.into_owned(),
     };
     tools.into_iter().map(id).collect()
 }
@@ -36,9 +37,9 @@ pub(crate) fn with_versions(tools: Vec<VersionedId<'_>>) -> Vec<String> {
 fn versions_of_repeated<'t>(tools: &'t [VersionedId<'_>]) -> HashMap<&'t str, Vec<&'t Version>> {
     let mut seen = HashSet::with_capacity(tools.len());
     let repeated: HashSet<&str> =
-        tools.iter().map(|(id, _)| id.as_str()).filter(|id| !seen.insert(*id)).collect();
+        tools.iter().map(|(id, _)| &**id).filter(|id| !seen.insert(*id)).collect();
     let mut versions: HashMap<&str, Vec<&Version>> = HashMap::new();
-    for (id, version) in tools.iter().filter(|(id, _)| repeated.contains(id.as_str())) {
+    for (id, version) in tools.iter().filter(|(id, _)| repeated.contains(&**id)) {
         versions.entry(id).or_default().extend(version);
     }
     versions
@@ -48,12 +49,17 @@ fn versions_of_repeated<'t>(tools: &'t [VersionedId<'_>]) -> HashMap<&'t str, Ve
 pub(super) fn ids(toolsets: &[Toolset<Tool>]) -> Vec<String> {
     let ids = toolsets.iter().flat_map(|toolset| {
         let namespace = toolset.namespace.ok();
-        toolset
-            .tools
-            .iter()
-            .map(move |tool| (tool.id(namespace).to_string(), tool.version.as_ref()))
+        toolset.tools.iter().map(move |tool| (id_text(tool, namespace), tool.version.as_ref()))
     });
     with_versions(ids.collect())
+}
+
+/// The id of a tool in a toolset of this namespace. Without one it is the name.
+fn id_text<'t>(tool: &'t Tool, namespace: Option<&Namespace>) -> Cow<'t, str> {
+    match tool.namespace.is_some() || namespace.is_some() {
+        true => tool.id(namespace).to_string().into(),
+        false => tool.name.as_str().into(),
+    }
 }
 
 /// Gives every tool a name that the target holds, and that no other tool of these sets has.
@@ -71,10 +77,12 @@ pub(super) fn choose_names(toolsets: &mut [Toolset<Tool>], target: WriteTarget) 
     let ids = toolsets.iter().flat_map(|toolset| {
         let own = toolset.namespace.ok();
         toolset.tools.iter().map(move |tool| {
-            let id = tool.id(own);
             // A manifest has one namespace for all tools.
-            let is_held = target.holds_namespace() && id.namespace.as_ref() == own;
-            let id = if is_held { tool.name.to_string() } else { id.to_string() };
+            let is_own = tool.namespace.as_ref().is_none_or(|other| Some(other) == own);
+            let id = match target.holds_namespace() && is_own {
+                true => tool.name.as_str().into(),
+                false => id_text(tool, own),
+            };
             (id, tool.version.as_ref())
         })
     });
@@ -101,25 +109,30 @@ pub(super) fn choose_names(toolsets: &mut [Toolset<Tool>], target: WriteTarget) 
 /// Also used by `vendor_calls`, which has to find the same names again without a conversion.
 pub(crate) fn names_for(tools: &[VersionedId<'_>], target: WriteTarget) -> Vec<String> {
     let versions = versions_of_repeated(tools);
-    let id = |(id, version): &VersionedId<'_>| {
-        let others = versions.get(id.as_str()).map(Vec::as_slice).unwrap_or_default();
-        match version {
-            Some(own) if others.iter().any(|other| other.precedence(own).is_gt()) => {
-                format!("{id}:{}", own.release())
-            }
-            _ => id.clone(),
-        }
-    };
-    let ids: Vec<String> = tools.iter().map(id).collect();
+    let ids: Vec<Cow<'_, str>> = tools.iter().map(|tool| told_apart(tool, &versions)).collect();
     let mut sorted: Vec<usize> = (0..ids.len()).collect();
     sorted.sort_by_key(|n| &ids[*n]);
-    let in_order = sorted.iter().map(|n| ids[*n].as_str());
+    let in_order = sorted.iter().map(|n| &*ids[*n]);
     let (_, given) = ExposedNames::of_shape(in_order, &target.names());
     let mut names = vec![String::new(); ids.len()];
     for (n, name) in sorted.into_iter().zip(given) {
         names[n] = name;
     }
     names
+}
+
+/// The id of a tool, with the version of one that has a newer one.
+fn told_apart<'t>(
+    (id, version): &'t VersionedId<'_>,
+    versions: &HashMap<&str, Vec<&Version>>,
+) -> Cow<'t, str> {
+    let others = versions.get(&**id).map(Vec::as_slice).unwrap_or_default();
+    match version {
+        Some(own) if others.iter().any(|other| other.precedence(own).is_gt()) => {
+            format!("{id}:{}", own.release()).into()
+        }
+        _ => Cow::Borrowed(&**id),
+    }
 }
 
 /// Makes the only namespace of the tools that of the toolset, which has none.

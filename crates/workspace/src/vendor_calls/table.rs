@@ -76,7 +76,7 @@ impl CallTable {
         target: VendorTarget,
         tools: impl Iterator<Item = (String, Option<&'t Version>, Option<&'t Json>)>,
     ) -> CallTable {
-        let tools = tools.map(|(id, version, schema)| ((id, version), schema));
+        let tools = tools.map(|(id, version, schema)| ((id.into(), version), schema));
         let (ids, schemas): (Vec<VersionedId<'_>>, Vec<Option<&Json>>) = tools.unzip();
         let names = convert::names_for(&ids, WriteTarget::Vendor(target));
         let ids = convert::with_versions(ids);

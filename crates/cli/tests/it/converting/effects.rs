@@ -548,3 +548,52 @@ fn closed_values_of_a_map_are_shown() {
     assert!(effects.contains(&closed), "{effects:?}");
     assert!(!effects.iter().any(|(_, effect)| effect == "not-shown"), "{effects:?}");
 }
+
+/// `unevaluatedProperties` beside a choice is about what no branch names: the properties of the
+/// branches can be sent.
+#[test]
+fn properties_of_branches_can_be_sent_where_no_others_are_accepted() {
+    let branch = |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } }, "required": [name] });
+    let schema = json!({
+        "type": "object", "required": ["c"], "additionalProperties": false,
+        "properties": {
+            "c": { "anyOf": [branch("a"), branch("b")], "unevaluatedProperties": false }
+        }
+    });
+    for target in ["openai-strict", "anthropic-strict"] {
+        let (run, _) = losses(&tool(&schema), &["--to", target]);
+        let sent = Schema::compile(&written(&run.stdout)).expect("a schema");
+        assert!(sent.is_valid(&json!({ "c": { "a": "x" } })), "{target}: {}", run.stdout);
+        assert!(!sent.is_valid(&json!({ "c": { "a": "x", "z": 1 } })), "{target}: {}", run.stdout);
+        // A value that matches both branches is one of neither alone.
+        let effects = judged_effects(&schema, target);
+        let lost = ("/properties/c/unevaluatedProperties".to_owned(), "narrowed".to_owned());
+        assert_eq!(effects, [lost], "{target}");
+    }
+}
+
+/// The first value of a branch of `oneOf` may match another branch, too.
+#[test]
+fn a_closed_object_is_narrower_also_beside_an_overlapping_choice() {
+    let choice = json!({
+        "oneOf": [{ "type": "integer", "minimum": 3 }, { "type": "integer", "maximum": 8 }]
+    });
+    let schema = json!({ "type": "object", "properties": { "v": choice }, "required": ["v"] });
+    let effects = judged_effects(&schema, "openai-strict");
+    let of = |part: &str| effects.iter().find(|(own, _)| own == part).map(|(_, effect)| &**effect);
+    assert_eq!(of(""), Some("narrowed"), "{effects:?}");
+    assert_eq!(of("/properties/v/oneOf"), Some("widened"), "{effects:?}");
+}
+
+/// Of two bounds that are merged the tighter one is lost, not the one that is written first.
+#[test]
+fn a_loss_of_merged_bounds_is_that_of_the_tighter_one() {
+    let merged = json!({ "allOf": [{ "type": "integer", "minimum": 1 }, { "minimum": 3 }] });
+    let schema = json!({
+        "type": "object", "properties": { "n": merged }, "required": ["n"],
+        "additionalProperties": false
+    });
+    let effects = judged_effects(&schema, "anthropic-strict");
+    let lost = ("/properties/n/allOf/1/minimum".to_owned(), "widened".to_owned());
+    assert_eq!(effects, [lost]);
+}

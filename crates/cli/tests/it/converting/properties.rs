@@ -130,6 +130,14 @@ impl DrawnCase {
         DrawnCase { seed, form, target, source, loaded, conversion }
     }
 
+    /// A tool of MCP as it is written.
+    fn of_text(text: &str, target: WriteTarget) -> DrawnCase {
+        let loaded = load(text, "mcp");
+        let conversion = converted(&loaded, target);
+        let source = parsed(text);
+        DrawnCase { seed: 0, form: "mcp", target, source, loaded, conversion }
+    }
+
     fn show(&self) -> String {
         let losses: Vec<String> = self
             .conversion
@@ -287,6 +295,19 @@ fn drawn_tools_are_complete_and_their_losses_true() {
     let lines: String = incomplete.iter().map(line).collect();
     if let Some((case, _)) = incomplete.first() {
         panic!("neither written nor reported:\n{lines}\n{}", case.show());
+    }
+}
+
+/// Schemas with parts that few tools have: names, references, conditions and values that are easily
+/// lost. Each goes to every target.
+#[test]
+fn losses_of_odd_tools_are_true() {
+    let document = Document::parse("odd", include_str!("odd_tools.json"), Syntax::Json);
+    for tool in document.root().items() {
+        let text = tool.json_text();
+        for target in WriteTarget::all() {
+            DrawnCase::of_text(&text, target).assert_schemas();
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl<'t> Rewriter<'t> {
             match most {
                 Some(own) => keywords.set_data("maxItems", own.min(length).into()),
                 // It says what `items` said, and so it has the place of that.
-                None => keywords.list.push(NodeKeyword {
+                None => keywords.push(NodeKeyword {
                     name: "maxItems".into(),
                     place,
                     content: NodeContent::Data(Value::from(length).into()),

@@ -21,11 +21,12 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
+use super::facts;
 use super::full::NodeContext;
 use super::merge::{both, listed_values, merge};
-use super::normalize_node::NormalNode;
+use super::normalize_node::{NormalNode, is_normal};
 use super::source_tree::{
-    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourceTree, is_assertion,
+    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourceTree,
 };
 use super::types::TypeSet;
 use super::words::add_words;
@@ -93,11 +94,11 @@ impl<'t> Rewriter<'t> {
             let reason = "the target has `anyOf` only, which lets a value match several branches";
             self.record_words(one_of.place, "oneOf", action, reason, words);
         }
-        // Beside an `anyOf`, both choices have to match.
-        let mut choice = NodeKeywords::new(keywords.place);
-        choice.set("anyOf", NodeContent::List(branches.clone()));
         match keywords.has("anyOf") {
+            // Both choices have to match.
             true => {
+                let mut choice = NodeKeywords::new(keywords.place);
+                choice.set("anyOf", NodeContent::List(branches));
                 let merged = merge(keywords.clone(), &choice);
                 if let (Some(result), true) = (merged.keywords, merged.conflicts.is_empty()) {
                     *keywords = result;
@@ -121,8 +122,7 @@ impl<'t> Rewriter<'t> {
         let mut node = node;
         for _ in 0..8 {
             let SchemaNode::Keywords(keywords) = node else { break };
-            let is_alone =
-                keywords.list.iter().all(|one| !is_assertion(&one.name) || &*one.name == "$ref");
+            let is_alone = keywords.iter().all(|one| !one.is_assertion() || &*one.name == "$ref");
             match keywords.get("$ref").map(|keyword| &keyword.content) {
                 Some(NodeContent::Reference(Some(index))) if is_alone => {
                     node = &self.tree.definitions[*index].node;
@@ -263,7 +263,7 @@ impl<'t> Rewriter<'t> {
                 None => return,
                 Some(listed) => listed,
             };
-            if !own.list.iter().all(is_list) {
+            if !own.iter().all(is_list) {
                 return;
             }
             values.extend(listed.into_iter().filter(|value| types.has(TypeSet::of_value(value))));
@@ -279,16 +279,13 @@ impl<'t> Rewriter<'t> {
             }
         }
         let reason = "a choice between listed values is one list";
-        let own = branches.iter().filter_map(SchemaNode::keywords).flat_map(|own| &own.list);
+        let own = branches.iter().filter_map(SchemaNode::keywords).flatten();
         for keyword in own {
             self.record(keyword.place, &keyword.name, ChangeAction::Rewritten, reason);
         }
         self.record(keywords.place_of("anyOf"), "anyOf", ChangeAction::Rewritten, reason);
         // In the place of the choice, so that the order of keywords stays.
-        if let Some(choice) = keywords.list.iter_mut().find(|one| &*one.name == "anyOf") {
-            choice.name = "enum".into();
-            choice.content = NodeContent::Data(Value::Array(distinct).into());
-        }
+        keywords.replace("anyOf", "enum", NodeContent::Data(Value::Array(distinct).into()));
     }
 
     /// Moves what is beside `anyOf` into its branches. Only annotations stay.
@@ -299,19 +296,51 @@ impl<'t> Rewriter<'t> {
     /// `{"anyOf": [A, B], "required": ["x"]}` becomes `{"anyOf": [both(A, R), both(B, R)]}`, where
     /// `R` is `{"required": ["x"]}`. `both` only refers to the two parts, so nothing is copied.
     pub(super) fn push_into_branches(&mut self, keywords: &mut NodeKeywords<'t>) {
-        let is_moved = |name: &str| name != "anyOf" && is_assertion(name);
-        let mut siblings = NodeKeywords::new(keywords.place);
-        siblings.list.extend(keywords.list.iter().filter(|one| is_moved(&one.name)).cloned());
-        if siblings.list.is_empty() {
+        let is_moved = |one: &NodeKeyword<'t>| &*one.name != "anyOf" && one.is_assertion();
+        let moved = keywords.iter().filter(|one| is_moved(one)).cloned();
+        let (unevaluated, moved): (Vec<_>, Vec<_>) = moved.partition(is_about_unevaluated);
+        if unevaluated.is_empty() && moved.is_empty() {
             return;
         }
         let reason = "the target wants nothing beside `anyOf`; it is moved into the branches";
         self.record(keywords.place_of("anyOf"), "anyOf", ChangeAction::Rewritten, reason);
-        keywords.list.retain(|one| !is_moved(&one.name));
-        let siblings = siblings.into_node();
+        keywords.retain(|one| !is_moved(one));
+        let place = keywords.place;
         let branches = keywords.nodes("anyOf");
-        let pushed = branches.iter().map(|branch| both(branch, &siblings)).collect();
-        keywords.set("anyOf", NodeContent::List(pushed));
+        if !unevaluated.is_empty() && !self.exclude_each_other(&branches) {
+            let is_open = self.refuses(&facts::ADDITIONAL_PROPERTIES_FALSE);
+            let is_kept =
+                |one: &&NodeKeyword<'t>| !is_open || &*one.name != "unevaluatedProperties";
+            for keyword in unevaluated.iter().filter(is_kept) {
+                let reason = "a value that matches several branches has to be one of a single one";
+                self.record(keyword.place, &keyword.name, ChangeAction::Narrowed, reason);
+            }
+        }
+        let siblings = match moved.is_empty() {
+            true => SchemaNode::All(place),
+            false => NodeKeywords::of(place, moved).into_node(),
+        };
+        let pushed = branches.iter().map(|branch| {
+            let pushed = both(branch, &siblings);
+            if unevaluated.is_empty() {
+                return pushed;
+            }
+            // Beside the branch and not in it, so that they see what it names.
+            let mut around = NodeKeywords::of(place, unevaluated.iter().cloned());
+            around.set(BOTH, NodeContent::List([pushed].into()));
+            around.into_node()
+        });
+        keywords.set("anyOf", NodeContent::List(pushed.collect()));
+    }
+
+    /// Whether certainly no value matches two of the branches.
+    fn exclude_each_other(&self, branches: &[SchemaNode<'t>]) -> bool {
+        let views: Vec<Rc<NodeKeywords<'t>>> =
+            branches.iter().take(MAX_COMPARED).map(|branch| self.view(branch)).collect();
+        let are_disjoint =
+            |one: usize| views[..one].iter().all(|other| self.are_disjoint(&views[one], other, 0));
+        have_disjoint_types(branches)
+            || branches.len() <= MAX_COMPARED && (0..views.len()).all(are_disjoint)
     }
 
     /// The branches that a value can match.
@@ -327,7 +356,13 @@ impl<'t> Rewriter<'t> {
     ) -> Result<Branches<'t>, TooLarge> {
         let mut possible = Vec::new();
         for branch in branches {
-            if self.is_kept_reference(branch, style) {
+            // Most branches are a type and what is demanded of it.
+            let demands_something = |own: &NodeKeywords<'t>| {
+                is_normal(own) && !own.has("anyOf") && own.iter().any(NodeKeyword::is_assertion)
+            };
+            if branch.keywords().is_some_and(demands_something)
+                || self.is_kept_reference(branch, style)
+            {
                 possible.push(branch.clone());
                 continue;
             }
@@ -338,8 +373,8 @@ impl<'t> Rewriter<'t> {
                     self.record(branch.place(), "anyOf", ChangeAction::Rewritten, reason);
                 }
                 NormalNode::Keywords(keywords) => {
-                    let mut names = keywords.list.iter().map(|one| &*one.name);
-                    let only_choice = names.all(|name| name == "anyOf" || !is_assertion(name));
+                    let only_choice =
+                        keywords.iter().all(|one| &*one.name == "anyOf" || !one.is_assertion());
                     let inside = keywords.nodes("anyOf");
                     if only_choice && inside.is_empty() {
                         return Ok(Branches::Trivial);
@@ -449,6 +484,11 @@ impl<'t> Rewriter<'t> {
             self.record(first.place(), "anyOf", ChangeAction::Approximated, reason);
         }
     }
+}
+
+/// Whether a keyword is about what the others around it, and inside of them, do not name.
+fn is_about_unevaluated(keyword: &NodeKeyword<'_>) -> bool {
+    matches!(&*keyword.name, "unevaluatedProperties" | "unevaluatedItems")
 }
 
 /// Whether no type is in the `type` of two branches, the usual reason why no value matches both.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::merge::{listed_values, merge};
 use super::source_tree::{
-    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourcePlace, is_assertion,
+    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourcePlace,
 };
 use super::types::TypeSet;
 use super::{ChangeAction, Rewriter};
@@ -48,7 +48,7 @@ impl<'t> Rewriter<'t> {
                 self.record(keyword.place, name, ChangeAction::Rewritten, reason);
             }
         }
-        keywords.list.retain(|keyword| !is_assertion(&keyword.name));
+        keywords.retain(|keyword| !keyword.is_assertion());
         keywords.set("anyOf", NodeContent::List(branches.into()));
     }
 }
@@ -107,12 +107,12 @@ fn if_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode<'t>>> {
         "properties" => true,
         "type" => test.data("type").is_some_and(|kind| kind == "object"),
         "required" => test.required().iter().all(|name| **name == **key),
-        name => !is_assertion(name),
+        _ => !keyword.is_assertion(),
     };
     let properties = keywords.named("properties");
     let (_, own) = properties.iter().find(|(name, _)| name == key)?;
     let is_required = keywords.required().contains(&&**key);
-    if !is_required || !test.list.iter().all(is_about_key) {
+    if !is_required || !test.iter().all(is_about_key) {
         return None;
     }
     let (listed, tested) = (only_values(own)?, only_values(tested)?);
@@ -158,6 +158,8 @@ fn if_branches<'t>(keywords: &NodeKeywords<'t>) -> Option<Vec<SchemaNode<'t>>> {
 /// `None` if it lists none, or has another assertion beside them.
 fn only_values(node: &SchemaNode) -> Option<Vec<Value>> {
     let keywords = node.keywords()?;
-    let is_value = |name: &str| matches!(name, "type" | "enum" | "const") || !is_assertion(name);
-    listed_values(keywords).filter(|_| keywords.list.iter().all(|one| is_value(&one.name)))
+    let is_value = |one: &NodeKeyword<'_>| {
+        matches!(&*one.name, "type" | "enum" | "const") || !one.is_assertion()
+    };
+    listed_values(keywords).filter(|_| keywords.iter().all(is_value))
 }

@@ -30,11 +30,9 @@
 use serde_json::{Map, Value, json};
 
 use super::choices::Branches;
-use super::normalize_node::NormalNode;
-use super::source_tree::{
-    NodeContent, NodeKeyword, NodeKeywords, SchemaNode, SourcePlace, is_assertion,
-};
-use super::types::{TypeSet, keyword_type};
+use super::normalize_node::{NormalNode, is_normal};
+use super::source_tree::{NodeContent, NodeKeyword, NodeKeywords, SchemaNode, SourcePlace};
+use super::types::TypeSet;
 use super::words::{add_words, keyword_words, with_words};
 use super::{
     ChangeAction, FullStyle, Rewriter, SchemaRole, TooLarge, WRAPPING_PROPERTY, WritePathPart,
@@ -210,8 +208,7 @@ impl<'t> Rewriter<'t> {
     /// otherwise merge such a reference with something and inline it.
     pub(super) fn is_kept_reference(&self, node: &SchemaNode<'t>, style: FullStyle) -> bool {
         let Some(keywords) = node.keywords().filter(|_| style.is_strict()) else { return false };
-        let is_alone =
-            keywords.list.iter().all(|one| !is_assertion(&one.name) || &*one.name == "$ref");
+        let is_alone = keywords.iter().all(|one| !one.is_assertion() || &*one.name == "$ref");
         match keywords.get("$ref").map(|keyword| &keyword.content) {
             Some(NodeContent::Reference(Some(index))) if is_alone => {
                 // A1: no recursive schemas.
@@ -288,7 +285,7 @@ impl<'t> Rewriter<'t> {
     ) -> Result<Map<String, Value>, TooLarge> {
         let mut members = Map::new();
         let mut words = Vec::new();
-        for keyword in &keywords.list {
+        for keyword in keywords {
             if let NodeContent::Data(value) = &keyword.content
                 && !self.drop_refused(keyword, style, &mut words)
             {
@@ -376,7 +373,7 @@ impl<'t> Rewriter<'t> {
         }
         self.drop_other_types(&mut keywords, types);
         let describes_object = types.has(TypeSet::OBJECT) && keywords.has("type")
-            || keywords.list.iter().any(|one| keyword_type(&one.name) == Some(TypeSet::OBJECT));
+            || keywords.iter().any(|one| one.about() == Some(TypeSet::OBJECT));
         if style == FullStyle::OpenAiStrict
             && describes_object
             && context.object_levels >= MAX_OBJECT_LEVELS
@@ -422,11 +419,8 @@ impl<'t> Rewriter<'t> {
         let reason = "a pattern demands as many characters";
         let place = keywords.place_of("minLength");
         self.record(place, "minLength", ChangeAction::Rewritten, reason);
-        if let Some(keyword) = keywords.list.iter_mut().find(|one| &*one.name == "minLength") {
-            keyword.name = "pattern".into();
-            let pattern = format!("^[\\s\\S]{{{length}}}");
-            keyword.content = NodeContent::Data(Value::String(pattern).into());
-        }
+        let pattern = Value::String(format!("^[\\s\\S]{{{length}}}"));
+        keywords.replace("minLength", "pattern", NodeContent::Data(pattern.into()));
     }
 
     /// Writes `anyOf` with nothing but annotations beside it.
@@ -480,11 +474,9 @@ impl<'t> Rewriter<'t> {
             return self.write_members(keywords, context, &|_| false);
         }
         // Gemini accepts nothing beside `anyOf`, so what describes the choice goes to each branch.
-        let annotations = NodeKeywords {
-            list: keywords.list.iter().filter(|one| &*one.name != "anyOf").cloned().collect(),
-            ..keywords.clone()
-        };
-        if !annotations.list.is_empty() {
+        let beside = keywords.iter().filter(|one| &*one.name != "anyOf").cloned();
+        let annotations = NodeKeywords::of(keywords.place, beside);
+        if !annotations.is_empty() {
             let reason = "the target wants nothing beside `anyOf`; it is moved into the branches";
             self.record(place, "anyOf", ChangeAction::Rewritten, reason);
         }
@@ -499,13 +491,17 @@ impl<'t> Rewriter<'t> {
 
     /// Whether `null` is the only value that may match, by the type or by the list of values.
     fn is_null_only(&mut self, node: &SchemaNode<'t>) -> Result<bool, TooLarge> {
+        let accepts_only_null = |keywords: &NodeKeywords<'t>| {
+            let values = super::merge::listed_values(keywords);
+            let only_null = |values: &Vec<Value>| values.iter().all(Value::is_null);
+            !TypeSet::of(keywords).has_any(TypeSet::ALL.without(TypeSet::NULL))
+                || values.as_ref().is_some_and(only_null)
+        };
+        if let Some(keywords) = node.keywords().filter(|own| is_normal(own)) {
+            return Ok(accepts_only_null(keywords));
+        }
         Ok(match self.normalize(node, &mut Vec::new())? {
-            NormalNode::Keywords(keywords) => {
-                let values = super::merge::listed_values(&keywords);
-                let only_null = |values: &Vec<Value>| values.iter().all(Value::is_null);
-                !TypeSet::of(&keywords).has_any(TypeSet::ALL.without(TypeSet::NULL))
-                    || values.as_ref().is_some_and(only_null)
-            }
+            NormalNode::Keywords(keywords) => accepts_only_null(&keywords),
             _ => false,
         })
     }
@@ -526,9 +522,7 @@ impl<'t> Rewriter<'t> {
         self.record(keywords.place_of("type"), "type", ChangeAction::Rewritten, reason);
         let branch = |(one, name): (TypeSet, &str)| {
             let mut branch = keywords.clone();
-            branch.list.retain(|keyword| {
-                keyword_type(&keyword.name).is_none_or(|about| about.has_any(one))
-            });
+            branch.retain(|keyword| keyword.about().is_none_or(|about| about.has_any(one)));
             branch.set_data("type", name.into());
             branch.into_node()
         };
@@ -544,11 +538,7 @@ impl<'t> Rewriter<'t> {
     /// That narrows: without a type, the source accepts a number, too, whatever its length. If no
     /// keyword is about a type, nothing is changed here, and the node is sent as JSON text.
     fn infer_type(&mut self, keywords: &mut NodeKeywords<'t>) {
-        let types = keywords
-            .list
-            .iter()
-            .filter_map(|keyword| keyword_type(&keyword.name))
-            .fold(TypeSet::NONE, TypeSet::or);
+        let types = keywords.iter().filter_map(NodeKeyword::about).fold(TypeSet::NONE, TypeSet::or);
         if types.is_empty() {
             return;
         }
@@ -560,19 +550,21 @@ impl<'t> Rewriter<'t> {
     /// Drops keywords about types that the node does not allow. They have no effect.
     /// `{"type": "string", "minimum": 3}` becomes `{"type": "string"}`.
     fn drop_other_types(&mut self, keywords: &mut NodeKeywords<'t>, types: TypeSet) {
-        let is_idle = |keyword: &NodeKeyword<'t>| {
-            keyword_type(&keyword.name).is_some_and(|about| !types.has_any(about))
-        };
-        for keyword in keywords.list.iter().filter(|one| is_idle(one)) {
+        let is_idle =
+            |keyword: &NodeKeyword<'t>| keyword.about().is_some_and(|about| !types.has_any(about));
+        if !keywords.iter().any(is_idle) {
+            return;
+        }
+        for keyword in keywords.iter().filter(|one| is_idle(one)) {
             let reason = "has no effect on values of this type";
             // Authors write `format: int64`, too, which describes.
-            let action = match is_assertion(&keyword.name) {
+            let action = match keyword.is_assertion() {
                 true => ChangeAction::Rewritten,
                 false => ChangeAction::Dropped,
             };
             self.record(keyword.place, &keyword.name, action, reason);
         }
-        keywords.list.retain(|keyword| !is_idle(keyword));
+        keywords.retain(|keyword| !is_idle(keyword));
     }
 
     /// Whether values of any type are sent as JSON text.
@@ -593,11 +585,11 @@ impl<'t> Rewriter<'t> {
         mut keywords: NodeKeywords<'t>,
         context: NodeContext,
     ) -> Result<Value, TooLarge> {
-        for keyword in keywords.list.iter().filter(|one| is_assertion(&one.name)) {
+        for keyword in keywords.iter().filter(|one| one.is_assertion()) {
             let reason = "the value is sent as JSON text, which has no schema";
             self.record(keyword.place, &keyword.name, ChangeAction::Widened, reason);
         }
-        keywords.list.retain(|keyword| !is_assertion(&keyword.name));
+        keywords.retain(|keyword| !keyword.is_assertion());
         // They are about the value, not about its text.
         for name in ["format", "default"] {
             let Some(keyword) = keywords.take(name) else { continue };
@@ -607,14 +599,11 @@ impl<'t> Rewriter<'t> {
             self.record_words(keyword.place, name, action, reason, words);
         }
         add_words(&mut keywords, "JSON text");
-        keywords.list.insert(
-            0,
-            NodeKeyword {
-                name: "type".into(),
-                place: keywords.place,
-                content: NodeContent::Data(Value::from("string").into()),
-            },
-        );
+        keywords.prepend(NodeKeyword {
+            name: "type".into(),
+            place: keywords.place,
+            content: NodeContent::Data(Value::from("string").into()),
+        });
         self.push_step(RestoreAction::ParseJson);
         self.write_members(keywords, context, &|_| false)
     }
@@ -633,9 +622,9 @@ impl<'t> Rewriter<'t> {
         context: NodeContext,
         is_optional: &dyn Fn(&str) -> bool,
     ) -> Result<Value, TooLarge> {
-        let mut members = Map::with_capacity(keywords.list.len());
+        let mut members = Map::with_capacity(keywords.len());
         let mut words = Vec::new();
-        for keyword in keywords.list {
+        for keyword in keywords {
             let name = &*keyword.name;
             let value = match (name, &keyword.content) {
                 ("properties", NodeContent::Named(properties)) => {
@@ -710,13 +699,13 @@ impl<'t> Rewriter<'t> {
             (FullStyle::OpenAiStrict | FullStyle::AnthropicStrict, "contentSchema") => true,
             // Undocumented there. Closed objects below a condition would change what it means.
             (FullStyle::AnthropicStrict, "dependentRequired") => true,
-            _ => refuses_keyword(self.target, name, &keyword.content),
+            _ => refuses_keyword(self.target, keyword),
         };
         if is_refused {
             let action = match name {
                 // The target has one dialect.
                 "$schema" => ChangeAction::Rewritten,
-                _ if !is_assertion(name) => ChangeAction::Dropped,
+                _ if !keyword.is_assertion() => ChangeAction::Dropped,
                 _ if is_idle(keyword) => ChangeAction::Rewritten,
                 _ => ChangeAction::Widened,
             };

@@ -25,7 +25,7 @@ use super::full::append_words;
 use super::normalize_node::NormalNode;
 use super::objects::accepts_name;
 use super::source_tree::{
-    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourcePlace, is_assertion,
+    BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourcePlace,
 };
 use super::types::TypeSet;
 use super::words::keyword_words;
@@ -118,7 +118,7 @@ impl<'t> Rewriter<'t> {
                 keywords.set_data("type", "object".into());
                 if is_new {
                     // Where people write it.
-                    keywords.list.rotate_right(1);
+                    keywords.last_to_front();
                 }
             }
             if !types.has(TypeSet::OBJECT) || self.refused_at_top(&keywords) {
@@ -278,13 +278,12 @@ impl<'t> Rewriter<'t> {
         if keywords.has("patternProperties") {
             self.drop_patterns(keywords.to_mut());
         }
-        let mut members = Map::with_capacity(keywords.list.len());
+        let mut members = Map::with_capacity(keywords.len());
         let mut words = Vec::new();
-        for keyword in &keywords.list {
+        for keyword in keywords.iter() {
             let name = &*keyword.name;
             if self.is_dropped(keyword) {
-                let is_effective = is_assertion(name);
-                let action = match is_effective {
+                let action = match keyword.is_assertion() {
                     true => direction.of_dropping(),
                     false => ChangeAction::Dropped,
                 };
@@ -367,7 +366,7 @@ impl<'t> Rewriter<'t> {
                 false
             }
             (_, "anyOf" | "oneOf" | "allOf") => false,
-            (content, name) => refuses_keyword(self.target, name, content),
+            _ => refuses_keyword(self.target, keyword),
         }
     }
 
@@ -376,16 +375,14 @@ impl<'t> Rewriter<'t> {
     /// `{"$ref": R, "description": D}` becomes `{"description": D, "anyOf": [{"$ref": R}]}`. Beside
     /// an `anyOf`, the reference is added to `allOf` instead.
     fn set_reference_apart(&mut self, keywords: &mut NodeKeywords<'t>) {
-        let has_siblings = keywords.list.iter().any(|one| !one.name.starts_with('$'));
+        let has_siblings = keywords.iter().any(|one| !one.name.starts_with('$'));
         if !keywords.has("$ref") || !has_siblings || !self.refuses(&facts::REFERENCE_SIBLINGS) {
             return;
         }
         let Some(reference) = keywords.take("$ref") else { return };
         let reason = "nothing may be beside `$ref`, so it is a branch of its own";
         self.record(reference.place, "$ref", ChangeAction::Rewritten, reason);
-        let mut alone = NodeKeywords::new(reference.place);
-        alone.list.push(reference);
-        let alone = alone.into_node();
+        let alone = NodeKeywords::of(reference.place, [reference]).into_node();
         let (name, mut branches) = match keywords.has("anyOf") {
             true => ("allOf", keywords.nodes("allOf").to_vec()),
             false => ("anyOf", Vec::new()),

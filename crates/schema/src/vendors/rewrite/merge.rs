@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 
 use super::source_tree::{
     BOTH, NamedNodes, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, Shared, SourcePlace,
-    is_assertion,
 };
 use super::types::TypeSet;
 use crate::Schema;
@@ -63,7 +62,7 @@ pub(super) fn merge<'t>(first: NodeKeywords<'t>, second: &NodeKeywords<'t>) -> M
     {
         return merged;
     }
-    for keyword in &second.list {
+    for keyword in second {
         let name = &*keyword.name;
         if matches!(
             name,
@@ -88,15 +87,20 @@ pub(super) fn merge<'t>(first: NodeKeywords<'t>, second: &NodeKeywords<'t>) -> M
             continue;
         }
         // Only one side has it.
-        let Some(index) = result.list.iter().position(|own| own.name == keyword.name) else {
-            result.list.push(keyword.clone());
+        let Some(own) = result.get(name).map(|own| &own.content) else {
+            result.push(keyword.clone());
             continue;
         };
-        let own = &result.list[index].content;
         match combine(name, own, &keyword.content) {
-            Combined::Content(content) => result.list[index].content = content,
+            Combined::Content(content) => {
+                // The tighter of two bounds is the one that counts, and that may be dropped.
+                let is_second =
+                    !is_same_value(own, &content) && is_same_value(&content, &keyword.content);
+                let place = if is_second { keyword.place } else { result.place_of(name) };
+                result.set_at(keyword.name, place, content);
+            }
             Combined::Nothing => return merged,
-            Combined::Conflict if is_assertion(name) => merged.conflicts.push(keyword.clone()),
+            Combined::Conflict if keyword.is_assertion() => merged.conflicts.push(keyword.clone()),
             Combined::Conflict if !same_content(own, &keyword.content) => {
                 merged.lost_annotations.push(keyword.clone());
             }
@@ -105,6 +109,14 @@ pub(super) fn merge<'t>(first: NodeKeywords<'t>, second: &NodeKeywords<'t>) -> M
     }
     merged.keywords = Some(result);
     merged
+}
+
+/// Whether both hold the same value.
+fn is_same_value(first: &NodeContent<'_>, second: &NodeContent<'_>) -> bool {
+    match (first, second) {
+        (NodeContent::Data(one), NodeContent::Data(other)) => same_json(one, other),
+        _ => false,
+    }
 }
 
 /// Whether the second text says nothing that the first one lacks. Then leaving it out is no loss
@@ -330,10 +342,7 @@ fn merge_properties<'t>(
     let mut put = |name: &'static str, content: Option<NodeContent<'t>>| {
         if let Some(content) = content {
             let place = if first.has(name) { first.place_of(name) } else { second.place_of(name) };
-            result.set(name, content);
-            if let Some(keyword) = result.list.iter_mut().find(|own| &*own.name == name) {
-                keyword.place = place;
-            }
+            result.set_at(name.into(), place, content);
         }
     };
     put("properties", (!properties.is_empty()).then(|| NodeContent::Named(properties.into())));
@@ -406,8 +415,8 @@ fn merge_items<'t>(
 fn merge_values<'t>(result: &mut NodeKeywords<'t>, second: &NodeKeywords<'t>) -> bool {
     let Some(other) = listed_values(second) else { return true };
     let Some(own) = listed_values(result) else {
-        let keywords = second.list.iter().filter(|one| matches!(&*one.name, "enum" | "const"));
-        result.list.extend(keywords.cloned());
+        let values = second.iter().filter(|one| matches!(&*one.name, "enum" | "const"));
+        values.for_each(|one| result.push(one.clone()));
         return true;
     };
     let kept: Vec<Value> =

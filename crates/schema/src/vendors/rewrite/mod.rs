@@ -45,7 +45,7 @@ use crate::limits::MAX_DEPTH;
 use crate::restore::{CallPathPart, RestoreAction, RestoreStep};
 use crate::{Dialect, measure, stack_space};
 
-use source_tree::{NodeContent, SchemaDefinition, Shared, SourcePlace, SourceTree};
+use source_tree::{NodeContent, NodeKeyword, SchemaDefinition, Shared, SourcePlace, SourceTree};
 pub use types::stated_types;
 
 /// Subschemas that are written at most. References may multiply those of the source.
@@ -381,11 +381,15 @@ fn is_refused(target: VendorTarget, fact: &VendorFact) -> bool {
     matches!(fact.support[target as usize], VendorSupport::Rejected | VendorSupport::Ignored)
 }
 
-/// Whether the target rejects or ignores a keyword, wherever it is, with this content.
+/// Whether the target rejects or ignores a keyword, wherever it is, with its content.
 ///
 /// Facts about a keyword depend on its value for `pattern`, `format` and `minItems`.
-fn refuses_keyword(target: VendorTarget, name: &str, content: &NodeContent) -> bool {
-    let data = match content {
+fn refuses_keyword(target: VendorTarget, keyword: &NodeKeyword) -> bool {
+    let name = &*keyword.name;
+    if target == VendorTarget::Ollama {
+        return !facts::OLLAMA_FIELDS.contains(&name);
+    }
+    let data = match &keyword.content {
         NodeContent::Data(value) => Some(&**value),
         _ => None,
     };
@@ -397,15 +401,12 @@ fn refuses_keyword(target: VendorTarget, name: &str, content: &NodeContent) -> b
             Some(0 | 1) => &facts::MIN_ITEMS_SMALL,
             _ => &facts::MIN_ITEMS,
         }),
-        _ => facts::of_keyword(name),
+        _ => keyword.fact(),
     };
-    if target == VendorTarget::Ollama {
-        return !facts::OLLAMA_FIELDS.contains(&name);
-    }
     // An annotation that is ignored does no harm.
     fact.is_some_and(|fact| match fact.support[target as usize] {
         VendorSupport::Rejected => true,
-        VendorSupport::Ignored => !facts::is_annotation(name),
+        VendorSupport::Ignored => !fact.is_annotation(),
         _ => false,
     })
 }

@@ -16,28 +16,31 @@ use serde_json::Value;
 
 use super::choices::requires_unknown;
 use super::merge::{listed_values, merge};
-use super::source_tree::{BOTH, NodeContent, NodeKeyword, NodeKeywords, SchemaNode, is_assertion};
+use super::source_tree::{BOTH, NameFilter, NodeContent, NodeKeyword, NodeKeywords, SchemaNode};
 use super::types::TypeSet;
 use super::words::{add_words, keyword_words};
 use super::{ChangeAction, Rewriter, TooLarge};
 use crate::restore::same_json;
 
-/// Whether normalizing a node does something about the keyword. Most nodes have none of these, and
-/// are returned as they are, without a look at any step below.
-fn is_normalized(name: &str) -> bool {
-    matches!(
-        name,
-        BOTH | "oneOf"
-            | "$ref"
-            | "allOf"
-            | "unevaluatedProperties"
-            | "unevaluatedItems"
-            // With `required`, no value may match.
-            | "additionalProperties"
-            | "not"
-            | "if"
-            | "dependentRequired"
-    )
+/// The keywords that normalizing a node does something about. Most nodes have none of
+/// these, and are returned as they are, without a look at any step below.
+const NORMALIZED: NameFilter = NameFilter::of_all(&[
+    BOTH,
+    "oneOf",
+    "$ref",
+    "allOf",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    // With `required`, no value may match.
+    "additionalProperties",
+    "not",
+    "if",
+    "dependentRequired",
+]);
+
+/// Whether normalizing a node certainly changes nothing.
+pub(super) fn is_normal(keywords: &NodeKeywords) -> bool {
+    !keywords.may_have_any(NORMALIZED)
 }
 
 /// A node that has been normalized.
@@ -88,8 +91,8 @@ impl<'t> Rewriter<'t> {
             SchemaNode::Nothing(_) => return Ok(NormalNode::Nothing),
             SchemaNode::Keywords(keywords) => NodeKeywords::clone(keywords),
         };
-        if !keywords.list.iter().any(|keyword| is_normalized(&keyword.name)) {
-            return Ok(match keywords.list.is_empty() {
+        if is_normal(&keywords) {
+            return Ok(match keywords.is_empty() {
                 true => NormalNode::All,
                 false => NormalNode::Keywords(keywords),
             });
@@ -137,7 +140,7 @@ impl<'t> Rewriter<'t> {
             return Ok(NormalNode::Nothing);
         }
         self.conditions_to_choices(&mut keywords);
-        Ok(match keywords.list.is_empty() {
+        Ok(match keywords.is_empty() {
             true => NormalNode::All,
             false => NormalNode::Keywords(keywords),
         })
@@ -225,7 +228,7 @@ impl<'t> Rewriter<'t> {
             let reason = "nothing is evaluated elsewhere, so a simpler keyword means the same";
             self.record(keyword.place, name, ChangeAction::Rewritten, reason);
             if !keywords.has(other) {
-                keywords.list.push(NodeKeyword { name: other.into(), ..keyword });
+                keywords.push(NodeKeyword { name: other.into(), ..keyword });
             }
         }
     }
@@ -236,8 +239,8 @@ impl<'t> Rewriter<'t> {
     /// Any other `not` stays, and is dropped in words where the target refuses it.
     fn subtract_not(&mut self, keywords: &mut NodeKeywords<'t>) -> bool {
         let excluded = keywords.one("not").and_then(SchemaNode::keywords).and_then(|not| {
-            let only_values = not.list.iter().all(|keyword| {
-                !is_assertion(&keyword.name) || matches!(&*keyword.name, "enum" | "const")
+            let only_values = not.iter().all(|keyword| {
+                !keyword.is_assertion() || matches!(&*keyword.name, "enum" | "const")
             });
             listed_values(not).filter(|_| only_values)
         });

@@ -228,7 +228,7 @@ impl<'t> Rewriter<'t> {
             } else {
                 let reason = "the entries are counted instead";
                 self.record(count.place, own, ChangeAction::Rewritten, reason);
-                list.list.push(NodeKeyword { name: other.into(), ..count });
+                list.push(NodeKeyword { name: other.into(), ..count });
             }
         }
         Some(self.add_entries_property(keywords, list))

@@ -26,10 +26,13 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::{ChangeAction, ChangeList, ChangeReport, TooLarge};
+use super::{ChangeAction, ChangeList, ChangeReport, TooLarge, VendorFact};
 use crate::limits::MAX_SUBSCHEMAS;
 use crate::subschema_graph::{self, EdgeOrigin};
 use crate::subschema_keywords::{self, keyword_value};
+pub(super) use crate::vendors::keywords::BOTH;
+use crate::vendors::keywords::{KeywordShape, KeywordTraits, name_hash, traits_of};
+use crate::vendors::type_set::TypeSet;
 use crate::{Dialect, pointer};
 
 /// Keywords of one subschema above which the schema is not rewritten: looking one up is linear.
@@ -37,9 +40,6 @@ const MAX_KEYWORDS: usize = 1_000;
 
 /// Definitions above which the schema is not rewritten: finding the recursive ones is quadratic.
 const MAX_DEFINITIONS: usize = 2_000;
-
-/// An `allOf` that rewriting made, and that is not in the source.
-pub(super) const BOTH: &str = "allOf (both)";
 
 /// A place in the source document, an index into [`SourceTree::places`].
 ///
@@ -143,7 +143,9 @@ pub(super) enum SchemaNode<'s> {
 pub(super) struct NodeKeywords<'s> {
     /// Of the subschema; that of the first one if a rewrite merged several.
     pub place: SourcePlace,
-    pub list: Vec<NodeKeyword<'s>>,
+    list: Vec<NodeKeyword<'s>>,
+    /// The keywords that were ever in the list, and others by chance.
+    names: NameFilter,
 }
 
 /// One keyword, with the name that it has in 2020-12. `place` is where it is written in the source,
@@ -151,9 +153,61 @@ pub(super) struct NodeKeywords<'s> {
 #[derive(Debug, Clone)]
 pub(super) struct NodeKeyword<'s> {
     /// A standard name, one that no specification knows, or [`BOTH`].
-    pub name: Shared<'s, str>,
+    pub name: KeywordName<'s>,
     pub place: SourcePlace,
     pub content: NodeContent<'s>,
+}
+
+/// The name of a keyword, and what is known about it. Every rewrite asks that of every keyword.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeywordName<'s> {
+    text: &'s str,
+    traits: &'static KeywordTraits,
+}
+
+impl<'s> From<&'s str> for KeywordName<'s> {
+    fn from(text: &'s str) -> Self {
+        KeywordName { text, traits: traits_of(text) }
+    }
+}
+
+impl Deref for KeywordName<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.text
+    }
+}
+
+/// A set of names that may contain others by chance: one bit for each hash. Most keywords that a
+/// rewrite looks for are missing, and this says so without comparing texts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NameFilter(u64);
+
+impl NameFilter {
+    #[inline]
+    const fn of(name: &str) -> NameFilter {
+        NameFilter(1 << (name_hash(name) % u64::BITS))
+    }
+
+    /// The names of a list.
+    pub(super) const fn of_all(names: &[&str]) -> NameFilter {
+        let (mut filter, mut n) = (NameFilter(0), 0);
+        while n < names.len() {
+            filter.0 |= NameFilter::of(names[n]).0;
+            n += 1;
+        }
+        filter
+    }
+
+    fn add(&mut self, name: &str) {
+        self.0 |= NameFilter::of(name).0;
+    }
+
+    #[inline]
+    const fn may_share_any(self, other: NameFilter) -> bool {
+        self.0 & other.0 != 0
+    }
 }
 
 /// What a keyword holds, by the shape of the keyword and not by that of the value: an unknown
@@ -212,13 +266,10 @@ impl<'s> SourceTree<'s> {
         dialect: Dialect,
         changes: &mut ChangeList,
     ) -> Result<SourceTree<'s>, TooLarge> {
-        let targets = match mentions_reference(document) {
-            true => reference_targets(document, dialect),
-            false => HashMap::new(),
-        };
         let mut reader = TreeReader {
-            has_references: !targets.is_empty(),
-            targets,
+            document,
+            dialect,
+            targets: None,
             indices: HashMap::new(),
             pending: Vec::new(),
             places: Vec::new(),
@@ -301,7 +352,7 @@ impl<'s> SchemaNode<'s> {
             return Some(Value::Bool(matches!(self, SchemaNode::All(_))));
         };
         let mut members = Map::new();
-        for keyword in &keywords.list {
+        for keyword in keywords.iter() {
             *budget = budget.checked_sub(1)?;
             let value = match &keyword.content {
                 NodeContent::Data(value) => Value::clone(value),
@@ -321,26 +372,134 @@ impl<'s> SchemaNode<'s> {
                     Value::String(format!("#/$defs/{}", name.unwrap_or_default()))
                 }
             };
-            let name = if &*keyword.name == BOTH { "allOf" } else { &keyword.name };
+            let name = if &*keyword.name == BOTH { "allOf" } else { &*keyword.name };
             members.insert(name.to_owned(), value);
         }
         Some(Value::Object(members))
     }
 }
 
+impl<'s> NodeKeyword<'s> {
+    /// Whether it can make a value invalid. All others describe.
+    pub(super) fn is_assertion(&self) -> bool {
+        self.name.traits.is_assertion
+    }
+
+    /// The types of the values that it is about; `None` if it is about all.
+    pub(super) fn about(&self) -> Option<TypeSet> {
+        self.name.traits.about
+    }
+
+    /// What the targets do with it, unless that depends on its value.
+    pub(super) fn fact(&self) -> Option<&'static VendorFact> {
+        self.name.traits.fact
+    }
+}
+
+impl<'k, 's> IntoIterator for &'k NodeKeywords<'s> {
+    type Item = &'k NodeKeyword<'s>;
+    type IntoIter = std::slice::Iter<'k, NodeKeyword<'s>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}
+
+impl<'s> IntoIterator for NodeKeywords<'s> {
+    type Item = NodeKeyword<'s>;
+    type IntoIter = std::vec::IntoIter<NodeKeyword<'s>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.into_iter()
+    }
+}
+
 impl<'s> NodeKeywords<'s> {
     /// No keywords: a node that a rewrite builds.
     pub(super) fn new(place: SourcePlace) -> NodeKeywords<'s> {
-        NodeKeywords { place, list: Vec::new() }
+        NodeKeywords::with_capacity(place, 0)
+    }
+
+    fn with_capacity(place: SourcePlace, keywords: usize) -> NodeKeywords<'s> {
+        let list = Vec::with_capacity(keywords);
+        NodeKeywords { place, list, names: NameFilter::default() }
+    }
+
+    /// Some keywords in a schema of their own.
+    pub(super) fn of(
+        place: SourcePlace,
+        keywords: impl IntoIterator<Item = NodeKeyword<'s>>,
+    ) -> NodeKeywords<'s> {
+        let mut own = NodeKeywords::new(place);
+        keywords.into_iter().for_each(|keyword| own.push(keyword));
+        own
+    }
+
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, NodeKeyword<'s>> {
+        self.list.iter()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// `false` if certainly none of the names is that of a keyword.
+    #[inline]
+    pub(super) fn may_have_any(&self, names: NameFilter) -> bool {
+        self.names.may_share_any(names)
     }
 
     /// Linear, because nodes have few keywords: `MAX_KEYWORDS` bounds those of hostile ones.
-    pub(super) fn get(&self, name: &str) -> Option<&NodeKeyword<'s>> {
-        self.list.iter().find(|keyword| &*keyword.name == name)
+    #[inline]
+    fn index_of(&self, name: &str) -> Option<usize> {
+        match self.may_have_any(NameFilter::of(name)) {
+            true => self.list.iter().position(|keyword| &*keyword.name == name),
+            false => None,
+        }
     }
 
+    #[inline]
+    pub(super) fn get(&self, name: &str) -> Option<&NodeKeyword<'s>> {
+        self.index_of(name).map(|index| &self.list[index])
+    }
+
+    #[inline]
     pub(super) fn has(&self, name: &str) -> bool {
-        self.get(name).is_some()
+        self.index_of(name).is_some()
+    }
+
+    /// Adds a keyword that the schema does not have.
+    pub(super) fn push(&mut self, keyword: NodeKeyword<'s>) {
+        self.names.add(&keyword.name);
+        self.list.push(keyword);
+    }
+
+    /// Adds a keyword before all others.
+    pub(super) fn prepend(&mut self, keyword: NodeKeyword<'s>) {
+        self.names.add(&keyword.name);
+        self.list.insert(0, keyword);
+    }
+
+    /// Moves the last keyword before all others.
+    pub(super) fn last_to_front(&mut self) {
+        self.list.rotate_right(1);
+    }
+
+    /// Keeps the keywords that `is_kept` selects.
+    pub(super) fn retain(&mut self, is_kept: impl FnMut(&NodeKeyword<'s>) -> bool) {
+        self.list.retain(is_kept);
+    }
+
+    /// Gives a keyword another name and content, where it is written.
+    pub(super) fn replace(&mut self, name: &str, new_name: &'static str, content: NodeContent<'s>) {
+        let Some(index) = self.index_of(name) else { return };
+        self.names.add(new_name);
+        self.list[index].name = new_name.into();
+        self.list[index].content = content;
     }
 
     /// The value of a keyword that holds no subschemas.
@@ -390,17 +549,28 @@ impl<'s> NodeKeywords<'s> {
 
     /// Removes a keyword and returns it.
     pub(super) fn take(&mut self, name: &str) -> Option<NodeKeyword<'s>> {
-        let index = self.list.iter().position(|keyword| &*keyword.name == name)?;
-        Some(self.list.remove(index))
+        self.index_of(name).map(|index| self.list.remove(index))
     }
 
     /// Replaces the content of a keyword where it is written, or adds it at the end. An added one
     /// is said to be at the place of the subschema, since the source has no other place for it.
     pub(super) fn set(&mut self, name: &'static str, content: NodeContent<'s>) {
-        let place = self.place;
-        match self.list.iter_mut().find(|keyword| &*keyword.name == name) {
-            Some(keyword) => keyword.content = content,
-            None => self.list.push(NodeKeyword { name: name.into(), place, content }),
+        match self.index_of(name) {
+            Some(index) => self.list[index].content = content,
+            None => self.push(NodeKeyword { name: name.into(), place: self.place, content }),
+        }
+    }
+
+    /// As [`NodeKeywords::set`], for a keyword that is written at `place`.
+    pub(super) fn set_at(
+        &mut self,
+        name: KeywordName<'s>,
+        place: SourcePlace,
+        content: NodeContent<'s>,
+    ) {
+        match self.index_of(&name) {
+            Some(index) => self.list[index] = NodeKeyword { name, place, content },
+            None => self.push(NodeKeyword { name, place, content }),
         }
     }
 
@@ -444,14 +614,14 @@ fn mentions_reference(document: &Value) -> bool {
 }
 
 /// The pointer of the target of each reference, by the address of the subschema that holds it and
-/// the keyword. Empty if the document does not compile: its references lead nowhere.
+/// the keyword.
+type ReferenceTargets = HashMap<(*const Value, &'static str), String>;
+
+/// Where the references of a document lead; empty if it does not compile: they lead nowhere.
 ///
 /// An address identifies a subschema here, because the document is borrowed and does not move while
 /// it is read.
-fn reference_targets(
-    document: &Value,
-    dialect: Dialect,
-) -> HashMap<(*const Value, &'static str), String> {
+fn reference_targets(document: &Value, dialect: Dialect) -> ReferenceTargets {
     let found = subschema_graph::with_graph(document, dialect, |graph| {
         let mut holders = Vec::new();
         let mut targets = Vec::new();
@@ -498,7 +668,7 @@ fn mark_recursive<'s>(definitions: &mut [SchemaDefinition<'s>]) {
             let mut found = Vec::new();
             let mut pending = vec![definition.node.clone()];
             while let Some(node) = pending.pop() {
-                for keyword in node.keywords().into_iter().flat_map(|keywords| &keywords.list) {
+                for keyword in node.keywords().into_iter().flatten() {
                     match &keyword.content {
                         NodeContent::Data(_) => {}
                         NodeContent::One(node) => pending.push(node.clone()),
@@ -531,10 +701,11 @@ fn mark_recursive<'s>(definitions: &mut [SchemaDefinition<'s>]) {
 
 /// Reads a document into a tree: the state of [`SourceTree::read`], which makes one per document.
 struct TreeReader<'s, 'c> {
-    /// The result of [`reference_targets`].
-    targets: HashMap<(*const Value, &'static str), String>,
-    /// Whether a reference was resolved. If so, `$id` and `$anchor` below the root are left out.
-    has_references: bool,
+    document: &'s Value,
+    /// The dialect of the document.
+    dialect: Dialect,
+    /// Where references lead, once it is needed: most schemas have none.
+    targets: Option<ReferenceTargets>,
     /// The index of each definition, by the pointer of its source.
     indices: HashMap<String, usize>,
     /// The pointers of the definitions, by index.
@@ -549,35 +720,16 @@ struct TreeReader<'s, 'c> {
     changes: &'c mut ChangeList,
 }
 
-/// The shape in which a keyword holds subschemas.
-enum KeywordShape {
-    One,
-    List,
-    Named,
-}
-
-/// The shape of a keyword of 2020-12; `None` if it holds no subschemas. `$defs` is not here,
-/// because definitions are read where references lead to them. What draft-07 spells in another way
-/// has its new name already (`keyword`).
-fn keyword_shape(name: &str) -> Option<KeywordShape> {
-    Some(match name {
-        "not"
-        | "if"
-        | "then"
-        | "else"
-        | "additionalProperties"
-        | "propertyNames"
-        | "contains"
-        | "items"
-        | "unevaluatedItems"
-        | "unevaluatedProperties" => KeywordShape::One,
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => KeywordShape::List,
-        "properties" | "patternProperties" | "dependentSchemas" => KeywordShape::Named,
-        _ => return None,
-    })
-}
-
 impl<'s> TreeReader<'s, '_> {
+    /// Where references lead.
+    fn targets(&mut self) -> &ReferenceTargets {
+        let (document, dialect) = (self.document, self.dialect);
+        self.targets.get_or_insert_with(|| match mentions_reference(document) {
+            true => reference_targets(document, dialect),
+            false => HashMap::new(),
+        })
+    }
+
     /// A new place. How to spell it is kept only if changes are reported.
     fn below(
         &mut self,
@@ -630,7 +782,7 @@ impl<'s> TreeReader<'s, '_> {
             return Err(TooLarge);
         }
         let dialect = embedded_dialect(members).unwrap_or(dialect);
-        let mut keywords = NodeKeywords { place, list: Vec::with_capacity(members.len()) };
+        let mut keywords = NodeKeywords::with_capacity(place, members.len());
         let ignores_siblings = subschema_keywords::ref_ignores_siblings(dialect)
             && members.get("$ref").is_some_and(Value::is_string);
         for (name, content) in members {
@@ -669,17 +821,16 @@ impl<'s> TreeReader<'s, '_> {
         let new_name = match name {
             "$ref" | "$dynamicRef" if value.is_string() => {
                 let keyword = if name == "$ref" { "$ref" } else { "$dynamicRef" };
-                let target = self.targets.get(&(std::ptr::from_ref(holder), keyword)).cloned();
+                let target = self.targets().get(&(std::ptr::from_ref(holder), keyword)).cloned();
                 let index = target.map(|target| self.definition(target));
                 let content = NodeContent::Reference(index);
                 // Both may be present; the second is one of the schemas that all have to match.
                 let content_name = if keywords.has("$ref") { "allOf" } else { "$ref" };
                 if content_name == "allOf" {
-                    let mut branch = NodeKeywords::new(place);
-                    branch.list.push(NodeKeyword { name: "$ref".into(), place, content });
-                    push_branch(keywords, branch.into_node());
+                    let reference = NodeKeyword { name: "$ref".into(), place, content };
+                    push_branch(keywords, NodeKeywords::of(place, [reference]).into_node());
                 } else {
-                    keywords.list.push(NodeKeyword { name: "$ref".into(), place, content });
+                    keywords.push(NodeKeyword { name: "$ref".into(), place, content });
                 }
                 return Ok(());
             }
@@ -688,7 +839,7 @@ impl<'s> TreeReader<'s, '_> {
             // References go to `$defs` from here on, so these names have no use, and an `$id` would
             // change what a reference below it means.
             "$id" | "$anchor" | "$dynamicAnchor"
-                if self.has_references && keywords.place != SourcePlace::ROOT =>
+                if keywords.place != SourcePlace::ROOT && !self.targets().is_empty() =>
             {
                 let at = || spell_out(&self.places, place);
                 let reason = "references lead to `$defs` instead";
@@ -725,7 +876,8 @@ impl<'s> TreeReader<'s, '_> {
         if new_name != name {
             self.note(place, name, "the schema is written in 2020-12");
         }
-        let content = match (keyword_shape(new_name), value) {
+        let new_name = KeywordName::from(new_name);
+        let content = match (new_name.traits.shape, value) {
             (None, _) => NodeContent::Data(value.into()),
             (Some(KeywordShape::One), Value::Bool(_) | Value::Object(_)) => {
                 NodeContent::One(self.node(value, dialect, place)?)
@@ -736,7 +888,7 @@ impl<'s> TreeReader<'s, '_> {
                     let at = self.below(place, || index.to_string().into());
                     nodes.push(self.node(item, dialect, at)?);
                 }
-                if new_name == "allOf" && keywords.has("allOf") {
+                if &*new_name == "allOf" && keywords.has("allOf") {
                     nodes.into_iter().for_each(|node| push_branch(keywords, node));
                     return Ok(());
                 }
@@ -757,7 +909,7 @@ impl<'s> TreeReader<'s, '_> {
                 return Ok(());
             }
         };
-        keywords.list.push(NodeKeyword { name: new_name.into(), place, content });
+        keywords.push(NodeKeyword { name: new_name, place, content });
         Ok(())
     }
 
@@ -782,7 +934,7 @@ impl<'s> TreeReader<'s, '_> {
             }
         }
         let mut push = |name: &'static str, content| {
-            keywords.list.push(NodeKeyword { name: name.into(), place, content });
+            keywords.push(NodeKeyword { name: name.into(), place, content });
         };
         if !names.is_empty() {
             push("dependentRequired", NodeContent::Data(Value::Object(names).into()));
@@ -840,32 +992,5 @@ fn embedded_dialect(members: &Map<String, Value>) -> Option<Dialect> {
 
 /// Whether a keyword can make a value invalid. All others describe.
 pub(super) fn is_assertion(name: &str) -> bool {
-    keyword_shape(name).is_some()
-        || matches!(
-            name,
-            BOTH | "$ref"
-                | "$dynamicRef"
-                | "type"
-                | "enum"
-                | "const"
-                | "required"
-                | "minimum"
-                | "maximum"
-                | "exclusiveMinimum"
-                | "exclusiveMaximum"
-                | "multipleOf"
-                | "minLength"
-                | "maxLength"
-                | "pattern"
-                | "minItems"
-                | "maxItems"
-                | "uniqueItems"
-                | "minContains"
-                | "maxContains"
-                | "minProperties"
-                | "maxProperties"
-                | "dependentRequired"
-                | "dependencies"
-                | "additionalItems"
-        )
+    traits_of(name).is_assertion
 }

@@ -45,13 +45,9 @@ impl<'t> Rewriter<'t> {
         if keywords.has("const") && self.refuses(&facts::CONST) {
             let reason = "an `enum` of one value means the same";
             self.record(keywords.place_of("const"), "const", ChangeAction::Rewritten, reason);
-            let place = keywords.place_of("const");
             keywords.take("enum");
-            if let Some(one) = keywords.list.iter_mut().find(|one| &*one.name == "const") {
-                one.name = "enum".into();
-                one.place = place;
-            }
-            keywords.set_data("enum", Value::Array(listed.clone()));
+            let values = NodeContent::Data(Value::Array(listed.clone()).into());
+            keywords.replace("const", "enum", values);
         }
         let values = self.apply_to_values(keywords, listed);
         if values.is_empty() {
@@ -105,15 +101,15 @@ impl<'t> Rewriter<'t> {
             return self.apply_whole_node(keywords, values);
         }
         let (mut rules, mut refused) = (Map::new(), Vec::new());
-        for keyword in &keywords.list {
+        for keyword in &*keywords {
             let name = &*keyword.name;
             if let NodeContent::Data(value) = &keyword.content
-                && is_assertion(name)
+                && keyword.is_assertion()
                 && !matches!(name, "type" | "enum" | "const" | "required" | "dependentRequired")
-                && refuses_keyword(self.target, name, &keyword.content)
+                && refuses_keyword(self.target, keyword)
             {
                 rules.insert(name.to_owned(), Value::clone(value));
-                refused.push((keyword.name.clone(), keyword.place));
+                refused.push((keyword.name, keyword.place));
             }
         }
         let compiled = (!rules.is_empty()).then(|| Schema::compile(&Value::Object(rules)));
@@ -138,16 +134,15 @@ impl<'t> Rewriter<'t> {
         values: Vec<Value>,
     ) -> Vec<Value> {
         let is_rule = |one: &NodeKeyword<'t>| {
-            is_assertion(&one.name) && !matches!(&*one.name, "type" | "enum" | "const")
+            one.is_assertion() && !matches!(&*one.name, "type" | "enum" | "const")
         };
         let rules: Vec<NodeKeyword<'t>> =
-            keywords.list.iter().filter(|one| is_rule(one)).cloned().collect();
+            keywords.iter().filter(|one| is_rule(one)).cloned().collect();
         if rules.is_empty() {
             return values;
         }
-        keywords.list.retain(|one| !is_rule(one));
-        let mut node = NodeKeywords::new(keywords.place);
-        node.list.clone_from(&rules);
+        keywords.retain(|one| !is_rule(one));
+        let node = NodeKeywords::of(keywords.place, rules.iter().cloned());
         let mut budget = MAX_APPLIED_PARTS;
         let schema = node.into_node().to_value(&self.tree.definitions, &mut budget);
         let compiled = schema.and_then(|schema| Schema::compile(&schema).ok());
@@ -231,9 +226,7 @@ impl<'t> Rewriter<'t> {
         keywords.set_data("type", "string".into());
         self.push_step(RestoreAction::TextToValue { values });
         // What is left of the node is about the values, not about their texts.
-        keywords
-            .list
-            .retain(|one| !is_assertion(&one.name) || matches!(&*one.name, "type" | "enum"));
+        keywords.retain(|one| !one.is_assertion() || matches!(&*one.name, "type" | "enum"));
         self.write_plain(keywords, style)
     }
 

@@ -30,7 +30,7 @@ pub(super) fn keyword_words<'t>(
         NodeContent::Reference(_) => None,
         NodeContent::One(SchemaNode::Nothing(_)) => None,
         _ => {
-            let holder = NodeKeywords { place: keyword.place, list: vec![keyword.clone()] };
+            let holder = NodeKeywords::of(keyword.place, [keyword.clone()]);
             let mut budget = MAX_QUOTED_PARTS;
             let holder = holder.into_node().to_value(definitions, &mut budget)?;
             data_words(name, holder.get(name)?)

@@ -545,7 +545,11 @@ impl Catalog {
                     (Some(first), Some(second)) => format!(", at {first} and {second}"),
                     _ => String::new(),
                 };
-                duplicates.entry(id).or_insert(places);
+                let winner = match registry.get(&id).is_some_and(|it| it.trust.is_named) {
+                    true if !entry.trust.is_named => "the definition that was named",
+                    _ => "the first definition",
+                };
+                duplicates.entry(id).or_insert((places, winner));
             }
         }
         let servers = self.needed_servers(&states);
@@ -566,9 +570,9 @@ impl Catalog {
         }
         *self.names() = names;
         drop(states);
-        sentences.extend(duplicates.iter().map(|(id, places)| {
+        sentences.extend(duplicates.iter().map(|(id, (places, winner))| {
             let code = codes::DUPLICATE_ID.name;
-            format!("`{id}` is defined twice{places}; the first definition is used ({code})")
+            format!("`{id}` is defined twice{places}; {winner} is used ({code})")
         }));
         if is_watched {
             sentences.extend(self.ineffective_policy());

@@ -1,6 +1,6 @@
 //! Files that decide what agents may do, and that a tool of theirs could write: the configuration,
-//! the lock beside it and the user's store, in a folder that a server is given. `doctor` reports
-//! them.
+//! the files and programs that it names, the lock beside it and the user's store, in a folder that
+//! a server is given. `doctor` reports them.
 //!
 //! ```text
 //! server of the configuration or of a definition ─▶ its arguments and variables
@@ -14,6 +14,7 @@
 //! names of existing files count. Missed cases are possible: a program may have its folder compiled
 //! in.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,6 +43,9 @@ pub(crate) fn report(path: &Path) -> Vec<String> {
     let plan = SourcePlan::from_config(path, ReadOptions::default(), &variable);
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut guarded = vec![path.to_owned(), folder.join("toolwright.lock")];
+    let named: BTreeSet<PathBuf> = plan.specs.iter().flat_map(named_files).collect();
+    let own = path.canonicalize().ok();
+    guarded.extend(named.into_iter().filter(|file| file.canonicalize().ok() != own));
     guarded.extend(environment::state_folder().ok().map(|folder| folder.join("store.db")));
     // A lock that does not exist cannot be changed; making one is noticed.
     guarded.retain(|file| file.exists());
@@ -69,6 +73,22 @@ pub(crate) fn report(path: &Path) -> Vec<String> {
         }
     }
     sentences
+}
+
+/// What naming a source is the consent to start, whatever it becomes: its file, or the programs in
+/// its folder; and the servers file that it is from. A definition in a folder that is walked asks
+/// again when it changes.
+fn named_files(spec: &SourceSpec) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        spec.anchor.iter().map(|anchor| anchor.source.name().into()).collect();
+    match &spec.target {
+        SourceTarget::Definitions(path) if path.is_dir() => {}
+        SourceTarget::Definitions(path)
+        | SourceTarget::Program(path)
+        | SourceTarget::Executables(path) => files.push(path.clone()),
+        SourceTarget::Server(..) | SourceTarget::Builtin(..) => {}
+    }
+    files
 }
 
 /// The servers of a source: itself, or those that its definitions name. Other sources have no

@@ -196,7 +196,7 @@ impl RegisteredTool {
 /// `namespace:name:version` means that version.
 #[derive(Clone, Debug, Default)]
 pub struct ToolRegistry {
-    /// The newest version of each tool, by id.
+    /// The newest version of each tool, by id; of those that a person has named, if there are any.
     tools: BTreeMap<String, Arc<RegisteredTool>>,
     /// By id and [`Version::release`]. Holds the versions of an id that has several, which is rare.
     versions: BTreeMap<(String, String), Arc<RegisteredTool>>,
@@ -220,29 +220,49 @@ impl ToolRegistry {
 
     /// Adds a tool whose id is not taken yet, or is taken by other versions of it.
     ///
+    /// A tool that a person has named comes before one that was found in a folder, whatever their
+    /// order and versions: who can write to the folder must not take the id of another tool.
+    ///
     /// # Errors
-    /// Returns the tool if its id is taken; the registry is unchanged.
+    /// Returns the tool that is left out if the id is taken.
     pub fn add(&mut self, tool: Arc<RegisteredTool>) -> Result<(), Arc<RegisteredTool>> {
         let id = tool.id.to_string();
         let Some(known) = self.tools.get(&id) else {
             self.tools.insert(id, tool);
             return Ok(());
         };
+        let replaces = |known: &RegisteredTool| tool.trust.is_named && !known.trust.is_named;
+        let is_before = replaces(known);
         // Two tools share an id only if both have a version, because a call selects one by it.
         let (Some(own), Some(newest)) = (&tool.tool.version, &known.tool.version) else {
-            return Err(tool);
+            if !is_before {
+                return Err(tool);
+            }
+            self.versions.retain(|(other, _), _| *other != id);
+            return Err(self.tools.insert(id, Arc::clone(&tool)).unwrap_or(tool));
         };
         let key = |version: &Version| (id.clone(), version.release());
         let (own_key, newest_key) = (key(own), key(newest));
-        if own_key == newest_key || self.versions.contains_key(&own_key) {
+        let same = match own_key == newest_key {
+            true => Some(known),
+            false => self.versions.get(&own_key),
+        };
+        let left_out = same.map(Arc::clone);
+        if left_out.as_deref().is_some_and(|same| !replaces(same)) {
             return Err(tool);
         }
-        self.versions.insert(newest_key, Arc::clone(known));
-        self.versions.insert(own_key, Arc::clone(&tool));
-        if own.precedence(newest).is_gt() {
+        let is_after = known.trust.is_named && !tool.trust.is_named;
+        let is_newest = is_before || (!is_after && own.precedence(newest).is_gt());
+        if own_key != newest_key {
+            self.versions.insert(newest_key, Arc::clone(known));
+            self.versions.insert(own_key, Arc::clone(&tool));
+        } else if let Some(version) = self.versions.get_mut(&own_key) {
+            *version = Arc::clone(&tool);
+        }
+        if is_newest {
             self.tools.insert(id, tool);
         }
-        Ok(())
+        left_out.map_or(Ok(()), Err)
     }
 
     /// The tool with exactly this id, in its newest version, or the version that follows the id,
@@ -427,5 +447,48 @@ mod tests {
         assert!(registry.add(greet("")).is_ok() && registry.add(greet("1.0.0")).is_err());
         assert_eq!(found(&registry, "hello:greet"), Some("none"));
         assert_eq!(registry.all_versions().count(), 1);
+    }
+
+    /// The same tool, found in a folder.
+    fn met(version: &str) -> Arc<RegisteredTool> {
+        let mut tool = greet(version);
+        Arc::make_mut(&mut tool).trust.is_named = false;
+        tool
+    }
+
+    #[test]
+    fn a_tool_that_was_named_comes_before_one_that_was_found() {
+        // In every order, and whatever the versions: is the id that of the tool that was named?
+        for (named, others) in [
+            ("1.0.0", &["9.0.0"][..]),
+            ("1.0.0", &["1.0.0"]),
+            ("1.0.0", &["9.0.0", "1.0.0", "0.5.0"]),
+            ("1.0.0", &[""]),
+            ("", &[""]),
+            ("", &["9.0.0", "8.0.0"]),
+        ] {
+            for place in 0..=others.len() {
+                let mut registry = ToolRegistry::default();
+                let mut tools: Vec<_> = others.iter().map(|version| met(version)).collect();
+                tools.insert(place, greet(named));
+                let mut left_out = Vec::new();
+                for tool in tools {
+                    left_out.extend(registry.add(tool).err());
+                }
+                let case = format!("{named} at {place} among {others:?}");
+                assert!(registry.get("hello:greet").expect(&case).trust.is_named, "{case}");
+                assert!(left_out.iter().all(|tool| !tool.trust.is_named), "{case}");
+                let all: Vec<bool> = registry.all_versions().map(|it| it.trust.is_named).collect();
+                assert_eq!(all.iter().filter(|is_named| **is_named).count(), 1, "{case}");
+                if !named.is_empty() {
+                    let id = format!("hello:greet:{named}");
+                    assert!(registry.get(&id).expect(&case).trust.is_named, "{case}");
+                }
+            }
+        }
+        // Among those that were found, the newest counts as before.
+        let mut registry = ToolRegistry::default();
+        assert!(registry.add(met("1.0.0")).is_ok() && registry.add(met("9.0.0")).is_ok());
+        assert_eq!(found(&registry, "hello:greet"), Some("9.0.0"));
     }
 }

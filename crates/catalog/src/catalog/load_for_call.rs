@@ -51,10 +51,11 @@ impl Catalog {
     /// Loads the sources that can hold the tool `id`, and stops as soon as it is found.
     ///
     /// Starting a server can take seconds, so `call` starts as few as possible: files and programs
-    /// first; then the server that a found definition names; only if nothing was found, the servers
-    /// of the plan, limited to the namespace if `id` has one (`namespace:name`). If nothing has
-    /// that namespace, a server may give it to one of its tools, so all of them are asked. Returns
-    /// the sources that could not be loaded.
+    /// first; then the server that a found definition names, and one that has the namespace of a
+    /// tool that was only found in a folder; only if nothing was found, the servers of the plan,
+    /// limited to the namespace if `id` has one (`namespace:name`). If nothing has that namespace,
+    /// a server may give it to one of its tools, so all of them are asked. Returns the sources that
+    /// could not be loaded.
     async fn load_tool(&self, id: &str) -> Vec<SourceFailure> {
         let specs: Vec<SourceSpec> = self.states().iter().map(|state| state.spec.clone()).collect();
         let namespace = id.split_once(':').map(|(namespace, _)| namespace);
@@ -71,7 +72,16 @@ impl Catalog {
         // stops early only for an exact id, so all files were read before this decides.
         let registry = self.runner.registry();
         let found = registry.find(id).map(Arc::clone);
-        if found.as_ref().is_some_and(|entry| !waits_for_its_server(entry)) {
+        // A tool that was found in a folder must not take the id of one of a server.
+        let is_of_named = |spec: &SourceSpec, entry: &RegisteredTool| match &spec.target {
+            SourceTarget::Server(_, own) if !entry.trust.is_named => *own == entry.id.namespace,
+            _ => false,
+        };
+        let may_be_of_server =
+            |entry: &RegisteredTool| servers.iter().any(|spec| is_of_named(spec, entry));
+        let is_settled =
+            |entry: &Arc<RegisteredTool>| !waits_for_its_server(entry) && !may_be_of_server(entry);
+        if found.as_ref().is_some_and(is_settled) {
             return failures;
         }
         // A definition without an input schema still needs the list of its own server, but no other
@@ -93,8 +103,8 @@ impl Catalog {
                 || is_of_server(requested)
                 || (parsed.is_some() && registry.has_namespace(&parsed))
         };
-        if found.is_some() {
-            servers.clear();
+        if let Some(entry) = &found {
+            servers.retain(|spec| is_of_named(spec, entry));
         } else if namespace.is_some_and(is_known) {
             servers.retain(may_hold);
         }
@@ -118,12 +128,14 @@ impl Catalog {
         let mut failures = Vec::new();
         while let Some(failed) = loads.next().await {
             failures.extend(failed);
-            // Another source may have a newer version of a tool that has versions.
+            // Another source may have a newer version of a tool that has versions, or a tool with the
+            // id of one that was only found in a folder.
             let is_newest =
                 |entry: &RegisteredTool| entry.tool.version.is_none() || entry.id.to_string() != id;
             let registry = self.runner.registry();
-            let is_found =
-                |entry: &Arc<RegisteredTool>| !waits_for_its_server(entry) && is_newest(entry);
+            let is_found = |entry: &Arc<RegisteredTool>| {
+                !waits_for_its_server(entry) && is_newest(entry) && entry.trust.is_named
+            };
             if registry.get(id).is_some_and(is_found) {
                 break;
             }

@@ -51,6 +51,7 @@ mod live_servers;
 mod manual_pages;
 mod markdown_and_web_tools;
 mod mutations;
+mod named_and_found;
 mod older_transports;
 mod orchestrations;
 mod page_tools;

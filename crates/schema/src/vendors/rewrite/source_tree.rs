@@ -706,7 +706,6 @@ struct TreeReader<'s, 'c> {
     dialect: Dialect,
     /// Where references lead, once it is needed: most schemas have none.
     targets: Option<ReferenceTargets>,
-    /// The index of each definition, by the pointer of its source.
     indices: HashMap<String, usize>,
     /// The pointers of the definitions, by index.
     pending: Vec<String>,

@@ -5,142 +5,22 @@ what reaches it.
     browser.py BINARY WORK
 """
 
-import base64
 import contextlib
-import hashlib
 import http.server
 import json
 import os
 import pathlib
-import re
-import shutil
 import signal
-import socketserver
+import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
-import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BINARY, WORK = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-PROGRAMS = ["chromium-headless-shell", "chromium"]
-
-SHEET = """<!doctype html><html lang="en"><head><title>Sheet</title></head><body>
-<table id="data-table"><thead><tr><th>Item</th><th>Price</th></tr></thead>
-<tbody><tr><td data-cell="A2">Tea</td><td data-cell="B2" data-formula="=2*21">42</td></tr>
-<tr><td>Cake</td><td>7</td></tr></tbody></table>
-<form id="order" action="/ordered"><label for="mail">E-mail</label>
-<input id="mail" name="email"><select name="size"><option>S<option selected>M</select>
-<input type="checkbox" name="agree"><textarea name="note">none</textarea></form>
-<p id="out"></p><button id="talk" onclick="alert('hi'); out.textContent = 'talked'">Talk</button>
-<a id="away" href="{other}/away">away</a> <a id="near" href="/sheet?2">near</a>
-<div id="host"></div>
-<script>
-host.attachShadow({mode: 'open'}).innerHTML = '<i>inside</i>';
-localStorage.setItem('kept', 'yes'); sessionStorage.setItem('tab', 'mine');
-document.cookie = 'visible=1';
-const opening = indexedDB.open('db', 1);
-opening.onupgradeneeded = () => opening.result.createObjectStore('s').put({n: 1}, 'k');
-</script></body></html>"""
-HOSTILE = """<!doctype html><title>Hostile</title><p id="out">true</p><script>
-Document.prototype.querySelector = () => { throw new Error('page'); };
-Object.defineProperty(Node.prototype, 'textContent', { get: () => 'lie' });
-JSON.stringify = () => '"lie"'; Promise = undefined; Map = undefined;
-</script>"""
-STRICT = "<!doctype html><title>Strict</title><p id=out>calm</p>"
-WEBMCP = """<!doctype html><title>Desk</title><form toolname="order_tea"
-tooldescription="Orders tea for the desk." toolautosubmit action="/ordered">
-<input name="kind" required></form><script>
-const add = (name, description, inputSchema, execute) =>
-  (document.modelContext ?? navigator.modelContext).registerTool(
-    { name, description, inputSchema, execute });
-add('add_numbers', 'Adds two numbers.', { type: 'object',
-  properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
-  ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }] }));
-add('read_desk', 'Says what is on the desk.', { type: 'object', properties: {} }, () => 'a lamp');
-add('fails', 'Always fails, for tests.', { type: 'object', properties: {} },
-  () => { throw new Error('broken'); });
-</script>"""
-
-RENDERED = """<!doctype html><title>Shop</title><div id="app"></div><script>
-document.getElementById("app").innerHTML = "<main><h1>Lamps</h1><p>Written by a script.</p></main>";
-</script>"""
-
-# A page with another tool of the same name.
-DESK = WEBMCP.replace("required: ['a', 'b']", "required: ['a']")
-
-PAGES = {"/desk": DESK, "/rendered": RENDERED, "/sheet": SHEET, "/hostile": HOSTILE, "/strict": STRICT, "/webmcp": WEBMCP}
-
-
-class Site(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    """A site on loopback, which remembers the requests that reach it."""
-
-    daemon_threads = True
-
-    def __init__(self, other=None):
-        self.requests, self.other = [], other
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def origin(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        path = self.path.split("?")[0]
-        self.server.requests.append(f"{self.command} {self.path}")
-        if self.headers.get("upgrade", "").lower() == "websocket":
-            return self.echo()
-        length = int(self.headers.get("content-length") or 0)
-        body = self.rfile.read(length).decode()
-        if path == "/redirect":
-            self.send_response(302)
-            self.send_header("location", self.server.other + "/redirected")
-            self.end_headers()
-            return
-        if path in PAGES:
-            text = PAGES[path].replace("{other}", self.server.other or "")
-            kind = "text/html"
-        else:
-            text, kind = json.dumps({"path": self.path, "body": body}), "application/json"
-        self.send_response(200)
-        self.send_header("content-type", kind)
-        self.send_header("access-control-allow-origin", "*")
-        self.send_header("set-cookie", "hidden=1; HttpOnly")
-        if path == "/strict":
-            self.send_header(
-                "content-security-policy",
-                "default-src 'none'; require-trusted-types-for 'script'; sandbox allow-same-origin",
-            )
-        self.end_headers()
-        self.wfile.write(text.encode())
-
-    do_POST = do_GET
-
-    def echo(self):
-        """Answers the texts of a WebSocket until it is closed."""
-        key = self.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-        accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
-        self.wfile.write(
-            b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
-            + f"sec-websocket-accept: {accept}\r\n\r\n".encode()
-        )
-        self.close_connection = True
-        while head := self.rfile.read(2):
-            mask = self.rfile.read(4)
-            text = bytes(byte ^ mask[at % 4] for at, byte in enumerate(self.rfile.read(head[1] & 127)))
-            if head[0] & 15 == 8:
-                break
-            answer = b"echo " + text
-            self.wfile.write(bytes([0x81, len(answer)]) + answer)
-
-    def log_message(self, *_):
-        pass
-
+from browser_setup import (
+    BINARY, LONG, PROGRAMS, ROOT, SHORT, Checks, Client, HttpSession, Site, alive, browsers_of, capabilities,
+    fill, serving, serving_http, wait_for, write_set, write_tools,
+)
 
 # The body of a cell's tool, in the manner of the specification's sample.
 CELL = """export default function getCellValue({ cell }) {
@@ -272,7 +152,6 @@ PROBES = [
     "const i = document.createElement('img'); i.src = '/redirect?x'; document.body.append(i)",
     "const f = document.createElement('form'); f.action = '/redirect'; document.body.append(f); f.submit()",
     "const f = document.querySelector('#order'); f.action = '/redirect?x'; f.submit()",
-    "document.body.innerHTML += '<img src=\"{other}/markup\"><link rel=prefetch href=\"{other}/l\">'",
     "document.querySelector('#out').style.backgroundImage = 'url({other}/style)'",
     "document.querySelector('#out').setAttribute('style', 'background: url({other}/attribute)')",
     "document.querySelector('#out').setAttribute('onclick', 'fetch(\"{other}/handler\")')",
@@ -281,6 +160,33 @@ PROBES = [
     "await btcp.websocket('/redirect', ['x'])",
     "await btcp.websocket('//127.0.0.1:{port}/socket', ['x'])",
     "Function('return this')().document.defaultView.fetch('{other}/function')",
+    "document.querySelector('#out').innerHTML = '<link rel=preconnect href=\"{other}\"><link rel=stylesheet href=\"{other}/c\">'",
+    "const l = document.createElement('link'); l.rel = 'preconnect'; l.href = '{other}'; document.head.append(l)",
+    "document.querySelector('#out').innerHTML = '<meta http-equiv=refresh content=\"0;url={other}/refresh\">'",
+    "document.querySelector('#out').innerHTML = '<style>@import \"{other}/import\";</style><base href=\"{other}/\">'",
+    "document.querySelector('#out').innerHTML = '<svg><image href=\"{other}/svg\"/><use href=\"{other}/use#a\"/></svg>'",
+    "document.querySelector('#out').innerHTML = '<video poster=\"{other}/poster\" src=\"{other}/video\"></video>'",
+    "document.querySelector('#out').innerHTML = '<table background=\"{other}/background\"><td background=\"{other}/cell\">'",
+    "document.querySelector('#out').innerHTML = '<object data=\"{other}/object\"></object><embed src=\"{other}/embed\">'",
+    "document.querySelector('#out').innerHTML = '<input type=image src=\"{other}/input\"><img srcset=\"{other}/set 1x\">'",
+    "document.querySelector('#out').innerHTML = '<a id=p href=/sheet?p ping=\"{other}/ping\">x</a>'; document.querySelector('#p').click()",
+    "const a = document.createElement('a'); a.href = '{other}/link'; document.body.append(a); a.click()",
+    "document.body.style.setProperty('--x', 'url({other}/variable)'); document.body.style.background = 'var(--x)'",
+    "document.body.style.setProperty('background', 'image-set(\"{other}/set\" 1x)')",
+    "document.body.style.cssText = 'list-style: url({other}/list)'",
+    "document.body.setAttribute('background', '{other}/body')",
+    "await navigator.serviceWorker.register('{other}/service.js')",
+    "new SharedWorker('{other}/shared.js')",
+    "await new WebTransport('https://127.0.0.1:{port}/transport').ready",
+    "history.pushState(null, '', '{other}/pushed')",
+    "document.write('<img src=\"{other}/written\">')",
+    "document.querySelector('script').textContent = 'fetch(\"{other}/script\")'",
+    "await btcp.dom.setAttribute('#near', 'href', '{other}/near')",
+    "await btcp.dom.append('body', { $element: 999999 })",
+    "await btcp.fetch('{other}/raw', { mode: 'no-cors', credentials: 'include' })",
+    "await btcp.fetch('/redirect', { redirect: 'follow' })",
+    # The last one: of the page it leaves what may be written.
+    "document.body.innerHTML += '<img src=\"{other}/markup\"><link rel=prefetch href=\"{other}/l\">'",
 ]
 EVERYTHING_HERE = ["dom:write", "dom:shadow", "storage:local:write", "storage:session:write",
                    "network:fetch:same-origin", "network:websocket:same-origin", "clipboard:write"]
@@ -364,188 +270,6 @@ WORKER_PROBES = [
 ]
 
 
-class Client:
-    """A client of `toolwright serve` on standard streams."""
-
-    def __init__(self, folder, *words, offers=None):
-        environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
-        command = [str(BINARY), "serve", "--config", str(folder / "toolwright.toml"), *words]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=environment, cwd=folder,
-        )
-        self.number = 0
-        self.log, self.notices = [], []
-        threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": offers or {},
-                                    "clientInfo": {"name": "e2e", "version": "1"}})
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def send(self, message):
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-
-    def request(self, method, params):
-        self.number += 1
-        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-        for line in self.process.stdout:
-            message = json.loads(line)
-            if message.get("id") == self.number and "method" not in message:
-                return message.get("result") or message
-            self.notices.append(message.get("method"))
-        raise AssertionError("the server ended: " + "".join(self.log))
-
-    def await_message(self, wanted):
-        """The next message that is wanted."""
-        for line in self.process.stdout:
-            message = json.loads(line)
-            if wanted(message):
-                return message
-        raise AssertionError("the server ended: " + "".join(self.log))
-
-    def call(self, name, arguments=None):
-        """The value of a result, or the code of a failure."""
-        result = self.request("tools/call", {"name": name, "arguments": arguments or {}})
-        if "error" in result:
-            return "NO_TOOL", result["error"]
-        error = (result.get("_meta") or {}).get("toolwright/error")
-        if error:
-            return error["code"], error
-        if result.get("isError"):
-            return "ERROR", result
-        block = result["content"][0]
-        return "OK", result.get("structuredContent", block.get("text", block.get("mimeType")))
-
-    def tools(self):
-        return {tool["name"]: tool for tool in self.request("tools/list", {})["tools"]}
-
-    def browsers(self):
-        """The processes of Chromium below this server."""
-        found, wanted = [], {self.process.pid}
-        listing = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout
-        rows = [line.split(None, 2) for line in listing.splitlines()[1:]]
-        for _ in range(6):
-            wanted |= {int(pid) for pid, parent, *_ in rows if int(parent) in wanted}
-        for pid, _, *command in rows:
-            if int(pid) in wanted and command and "chrom" in command[0]:
-                found.append((int(pid), command[0]))
-        return found
-
-    def close(self):
-        pids = [pid for pid, _ in self.browsers()]
-        self.process.stdin.close()
-        self.process.wait(timeout=20)
-        end = time.monotonic() + 10
-        while any(alive(pid) for pid in pids):
-            assert time.monotonic() < end, "a browser is left"
-            time.sleep(0.05)
-
-
-class HttpSession:
-    """One of several sessions of a server."""
-
-    def __init__(self, origin):
-        self.origin, self.number, self.headers = origin, 0, {}
-        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
-                                    "clientInfo": {"name": "e2e", "version": "1"}})
-        self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def post(self, message):
-        headers = {"content-type": "application/json", "accept": "application/json, text/event-stream",
-                   "mcp-protocol-version": "2025-06-18", **self.headers}
-        request = urllib.request.Request(self.origin, json.dumps(message).encode(), headers)
-        with urllib.request.urlopen(request, timeout=60) as response:
-            if session := response.headers.get("mcp-session-id"):
-                self.headers = {"mcp-session-id": session}
-            return response.read().decode()
-
-    def request(self, method, params):
-        self.number += 1
-        text = self.post({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
-        if not text.startswith("{"):
-            lines = [line[5:] for line in text.splitlines() if line.startswith("data:") and '"id"' in line]
-            text = lines[-1]
-        message = json.loads(text)
-        return message.get("result") or message
-
-    call, tools = Client.call, Client.tools
-
-
-@contextlib.contextmanager
-def serving_http(folder, *words):
-    """The address of a server for several sessions."""
-    command = [str(BINARY), "serve", "--http", "127.0.0.1:0", "--config", str(folder / "toolwright.toml"), *words]
-    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, cwd=folder)
-    try:
-        lines = []
-        for line in process.stderr:
-            lines.append(line)
-            if found := re.search(r"http://[^ ]*/mcp", line):
-                break
-        else:
-            raise AssertionError("the server ended: " + "".join(lines))
-        threading.Thread(target=process.stderr.read, daemon=True).start()
-        yield found[0]
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
-def alive(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def write_tools(folder, tools, start, program, more=""):
-    """A manifest with these tools, name: (capabilities, body), and its configuration."""
-    listed = [
-        {"name": name, "description": "A tool of the browser tests.", "capabilities": needs,
-         "inputSchema": {"type": "object"}, "timeout": 4000}
-        for name, (needs, _) in tools.items()
-    ]
-    union = sorted({need for needs, _ in tools.values() for need in needs})
-    manifest = {"btcp": "1.0", "name": "set", "version": "1.0.0", "capabilities": union, "tools": listed}
-    (folder / "set.json").write_text(json.dumps(manifest))
-    for name, (_, body) in tools.items():
-        text = body if "export default" in body else f"export default async (args) => {{ {body} }}"
-        (folder / f"{name}.js").write_text(text)
-    (folder / "toolwright.toml").write_text(
-        f'[browser]\nprogram = "{program}"\nstart = "{start}"\n{more}\n'
-        '[[source]]\nname = "set"\npath = "set.json"\n'
-    )
-
-
-class Checks:
-    def __init__(self):
-        self.count = 0
-
-    def same(self, found, expected, what):
-        self.count += 1
-        assert found == expected, f"{what}: {found!r} instead of {expected!r}"
-
-
-def fill(text, other):
-    return text.replace("{other}", other.origin).replace("{port}", str(other.server_address[1]))
-
-
-@contextlib.contextmanager
-def serving(tools, start, program, *words, more=""):
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        write_tools(folder, tools, start, program, more)
-        client = Client(folder, *words)
-        try:
-            yield client
-        finally:
-            client.close()
-
-
-def capabilities(tools):
-    return ",".join(sorted({need for needs, _ in tools.values() for need in needs}))
-
 
 def seed_samples(site, program, checks):
     tools = {
@@ -580,11 +304,7 @@ def every_capability(site, other, program, checks):
     allow = ("--allow", capabilities(tools))
     with serving(tools, site.origin + "/sheet", program, *allow, more=both) as client:
         for n, (need, body, expected) in enumerate(ALLOWED):
-            code, value = client.call(f"set__may{n}")
-            if isinstance(value, dict) and set(value) == {"result"}:
-                value = value["result"]
-            value = json.loads(value) if isinstance(value, str) and not isinstance(expected, str) else value
-            checks.same((code, value), ("OK", expected), f"{need}: {body}")
+            checks.value(client.call(f"set__may{n}"), expected, f"{need}: {body}")
         before = (list(site.requests), list(other.requests))
         for n, (need, body) in enumerate(REFUSED):
             code, error = client.call(f"set__not{n}")
@@ -603,23 +323,112 @@ def every_capability(site, other, program, checks):
             checks.same(client.call("set__look")[0], expected, f"a grant for {origin}")
 
 
+# What each capability includes.
+INCLUDED = {"dom:read": "dom:write", "storage:local:read": "storage:local:write",
+            "storage:session:read": "storage:session:write",
+            "storage:indexed:read": "storage:indexed:write",
+            "network:fetch:same-origin": "network:fetch:cross-origin"}
+# Every capability for whose operations there are rows above.
+OF_OPERATIONS = sorted({need for need, *_ in ALLOWED})
+# All that a body can change, and all that it can read.
+STATE = """return { html: document.documentElement.outerHTML, local: { ...localStorage },
+  session: { ...sessionStorage }, cookie: document.cookie,
+  records: await btcp.storage.indexed.all('db', 's'),
+  fields: [...document.forms[0].elements].map((it) => [it.value, it.checked ?? null]),
+  focus: document.activeElement.tagName, copied: await navigator.clipboard.readText() }"""
+
+
+def all_but(need):
+    """Every capability of operations, without one and what includes it."""
+    return [it for it in OF_OPERATIONS if it not in (need, INCLUDED.get(need))]
+
+
+def nothing_granted(site, other, program, checks):
+    """Each row of each capability, not declared although everything is granted, and not granted
+    although everything else is: refused, and nothing shows that it was tried."""
+    without = {f"without{n}": (all_but(need), fill(body, other)) for n, (need, body, _) in enumerate(ALLOWED)}
+    grant = lambda name, needs: (
+        f'[[grant]]\ntoolset = "{name}"\ncapabilities = {json.dumps(needs)}\norigins = ["*"]\n'
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        both = f'origins = ["{site.origin}", "{other.origin}"]\n'
+        lines = [both, write_set(folder, "undeclared", without), grant("undeclared", OF_OPERATIONS)]
+        for n, (need, body, _) in enumerate(ALLOWED):
+            tools = {f"only{n}": ([need], fill(body, other))}
+            lines += [write_set(folder, f"ungranted{n}", tools), grant(f"ungranted{n}", all_but(need))]
+        for kind in ["camera", "microphone", "screen"]:
+            need = f"media:{kind}"
+            tools = {kind: ([need], "return navigator.mediaDevices.getUserMedia({ video: true, audio: true })")}
+            lines += [write_set(folder, f"un{kind}", tools), write_set(folder, f"may{kind}", tools)]
+            lines.append(grant(f"may{kind}", [need]))
+        lines += ['[[source]]\nname = "browser"\nbuiltin = "browser"\n', grant("set", OF_OPERATIONS)]
+        write_tools(folder, {"state": (OF_OPERATIONS, STATE)}, site.origin + "/sheet", program, "".join(lines))
+        client = Client(folder)
+        try:
+            code, before = client.call("set__state")
+            checks.same(code, "OK", f"everything that can be seen: {before}")
+            reached = site.requests[:], other.reached()
+            for n, (need, body, _) in enumerate(ALLOWED):
+                for tool in [f"undeclared__without{n}", f"ungranted{n}__only{n}"]:
+                    code, error = client.call(tool)
+                    found = code, error.get("number")
+                    checks.same(found, ("CAPABILITY_DENIED", -32001), f"{tool}: {body}: {error}")
+                    assert need in error["message"], error
+            for kind in ["camera", "microphone", "screen"]:
+                checks.same(client.call(f"un{kind}__{kind}")[0], "CAPABILITY_DENIED", kind)
+                # There is no operation for it.
+                checks.same(client.call(f"may{kind}__{kind}")[0], "TOOL_FAILED", f"{kind} with a grant")
+            code, error = client.call("browser__open", {"url": site.origin + "/sheet?opened"})
+            checks.same((code, error["number"]), ("CAPABILITY_DENIED", -32001), "page:navigate")
+            checks.same(client.call("set__state"), ("OK", before), "what can be seen after all that")
+            checks.same((site.requests, other.reached()), reached, "what was sent")
+        finally:
+            client.close()
+
+
 def probes(site, other, program, checks):
+    """Every way out: without a grant, with one for reading, and with all that the probes take but
+    for other sites; in the end also with that."""
     tools = {f"probe{n}": (EVERYTHING_HERE, fill(body, other)) for n, body in enumerate(PROBES)}
+    readers = {f"read{n}": (["dom:read"], fill(body, other)) for n, body in enumerate(PROBES)}
+    beyond = [*EVERYTHING_HERE, "network:fetch:cross-origin", "network:websocket:cross-origin"]
+    wide = {
+        f"wide{n}": (beyond, fill(body, other)) for n, body in enumerate(PROBES)
+        # These may do what they do then.
+        if not body.startswith(("Function(", "await btcp.websocket('//", "await btcp.fetch('{other}"))
+    }
     tools["bare"] = (["dom:read"], "return document.title")
-    other.requests.clear()
     # Named, so that nothing but the missing capability keeps the probes from the other site.
     both = f'origins = ["{site.origin}", "{other.origin}"]'
-    allow = ("--allow", capabilities(tools))
-    with serving(tools, site.origin + "/sheet", program, *allow, more=both) as client:
-        for n in range(len(PROBES)):
-            client.call(f"set__probe{n}")
-        checks.same(client.call("set__bare")[0], "OK", "the page after the probes")
-        time.sleep(0.5)
-    checks.same(other.requests, [], "what the probes sent to another site")
+    reached = other.reached()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.bind(other.server_address)
+        datagrams.setblocking(False)
+        with serving(tools, site.origin + "/sheet", program, "--allow", "dom:read", more=both) as client:
+            for n in range(len(PROBES)):
+                # A body that imports is not even loaded.
+                refusals = ["CAPABILITY_DENIED", "QUARANTINED"]
+                checks.same(client.call(f"set__probe{n}")[0] in refusals, True, f"not granted: {PROBES[n]}")
+        for allowed in [{**tools, **readers}, wide]:
+            allow = ("--allow", capabilities(allowed))
+            allowed["bare"] = tools["bare"]
+            with serving(allowed, site.origin + "/sheet", program, *allow, more=both) as client:
+                for name in allowed:
+                    client.call(f"set__{name}")
+                    found = client.call("set__bare"), other.reached()
+                    checks.same(found, (("OK", "Sheet"), reached), f"after {allowed[name][1]}")
+                time.sleep(0.5)
+        checks.same(other.reached(), reached, "what the probes sent to another site")
+        with contextlib.suppress(BlockingIOError):
+            raise AssertionError(f"a datagram got out: {datagrams.recv(1500)}")
 
 
 def misbehaviour(site, other, program, checks):
-    tools = {f"bad{n}": (["dom:write", "dom:observe"], body) for n, (body, _) in enumerate(HOSTILE_BODIES)}
+    tools = {
+        f"bad{n}": (["dom:write", "dom:observe"], body, SHORT if "TIMEOUT" in expected else LONG)
+        for n, (body, expected) in enumerate(HOSTILE_BODIES)
+    }
     tools["good"] = (["dom:read"], "return document.title")
     tools["talk"] = (["dom:write"], "document.querySelector('#talk').click(); "
                      "return document.querySelector('#out').textContent")
@@ -633,36 +442,83 @@ def misbehaviour(site, other, program, checks):
             began = time.monotonic()
             code, error = client.call(f"set__bad{n}")
             checks.same(code in expected.split(), True, f"{body}: {code}, not {expected}: {error}")
-            assert time.monotonic() - began < 30, body
+            assert time.monotonic() - began < 60, body
             if expected != "PAGE_LOST":
                 checks.same(client.call("set__good")[0], "OK", f"the call after {body}")
-    with serving(tools, site.origin + "/sheet", program, "--allow", capabilities(tools)) as client:
-        checks.same(client.call("set__good")[0], "OK", "a page")
-        for pid, command in client.browsers():
-            if "--type=renderer" in command:
-                os.kill(pid, signal.SIGKILL)
-        codes = [client.call("set__good")[0] for _ in range(3)]
-        checks.same(codes[-1], "OK", f"after the renderer was killed: {codes}")
-        pids = [pid for pid, _ in client.browsers()]
+    presses = {
+        name: (["dom:write"], f"document.querySelector('#{name}').click(); "
+               "await new Promise((done) => setTimeout(done, 100)); return document.title", SHORT)
+        for name in ["loop", "micro", "dialogs"]
+    }
+    presses["good"] = tools["good"]
+    with serving(presses, site.origin + "/loops", program, "--allow", capabilities(presses)) as client:
+        checks.same(client.call("set__good"), ("OK", "Loops"), "a page")
+        for name in ["loop", "micro", "dialogs"]:
+            checks.same(client.call(f"set__{name}")[0], "TIMEOUT", f"a page whose code does not end: {name}")
+            checks.same(client.call("set__good"), ("OK", "Loops"), f"the call after {name}")
+    presses = {
+        "memory": (["dom:write", "dom:observe"],
+                   "document.querySelector('#memory').click(); await btcp.dom.observe('head', 60000)"),
+        "good": tools["good"],
+    }
+    allow, more = ("--allow", capabilities(presses)), "memory = 800000000\n"
+    with serving(presses, site.origin + "/loops", program, *allow, more=more) as client:
+        code, error = client.call("set__memory")
+        checks.same((code, "`[browser] memory`" in error["message"]), ("SPAWN_FAILED", True), f"memory: {error}")
+        checks.same(client.call("set__good"), ("OK", "Loops"), "the call after it")
+    tools = {
+        "good": tools["good"],
+        "wait": (["dom:write", "dom:observe"], "document.querySelector('#out').textContent = 'waiting'; "
+                 "return btcp.dom.observe('head', 60000)"),
+        "out": (["dom:read"], "return document.querySelector('#out').textContent"),
+    }
+    kills = [
+        ("the renderer is killed", "PAGE_LOST", signal.SIGKILL, lambda line: "--type=renderer" in line),
+        # Without the shell around it, which removes the profile.
+        ("the browser is killed", "SPAWN_FAILED", signal.SIGKILL,
+         lambda line: not any(it in line for it in ["--type=", "/bin/sh"])),
+        ("everything is killed", "SPAWN_FAILED", signal.SIGKILL, lambda line: True),
+        ("everything is stopped", "SPAWN_FAILED", signal.SIGSTOP, lambda line: True),
+    ]
+    allow = ("--allow", capabilities(tools))
+    with serving(tools, site.origin + "/sheet", program, *allow) as client:
+        checks.same(client.call("set__good"), ("OK", "Sheet"), "a page")
+        for what, expected, number, is_meant in kills:
+            began = time.monotonic()
+            client.send({"jsonrpc": "2.0", "id": what, "method": "tools/call",
+                         "params": {"name": "set__wait", "arguments": {}}})
+            wait_for(lambda: client.call("set__out") == ("OK", "waiting"), "the call has begun")
+            for pid, line in client.browsers():
+                if is_meant(line):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, number)
+            ended = client.results.pop(what, None) or client.await_message(lambda it: it.get("id") == what)
+            error = ended["result"]["_meta"]["toolwright/error"]
+            checks.same(error["code"], expected, f"{what}: {error}")
+            assert time.monotonic() - began < 60, what
+            checks.same(client.call("set__good"), ("OK", "Sheet"), f"the call after {what}")
+        browsers = client.browsers()
         client.process.kill()
-        end = time.monotonic() + 10
-        while any(alive(pid) for pid in pids):
-            assert time.monotonic() < end, "a browser is left after kill -9"
-            time.sleep(0.05)
+        wait_for(lambda: not any(alive(pid) for pid, _ in browsers), "no browser is left after kill -9")
         client.close = lambda: None
+    written = "const out = document.querySelector('#out'); out.innerHTML = '<b>w</b><script>1<\\/script>'; " \
+        "out.append('ritten'); out.style.color = 'red'; out.classList.add('x'); " \
+        "return [out.textContent, out.innerHTML, out.style.color, out.className]"
     for path, title, text in [("/hostile", "Hostile", "true"), ("/strict", "Strict", "calm")]:
-        tools = {"look": (["dom:read"], "return [document.title, document.querySelector('#out').textContent]")}
-        with serving(tools, site.origin + path, program, "--allow", "dom:read") as client:
-            code, value = client.call("set__look")
-            value = value["result"] if isinstance(value, dict) and "result" in value else json.loads(value)
-            checks.same((code, value), ("OK", [title, text]), path)
+        tools = {
+            "look": (["dom:read"], "return [document.title, document.querySelector('#out').textContent]"),
+            "write": (["dom:write"], written),
+        }
+        with serving(tools, site.origin + path, program, "--allow", "dom:read,dom:write") as client:
+            checks.value(client.call("set__look"), [title, text], path)
+            checks.value(client.call("set__write"), ["written", "<b>w</b>ritten", "red", "x"], f"writing on {path}")
 
 
 def in_workers(site, other, program, checks):
     """What the sandbox lacks: such bodies run in a worker, under the same table of capabilities."""
     tools = {f"able{n}": (needs, body) for n, (needs, body, _) in enumerate(IN_WORKER)}
-    for n, (body, _) in enumerate(WORKER_FAILURES):
-        tools[f"fails{n}"] = (["dom:read"], WORKER + fill(body, other))
+    for n, (body, expected) in enumerate(WORKER_FAILURES):
+        tools[f"fails{n}"] = (["dom:read"], WORKER + fill(body, other), SHORT if "TIMEOUT" in expected else LONG)
     for n, body in enumerate(WORKER_PROBES):
         tools[f"probe{n}"] = (EVERYTHING_HERE, WORKER + fill(body, other))
     tools["good"] = (["dom:read"], WORKER + "return document.title")
@@ -670,17 +526,13 @@ def in_workers(site, other, program, checks):
     allow = ("--allow", capabilities(tools))
     with serving(tools, site.origin + "/sheet", program, *allow, more=both) as client:
         for n, (needs, body, expected) in enumerate(IN_WORKER):
-            code, value = client.call(f"set__able{n}")
-            if isinstance(value, dict) and set(value) == {"result"}:
-                value = value["result"]
-            value = json.loads(value) if isinstance(value, str) and not isinstance(expected, str) else value
-            checks.same((code, value), ("OK", expected), f"in a worker, {needs}: {body}")
+            checks.value(client.call(f"set__able{n}"), expected, f"in a worker, {needs}: {body}")
         before = (list(site.requests), list(other.requests))
         for n, (body, expected) in enumerate(WORKER_FAILURES):
             began = time.monotonic()
             code, error = client.call(f"set__fails{n}")
             checks.same(code in expected.split(), True, f"{body}: {code}, not {expected}: {error}")
-            assert time.monotonic() - began < 30, body
+            assert time.monotonic() - began < 60, body
             if code == "CAPABILITY_DENIED":
                 checks.same(error["number"], -32001, body)
             if "OWN" in body:
@@ -706,11 +558,12 @@ def page_itself(site, other, program, checks):
         "reach": (["page:full"], f"await fetch('{other.origin}/reached', {{ mode: 'no-cors' }}); return 1"),
         "own": (["page:full"], "throw new BTCPError('OWN', { message: 'own' })"),
         "large": (["page:full"], "return 'x'.repeat(2e6)"),
-        "loop": (["page:full"], "for (;;);"),
-        "micro": (["page:full"], "for (;;) await 0"),
-        "never": (["page:full"], "await new Promise(() => 1)"),
-        "leave": (["page:full"], "location.href = '/sheet?left'; await new Promise(() => 1)"),
+        "loop": (["page:full"], "for (;;);", SHORT),
+        "micro": (["page:full"], "for (;;) await 0", SHORT),
+        "never": (["page:full"], "await new Promise(() => 1)", SHORT),
+        "leave": (["page:full"], "location.href = '/sheet?left'; await new Promise(() => 1)", SHORT),
         "look": (["dom:read"], "return document.title"),
+        "press": (["dom:write"], "document.querySelector('#talk').click()"),
     }
     both = f'origins = ["{site.origin}", "{other.origin}"]'
     start = site.origin + "/sheet"
@@ -726,9 +579,8 @@ def page_itself(site, other, program, checks):
         checks.same(client.call("set__look"), ("OK", "Sheet"), "the page was not touched")
         checks.same(len(other.requests), before, "nothing was sent")
     with serving(tools, start, program, "--allow", "page:full,dom:read", more=both) as client:
-        code, value = client.call("set__full", {"a": "BODY GIVEN LIMIT"})
-        value = value.get("result", value) if isinstance(value, dict) else json.loads(value)
-        checks.same((code, value), ("OK", ["taken", "BODY GIVEN LIMIT"]), "in the page")
+        called = client.call("set__full", {"a": "BODY GIVEN LIMIT"})
+        checks.value(called, ["taken", "BODY GIVEN LIMIT"], "in the page")
         checks.same(client.call("set__look"), ("OK", "taken"), "it was the page")
         before = len(other.requests)
         checks.same(client.call("set__reach")[0], "OK", "it reaches what the page does")
@@ -760,6 +612,9 @@ def page_itself(site, other, program, checks):
                 text = question["params"]["message"]
                 checks.same((asked in text, not_asked in text), (True, False), f"asked for {asked} alone: {text}")
                 checks.same("nothing holds it" in text, tool == "full", f"the words: {text}")
+                # What is asked for is for all tools of the set, of which one clicks.
+                checks.same("run the page's own code" in text, tool == "look", f"the words: {text}")
+                checks.same(site.origin in text, True, f"the origin: {text}")
                 client.send({"jsonrpc": "2.0", "id": question["id"],
                              "result": {"action": "accept", "content": {"decision": "once"}}})
                 answer = client.await_message(lambda it: it.get("id") == tool)
@@ -770,33 +625,64 @@ def page_itself(site, other, program, checks):
         checks.same("nothing it does there is enforced" in shown.stdout, True, f"show: {shown.stdout}")
 
 
-def in_a_window(site, program, checks):
-    """With a window, on a display of its own."""
-    if not shutil.which("Xvfb"):
-        print("browser: no window is tried: `Xvfb` is not installed (package xvfb)")
-        return
-    if "headless" in program:
-        return
+@contextlib.contextmanager
+def display():
+    """A display of its own: the variables of programs that use it."""
     reading, writing = os.pipe()
     command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "800x600x24", "-nolisten", "tcp", "-ac"]
     screen = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
     os.close(writing)
     try:
-        display = ":" + os.fdopen(reading).readline().strip()
-        before = os.environ.get("DISPLAY")
-        os.environ["DISPLAY"] = display
-        tools = {"title": (["dom:read"], "return document.title"), "able": ([], IN_WORKER[0][1])}
-        with serving(tools, site.origin + "/sheet", program, "--allow", "dom:read", more="headless = false\n") as client:
-            checks.same(client.call("set__title"), ("OK", "Sheet"), "in a window")
-            checks.same(any("--headless" in line for _, line in client.browsers()), False, "it is one")
-            checks.same(client.call("set__able"), ("OK", "1.234,5"), "a worker beside a window")
-        if before is None:
-            del os.environ["DISPLAY"]
-        else:
-            os.environ["DISPLAY"] = before
+        with os.fdopen(reading) as numbers:
+            yield {**os.environ, "DISPLAY": ":" + numbers.readline().strip()}
     finally:
         screen.terminate()
         screen.wait()
+
+
+def in_a_window(site, program, checks):
+    """With a window, on a display of its own: calls, and the commands for people."""
+    if "headless" in program:
+        return
+    with display() as environment, tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        # Root starts the browser as another user, who must reach the profile.
+        folder.chmod(0o755)
+        tools = {"title": (["dom:read"], "return document.title"), "able": ([], IN_WORKER[0][1]),
+                 "cookies": (["storage:cookie:read"], "return document.cookie")}
+        more = f'headless = false\nprofile = "{folder}/profile"\n'
+        write_tools(folder, tools, site.origin + "/sheet", program, more)
+        allow = ("--allow", "dom:read,storage:cookie:read")
+        client = Client(folder, *allow, environment=environment)
+        try:
+            checks.same(client.call("set__title"), ("OK", "Sheet"), "in a window")
+            checks.same(any("--headless" in line for _, line in client.browsers()), False, "it is one")
+            checks.same(client.call("set__able"), ("OK", "1.234,5"), "a worker beside a window")
+            checks.same("signed" in client.call("set__cookies")[1], False, "not signed in yet")
+        finally:
+            client.close()
+        for action in ["login", "open"]:
+            before = len(site.requests)
+            command = [str(BINARY), "browser", action, site.origin + "/signed"]
+            shown = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
+            said = shown.stderr.readline()
+            checks.same("the page is open" in said, True, f"browser {action}: {said}")
+            checks.same("GET /signed" in site.requests[before:], True, f"browser {action} opens it")
+            browsers = browsers_of(shown.pid)
+            checks.same(len(browsers) > 0, True, "there is a browser")
+            checks.same(any("--headless" in line for _, line in browsers), False, "in a window")
+            shown.send_signal(signal.SIGINT)
+            shown.wait(timeout=60)
+            wait_for(lambda: not any(alive(pid) for pid, _ in browsers), "the window is closed")
+        # What a person signed in to is there afterwards, also without a window.
+        write_tools(folder, tools, site.origin + "/sheet", program, f'profile = "{folder}/profile"\n')
+        client = Client(folder, *allow)
+        try:
+            checks.same("signed=in" in client.call("set__cookies")[1], True, "signed in")
+            checks.same(all("--headless" in line for _, line in client.browsers() if "--type=" not in line),
+                        True, "without a window")
+        finally:
+            client.close()
 
 
 def matched_origins(site, other, program, checks):
@@ -832,6 +718,11 @@ def page_tools(site, other, program, checks):
             checks.same((code, "Tea" in text), ("OK", True), "read")
             checks.same(client.call("browser__screenshot"), ("OK", "image/png"), "screenshot")
             checks.same(client.call("browser__wait", {"selector": "#out"})[0], "OK", "wait")
+            code, opened = client.call("browser__open", {"url": site.origin + "/strict", "new_tab": True})
+            checks.same((code, [tab["current"] for tab in opened["tabs"]]), ("OK", [False, True]), "another tab")
+            code, left = client.call("browser__close", {"tab": opened["tabs"][1]["tab"]})
+            checks.same((code, [tab["title"] for tab in left["tabs"]]), ("OK", ["Sheet"]), "it is closed")
+            checks.same(client.call("browser__close", {"tab": 99})[0], "TOOL_FAILED", "a tab that is not there")
             refused = client.call("browser__open", {"url": other.origin + "/sheet"})[0]
             checks.same(refused, "CAPABILITY_DENIED", "an origin that is not allowed")
             client.call("browser__open", {"url": site.origin + "/webmcp"})
@@ -841,9 +732,18 @@ def page_tools(site, other, program, checks):
             checks.same(client.call("webmcp__read_desk"), ("OK", "a lamp"), "another one")
             checks.same(client.call("webmcp__add_numbers", {"a": 2})[0], "INPUT_INVALID", "wrong arguments")
             checks.same(client.call("webmcp__fails")[0] in ["TOOL_FAILED", "ERROR"], True, "one that fails")
+            checks.same(client.tools()["webmcp__order_tea"]["inputSchema"]["required"], ["kind"], "the form's schema")
+            checks.same(client.call("webmcp__order_tea")[0], "INPUT_INVALID", "a form without its field")
+            before = len(site.requests)
+            called = client.call("webmcp__order_tea", {"kind": "green"})
+            wait_for(lambda: "GET /ordered?kind=green" in site.requests[before:], f"the form is sent: {called}")
+            checks.same(client.call("webmcp__read_desk")[0] != "OK", True, "the page is another one")
             client.call("browser__open", {"url": site.origin + "/sheet"})
             wait_for(lambda: not wanted & set(client.tools()), "the tools are gone")
             checks.same("notifications/tools/list_changed" in client.notices, True, "the client is told")
+            client.call("browser__open", {"url": site.origin + "/webmcp"})
+            wait_for(lambda: wanted <= set(client.tools()), "the tools are there again")
+            client.call("browser__open", {"url": site.origin + "/sheet"})
             code, tabs = client.call("browser__back")
             checks.same((code, tabs["tabs"][0]["title"]), ("OK", "Desk"), "back")
         finally:
@@ -953,6 +853,34 @@ def switched_meanwhile(site, other, program, checks):
             client.close()
 
 
+def surroundings(site, program, checks):
+    """The browser sees no secrets of ours, does not run as root, and leaves nothing behind."""
+    tools = {"title": (["dom:read"], "return document.title")}
+    environment = {**os.environ, "SOME_TOKEN": "hidden-7261"}
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(name)
+        # Like /tmp: whoever made a folder there may remove it.
+        os.chmod(temporary, 0o1777)
+        write_tools(folder, tools, site.origin + "/sheet", program)
+        client = Client(folder, "--allow", "dom:read", environment={**environment, "TMPDIR": temporary})
+        try:
+            checks.same(client.call("set__title"), ("OK", "Sheet"), "a call")
+            for pid, line in client.browsers():
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                    seen = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+                    checks.same(b"hidden-7261" in seen, False, f"a secret in the environment of {line}")
+                    checks.same(os.stat(f"/proc/{pid}").st_uid == 0, False, f"root runs {line}")
+            checks.same(len(os.listdir(temporary)), 1, "the profile, and nothing beside it")
+        finally:
+            client.close()
+        checks.same(os.listdir(temporary), [], "what is left of it")
+        client = Client(folder, "--allow", "dom:read", environment={**environment, "TMPDIR": temporary})
+        client.close = lambda: None
+        checks.same(client.call("set__title"), ("OK", "Sheet"), "a call")
+        client.process.kill()
+        wait_for(lambda: os.listdir(temporary) == [], "nothing is left after kill -9")
+
+
 def limits(site, program, checks):
     """A browser that nobody uses, or that grows too large, is ended; the next call works."""
     tools = {"title": (["dom:read"], "return document.title")}
@@ -967,14 +895,6 @@ def limits(site, program, checks):
         code, error = client.call("set__title")
         wait_for(lambda: any("more than the 64 MiB" in line for line in client.log), "the browser is too large")
         wait_for(lambda: not client.browsers(), "it is ended")
-
-
-def wait_for(condition, what):
-    end = time.monotonic() + 15
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.1)
-
 
 def examples(program, checks):
     """The manifests of the examples, each on its page."""
@@ -1025,7 +945,7 @@ def commands(site, program, checks):
         def run(*words):
             environment = {**os.environ, "XDG_STATE_HOME": name}
             return subprocess.run(
-                [str(BINARY), *words], cwd=name, env=environment, text=True, capture_output=True, timeout=60
+                [str(BINARY), *words], cwd=name, env=environment, text=True, capture_output=True, timeout=120
             )
 
         private = run("md", "--browser", site.origin + "/rendered")
@@ -1039,6 +959,16 @@ def commands(site, program, checks):
         checks.same(missing.returncode != 0 and missing.stderr != "", True, "an address of another kind")
 
 
+def demo(checks):
+    """The part of `make demo` that works on a page, with the programs that lie beside this one."""
+    command = [str(ROOT / "examples/demo"), str(BINARY.parent)]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    checks.same(shown.returncode, 0, f"the demo: {shown.stderr}")
+    _, _, part = shown.stdout.partition("Tools that work on a page")
+    for text, where in [("/docs", part), ('"previous"', part), ("CAPABILITY_DENIED", shown.stderr)]:
+        checks.same(text in where, True, f"{text} in the demo: {where}")
+
+
 def main():
     other = Site()
     site = Site(other.origin)
@@ -1046,6 +976,7 @@ def main():
         checks, began = Checks(), time.monotonic()
         seed_samples(site, program, checks)
         every_capability(site, other, program, checks)
+        nothing_granted(site, other, program, checks)
         probes(site, other, program, checks)
         misbehaviour(site, other, program, checks)
         in_workers(site, other, program, checks)
@@ -1057,8 +988,11 @@ def main():
         sessions(site, other, program, checks)
         granted_origins(site, other, program, checks)
         switched_meanwhile(site, other, program, checks)
+        surroundings(site, program, checks)
         limits(site, program, checks)
         commands(site, program, checks)
+        if program == PROGRAMS[-1]:
+            demo(checks)
         print(f"browser: {program}: {checks.count} checks in {time.monotonic() - began:.0f} s")
 
 

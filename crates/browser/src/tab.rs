@@ -38,7 +38,7 @@ use crate::{ElementScope, Json, Operation, OperationNeed, PageError, PageErrorCo
 const MAX_SCREENSHOT_BYTES: usize = 8 * 1024 * 1024;
 
 /// How long questions without a deadline of the caller may take.
-const SHORT_TIME: Duration = Duration::from_secs(5);
+const SHORT_TIME: Duration = Duration::from_secs(15);
 
 /// How long the last resources of a page are waited for.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -316,25 +316,36 @@ impl Tab {
     pub async fn navigate(&self, address: &str, within: Duration) -> Result<(), PageError> {
         let url = self.inner.parts.shared.rules.check(address)?;
         let (_usage, page, deadline) = self.begin(Recovery::Blank, within).await?;
-        match self.navigate_page(&page, url.as_str(), deadline).await? {
+        match self.navigate_page(&page, url.as_str(), Some(COMMIT_TIME), deadline).await? {
             Commit::Done => Ok(()),
             // Its scripts do not return. Another page is not held up by them.
             Commit::Missing => {
                 let page = self.replace(&page, Recovery::Blank, deadline).await?;
-                match self.navigate_page(&page, url.as_str(), deadline).await? {
-                    Commit::Done => Ok(()),
-                    Commit::Missing => Err(not_in_time(address)),
-                }
+                self.navigate_new_page(&page, url.as_str(), deadline).await
             }
         }
     }
 
-    /// `Missing` if no new document has arrived within `COMMIT_TIME`: the scripts of the old one do
-    /// not let go of it.
+    /// Navigates a page that has no scripts yet: what takes time is the machine.
+    async fn navigate_new_page(
+        &self,
+        page: &Arc<PageTarget>,
+        url: &str,
+        deadline: Instant,
+    ) -> Result<(), PageError> {
+        match self.navigate_page(page, url, None, deadline).await? {
+            Commit::Done => Ok(()),
+            Commit::Missing => Err(not_in_time(url)),
+        }
+    }
+
+    /// Navigates a page. `Missing` if no new document has arrived within `commit_time`: the scripts of
+    /// the old one do not let go of it.
     async fn navigate_page(
         &self,
         page: &Arc<PageTarget>,
         url: &str,
+        commit_time: Option<Duration>,
         deadline: Instant,
     ) -> Result<Commit, PageError> {
         page.forget_refusal();
@@ -353,7 +364,7 @@ impl Tab {
             let message = format!("cannot open `{}`: {what}", shorten(url));
             return Err(PageError::new(PageErrorCode::Refused, message));
         }
-        self.wait_for_load(page, moves, deadline).await
+        self.wait_for_load(page, moves, commit_time, deadline).await
     }
 
     /// Waits until a new document, or a new address of the same, is there.
@@ -364,9 +375,10 @@ impl Tab {
         &self,
         page: &Arc<PageTarget>,
         moves: u64,
+        commit_time: Option<Duration>,
         deadline: Instant,
     ) -> Result<Commit, PageError> {
-        let commit = deadline.min(Instant::now() + COMMIT_TIME);
+        let commit = commit_time.map_or(deadline, |time| deadline.min(Instant::now() + time));
         let moved = page.wait_until(commit, |state| {
             state.moves > moves || state.has_crashed || state.is_closed
         });
@@ -434,7 +446,9 @@ impl Tab {
         });
         match arrived.await.map(|state| state.refusal) {
             Some(Some(refusal)) => Err(refusal),
-            Some(None) => self.wait_for_load(&page, moves, deadline).await.map(drop),
+            Some(None) => {
+                self.wait_for_load(&page, moves, Some(COMMIT_TIME), deadline).await.map(drop)
+            }
             None => Err(not_in_time(url)),
         }
     }
@@ -608,16 +622,22 @@ impl Tab {
         }
         let reports = Arc::clone(&self.inner.reports);
         let page = parts.running.new_page(parts.context.as_deref(), reports).await?;
+        let mut unused = UnusedPage(Some(&page));
         // A renderer that loops would go on for a while after its page is closed.
         old.crash();
-        parts.running.post("Target.closeTarget", json!({ "targetId": old.id }));
-        *slot = Arc::clone(&page);
-        drop(slot);
         let state = old.state();
         if recovery == Recovery::Reopen && state.has_worked && !state.is_closed {
-            // If this fails, the page stays empty, and the operation that follows reports that.
-            let _ = self.navigate_page(&page, &state.url, deadline).await;
+            match self.navigate_new_page(&page, &state.url, deadline).await {
+                // The next call tries again: the tab keeps the old page until then.
+                Err(error) if error.code == PageErrorCode::Timeout => return Err(error),
+                // The page stays empty, and the operation that follows reports that.
+                _ => {}
+            }
         }
+        unused.0 = None;
+        drop(unused);
+        parts.running.post("Target.closeTarget", json!({ "targetId": old.id }));
+        *slot = Arc::clone(&page);
         Ok(page)
     }
 
@@ -643,6 +663,17 @@ impl Drop for UnfinishedCode<'_> {
     fn drop(&mut self) {
         if let Some(page) = self.0 {
             page.crash();
+        }
+    }
+}
+
+/// Closes a page that did not become that of a tab when this is dropped.
+struct UnusedPage<'a>(Option<&'a Arc<PageTarget>>);
+
+impl Drop for UnusedPage<'_> {
+    fn drop(&mut self) {
+        if let Some(page) = self.0 {
+            page.connection.post(None, "Target.closeTarget", json!({ "targetId": page.id }));
         }
     }
 }

@@ -120,7 +120,7 @@ async fn a_browser_that_does_not_answer_is_started_again() {
     for (pid, _) in &stopped {
         Command::new("kill").args(["-STOP", &pid.to_string()]).status().unwrap();
     }
-    let error = page.ask("dom.text", json!(["p"])).await.unwrap_err();
+    let error = page.ask_within("dom.text", json!(["p"]), LONG * 3).await.unwrap_err();
     assert_eq!(error.code, PageErrorCode::BrowserFailed, "{error}");
     assert!(error.message.contains("did not answer"), "{error}");
     let tab = browser.tab("session").await.unwrap();

@@ -1,8 +1,8 @@
 //! The browser as a whole: started on first use, shared by all sessions, restarted after a crash.
 //!
 //! Each session has its own tabs. Without a configured profile it also has its own cookies and
-//! storage; with one, all sessions use what the person is signed in to. Two tasks end a browser that
-//! nobody used for a while, that takes too much memory, or that does not answer any more.
+//! storage; with one, all sessions use what the person is signed in to. Two tasks end a browser
+//! that nobody used for a while, that takes too much memory, or that does not answer any more.
 //!
 //! ```text
 //! Browser ─▶ SharedBrowser ─┬─ state: the running browser, the tabs of each session   (async lock)

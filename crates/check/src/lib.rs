@@ -65,8 +65,8 @@ pub use subject::Subject;
 pub use tool_poisoning::secrets_in;
 
 /// Runs all rules about single documents on one document. The findings point into the document, not
-/// into the record, and are in the order of the rules. At most [`MAX_FINDINGS`] and [`MAX_NOTES`] of
-/// each code.
+/// into the record, and are in the order of the rules. At most [`MAX_FINDINGS`] and [`MAX_NOTES`]
+/// of each code.
 pub fn check(subject: &Subject<'_>, analyzer: &dyn ScriptAnalyzer) -> Vec<Finding> {
     let found = check_each(std::slice::from_ref(subject), analyzer, RuleScope::All);
     found.into_iter().next().unwrap_or_default()

@@ -128,8 +128,8 @@ impl Catalog {
         let mut failures = Vec::new();
         while let Some(failed) = loads.next().await {
             failures.extend(failed);
-            // Another source may have a newer version of a tool that has versions, or a tool with the
-            // id of one that was only found in a folder.
+            // Another source may have a newer version of a tool that has versions, or a tool with
+            // the id of one that was only found in a folder.
             let is_newest =
                 |entry: &RegisteredTool| entry.tool.version.is_none() || entry.id.to_string() != id;
             let registry = self.runner.registry();

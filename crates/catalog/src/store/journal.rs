@@ -257,8 +257,8 @@ impl JournalShared {
     }
 
     /// Writes the record with this number, and all others that were added, with one `write` of
-    /// whole lines. A crash can leave at most one incomplete line, at the end, which the reader does
-    /// not take.
+    /// whole lines. A crash can leave at most one incomplete line, at the end, which the reader
+    /// does not take.
     fn write(&self, number: u64) -> io::Result<()> {
         let mut file = self.file();
         if number >= file.first {

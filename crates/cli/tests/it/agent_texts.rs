@@ -207,11 +207,15 @@ fn documents_of_two_toolsets_of_one_namespace_are_one() {
         std::fs::write(path.join(format!("{command}.yaml")), text).expect("a file");
     }
     let mut client = StdioClient::start(folder.path(), &[], &[]);
-    let listed = client.ask("resources/list", json!({}));
-    let resources = listed["result"]["resources"].as_array().expect("a list");
-    assert_eq!(resources.len(), 1, "{listed}");
-    let read = client.ask("resources/read", json!({"uri": resources[0]["uri"]}));
-    let text = read["result"]["contents"][0]["text"].as_str().expect("a text");
+    // Sources are loaded one after the other.
+    let text = until("the notes of both", LONG, || {
+        let listed = client.ask("resources/list", json!({}));
+        let resources = listed["result"]["resources"].as_array()?;
+        assert!(resources.len() < 2, "{listed}");
+        let read = client.ask("resources/read", json!({"uri": resources.first()?["uri"]}));
+        let text = read["result"]["contents"][0]["text"].as_str()?;
+        text.contains("### of-status").then(|| text.to_owned())
+    });
     let (log, status) = (text.find("### of-log"), text.find("### of-status"));
     assert!(log.is_some() && log < status, "{text}");
 }

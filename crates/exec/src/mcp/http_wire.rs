@@ -392,9 +392,9 @@ impl HttpWire {
     /// Sends a notification or a response. What the server answers has no meaning.
     ///
     /// Sent a second time if the connection breaks: the server may have closed an idle one just
-    /// when this was written to it, and would wait for a lost response as long as the call may take.
-    /// Getting one twice does no harm, since only the first response with an id counts. A request
-    /// is not repeated: the server may have begun with it.
+    /// when this was written to it, and would wait for a lost response as long as the call may
+    /// take. Getting one twice does no harm, since only the first response with an id counts. A
+    /// request is not repeated: the server may have begun with it.
     pub(super) async fn send(&self, body: Vec<u8>) -> Result<(), HttpFailure> {
         let post = || self.post(body.clone(), HeaderMap::new(), &self.state()).send();
         let response = match post().await {

@@ -180,8 +180,8 @@ async fn over_http_questions_reach_the_client_of_their_call() {
     test.runner.close().await;
 }
 
-/// A server closes idle connections, perhaps just when an answer is written to one. Without a second
-/// try, the server would wait for the answer until the call is given up.
+/// A server closes idle connections, perhaps just when an answer is written to one. Without a
+/// second try, the server would wait for the answer until the call is given up.
 #[tokio::test]
 async fn an_answer_that_is_lost_with_its_connection_is_sent_again() {
     let (_http, _, test) = serve("http", "loses-answers").await;

@@ -480,8 +480,8 @@ fn changed(before: &RecordPart, after: &RecordPart) -> (LossEffect, String) {
 
 /// Whether the value of a part is shown in a report.
 ///
-/// Long ones are not: 200 bytes of JSON are about two lines. How a server is reached never is, since
-/// its variables and arguments may hold secrets.
+/// Long ones are not: 200 bytes of JSON are about two lines. How a server is reached never is,
+/// since its variables and arguments may hold secrets.
 fn is_shown(part: &RecordPart) -> bool {
     !matches!(part.path.as_str(), "/server" | "/binding") && part.value.to_string().len() <= 200
 }

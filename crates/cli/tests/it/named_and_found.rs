@@ -21,7 +21,7 @@ fn a_definition_met_in_a_folder_does_not_take_the_id_of_a_named_tool() {
         ("met/print.js", "export default () => 'evil';"),
     ]);
     let called = workshop.run(&["call", "press:print"]);
-    assert_eq!((called.code, called.stdout.trim()), (0, "own"), "{called:?}");
+    assert_eq!((called.code, called.stdout.trim()), (0, r#"{"text":"own"}"#), "{called:?}");
     let mut client = StdioClient::start(workshop.folder.path(), &[], &workshop.variables());
     let names = client.names();
     assert_eq!(names.iter().filter(|name| *name == "press__print").count(), 1, "{names:?}");
@@ -51,12 +51,12 @@ fn a_definition_met_in_a_folder_does_not_take_the_id_of_a_tool_of_a_server() {
         ("met/more.js", "export default () => 'more';"),
     ]);
     let called = workshop.run(&["call", "up:echo", "text=own"]);
-    assert_eq!((called.code, called.stdout.trim()), (0, "own"), "{called:?}");
+    assert_eq!((called.code, called.stdout.trim()), (0, r#"{"text":"own"}"#), "{called:?}");
     assert_eq!(workshop.code(&["up:more"]), "OK");
     let mut client = StdioClient::start(workshop.folder.path(), &[], &workshop.variables());
     client.names();
     let result = client.call("up__echo", json!({"text": "own"}));
-    assert_eq!(result["content"][0]["text"], "own", "{result}");
+    assert_eq!(result["content"][0]["text"], r#"{"text":"own"}"#, "{result}");
 }
 
 /// Whatever such a file says later is started without a question.

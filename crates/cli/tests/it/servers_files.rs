@@ -330,7 +330,7 @@ fn inputs_of_vs_code_are_variables() {
 fn variables_of_gemini_have_no_braces() {
     let entry = json!({
         "command": faulty_server(), "args": ["mcp", "good"], "trust": false, "timeout": 30_000,
-        "includeTools": ["env"], "env": {"API_KEY": "$TOKEN", "A": "a$TOKEN-${WORD}$5"}
+        "includeTools": ["env"], "env": {"API_KEY": "$TOKEN", "A": "$TOKEN${WORD}"}
     });
     let text = json!({"theme": "Dracula", "mcpServers": {"up": entry}}).to_string();
     let folder = with_file(".gemini/settings.json", &text);
@@ -338,11 +338,11 @@ fn variables_of_gemini_have_no_braces() {
     let called = |file: &str, variables: &[(&str, &str)]| {
         run_with(folder.path(), &["call", "up:env", "--from", file], variables, "")
     };
-    let variables = [("TOKEN", "sesame"), ("WORD", "street")];
-    for (file, key, other) in [
-        (".gemini/settings.json", "sesame", "asesame-street$5"),
-        ("mcp.json", "$TOKEN", "a$TOKEN-street$5"),
-    ] {
+    // Short, because longer values are replaced where a server repeats them.
+    let variables = [("TOKEN", "key"), ("WORD", "w")];
+    for (file, key, other) in
+        [(".gemini/settings.json", "key", "keyw"), ("mcp.json", "$TOKEN", "$TOKENw")]
+    {
         let run = called(file, &variables);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{file}: {run:?}");
         let answer: Json = serde_json::from_str(&run.stdout).expect("JSON");

@@ -463,6 +463,7 @@ def misbehaviour(site, other, program, checks):
     }
     allow, more = ("--allow", capabilities(presses)), "memory = 800000000\n"
     with serving(presses, site.origin + "/loops", program, *allow, more=more) as client:
+        checks.same(client.call("set__good"), ("OK", "Loops"), "a page with little memory")
         code, error = client.call("set__memory")
         checks.same((code, "`[browser] memory`" in error["message"]), ("SPAWN_FAILED", True), f"memory: {error}")
         checks.same(client.call("set__good"), ("OK", "Loops"), "the call after it")

@@ -43,8 +43,8 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 const ANSWER_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long it may take to answer that. One that was stopped, or that has to store what a worker
-/// floods it with, would keep the calls of all sessions waiting. On a machine that is overloaded one
-/// that is well was seen to take more than ten seconds.
+/// floods it with, would keep the calls of all sessions waiting. On a machine that is overloaded
+/// one that is well was seen to take more than ten seconds.
 const HANG_TIME: Duration = Duration::from_secs(30);
 
 /// How long the page that new tabs open may take.

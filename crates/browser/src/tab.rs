@@ -339,8 +339,8 @@ impl Tab {
         }
     }
 
-    /// Navigates a page. `Missing` if no new document has arrived within `commit_time`: the scripts of
-    /// the old one do not let go of it.
+    /// Navigates a page. `Missing` if no new document has arrived within `commit_time`: the scripts
+    /// of the old one do not let go of it.
     async fn navigate_page(
         &self,
         page: &Arc<PageTarget>,

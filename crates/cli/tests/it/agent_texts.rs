@@ -201,7 +201,7 @@ fn documents_of_two_toolsets_of_one_namespace_are_one() {
     for command in ["status", "log"] {
         let text = format!(
             "tool:\n  id: gitty\n  type: cli\n  name: Gitty\n  version: 1.0.0\n  description: Git.\n  \
-             knowledge_strategy: external\n  cli_specific: {{executable: git, commands: [{command}]}}\n  \
+             knowledge_strategy: external\n  commands: [{command}]\n  cli_specific: {{executable: git}}\n  \
              api_complexity:\n    api_quirks:\n      - {{quirk: of-{command}, description: d, mitigation: m}}\n"
         );
         std::fs::write(path.join(format!("{command}.yaml")), text).expect("a file");

@@ -29,7 +29,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::body_worker::StartedWorker;
 use crate::origin_rules::OriginRules;
 use crate::program::find_browser;
-use crate::running::RunningBrowser;
+use crate::running::{COMMAND_TIMEOUT, RunningBrowser};
 use crate::tab::TabParts;
 use crate::{BrowserSettings, PageError, PageErrorCode, Tab, TabInfo, WorkerCode, WorkerHost};
 
@@ -41,11 +41,6 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How often the browser is asked whether it answers, while calls wait for it.
 const ANSWER_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How long it may take to answer that. One that was stopped, or that has to store what a worker
-/// floods it with, would keep the calls of all sessions waiting. On a machine that is overloaded
-/// one that is well was seen to take more than ten seconds.
-const HANG_TIME: Duration = Duration::from_secs(30);
 
 /// How long the page that new tabs open may take.
 const START_PAGE_TIME: Duration = Duration::from_secs(15);
@@ -474,10 +469,13 @@ async fn watch_answers(shared: Weak<SharedBrowser>, running: Weak<RunningBrowser
         if shared.usage.calls.load(Ordering::Relaxed) == 0 {
             continue;
         }
-        let question = running.call("Browser.getVersion", json!({}));
-        if tokio::time::timeout(HANG_TIME, question).await.is_err() {
-            let why =
-                format!("the browser did not answer for {} s, and was ended", HANG_TIME.as_secs());
+        // One that was stopped, or that has to store what a worker floods it with, would keep the
+        // calls of all sessions waiting. On a machine that is overloaded one that is well was seen
+        // to take more than ten seconds.
+        let answer = running.call("Browser.getVersion", json!({})).await;
+        if answer.is_err_and(|error| error.code == PageErrorCode::Timeout) {
+            let seconds = COMMAND_TIMEOUT.as_secs();
+            let why = format!("the browser did not answer for {seconds} s, and was ended");
             shared.log(&format!("browser: {why}"));
             running.end(&why, true).await;
             return;

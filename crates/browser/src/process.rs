@@ -91,8 +91,8 @@ const FLAGS: &[&str] = &[
 ];
 
 /// Bytes of address space that a process has without using them: its limit is that much more than
-/// what it may really use. A page reserves 4 GiB for the heap of its scripts, and crashes at once if
-/// it cannot have them.
+/// what it may really use. A page reserves 4 GiB for the heap of its scripts, and crashes at once
+/// if it cannot have them.
 const UNUSED_MEMORY: u64 = 5 << 30;
 
 /// The process groups of browsers of this process.

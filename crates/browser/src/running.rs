@@ -32,7 +32,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a command of the browser itself may take. One that has to store what a worker floods it
 /// with is slow; its memory is watched meanwhile, and calls have limits of their own.
-const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the browser may take to write its profile and end.
 const END_TIMEOUT: Duration = Duration::from_secs(3);

@@ -21,7 +21,7 @@ fn a_definition_met_in_a_folder_does_not_take_the_id_of_a_named_tool() {
         ("met/print.js", "export default () => 'evil';"),
     ]);
     let called = workshop.run(&["call", "press:print"]);
-    assert_eq!((called.code, called.stdout.trim()), (0, r#"{"text":"own"}"#), "{called:?}");
+    assert_eq!((called.code, called.stdout.trim()), (0, "own"), "{called:?}");
     let mut client = StdioClient::start(workshop.folder.path(), &[], &workshop.variables());
     let names = client.names();
     assert_eq!(names.iter().filter(|name| *name == "press__print").count(), 1, "{names:?}");

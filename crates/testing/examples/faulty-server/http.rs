@@ -99,9 +99,9 @@ struct FaultyHttpServer {
     /// Answers that were computed after their stream broke (mode `resume`). The next GET with the
     /// right `Last-Event-ID` takes the newest one.
     unsent: Mutex<Vec<String>>,
-    /// Answers of the client that have arrived. Mode `loses-answers` drops the first of every two,
-    /// as if it had closed an idle connection just when the client wrote to it.
-    answers_so_far: AtomicUsize,
+    /// The ids of the client's answers that have arrived. Mode `loses-answers` drops each the first
+    /// time, as if it had closed an idle connection just when the client wrote to it.
+    answers_seen: Mutex<HashSet<String>>,
 }
 
 impl FaultyHttpServer {
@@ -122,7 +122,7 @@ impl FaultyHttpServer {
             sessions_so_far: AtomicUsize::new(0),
             listeners: Mutex::default(),
             unsent: Mutex::default(),
-            answers_so_far: AtomicUsize::new(0),
+            answers_seen: Mutex::default(),
         }
     }
 }
@@ -297,7 +297,7 @@ impl FaultyHttpServer {
             }
             if message["method"].is_null() {
                 if self.mode == "loses-answers"
-                    && self.answers_so_far.fetch_add(1, Ordering::SeqCst).is_multiple_of(2)
+                    && self.answers_seen.lock().unwrap().insert(id.to_string())
                 {
                     return Ok(AfterReply::Close);
                 }

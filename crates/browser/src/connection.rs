@@ -150,7 +150,7 @@ impl DebuggerConnection {
     /// A call that was given up may still have been sent, and be carried out.
     ///
     /// # Errors
-    /// See `CommandError`. There is no time limit here.
+    /// See `CommandError`. This function has no time limit; callers set theirs.
     pub(crate) async fn call(
         &self,
         session: Option<&str>,
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(next_message(&mut input, &mut message).await, None);
     }
 
-    /// Notes when it is told of the end, a while after it is asked to take note.
+    /// Records the end of the connection, but only some time after `on_end` was called.
     #[derive(Default)]
     struct SlowHandler(AtomicBool);
 

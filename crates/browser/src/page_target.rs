@@ -440,8 +440,7 @@ impl PageTarget {
 
     /// The renderer crashed or the page was closed: nothing is answered any more.
     ///
-    /// Chromium never answers commands to a renderer that has crashed, so their callers are told
-    /// here.
+    /// Chromium never answers commands to a renderer that has crashed, so they fail here.
     pub(crate) fn on_gone(&self, change: impl FnOnce(&mut PageState)) {
         self.change(|state| {
             change(state);

@@ -166,8 +166,8 @@ impl BrowserProcess {
     /// that breaks out of its renderer could read them.
     ///
     /// # Errors
-    /// `NoBrowser`; `BrowserFailed` if a window is wanted and there is no display, or if the
-    /// profile cannot be used.
+    /// `NoBrowser` if no program was found. `BrowserFailed` if the settings ask for a window on a
+    /// machine without a display, or if the profile cannot be used.
     pub(crate) fn start(
         settings: &BrowserSettings,
     ) -> Result<(BrowserProcess, ChildStdin, ChildStdout), PageError> {

@@ -292,8 +292,8 @@ fn single_tools(
 }
 
 /// The effects that occur and are denied. `--deny-loss` alone denies all.
-/// `--deny-loss=widened,dropped` denies these two; a word that is no effect is an error, or a
-/// misspelled one would allow everything.
+/// `--deny-loss=widened,dropped` denies these two; a word that does not name an effect is an error,
+/// or a misspelled one would allow everything.
 fn denied_losses(
     args: &ConvertArgs,
     converted: &[(&LoadedDocument, Conversion)],

@@ -264,7 +264,7 @@ impl<'a> RecordInProgress<'a> {
 
 impl Drop for RecordInProgress<'_> {
     fn drop(&mut self) {
-        // Nobody waits for the result any more, so nobody can be told of an error.
+        // Nobody waits for the result any more, so an error cannot be reported.
         if let RecordState::Open = self.state {
             let _ = self.add(code::CANCELLED.name, 0);
         }

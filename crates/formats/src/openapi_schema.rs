@@ -73,7 +73,7 @@ pub(crate) fn each_subschema(schema: &mut Json, visit: &mut dyn FnMut(&mut Objec
     }
 }
 
-/// Turns the schema into JSON Schema. Also schemas inside it. What is no keyword of the variant
+/// Turns the schema into JSON Schema. Also schemas inside it. What is not a keyword of the variant
 /// stays.
 pub(crate) fn to_json_schema(schema: &mut Json, variant: SchemaVariant) {
     each_subschema(schema, &mut |members| convert(members, variant));
@@ -285,7 +285,7 @@ fn take_null(members: &mut Object) {
     }
 }
 
-/// The other one of two types of which one is null.
+/// The other one of two types, if one of the two is null.
 fn type_beside_null(types: &mut Json) -> Option<String> {
     let Json::Array(types) = types else { return None };
     match types.as_mut_slice() {

@@ -82,8 +82,8 @@ impl PagedList<'_> {
         Ok(text)
     }
 
-    /// The hash tells cursors of this program from other texts. It is no protection: a client may
-    /// name any item.
+    /// The hash tells cursors of this program from other texts. It does not protect anything: a
+    /// client may name any item.
     fn cursor_of(&self, key: &str) -> String {
         let named = format!("{}\0{key}", self.name);
         format!("{}.{:08x}", hex(named.as_bytes()), short_hash(&named))

@@ -122,7 +122,7 @@ fn check(subject: &Subject<'_>, out: &mut Report<'_>) {
 /// |---|---|---|
 /// | `get_weather` | `Fetches the weather` | repeats |
 /// | `get_weather` | `Returns the weather for a city` | does not: `for`, `city` |
-/// At least one word must be repeated, so that `This tool can be used` is no repetition of a name.
+/// At least one word must be repeated: `This tool can be used` does not repeat a name.
 fn repeats(name: &str, description: &str) -> bool {
     let words = split(description);
     let names = split(name);

@@ -429,7 +429,7 @@ fn another_configuration_does_not_remove_records() {
         assert_eq!(run.code, 0, "{run:?}");
     }
     assert_eq!((kept("xxx"), kept("one"), kept("two")), (200, 1, 1));
-    // What was recorded under it is kept as long as it says, whoever looks.
+    // What was recorded under it is kept as long as it says, whichever process looks.
     sqlite(&project.store(), &format!("{later} WHERE arguments NOT LIKE '%xxx%'"));
     assert_eq!(project.run(&["call", "up:echo", "text=three"]).code, 0);
     assert_eq!((kept("xxx"), kept("one"), kept("three")), (200, 0, 1));

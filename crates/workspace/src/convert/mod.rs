@@ -439,7 +439,7 @@ fn unchanged(reading: &Reading, text: String) -> Conversion {
 /// Adds a loss for every number of the source that the record cannot hold as it is written.
 ///
 /// The parser has noted whether there are any (`NUMBER_PRECISION`), so most documents are not
-/// searched. A number inside of a part that is dropped anyway is no loss of its own.
+/// searched. A number inside of a part that is dropped anyway is not a loss of its own.
 fn add_inexact_numbers(reading: &Reading, sound: &[usize], losses: &mut LossList<'_>) {
     let document = reading.origin.document();
     if !document.problems().iter().any(|problem| problem.code.name == NUMBER_PRECISION.name) {

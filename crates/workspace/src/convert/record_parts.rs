@@ -45,7 +45,7 @@ impl PartList {
         self.0.push(RecordPart { path: path.into(), value: value.into(), is_rest: false });
     }
 
-    /// A part that is there if it has a value. An absent part on both sides is no difference.
+    /// A part that is there if it has a value. A part that is absent on both sides does not differ.
     fn add_some(&mut self, path: impl Into<String>, value: Option<impl Into<Json>>) {
         if let Some(value) = value {
             self.add(path, value);

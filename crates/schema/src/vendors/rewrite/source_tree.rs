@@ -180,7 +180,7 @@ impl Deref for KeywordName<'_> {
 }
 
 /// A set of names that may contain others by chance: one bit for each hash. Most keywords that a
-/// rewrite looks for are missing, and this says so without comparing texts.
+/// rewrite looks for are missing, and this filter shows it without comparing texts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NameFilter(u64);
 
@@ -617,7 +617,8 @@ fn mentions_reference(document: &Value) -> bool {
 /// the keyword.
 type ReferenceTargets = HashMap<(*const Value, &'static str), String>;
 
-/// Where the references of a document lead; empty if it does not compile: they lead nowhere.
+/// Where the references of a document lead; empty if it does not compile, because they lead nowhere
+/// then.
 ///
 /// An address identifies a subschema here, because the document is borrowed and does not move while
 /// it is read.
